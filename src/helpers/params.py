@@ -1,0 +1,332 @@
+"""The YAML of a study: strict models, inheritance from `defaults.yaml`, errors that name file, line and key.
+
+`load("demo")` reads `params/demo.yaml` on top of `params/defaults.yaml`; `load(path)` reads a file anywhere. Maps are
+merged key by key, lists and scalars replace. Nothing here imports pandas: the command line must start at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from helpers import labels as label_registry
+from helpers.labels import LEVELS, METHODS, Label
+from helpers.sources.models import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
+
+
+class ParamsError(ValueError):
+    """A YAML that cannot be used. The message has file, line, key, what was expected and what was found."""
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class LabelSpec(Section):
+    """A label declared in the YAML. `method` may be left out where the study has one."""
+
+    scale: Annotated[list[float], Field(min_length=2, max_length=2, description="smallest and largest score")]
+    level: Literal[LEVELS] = Field("ordinal", description="measurement level used for agreement")
+    method: str | None = Field(None, description=f"one of {', '.join(METHODS)}")
+    title: str | None = Field(None, description="name shown in figures")
+    integer: bool = Field(True, description="whole numbers only")
+    direction: Literal[-1, 0, 1] = Field(1, description="1: a higher score is better, -1: worse, 0: neither")
+    task: str = Field("", description="labels that one work unit asks for together share a task")
+
+    @field_validator("scale")
+    @classmethod
+    def _ascending(cls, value: list[float]) -> list[float]:
+        if value[0] >= value[1]:
+            raise ValueError(f"expected [smallest, largest], found {value}")
+        return value
+
+
+class Group(Section):
+    """An evaluator group: who belongs to it, by the ids the source uses (pseudonyms only)."""
+
+    title: str = ""
+    annotators: list[str] = []
+    note: str = Field("", description="shown beside results of this group")
+
+
+class Bootstrap(Section):
+    n_resamples: int = Field(10_000, ge=100, le=1_000_000, description="bootstrap resamples")
+    confidence: float = Field(0.95, gt=0.5, lt=1.0, description="confidence level of intervals")
+
+
+class Seeds(Section):
+    simulate: int = Field(20231, ge=0, description="the simulated study")
+    pick: int = Field(123, ge=0, description="which of several annotations of an item is used")
+    downsample: int = Field(7, ge=0, description="which dialogues a down-sampled test uses")
+    bootstrap: int = Field(1, ge=0, description="intervals only")
+
+
+class Figures(Section):
+    formats: list[Literal["png", "svg", "pdf"]] = ["png"]
+    dpi: int = Field(150, ge=50, le=600)
+
+
+class Iaa(Section):
+    """Notebook 03."""
+
+    first: int | None = Field(2, ge=2, description="use the first so many annotations of an item; null: all")
+    min_items: int = Field(25, ge=2, description="warn below so many items")
+
+
+class Study(Section):
+    """One study. `key` is the stem of its file."""
+
+    title: Annotated[str, Field(min_length=1)]
+    description: str = ""
+    simulated: bool = Field(False, description="true: every figure and page says so")
+    licence: str = ""
+    citation: str = ""
+    sources: Annotated[list[Source], Field(min_length=1)]
+    method: str | None = Field(None, description="method of labels that do not name one")
+    label_set: str | None = Field(None, description="a set of labels the papers define")
+    labels: dict[Identifier, LabelSpec] = {}
+    systems: dict[str, str] = Field({}, description="display names of systems, in the order of figures")
+    groups: dict[Identifier, Group] = {}
+    bootstrap: Bootstrap = Bootstrap()
+    seeds: Seeds = Seeds()
+    figures: Figures = Figures()
+    iaa: Iaa = Iaa()
+
+    _key: str = ""
+    _path: Path | None = None
+
+    @model_validator(mode="after")
+    def _known_names(self) -> Study:
+        if self.label_set is not None and self.label_set not in label_registry.LABEL_SETS:
+            raise ValueError(
+                f"label_set: expected one of {sorted(label_registry.LABEL_SETS)}, found {self.label_set!r}"
+            )
+        for name, spec in self.labels.items():
+            if spec.method is not None and spec.method not in METHODS:
+                raise ValueError(f"labels.{name}.method: expected one of {', '.join(METHODS)}, found {spec.method!r}")
+        if self.method is not None and self.method not in METHODS:
+            raise ValueError(f"method: expected one of {', '.join(METHODS)}, found {self.method!r}")
+        return self
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def path(self) -> Path | None:
+        return self._path
+
+    def section(self, name: str) -> Any:
+        """The named part of the YAML, defaults filled in."""
+        if name not in type(self).model_fields:
+            raise ParamsError(f"no section {name!r}; there are {', '.join(type(self).model_fields)}")
+        return getattr(self, name)
+
+    def label_list(self) -> list[Label]:
+        """Every label of the study, its own after those of `label_set`, in the order of figures."""
+        out = list(label_registry.LABEL_SETS[self.label_set]) if self.label_set else []
+        for i, (id_, spec) in enumerate(self.labels.items()):
+            method = spec.method or self.method or "dialogue_rating"
+            out.append(
+                Label(
+                    id=id_,
+                    method=method,
+                    title=spec.title or id_.replace("_", " ").capitalize(),
+                    scale=(spec.scale[0], spec.scale[1]),
+                    level=spec.level,
+                    integer=spec.integer,
+                    direction=spec.direction,
+                    order=len(out) + i,
+                    abbr=spec.title or id_.replace("_", " "),
+                    task=spec.task,
+                )
+            )
+        return out
+
+
+class _Loader(yaml.SafeLoader):
+    """Safe YAML that refuses a key given twice and leaves times and dates as text."""
+
+
+def _no_repeats(loader: yaml.Loader, node: yaml.MappingNode, deep: bool = False) -> dict:
+    seen: dict[Any, int] = {}
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        line = key_node.start_mark.line + 1
+        if isinstance(key, dict | list):
+            raise yaml.constructor.ConstructorError(None, None, "a key must be plain text", key_node.start_mark)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"key {key!r} is given twice (first on line {seen[key]})", key_node.start_mark
+            )
+        seen[key] = line
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _no_repeats)
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _read(path: Path) -> tuple[dict, yaml.Node | None]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ParamsError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"{path}: expected UTF-8 text, found a byte that is not ({error})") from None
+    try:
+        data, node = yaml.load(text, _Loader), yaml.compose(text, _Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ParamsError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+    if not isinstance(data, dict):
+        raise ParamsError(f"{path}: expected `key: value` lines, found {type(data).__name__}")
+    return data, node
+
+
+def _merge(base: Any, over: Any) -> Any:
+    if isinstance(base, dict) and isinstance(over, dict):
+        return {**base, **{k: _merge(base.get(k), v) for k, v in over.items()}}
+    return over
+
+
+def _line(node: yaml.Node | None, loc: tuple) -> int | None:
+    """Line of the deepest part of `loc` that stands in the file."""
+    line = None
+    for part in loc:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(part):
+                    line, node = key.start_mark.line + 1, value
+                    break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+    return line
+
+
+def _fields_at(loc: tuple) -> list[str]:
+    """Names allowed at the place of an unknown key, to suggest the nearest."""
+    model: Any = Study
+    for part in loc[:-1]:
+        field = model.model_fields.get(part) if isinstance(part, str) and hasattr(model, "model_fields") else None
+        candidates = [model] if field is None else _models_in(field.annotation)
+        if field is None:  # the tag of a union, a list index or a free key: step into the model it names, if any
+            candidates = [m for m in _models_in(Source) if m.model_fields["adapter"].default == part] or [model]
+        if not candidates:
+            return []
+        model = candidates[0]
+    return list(getattr(model, "model_fields", {}))
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [m for arg in getattr(annotation, "__args__", ()) for m in _models_in(arg)]
+
+
+def _explain(error: ValidationError, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
+    lines = []
+    for e in error.errors():
+        loc = e["loc"]
+        key = ".".join(str(p) for p in loc) or "(file)"
+        line = _line(node, loc)
+        place = "--set" if key in overridden else f"{path}" + (f", line {line}" if line else "")
+        if e["type"] == "extra_forbidden":
+            allowed = _fields_at(loc)
+            near = difflib.get_close_matches(str(loc[-1]), allowed, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
+            lines.append(f"{place}: {key!r}: unknown key; {hint}")
+        else:
+            found = f", found {e['input']!r}" if e["type"] not in ("missing", "value_error") else ""
+            lines.append(f"{place}: {key!r}: {e['msg'].removeprefix('Value error, ')}{found}")
+    return "\n".join(lines)
+
+
+def parse_set(items: list[str]) -> dict:
+    """`["a.b=1"]` as `{"a": {"b": 1}}`; values are read as YAML."""
+    out: dict = {}
+    for item in items:
+        key, eq, text = item.partition("=")
+        parts = key.split(".")
+        if not eq or not all(p.isidentifier() for p in parts):
+            raise ParamsError(f"--set: expected section.key=value, found {item!r}")
+        try:
+            value = yaml.load(text, _Loader)
+        except yaml.YAMLError:
+            raise ParamsError(f"--set: {key}: not a YAML value: {text!r}") from None
+        nested: Any = value
+        for part in reversed(parts):
+            nested = {part: nested}
+        out = _merge(out, nested)
+    return out
+
+
+def find(study: str | os.PathLike) -> Path:
+    """The YAML of a study given by name (`params/<name>.yaml`) or by path. Raises ParamsError with what there is."""
+    path = Path(study)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise ParamsError(f"{path}: no such file")
+        return path.resolve()
+    path = ROOT / "params" / f"{study}.yaml"
+    if not path.is_file():
+        near = difflib.get_close_matches(str(study), names(), n=1)
+        raise ParamsError(
+            f"no study {str(study)!r}"
+            + (f"; did you mean {near[0]!r}?" if near else "")
+            + f" There are {', '.join(names())}"
+        )
+    return path
+
+
+def names() -> list[str]:
+    """Studies that stand in `params/`."""
+    return sorted(p.stem for p in (ROOT / "params").glob("*.yaml") if p.stem != "defaults")
+
+
+def load(study: str | os.PathLike, overrides: dict | None = None, *, key: str | None = None) -> Study:
+    """A study by name or path, on top of `params/defaults.yaml`, with `overrides` (as from `parse_set`) on top of both.
+
+    `key` names the study when the file's stem does not.
+
+    Raises ParamsError naming every problem with file, line, key, what was expected and what was found.
+    """
+    path = find(study)
+    key = key or path.stem
+    if not key.isidentifier():
+        raise ParamsError(f"{path}: a study's file name is its key: expected letters, digits and _, found {key!r}")
+    defaults, _ = _read(ROOT / "params" / "defaults.yaml")
+    data, node = _read(path)
+    overrides = overrides or {}
+    try:
+        out = Study.model_validate(_merge(_merge(defaults, data), overrides))
+    except ValidationError as error:
+        raise ParamsError(_explain(error, path, node, _paths(overrides))) from None
+    out._key, out._path = key, path
+    return out
+
+
+def _paths(tree: Any, prefix: str = "") -> set[str]:
+    if not isinstance(tree, dict):
+        return {prefix}
+    return {p for k, v in tree.items() for p in _paths(v, f"{prefix}.{k}" if prefix else str(k))}
+
+
+def json_schema() -> dict:
+    """JSON schema of a study's YAML, for editors. Nothing is required: defaults are inherited."""
+    schema = Study.model_json_schema()
+    schema["required"] = ["title", "sources"]
+    return schema

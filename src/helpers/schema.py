@@ -1,0 +1,353 @@
+"""The tidy frames everything passes through, the result rows everything ends in, and their validation.
+
+`ANNOTATIONS` and its siblings say which columns a frame has; `conform` gives a frame those columns, order and types;
+`validate` reports every problem of a study's annotations at once. `STATISTICS` lists each statistic a result row may
+carry, with the keys its `condition` may use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+
+from helpers.labels import METHODS, Label
+from helpers.statistics import STATISTICS
+
+
+@dataclass(frozen=True)
+class Column:
+    """dtype: a pandas dtype; null: whether a value may be missing; doc: what it holds."""
+
+    dtype: str
+    null: bool
+    doc: str
+
+
+def _columns(*rows: tuple[str, str, bool, str]) -> dict[str, Column]:
+    return {name: Column(dtype, null, doc) for name, dtype, null, doc in rows}
+
+
+ANNOTATIONS = _columns(
+    ("study", "str", False, "study key: the stem of its YAML"),
+    ("corpus", "str", False, "run or corpus within the study; `main` where there is one"),
+    ("group", "str", False, "evaluator group; `all` where there is one"),
+    (
+        "annotator",
+        "str",
+        False,
+        "pseudonym A0001… by first appearance; pos0… for positions; a name for models",
+    ),
+    ("annotator_known", "bool", False, "False where the annotator is a position in a list, not a person"),
+    ("annotator_kind", "str", False, "human, llm or classifier"),
+    ("work_unit", "str", True, "the task the judgement was made in (pseudonym U00001…)"),
+    ("seconds", "float64", True, "seconds the whole work unit took: add up one value a unit"),
+    ("completed_at", "datetime64[us]", True, "when the work unit was finished"),
+    ("system", "str", False, "the dialogue system judged (the left one of a comparison)"),
+    ("dialogue", "str", False, "the dialogue judged (the left one of a comparison)"),
+    ("turn", "Int32", True, "0-based system turn; missing for judgements of whole dialogues"),
+    ("context", "str", True, "what paired responses share, e.g. the same dialogue history"),
+    ("session", "str", True, "the interactor's sitting, which holds both dialogues of a pair"),
+    ("dialogue_b", "str", True, "the right dialogue of a comparison"),
+    ("system_b", "str", True, "the right system of a comparison"),
+    ("method", "str", False, "how the judgement was asked for: a key of `labels.METHODS`"),
+    ("label", "str", False, "what was judged"),
+    ("score", "float64", False, "on the label's scale; a comparison: -1 left loses, 0 ties, +1 left wins"),
+    ("source_row", "int64", False, "order in the source"),
+)
+KEY = [
+    "study",
+    "corpus",
+    "group",
+    "annotator",
+    "work_unit",
+    "dialogue",
+    "turn",
+    "dialogue_b",
+    "method",
+    "label",
+]
+#: what one judgement is about, whoever made it
+ITEM = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
+
+DIALOGUES = _columns(
+    ("study", "str", False, "study key"),
+    ("corpus", "str", False, "as in annotations"),
+    ("dialogue", "str", False, "dialogue id"),
+    ("system", "str", False, "the dialogue system"),
+    ("session", "str", True, "the interactor's sitting"),
+    ("context", "str", True, "what paired responses share"),
+    ("turn", "Int32", True, "0-based system turn; missing where the source has no turns"),
+    ("order_shown", "Int32", True, "0, 1: which of the session's dialogues came first"),
+    ("user_text", "str", True, "what the person said before this turn"),
+    ("system_text", "str", True, "what the system said"),
+    ("reference", "str", True, "a reference response"),
+    ("interactor", "str", True, "pseudonym of the person who talked to the system"),
+)
+METRIC_SCORES = _columns(
+    ("study", "str", False, "study key"),
+    ("corpus", "str", False, "as in annotations"),
+    ("dialogue", "str", False, "dialogue id"),
+    ("turn", "Int32", True, "0-based system turn; missing for whole dialogues"),
+    ("metric", "str", False, "name of the metric"),
+    ("score", "float64", True, "the metric's value; missing where it is undefined"),
+)
+SCREENING = _columns(
+    ("study", "str", False, "study key"),
+    ("corpus", "str", False, "as in annotations"),
+    ("group", "str", False, "workforce"),
+    ("annotator", "str", False, "pseudonym"),
+    ("task", "str", False, "annotation task"),
+    ("dialogue", "str", False, "training dialogue"),
+    ("attempt", "Int32", False, "0-based, per annotator, task and training dialogue"),
+    ("work_unit", "str", True, "work unit"),
+    ("mistakes", "Int32", True, "turns on which the attempt disagrees with the gold marks"),
+    ("performance", "float64", True, "performance figure of the platform"),
+    ("passed", "boolean", True, "what the platform recorded"),
+)
+WORK_UNITS = _columns(
+    ("study", "str", False, "study key"),
+    ("corpus", "str", False, "as in annotations"),
+    ("group", "str", False, "evaluator group"),
+    ("work_unit", "str", False, "pseudonym U00001…"),
+    ("annotator", "str", False, "who did it"),
+    ("task", "str", True, "annotation task"),
+    ("part", "str", False, "`whole`, or a timed part of the unit (first_bot, second_likert, comparative, …)"),
+    ("n_dialogues", "Int32", True, "dialogues the unit covers"),
+    ("seconds", "float64", True, "seconds of the part; missing when not measured"),
+    ("completed_at", "datetime64[us]", True, "when it was finished"),
+)
+COUNTS = _columns(
+    ("corpus", "str", True, "as in annotations; missing where a reason concerns a whole file"),
+    ("file", "str", False, "file read"),
+    ("what", "str", False, "annotations, dialogues, work units, …"),
+    ("action", "str", False, "read, kept, mended or dropped"),
+    ("reason", "str", False, "why; empty for read and kept"),
+    ("n", "int64", False, "how many"),
+)
+FRAMES = {
+    "annotations": ANNOTATIONS,
+    "dialogues": DIALOGUES,
+    "metric_scores": METRIC_SCORES,
+    "screening": SCREENING,
+    "work_units": WORK_UNITS,
+    "counts": COUNTS,
+}
+RESULTS = _columns(
+    ("study", "str", False, "study key"),
+    ("corpus", "str", True, "as in annotations"),
+    ("notebook", "str", False, "the notebook that computed it"),
+    ("statistic", "str", False, "a key of STATISTICS"),
+    ("level", "str", True, "what one unit of the statistic is: turn, dialogue, pair, context, system"),
+    ("method", "str", True, "evaluation method"),
+    ("label", "str", True, "label"),
+    ("label_b", "str", True, "a second label, where two are related"),
+    ("metric", "str", True, "automatic metric or judge"),
+    ("group", "str", True, "evaluator group"),
+    ("group_b", "str", True, "a second group, where two are compared"),
+    ("system", "str", True, "dialogue system"),
+    ("system_b", "str", True, "a second system, where two are compared"),
+    ("condition", "str", True, "key=value;… with the keys STATISTICS allows, sorted"),
+    ("estimate", "float64", True, "the value; missing only where `note` or n_undefined says why"),
+    ("ci_low", "float64", True, "lower end of the interval"),
+    ("ci_high", "float64", True, "upper end of the interval"),
+    ("ci_kind", "str", True, "bca, percentile, wilson, t, exact_bound, not_estimable, …"),
+    ("resample_unit", "str", True, "what was resampled or assumed independent: turn, dialogue, session, …"),
+    ("p_value", "float64", True, "unadjusted p-value"),
+    ("p_adjusted", "float64", True, "adjusted within `family`"),
+    ("family", "str", True, "the named family of tests and the adjustment"),
+    ("n", "Int64", True, "units that entered"),
+    ("n_clusters", "Int64", True, "clusters that entered"),
+    ("n_annotators", "Int64", True, "annotators that entered"),
+    ("n_undefined", "Int64", True, "resamples in which the statistic is undefined"),
+    ("seed", "Int64", True, "seed, where chance was used"),
+    ("note", "str", True, "for readers; code never reads it"),
+)
+#: columns that identify a result row
+IDENTITY = [*RESULTS][: [*RESULTS].index("condition") + 1]
+
+
+def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object) -> pd.DataFrame:
+    """`frame` with exactly the columns of `spec`, in order and with their types; absent nullable columns are null.
+
+    `constant` gives columns one value throughout. Raises ValueError for a column that `spec` does not know or a
+    required one that is absent.
+    """
+    unknown = [c for c in frame.columns if c not in spec]
+    if unknown:
+        raise ValueError(f"columns {unknown} are not in the schema; it has {list(spec)}")
+    out = {}
+    for name, column in spec.items():
+        if name in constant:
+            values = pd.Series([constant[name]] * len(frame), index=frame.index)
+        elif name in frame:
+            values = frame[name]
+        elif column.null:
+            values = pd.Series([None] * len(frame), index=frame.index, dtype=object)
+        else:
+            raise ValueError(f"column {name!r} is required: {column.doc}")
+        out[name] = _cast(values, column.dtype)
+    return pd.DataFrame(out).reset_index(drop=True)
+
+
+def _cast(values: pd.Series, dtype: str) -> pd.Series:
+    if dtype.startswith("datetime"):
+        return pd.to_datetime(values).astype(dtype)
+    if dtype in ("Int32", "Int64"):
+        return pd.to_numeric(values).astype("Float64").astype(dtype)
+    if dtype == "float64":
+        return pd.to_numeric(values).astype("float64")
+    return values.astype(dtype)
+
+
+def condition(**keys: object) -> str:
+    """The canonical form of a result row's condition: `key=value` pairs sorted by key, joined by semicolons."""
+    return ";".join(f"{k}={keys[k]}" for k in sorted(keys) if keys[k] is not None)
+
+
+def read_condition(text: str) -> dict[str, str]:
+    """The inverse of `condition`; a missing value gives an empty dict."""
+    return dict(part.split("=", 1) for part in text.split(";")) if isinstance(text, str) and text else {}
+
+
+def make_results(frame: pd.DataFrame, *, study: str, notebook: str) -> pd.DataFrame:
+    """Result rows ready to be stored.
+
+    Raises ValueError when a statistic is not registered, a condition key is not declared for it, a value lies
+    outside the statistic's range, an interval is upside down, or two rows share their identity.
+    """
+    out = conform(frame, RESULTS, study=study, notebook=notebook)
+    unknown = sorted(set(out["statistic"]) - set(STATISTICS))
+    if unknown:
+        raise ValueError(f"statistics {unknown} are not in helpers.statistics.STATISTICS")
+    for statistic, rows in out.groupby("statistic"):
+        spec = STATISTICS[statistic]
+        keys = {k for text in rows["condition"].dropna().unique() for k in read_condition(text)}
+        if keys - set(spec.keys):
+            raise ValueError(f"{statistic}: condition keys {sorted(keys - set(spec.keys))} are not declared")
+        low, high = spec.range
+        outside = rows[(rows["estimate"] < low - 1e-9) | (rows["estimate"] > high + 1e-9)]
+        if len(outside):
+            raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
+    if (out["ci_low"] > out["ci_high"]).any():
+        raise ValueError("an interval has ci_low > ci_high")
+    twice = out.duplicated(IDENTITY, keep=False)
+    if twice.any():
+        raise ValueError(f"{twice.sum()} result rows share their identity, e.g.\n{out[twice].dropna(axis=1).head(4)}")
+    return out
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong in a file, told so that its owner can mend it."""
+
+    file: str
+    where: str
+    column: str
+    expected: str
+    found: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        place = ", ".join(p for p in (self.file, self.where, self.column) if p)
+        return f"{place}: expected {self.expected}, found {self.found}" + (f"; {self.hint}" if self.hint else "")
+
+
+class DataError(ValueError):
+    """One or more problems with a study's files. The message shows the first 20 and counts the rest."""
+
+    shown = 20
+
+    def __init__(self, problems: Iterable[Problem]):
+        self.problems = list(problems)
+        n = len(self.problems)
+        lines = [f"{n} problem{'s' if n != 1 else ''} in the data:"] + [f"  {p}" for p in self.problems[: self.shown]]
+        if n > self.shown:
+            lines.append(f"  … and {n - self.shown} more")
+        super().__init__("\n".join(lines))
+
+
+def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
+    """Every problem of a study's annotations (an empty list: none).
+
+    annotations : one row a judgement, columns of ANNOTATIONS.
+    labels : the labels the study declares.
+    where : aligned with `annotations`, columns `file` and `where`, to name the place; row numbers when absent.
+    """
+    where = (
+        where
+        if where is not None
+        else pd.DataFrame(
+            {"file": "annotations", "where": "row " + (annotations["source_row"] + 1).astype(str)},
+            index=annotations.index,
+        )
+    )
+    problems: list[Problem] = []
+
+    def report(bad: pd.Series, column: str, expected: str, hint: str = "") -> None:
+        for i in annotations.index[bad.to_numpy(dtype=bool)]:
+            found = repr(annotations.at[i, column]) if column in annotations else "nothing"
+            problems.append(Problem(where.at[i, "file"], where.at[i, "where"], column, expected, found, hint))
+
+    for name, column in ANNOTATIONS.items():
+        if not column.null:
+            report(annotations[name].isna(), name, "a value")
+    report(~annotations["method"].isin(list(METHODS)), "method", f"one of {', '.join(METHODS)}")
+    known = {(label.method, label.id): label for label in labels}
+    for (method, label), rows in annotations.groupby(["method", "label"], sort=False):
+        here = annotations.index.isin(rows.index)
+        if (method, label) not in known:
+            names = sorted({id_ for m, id_ in known if m == method})
+            report(
+                pd.Series(here),
+                "label",
+                f"a label of method {method}: {', '.join(names) or 'none declared'}",
+                "declare it under `labels:` in the YAML",
+            )
+            continue
+        spec, score = known[method, label], annotations["score"]
+        low, high = spec.scale
+        off = here & ((score < low) | (score > high) | (spec.integer & (score % 1 != 0))).to_numpy()
+        report(
+            pd.Series(off),
+            "score",
+            f"{'a whole number' if spec.integer else 'a number'} from {low:g} to {high:g} ({label})",
+            "mend the value, the scale in the YAML, or name it in na_values",
+        )
+        unit = METHODS[method].unit if method in METHODS else ""
+        if unit == "turn":
+            report(
+                pd.Series(here & annotations["turn"].isna().to_numpy()),
+                "turn",
+                f"a turn ({method} judges turns)",
+            )
+        if unit == "pair":
+            report(
+                pd.Series(here & annotations["dialogue_b"].isna().to_numpy()),
+                "dialogue_b",
+                "the other dialogue of the comparison",
+            )
+    twice = annotations.duplicated(KEY, keep="first")
+    if twice.any():
+        first = annotations.assign(first=annotations.index).groupby(KEY, dropna=False)["first"].transform("min")
+        for i in annotations.index[twice]:
+            problems.append(
+                Problem(
+                    where.at[i, "file"],
+                    where.at[i, "where"],
+                    "",
+                    "one judgement an annotator, item and label",
+                    f"a repeat of {where.at[first.at[i], 'where']}",
+                    "drop one, or tell the annotators apart with a column",
+                )
+            )
+    owner = annotations.drop_duplicates(["corpus", "dialogue", "system"])
+    shared = owner.duplicated(["corpus", "dialogue"], keep=False)
+    report(
+        pd.Series(annotations.index.isin(owner.index[shared])),
+        "system",
+        "one system a dialogue",
+        "give dialogues of different systems different ids, or map a context column",
+    )
+    return problems

@@ -1,0 +1,1 @@
+"""Where raw files come from and how each format is read."""
