@@ -94,6 +94,7 @@ class Study(Section):
     label_set: str | None = Field(None, description="a set of labels the papers define")
     labels: dict[Identifier, LabelSpec] = {}
     systems: dict[str, str] = Field({}, description="display names of systems, in the order of figures")
+    control_system: str | None = Field(None, description="the deliberately degraded system, for quality control")
     groups: dict[Identifier, Group] = {}
     bootstrap: Bootstrap = Bootstrap()
     seeds: Seeds = Seeds()

@@ -17,6 +17,10 @@ File = Annotated[
 class SourceModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
+    def names(self) -> list[str]:
+        """Raw files the source reads. A model with other fields than `file` and `files` overrides this."""
+        return [*([self.file] if hasattr(self, "file") else []), *getattr(self, "files", [])]
+
 
 class AbcEval(SourceModel):
     """A project file of the ABC-Eval platform."""

@@ -1,0 +1,147 @@
+"""What a study offers, so that a notebook that cannot run on it is skipped before the run, with the reason.
+
+`FEATURES` maps a feature to a function of the study's frames and params that returns None where the study has it, else
+a sentence that says what is missing. Notebooks name features under `requires:` in `notebooks/dag.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from helpers.params import Study
+from helpers.schema import ITEM
+
+Frames = dict[str, pd.DataFrame]
+
+
+def _human(frames: Frames) -> pd.DataFrame:
+    annotations = frames["annotations"]
+    return annotations[annotations["annotator_kind"] == "human"]
+
+
+def _reason(present: Any, reason: str) -> str | None:
+    return None if bool(present) else reason
+
+
+def _annotations(frames: Frames, study: Study) -> str | None:
+    return _reason(len(frames["annotations"]), "The study has no annotations.")
+
+
+def _repeated(frames: Frames, study: Study) -> str | None:
+    twice = _human(frames).groupby(ITEM, dropna=False, sort=False).size().ge(2).any()
+    return _reason(twice, "No item was judged by two people.")
+
+
+def _two_systems(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["annotations"]["system"].nunique() >= 2, "Only one system was judged.")
+
+
+def _sessions(frames: Frames, study: Study) -> str | None:
+    return _reason(
+        frames["annotations"]["session"].notna().any(), "The data do not say which dialogues share a session."
+    )
+
+
+def _turns(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["annotations"]["turn"].notna().any(), "No judgement is about a single turn.")
+
+
+def _comparisons(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["annotations"]["dialogue_b"].notna().any(), "No judgement compares two dialogues.")
+
+
+def _interactor_ratings(frames: Frames, study: Study) -> str | None:
+    talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
+    own = frames["annotations"].merge(talked, on=["corpus", "dialogue"])
+    return _reason((own["annotator"] == own["interactor"]).any(), "Nobody rated a dialogue of their own.")
+
+
+def _groups(frames: Frames, study: Study) -> str | None:
+    shared = frames["annotations"].groupby(["corpus", "method", "label"])["group"].nunique().ge(2).any()
+    return _reason(shared, "No label was judged by two groups of evaluators.")
+
+
+def _metric_scores(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["metric_scores"]["score"].notna().any(), "The data hold no scores of automatic metrics.")
+
+
+def _judges(frames: Frames, study: Study) -> str | None:
+    judged = (frames["annotations"]["annotator_kind"] != "human").any()
+    return _reason(judged, "No model or classifier judged anything.")
+
+
+def _references(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["dialogues"]["reference"].notna().any(), "The data hold no reference responses.")
+
+
+def _texts(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["dialogues"]["system_text"].notna().any(), "The data hold no text of the dialogues.")
+
+
+def _control_system(frames: Frames, study: Study) -> str | None:
+    if study.control_system is None:
+        return "The YAML names no `control_system`."
+    judged = (frames["annotations"]["system"] == study.control_system).any()
+    return _reason(judged, f"The control system {study.control_system!r} was never judged.")
+
+
+def _pilots(frames: Frames, study: Study) -> str | None:
+    corpora = pd.concat([frames[name]["corpus"] for name in ("annotations", "dialogues")]).drop_duplicates()
+    return _reason(corpora.str.contains("_pilot_").any(), "The data hold no pilot.")
+
+
+def _screening(frames: Frames, study: Study) -> str | None:
+    return _reason(len(frames["screening"]), "The data hold no screening attempts.")
+
+
+def _durations(frames: Frames, study: Study) -> str | None:
+    timed = frames["annotations"]["seconds"].notna().any() or frames["work_units"]["seconds"].notna().any()
+    return _reason(timed, "The data do not say how long anything took.")
+
+
+def _known_annotators(frames: Frames, study: Study) -> str | None:
+    reason = "The data do not say who judged: annotators are positions in a list."
+    return _reason(_human(frames)["annotator_known"].any(), reason)
+
+
+FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
+    "annotations": _annotations,
+    "repeated": _repeated,
+    "two_systems": _two_systems,
+    "sessions": _sessions,
+    "turns": _turns,
+    "comparisons": _comparisons,
+    "interactor_ratings": _interactor_ratings,
+    "groups": _groups,
+    "metric_scores": _metric_scores,
+    "judges": _judges,
+    "references": _references,
+    "texts": _texts,
+    "control_system": _control_system,
+    "pilots": _pilots,
+    "screening": _screening,
+    "durations": _durations,
+    "known_annotators": _known_annotators,
+}
+
+
+def profile(frames: Frames, study: Study) -> dict[str, Any]:
+    """What the study offers: `features` (name -> null, or why it is absent) and the sizes a reader asks for first."""
+    annotations = frames["annotations"]
+    return {
+        "study": study.key,
+        "features": {name: feature(frames, study) for name, feature in FEATURES.items()},
+        "corpora": sorted(annotations["corpus"].unique()),
+        "systems": sorted(annotations["system"].unique()),
+        "groups": sorted(annotations["group"].unique()),
+        "labels": sorted(
+            {f"{m}:{label}" for m, label in zip(annotations["method"], annotations["label"], strict=True)}
+        ),
+        "n_annotations": len(annotations),
+        "n_items": len(annotations.drop_duplicates(ITEM)),
+        "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
+        "n_annotators": int(_human(frames)["annotator"].nunique()),
+    }

@@ -1,0 +1,64 @@
+"""Behaviour marks by two people, a language model and classifiers (Finch, Paek & Choi 2023, GPT-ABCEval).
+
+The file maps a dialogue to its turns: `{user, system, behaviors: {label: {human: [a, b], gpt: g, specialized: s}}}`.
+The two human marks are positions in a list, not fixed people; some labels have no specialised classifier.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from helpers.schema import Problem
+from helpers.sources.files import read_json
+from helpers.sources.models import Behaviors
+from helpers.sources.reading import Counts, OpenFile, Reading
+
+JUDGES = {"gpt": ("chatgpt", "llm"), "specialized": ("specialized", "classifier")}
+_COLUMNS = ["annotator", "annotator_known", "annotator_kind", "system", "dialogue", "turn", "label", "score"]
+
+
+def read(source: Behaviors, open_file: OpenFile) -> Reading:
+    """One annotation a mark: `pos0`, `pos1` for people, `chatgpt` and `specialized` for models.
+
+    The system is the text after the first `_` of the dialogue id, the session the text before it.
+    """
+    data = read_json(open_file(source.file), source.file)
+    marks: list[tuple] = []
+    texts: list[tuple] = []
+    problems: list[Problem] = []
+    for dialogue, turns in data.items():
+        session, _, system = dialogue.partition("_")
+        if not isinstance(turns, list) or not system:
+            expected = "an id `<session>_<system>` with a list of turns"
+            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, type(turns).__name__))
+            continue
+        for turn, entry in enumerate(turns):
+            where = f"dialogue {dialogue}, turn {turn}"
+            if not isinstance(entry, dict) or not isinstance(entry.get("behaviors"), dict):
+                expected = "{user, system, behaviors}"
+                problems.append(Problem(source.file, where, "behaviors", expected, repr(entry)[:80]))
+                continue
+            texts.append((dialogue, system, session, turn, entry.get("user"), entry.get("system")))
+            for label, by in entry["behaviors"].items():
+                for annotator, known, kind, score in _judges(by):
+                    marks.append((annotator, known, kind, system, dialogue, turn, label.replace(" ", "_"), score))
+    annotations = pd.DataFrame(marks, columns=_COLUMNS).assign(method="behavior", file=source.file)
+    annotations["session"] = annotations["dialogue"].str.partition("_")[0]
+    annotations["where"] = "dialogue " + annotations["dialogue"] + ", turn " + annotations["turn"].astype(str)
+    columns = ["dialogue", "system", "session", "turn", "user_text", "system_text"]
+    counts = Counts()
+    for what, n in (("dialogues", len(data)), ("turns", len(texts)), ("annotations", len(marks))):
+        counts.add(source.file, what, "read", n=n)
+        counts.add(source.file, what, "kept", n=n)
+    return Reading(annotations, pd.DataFrame(texts, columns=columns), counts=counts, problems=problems)
+
+
+def _judges(by: Any) -> list[tuple[str, bool, str, Any]]:
+    """(annotator, known, kind, score) of one label of one turn."""
+    if not isinstance(by, dict):
+        return [("pos0", False, "human", by)]
+    human = by.get("human") or []
+    people = [(f"pos{i}", False, "human", score) for i, score in enumerate(human)]
+    return people + [(name, True, kind, by[key]) for key, (name, kind) in JUDGES.items() if by.get(key) is not None]

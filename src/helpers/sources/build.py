@@ -1,0 +1,225 @@
+"""The one choke point: every source of a study becomes validated, pseudonymised, tidy frames.
+
+`build` reads all sources, joins them, maps groups, replaces the ids of people and work units by pseudonyms, reports
+every problem at once, and only then writes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers import schema, store
+from helpers.params import Study
+from helpers.profile import profile
+from helpers.schema import DataError, Problem
+from helpers.sources import behaviors
+from helpers.sources.files import Files
+from helpers.sources.reading import OpenFile, Reading
+
+#: format -> how it is read. A new format is a line here, a model in `sources.models`, and a module.
+ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
+    "behaviors": behaviors.read,
+}
+_POSITION = re.compile(r"pos\d+")
+
+
+@dataclass(frozen=True)
+class Built:
+    """frames : one frame a key of `schema.FRAMES`. profile : what the study offers (see `helpers.profile`)."""
+
+    frames: dict[str, pd.DataFrame]
+    profile: dict[str, Any]
+
+
+def files(study: Study) -> list[Path]:
+    """The raw files a study reads, in order, each once. Raises DataError naming every file that is absent."""
+    found: list[Path] = []
+    problems: list[Problem] = []
+    for source in study.sources:
+        open_file = _files_of(study, source)
+        for name in source.names():
+            try:
+                found.append(open_file(name))
+            except DataError as error:
+                problems += error.problems
+    if problems:
+        raise DataError(problems)
+    return list(dict.fromkeys(found))
+
+
+def build(study: Study, *, out: Path | None = None) -> Built:
+    """Read, check and join the sources of `study`; write the frames to the folder `out` (None: write nothing).
+
+    Written are `<frame>.parquet` for each of `schema.FRAMES`, and `profile.json`. Raises DataError with all problems
+    before anything is written.
+    """
+    files(study)
+    readings, problems = _read_all(study)
+    raw = {name: _joined(readings, name) for name in schema.FRAMES if name != "counts"}
+    where = raw["annotations"][["file", "where"]]
+    raw["annotations"] = raw["annotations"].drop(columns=["file", "where"])
+    problems += _map_groups(study, raw)
+    raw["dialogues"] = _all_dialogues(raw["dialogues"], raw["annotations"])
+    frames: dict[str, pd.DataFrame] = {}
+    for name, frame in _pseudonyms(raw).items():
+        frames[name], found = _conform(name, frame, study, where)
+        problems += found
+    problems += schema.validate(frames["annotations"], study.label_list(), where)
+    problems += _conflicts(frames["dialogues"])
+    if problems:
+        raise DataError(problems)
+    counts = pd.concat([r.counts.frame() for r in readings], ignore_index=True)
+    frames["counts"] = schema.conform(counts, schema.COUNTS)
+    built = Built(frames, profile(frames, study))
+    if out is not None:
+        _write(built, out)
+    return built
+
+
+def _files_of(study: Study, source: Any) -> Files:
+    return Files(study.key, source.names(), study.path.parent if study.path else None)
+
+
+def _read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
+    """Every source read; one that cannot be read at all leaves its problems, and the others are read none the less."""
+    readings: list[Reading] = []
+    problems: list[Problem] = []
+    for source in study.sources:
+        try:
+            reading = ADAPTERS[source.adapter](source, _files_of(study, source))
+        except DataError as error:
+            problems += error.problems
+            continue
+        readings.append(reading)
+        problems += reading.problems
+    if not any(len(r.annotations) for r in readings):
+        raise DataError(problems or [Problem(study.key, "", "", "at least one judgement", "none", "check `sources:`")])
+    return readings, problems
+
+
+def _joined(readings: list[Reading], name: str) -> pd.DataFrame:
+    """The frame `name` of all readings, one below the other, with the columns an adapter may leave out filled in."""
+    spec = schema.FRAMES[name]
+    parts = []
+    for reading in readings:
+        part = getattr(reading, name)
+        if part is None or part.empty:
+            continue
+        defaults = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human"}
+        missing = {c: v for c, v in defaults.items() if c in spec and c not in part}
+        parts.append(part.assign(**missing).astype(object))
+    if not parts:
+        return pd.DataFrame(columns=[c for c in spec if c != "study"], dtype=object)
+    out = pd.concat(parts, ignore_index=True)
+    out = out.reindex(columns=[*out.columns, *(c for c in spec if c not in out and c != "study")])
+    if "source_row" in spec:
+        # one order over all sources, the adapter's own within each
+        out["source_row"] = range(len(out))
+    return out
+
+
+def _map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
+    """Give annotators that the YAML lists under a group that group; report listed ids the data do not have."""
+    group_of = {id_: group for group, spec in study.groups.items() for id_ in spec.annotators}
+    seen: set[str] = set()
+    for name in ("annotations", "work_units", "screening"):
+        frame = raw[name]
+        seen |= set(frame["annotator"].dropna())
+        frame["group"] = frame["annotator"].map(group_of).fillna(frame["group"])
+    place = study.path.name if study.path else study.key
+    return [
+        Problem(place, "", f"groups.{g}.annotators", "an annotator of the data", repr(i), "check the spelling")
+        for i, g in group_of.items()
+        if i not in seen
+    ]
+
+
+def _all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+    """Dialogues of the sources, and those that only judgements name; a turn once, no turnless row where turns are."""
+    side = {"dialogue_b": "dialogue", "system_b": "system"}
+    left = ["corpus", "dialogue", "system", "session", "context", "turn"]
+    right = annotations.loc[annotations["dialogue_b"].notna(), ["corpus", *side, "session", "context", "turn"]]
+    judged = pd.concat([annotations[left], right.rename(columns=side)], ignore_index=True)
+    judged = judged[judged["dialogue"].notna()].drop_duplicates(["corpus", "dialogue", "system", "turn"])
+    known = pd.MultiIndex.from_frame(dialogues[["corpus", "dialogue"]])
+    new = judged[~pd.MultiIndex.from_frame(judged[["corpus", "dialogue"]]).isin(known)]
+    out = pd.concat([f for f in (dialogues, new) if len(f)] or [dialogues], ignore_index=True)
+    out = out.drop_duplicates(["corpus", "dialogue", "system", "turn"])
+    has_turns = out["turn"].notna().groupby([out["corpus"], out["dialogue"]]).transform("any")
+    return out[out["turn"].notna() | ~has_turns].reset_index(drop=True)
+
+
+def _pseudonyms(raw: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Replace people's ids by A0001… and work units' by U00001…, numbered by first appearance in the study.
+
+    Positions (`pos0`…) and the names of models are no people's ids and stay.
+    """
+    marks = raw["annotations"]
+    human = marks["annotator_kind"] == "human"
+    known = marks["annotator_known"].astype(bool)
+    odd = marks.loc[human & ~known, "annotator"].dropna()
+    odd = odd[~odd.astype(str).str.fullmatch(_POSITION)]
+    if len(odd):
+        raise ValueError("an adapter marks annotators as unknown whose names are not pos0, pos1, …")
+    stay = set(marks.loc[~(human & known), "annotator"].dropna())
+    places = {
+        "annotations": "annotator",
+        "work_units": "annotator",
+        "screening": "annotator",
+        "dialogues": "interactor",
+    }
+    units = {"annotations": "work_unit", "work_units": "work_unit", "screening": "work_unit"}
+    return _renumber(_renumber(raw, places, "A{:04d}", stay), units, "U{:05d}", set())
+
+
+def _renumber(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str, stay: set) -> dict[str, pd.DataFrame]:
+    ids = pd.concat([raw[name][column] for name, column in places.items()]).dropna().unique()
+    names = {id_: pattern.format(i) for i, id_ in enumerate((i for i in ids if i not in stay), start=1)}
+    names |= {id_: id_ for id_ in stay}
+    return {n: f.assign(**{places[n]: f[places[n]].map(names)}) if n in places else f for n, f in raw.items()}
+
+
+def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
+    """`frame` in the schema's types; cells that are no numbers or dates become missing and are reported."""
+    spec, problems = schema.FRAMES[name], []
+    out = frame.copy()
+    for column in (c for c in spec if c in frame and not spec[c].dtype.startswith(("str", "bool"))):
+        parsed, expected = _parsed(frame[column], spec[column].dtype)
+        for i in frame.index[frame[column].notna() & parsed.isna()]:
+            place = where.loc[i] if name == "annotations" else {"file": name, "where": f"row {i + 1}"}
+            problems.append(Problem(place["file"], place["where"], column, expected, repr(frame.at[i, column])))
+        out[column] = parsed
+    return schema.conform(out, spec, study=study.key), problems
+
+
+def _parsed(values: pd.Series, dtype: str) -> tuple[pd.Series, str]:
+    """`values` in a numeric or date type, missing where they are none; and what was expected."""
+    if dtype.startswith("datetime"):
+        return pd.to_datetime(values, errors="coerce", format="ISO8601"), "a date and time (YYYY-MM-DD HH:MM:SS)"
+    numbers = pd.to_numeric(values, errors="coerce")
+    if dtype.lower().startswith("int"):
+        return numbers.where(numbers % 1 == 0), "a whole number"
+    return numbers, "a number"
+
+
+def _conflicts(dialogues: pd.DataFrame) -> list[Problem]:
+    """Dialogues that two sources give to two systems."""
+    systems = dialogues.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
+    return [
+        Problem("dialogues", f"dialogue {d}", "system", "one system a dialogue", ", ".join(map(repr, s)))
+        for (_, d), s in systems[systems.str.len() > 1].items()
+    ]
+
+
+def _write(built: Built, out: Path) -> None:
+    for name, frame in built.frames.items():
+        store.write_frame(frame, out / f"{name}.parquet")
+    with store.atomic(out / "profile.json") as temporary:
+        temporary.write_text(json.dumps(built.profile, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

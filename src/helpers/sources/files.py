@@ -1,0 +1,151 @@
+"""Where raw files are sought, and reading them with errors that say what to do.
+
+A name in a YAML is sought beside that YAML, then in `data/raw`, `$COMPENDIUM_RAW` and `../shared/data`, there first in
+the folder named for the study. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from helpers import params, store
+from helpers.schema import DataError, Problem
+from helpers.sources.registry import fetch_hint
+
+
+def raw_roots() -> list[Path]:
+    """Folders that may hold raw files, in the order they are searched."""
+    given = os.environ.get("COMPENDIUM_RAW")
+    roots = [store.out_root() / "data" / "raw", params.ROOT / "data" / "raw"]
+    roots += [Path(given)] if given else []
+    return list(dict.fromkeys([*roots, params.ROOT.parent / "shared" / "data"]))
+
+
+def candidates(name: str, study: str, beside: Path | None = None) -> list[Path]:
+    """Every place where the raw file `name` of `study` may be, in order; `beside` is the folder of the YAML."""
+    path = Path(name)
+    if path.is_absolute():
+        return [path]
+    first = [beside / path] if beside is not None else []
+    return first + [place for root in raw_roots() for place in (root / study / path, root / path)]
+
+
+class Files:
+    """Opens the raw files of one study: called with a name, it returns the path, or raises DataError.
+
+    names : what the source says it reads. A name outside it is a mistake of the adapter (the pipeline hashes exactly
+        the declared files), so that it raises ValueError.
+    """
+
+    def __init__(self, study: str, names: Iterable[str], beside: Path | None = None):
+        self.study, self.names, self.beside = study, set(names), beside
+
+    def __call__(self, name: str) -> Path:
+        if name not in self.names:
+            raise ValueError(f"{name!r} is not among the files the source declares: {sorted(self.names)}")
+        for path in candidates(name, self.study, self.beside):
+            if path.is_file():
+                return path
+        raise DataError([self._absent(name)])
+
+    def _absent(self, name: str) -> Problem:
+        places = ", ".join(dict.fromkeys(_shown(p.parent) for p in candidates(name, self.study, self.beside)))
+        hint = fetch_hint(self.study, name) or f"put the file at {_shown(params.ROOT / 'data' / 'raw' / self.study)}"
+        return Problem(name, "", "", f"the file in one of {places}", "no such file", hint)
+
+
+def _shown(path: Path) -> str:
+    """A path as a reader of the project would write it."""
+    try:
+        return path.relative_to(params.ROOT).as_posix() or "."
+    except ValueError:
+        return os.path.relpath(path, params.ROOT) if path.is_relative_to(params.ROOT.parent) else str(path)
+
+
+def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
+    """The file's text, without a byte order mark. Raises DataError for another encoding or an empty file."""
+    data = path.read_bytes()
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"the byte 0x{data[error.start]:02x}, which is not"
+        hint = "save the file as UTF-8, or name its encoding in the YAML where the adapter has that option"
+        raise DataError([Problem(name, f"line {line}", "", f"text in {encoding}", found, hint)]) from None
+    if not text.strip():
+        raise DataError([Problem(name, "", "", "data", "an empty file", "fetch or export it again")])
+    return text
+
+
+def read_json(path: Path, name: str, expect: type = dict) -> Any:
+    """The file's JSON. Raises DataError with line and column where it breaks off, or when it is not an `expect`."""
+    try:
+        value = json.loads(read_text(path, name))
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, character {error.colno}"
+        hint = "the file may be truncated: fetch it again"
+        raise DataError([Problem(name, place, "", "JSON", error.msg, hint)]) from None
+    if not isinstance(value, expect):
+        kinds = {dict: "an object {…}", list: "a list […]"}
+        raise DataError([Problem(name, "line 1", "", kinds.get(expect, expect.__name__), type(value).__name__)])
+    return value
+
+
+def read_csv(
+    path: Path,
+    name: str,
+    *,
+    header: bool = True,
+    delimiter: str = ",",
+    quoting: bool = True,
+    encoding: str = "utf-8-sig",
+) -> pd.DataFrame:
+    """The file as text cells; an empty cell is an empty string, empty lines are passed over.
+
+    The index is the row in the file as a spreadsheet counts it: 1-based, header included. Without a header columns are
+    numbered from 0. Raises DataError for an unclosed quote, no rows, a name given to two columns, or rows whose number
+    of cells differs (all of them are reported).
+    """
+    text = read_text(path, name, encoding)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    options = (
+        {"delimiter": delimiter, "strict": True} if quoting else {"delimiter": delimiter, "quoting": csv.QUOTE_NONE}
+    )
+    reader, rows, n = csv.reader(io.StringIO(text, newline=""), **options), {}, 0
+    try:
+        for n, cells in enumerate(reader, start=1):
+            if cells:
+                rows[n] = cells
+    except csv.Error as error:
+        hint = "is a quote left open? `quoting: false` reads quotes as text"
+        problem = Problem(name, f"row {n + 1} (line {reader.line_num})", "", "well-formed cells", str(error), hint)
+        raise DataError([problem]) from None
+    columns = rows.pop(next(iter(rows))) if header else [str(i) for i in range(len(next(iter(rows.values()))))]
+    _check_cells(name, columns, rows)
+    return pd.DataFrame(list(rows.values()), index=list(rows), columns=columns, dtype=str)
+
+
+def _check_cells(name: str, columns: list[str], rows: dict[int, list[str]]) -> None:
+    named = [c for c in columns if c]
+    problems = [
+        Problem(name, "row 1", c, "a column name given once", f"{named.count(c)} columns of that name", "rename one")
+        for c in dict.fromkeys(named)
+        if named.count(c) > 1
+    ]
+    problems += [
+        Problem(name, f"row {n}", "", f"{len(columns)} cells", str(len(cells)), "check delimiter and quoting")
+        for n, cells in rows.items()
+        if len(cells) != len(columns)
+    ]
+    if not rows:
+        problems.append(Problem(name, "", "", "rows of data", "a header only", "fetch or export the file again"))
+    if problems:
+        raise DataError(problems)

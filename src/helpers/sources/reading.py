@@ -1,0 +1,64 @@
+"""What an adapter hands over: raw frames, and counts of what was read, kept, mended and dropped, by reason.
+
+An adapter is a function `read(source, open_file) -> Reading`. `source` is its model from `sources.models`;
+`open_file(name)` gives the path of a raw file the source declares (`sources.files.Files`). It delivers annotators and
+work units by the ids of the source: `sources.build` replaces them by pseudonyms, and checks everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from helpers.schema import COUNTS, Problem
+
+OpenFile = Callable[[str], Path]
+ACTIONS = ("read", "kept", "mended", "dropped")
+
+
+class Counts:
+    """Counts what became of the units of a file. `mended` and `dropped` need a reason, `read` and `kept` have none."""
+
+    def __init__(self) -> None:
+        self._n: Counter[tuple[str | None, str, str, str, str]] = Counter()
+
+    def add(
+        self, file: str, what: str, action: str, reason: str = "", n: int = 1, *, corpus: str | None = None
+    ) -> None:
+        """Add `n` units of `what` (annotations, dialogues, work units, …) to which `action` happened."""
+        if action not in ACTIONS:
+            raise ValueError(f"action: expected one of {', '.join(ACTIONS)}, found {action!r}")
+        if (action in ("mended", "dropped")) != bool(reason):
+            raise ValueError(f"{action} {what}: a reason is needed for mended and dropped, and only there")
+        if n:
+            self._n[corpus, file, what, action, reason] += int(n)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a count, columns of `schema.COUNTS`."""
+        return pd.DataFrame([(*key, n) for key, n in self._n.items()], columns=list(COUNTS))
+
+
+@dataclass
+class Reading:
+    """Frames of one source, with the columns of `helpers.schema` less `study`.
+
+    annotations : columns of ANNOTATIONS; absent ones are filled in: corpus `main`, group `all`, annotator_known True,
+        annotator_kind `human`, nullable ones null. Rows stand in the order of the source. Annotators are raw ids
+        (`pos0`… with annotator_known False where only a position is known; a model's name where it is no person). Two
+        more columns name the place for messages: `file`, `where` (e.g. "row 12").
+    dialogues, metric_scores, screening, work_units : as in the schema; corpus and group are filled in likewise.
+    counts : see `Counts`.
+    problems : what the adapter found wrong and could read past; what it could not read past it raises as DataError.
+    """
+
+    annotations: pd.DataFrame
+    dialogues: pd.DataFrame | None = None
+    metric_scores: pd.DataFrame | None = None
+    screening: pd.DataFrame | None = None
+    work_units: pd.DataFrame | None = None
+    counts: Counts = field(default_factory=Counts)
+    problems: list[Problem] = field(default_factory=list)
