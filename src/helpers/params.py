@@ -33,6 +33,7 @@ class Section(BaseModel):
 class LabelSpec(Section):
     """A label declared in the YAML. `method` may be left out where the study has one."""
 
+    id: str | None = Field(None, description="the label's id where the key must differ: one label under two methods")
     scale: Annotated[list[float], Field(min_length=2, max_length=2, description="smallest and largest score")]
     level: Literal[LEVELS] = Field("ordinal", description="measurement level used for agreement")
     method: str | None = Field(None, description=f"one of {', '.join(METHODS)}")
@@ -95,6 +96,8 @@ class Study(Section):
     labels: dict[Identifier, LabelSpec] = {}
     systems: dict[str, str] = Field({}, description="display names of systems, in the order of figures")
     control_system: str | None = Field(None, description="the deliberately degraded system, for quality control")
+    unranked_systems: list[str] = Field([], description="people and dummies: shown, but left out of rankings")
+    metric_directions: dict[str, Literal[-1, 1]] = Field({}, description="-1: the metric is lower for better systems")
     groups: dict[Identifier, Group] = {}
     bootstrap: Bootstrap = Bootstrap()
     seeds: Seeds = Seeds()
@@ -138,7 +141,7 @@ class Study(Section):
             method = spec.method or self.method or "dialogue_rating"
             out.append(
                 Label(
-                    id=id_,
+                    id=spec.id or id_,
                     method=method,
                     title=spec.title or id_.replace("_", " ").capitalize(),
                     scale=(spec.scale[0], spec.scale[1]),

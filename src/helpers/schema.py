@@ -118,6 +118,15 @@ WORK_UNITS = _columns(
     ("seconds", "float64", True, "seconds of the part; missing when not measured"),
     ("completed_at", "datetime64[us]", True, "when it was finished"),
 )
+DIALOGUE_FACTS = _columns(
+    ("study", "str", False, "study key"),
+    ("corpus", "str", False, "as in annotations"),
+    ("dialogue", "str", False, "dialogue id"),
+    ("turn", "Int32", True, "turn or round of the dialogue the fact belongs to; missing: the whole dialogue"),
+    ("key", "str", False, "what is known, e.g. topic_opinion, hit, n_exchanges; a key may occur several times"),
+    ("value", "str", False, "its value, as text"),
+    ("text", "str", True, "free text that goes with it (a topic, a reason): untrusted, like all dialogue text"),
+)
 COUNTS = _columns(
     ("corpus", "str", True, "as in annotations; missing where a reason concerns a whole file"),
     ("file", "str", False, "file read"),
@@ -132,6 +141,7 @@ FRAMES = {
     "metric_scores": METRIC_SCORES,
     "screening": SCREENING,
     "work_units": WORK_UNITS,
+    "dialogue_facts": DIALOGUE_FACTS,
     "counts": COUNTS,
 }
 RESULTS = _columns(

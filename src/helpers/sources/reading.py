@@ -50,7 +50,7 @@ class Reading:
         annotator_kind `human`, nullable ones null. Rows stand in the order of the source. Annotators are raw ids
         (`pos0`… with annotator_known False where only a position is known; a model's name where it is no person). Two
         more columns name the place for messages: `file`, `where` (e.g. "row 12").
-    dialogues, metric_scores, screening, work_units : as in the schema; corpus and group are filled in likewise.
+    dialogues, metric_scores, screening, work_units, dialogue_facts : as in the schema; corpus and group are filled in likewise.
     counts : see `Counts`.
     problems : what the adapter found wrong and could read past; what it could not read past it raises as DataError.
     """
@@ -60,5 +60,6 @@ class Reading:
     metric_scores: pd.DataFrame | None = None
     screening: pd.DataFrame | None = None
     work_units: pd.DataFrame | None = None
+    dialogue_facts: pd.DataFrame | None = None
     counts: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
