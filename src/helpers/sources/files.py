@@ -16,26 +16,10 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import params, store
+from helpers import params
 from helpers.schema import DataError, Problem
+from helpers.sources.places import candidates, find
 from helpers.sources.registry import fetch_hint
-
-
-def raw_roots() -> list[Path]:
-    """Folders that may hold raw files, in the order they are searched."""
-    given = os.environ.get("COMPENDIUM_RAW")
-    roots = [store.out_root() / "data" / "raw", params.ROOT / "data" / "raw"]
-    roots += [Path(given)] if given else []
-    return list(dict.fromkeys([*roots, params.ROOT.parent / "shared" / "data"]))
-
-
-def candidates(name: str, study: str, beside: Path | None = None) -> list[Path]:
-    """Every place where the raw file `name` of `study` may be, in order; `beside` is the folder of the YAML."""
-    path = Path(name)
-    if path.is_absolute():
-        return [path]
-    first = [beside / path] if beside is not None else []
-    return first + [place for root in raw_roots() for place in (root / study / path, root / path)]
 
 
 class Files:
@@ -51,10 +35,10 @@ class Files:
     def __call__(self, name: str) -> Path:
         if name not in self.names:
             raise ValueError(f"{name!r} is not among the files the source declares: {sorted(self.names)}")
-        for path in candidates(name, self.study, self.beside):
-            if path.is_file():
-                return path
-        raise DataError([self._absent(name)])
+        path = find(name, self.study, self.beside)
+        if path is None:
+            raise DataError([self._absent(name)])
+        return path
 
     def _absent(self, name: str) -> Problem:
         places = ", ".join(dict.fromkeys(_shown(p.parent) for p in candidates(name, self.study, self.beside)))
