@@ -1,0 +1,79 @@
+"""Order, display names, colours and markers of one study's labels, groups and systems.
+
+Colours are those of Okabe and Ito (2008), which readers with the common colour-vision deficiencies can tell apart;
+markers repeat what colour says. Yellow is left out: on white it cannot be seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from helpers.labels import METHODS, Label
+
+if TYPE_CHECKING:
+    from helpers.params import Study
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+
+
+@dataclass(frozen=True)
+class Look:
+    """Order and display names of what one study's figures and tables show, and the colour of each.
+
+    labels : (method, label) -> Label, in the order of figures.
+    names : kind (`method`, `group`, `system`, …) -> id -> display name, in the order of figures.
+    """
+
+    labels: dict[tuple[str, str], Label]
+    names: dict[str, dict[str, str]]
+
+    def name(self, kind: str, key: str, method: str | None = None) -> str:
+        """Display name of a method, group, system or (with its method) label; the id where no name is given."""
+        if kind == "label":
+            found = self.labels.get((method or "", key))
+            return found.title if found else key
+        return self.names[kind].get(key, key)
+
+    def position(self, kind: str, key: str) -> int:
+        """Place of a method, group or system in the order of figures; unknown ones come last."""
+        keys = list(self.names[kind])
+        return keys.index(key) if key in keys else len(keys)
+
+    def color(self, kind: str, key: str) -> str:
+        return COLORS[self.position(kind, key) % len(COLORS)]
+
+    def marker(self, kind: str, key: str) -> str:
+        return MARKERS[self.position(kind, key) % len(MARKERS)]
+
+    def sort(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Rows in the order of figures: by method, label, group and system, whichever columns there are."""
+        columns = [c for c in ("method", "label", "group", "system") if c in frame]
+        rank = {k: [self.position(k, v) for v in frame[k]] for k in columns if k != "label"}
+        if "label" in columns:
+            place = {pair: i for i, pair in enumerate(self.labels)}
+            methods = frame["method"] if "method" in frame else [""] * len(frame)
+            rank["label"] = [place.get(pair, len(place)) for pair in zip(methods, frame["label"], strict=True)]
+        order = pd.DataFrame(rank, index=range(len(frame))).sort_values(columns, kind="stable").index
+        return frame.iloc[order]
+
+
+def of(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) -> Look:
+    """The look of a study. Groups and systems that only occur in `frames` come after those the YAML names, sorted.
+
+    `kinds` adds display names of further kinds, e.g. `metric={"bleu": "BLEU"}`.
+    """
+
+    def named(declared: dict[str, str], column: str) -> dict[str, str]:
+        seen = {v for f in frames if column in f for v in f[column].dropna().unique()}
+        return declared | {v: v for v in sorted(seen - set(declared))}
+
+    names = {
+        "method": {m.id: m.title for m in METHODS.values()},
+        "group": named({k: g.title or k for k, g in study.groups.items()}, "group"),
+        "system": named(dict(study.systems), "system"),
+    }
+    return Look({(label.method, label.id): label for label in study.label_list()}, names | kinds)

@@ -1,0 +1,396 @@
+"""Figures: one style, one way out, and plot functions that take `(results, ax)`.
+
+Order, names and colours of labels, methods, groups and systems come from a `Look`, which a study's YAML fills.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Sequence
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from helpers import store
+from helpers.look import COLORS, Look
+from helpers.tables import number
+
+COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
+INK, FAINT = "#222222", "#9A9A9A"
+#: marks of interval kinds that are not an interval around a free estimate
+HOLLOW = ("exact_bound", "not_estimable")
+STYLE = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 8.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 8,
+    "xtick.labelsize": 7.5,
+    "ytick.labelsize": 7.5,
+    "legend.fontsize": 7.5,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#666666",
+    "axes.linewidth": 0.7,
+    "axes.axisbelow": True,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "grid.color": "#E4E4E4",
+    "grid.linewidth": 0.6,
+    "axes.prop_cycle": mpl.cycler(color=COLORS),
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "helpers",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+}
+
+
+def set_style() -> None:
+    """Use the project's style for every figure made from here on."""
+    mpl.rcParams.update(STYLE)
+
+
+def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float = 3.0, **kwargs) -> tuple:
+    """`plt.subplots` in the project's style; `width` and `height` in inches."""
+    set_style()
+    return plt.subplots(rows, cols, figsize=(width, height), layout="constrained", **kwargs)
+
+
+def save(fig: Figure, name: str, *, alt: str, run: store.Run) -> None:
+    """Write a figure to `run.figures/<notebook>_<name>.png`, show it with its alt text, and close it.
+
+    The only way a figure leaves a notebook. svg and pdf are written beside it where `figures.formats` of the YAML
+    names them. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
+
+    Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
+    """
+    if not alt.strip():
+        raise ValueError(f"figure {name!r}: expected alt text that says what the figure shows, found none")
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        raise ValueError(f"figure name: expected lower-case letters, digits and _, found {name!r}")
+    alt = " ".join(alt.split())
+    if run.study.simulated:
+        _stamp(fig)
+    settings, stem = run.study.figures, f"{run.notebook}_{name}"
+    metadata = {
+        "png": {"Title": stem, "Description": alt, "Software": None},
+        "svg": {"Title": stem, "Description": alt, "Date": None},
+        "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
+    }
+    with mpl.rc_context(STYLE):
+        for suffix in sorted({"png", *settings.formats}):
+            with store.atomic(run.figures / f"{stem}.{suffix}") as path:
+                fig.savefig(path, format=suffix, dpi=settings.dpi, metadata=metadata[suffix])
+    plt.close(fig)
+    _display((run.figures / f"{stem}.png").read_bytes(), alt, stem)
+
+
+def _stamp(fig: Figure) -> None:
+    """Say 'Simulated data' in a strip of its own below the axes, so that it covers nothing."""
+    height = fig.get_figheight()
+    strip = 0.2
+    fig.set_figheight(height + strip)
+    engine = fig.get_layout_engine()
+    if engine is not None and "rect" in engine.get():
+        engine.set(rect=(0, strip / (height + strip), 1, height / (height + strip)))
+    box = {"boxstyle": "round,pad=0.25", "facecolor": "#FFF3E6", "edgecolor": "#D55E00", "linewidth": 0.8}
+    place = {"ha": "right", "va": "bottom", "transform": fig.transFigure}
+    y = 0.05 / (height + strip)
+    fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
+
+
+def _display(png: bytes, alt: str, name: str) -> None:
+    from IPython.display import display
+
+    data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
+    display(data, metadata={"image/png": {"alt": alt, "name": name}}, raw=True)
+
+
+def _bars(results: pd.DataFrame) -> np.ndarray:
+    """(2, n) distances from estimate to interval ends; 0 where there is no interval."""
+    ends = results[["ci_low", "ci_high"]].to_numpy(float).T
+    value = results["estimate"].to_numpy(float)
+    return np.nan_to_num(np.clip([value - ends[0], ends[1] - value], 0, None))
+
+
+def forest(
+    results: pd.DataFrame,
+    ax: Axes,
+    look: Look,
+    *,
+    light: pd.DataFrame | None = None,
+    xlabel: str = "",
+    xlim: tuple[float, float] | None = None,
+    reference: Iterable[float] = (0.0,),
+    decimals: int = 2,
+) -> None:
+    """Estimates with intervals, one row a label (and group), under a heading for each method; values beside.
+
+    results : method, label, estimate, ci_low, ci_high, ci_kind, and group where several are compared.
+    light : the same for a second interval, drawn thinner below the first, e.g. over turns.
+    A hollow marker says that the interval is a bound (dashed) or could not be estimated (no line).
+    """
+    rows = look.sort(results)
+    groups = list(rows["group"].dropna().unique()) if "group" in rows else []
+    xlim = xlim or _limits([rows] if light is None else [rows, light])
+    y, ticks, names, method, label = 0.0, [], [], None, None
+    for _, row in rows.iterrows():
+        if row["method"] != method:
+            method, label, y = row["method"], None, y + (0.6 if method else 0.0)
+            ax.text(
+                0, y, look.name("method", method), transform=ax.get_yaxis_transform(), fontweight="bold", va="center"
+            )
+            y += 1.0
+        first, label = row["label"] != label, row["label"]
+        y += 0.25 if first and len(groups) > 1 and names else 0.0
+        ticks.append(y)
+        names.append(look.name("label", label, method) if first else "")
+        kind, key = ("group", row["group"]) if len(groups) > 1 else ("method", method)
+        _interval(ax, row, y, look.color(kind, key), look.marker(kind, key) if kind == "group" else "o", xlim)
+        if light is not None:
+            _light(ax, _same(light, row), y + 0.3, look.color(kind, key), xlim)
+        ax.text(1.02, y, _beside(row, decimals), transform=ax.get_yaxis_transform(), va="center", fontsize=7)
+        y += 1.0
+    for x in reference:
+        ax.axvline(x, color="#BBBBBB", linewidth=0.8, zorder=0)
+    ax.set(xlim=xlim, ylim=(y - 0.3, -0.7), xlabel=xlabel, yticks=ticks, yticklabels=names)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+
+
+def _same(light: pd.DataFrame, row: pd.Series) -> pd.DataFrame:
+    keys = [k for k in ("method", "label", "group") if k in light and pd.notna(row.get(k))]
+    return light[(light[keys] == row[keys]).all(axis=1)]
+
+
+def _limits(frames: Sequence[pd.DataFrame]) -> tuple[float, float]:
+    values = pd.concat([f[["estimate", "ci_low", "ci_high"]] for f in frames]).to_numpy(float)
+    values = values[np.isfinite(values)]
+    low, high = (min(0.0, values.min()), max(1.0, values.max())) if values.size else (0.0, 1.0)
+    return low - 0.03 * (high - low), high + 0.03 * (high - low)
+
+
+def _interval(ax: Axes, row: pd.Series, y: float, color: str, marker: str, xlim: tuple[float, float]) -> None:
+    hollow = row["ci_kind"] in HOLLOW
+    if pd.notna(row["ci_low"]):
+        ends = np.clip([row["ci_low"], row["ci_high"]], *xlim)
+        ax.plot(ends, [y, y], color=color, linewidth=1.6, linestyle=(0, (2, 1.2)) if hollow else "-")
+    if pd.notna(row["estimate"]):
+        ax.plot(row["estimate"], y, marker, markersize=4.5, color=color, markerfacecolor="white" if hollow else color)
+
+
+def _light(ax: Axes, rows: pd.DataFrame, y: float, color: str, xlim: tuple[float, float]) -> None:
+    for _, row in rows.dropna(subset=["ci_low"]).iterrows():
+        ends = np.clip([row["ci_low"], row["ci_high"]], *xlim)
+        ax.plot(ends, [y, y], color=color, linewidth=1.0, alpha=0.5, solid_capstyle="butt")
+
+
+def _beside(row: pd.Series, decimals: int) -> str:
+    value = number(row["estimate"], decimals)
+    if pd.isna(row["ci_low"]):
+        return f"{value} (no interval)" if pd.notna(row["estimate"]) else "–"
+    return f"{value} [{number(row['ci_low'], decimals)}, {number(row['ci_high'], decimals)}]"
+
+
+def forest_figure(
+    results: pd.DataFrame,
+    look: Look,
+    *,
+    light: pd.DataFrame | None = None,
+    key: tuple[str, str] = ("interval", "second interval"),
+    xlabel: str = "",
+    **kwargs,
+) -> Figure:
+    """A figure of `forest` panels: one column on a common axis, or two where one would be longer than a page.
+
+    key : what the interval and the light interval are, for the legend. Other arguments as in `forest`.
+    """
+    groups = list(look.sort(results)["group"].dropna().unique()) if "group" in results else []
+    methods = sorted(results["method"].unique(), key=lambda m: look.position("method", m))
+    size = {m: _rows(results[results["method"] == m], len(groups)) for m in methods}
+    columns = _split(methods, size)
+    longest = max(sum(size[m] for m in column) for column in columns)
+    fig, axes = subplots(1, len(columns), width=PAGE if len(columns) > 1 else 6.0, height=longest * 0.165 + 0.8)
+    kwargs.setdefault("xlim", _limits([results] if light is None else [results, light]))
+    for ax, column in zip(np.atleast_1d(axes), columns, strict=True):
+        here = None if light is None else light[light["method"].isin(column)]
+        forest(results[results["method"].isin(column)], ax, look, light=here, xlabel=xlabel, **kwargs)
+        ax.set_ylim(longest - 0.7, -0.7)  # the same height for a row in both columns
+    handles = [_handle(look.name("group", g), look.color("group", g), look.marker("group", g)) for g in groups]
+    _legend(fig, (handles if len(groups) > 1 else []) + _keys(results, light, key))
+    return fig
+
+
+def _rows(results: pd.DataFrame, n_groups: int) -> float:
+    """Height of one method's part of a forest plot, in rows."""
+    return len(results) + 1.6 + (0.25 * results["label"].nunique() if n_groups > 1 else 0)
+
+
+def _split(methods: list[str], size: dict[str, float], longest: float = 54) -> list[list[str]]:
+    """Methods in one column, or in two about equally long ones where one would be longer than a page."""
+    if sum(size.values()) <= longest or len(methods) < 2:
+        return [methods]
+    cuts = range(1, len(methods))
+    best = min(cuts, key=lambda i: max(sum(size[m] for m in part) for part in (methods[:i], methods[i:])))
+    return [methods[:best], methods[best:]]
+
+
+def _keys(results: pd.DataFrame, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
+    handles = []
+    if light is not None and len(light):
+        handles += [_handle(key[0], "#555555", "o"), _handle(key[1], "#555555", "", linewidth=1.0, alpha=0.6)]
+    if results["ci_kind"].isin(HOLLOW).any():
+        handles.append(_handle("bound, or none", "#555555", "o", linestyle=(0, (2, 1.2)), markerfacecolor="white"))
+    return handles
+
+
+def _handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs) -> mpl.lines.Line2D:
+    return mpl.lines.Line2D(
+        [], [], color=color, marker=marker, markersize=4.5, linewidth=linewidth, label=name, **kwargs
+    )
+
+
+def _legend(fig: Figure, handles: list) -> None:
+    if handles:
+        fig.legend(handles=handles, loc="outside upper left", ncols=min(len(handles), 5))
+
+
+def legend(fig: Figure, look: Look, kind: str, keys: Sequence[str]) -> None:
+    """One legend above the whole figure for groups, systems or methods."""
+    _legend(fig, [_handle(look.name(kind, k), look.color(kind, k), look.marker(kind, k)) for k in keys])
+
+
+def bars_ci(
+    results: pd.DataFrame, ax: Axes, look: Look, *, x: str = "label", hue: str = "system", ylabel: str = ""
+) -> None:
+    """Grouped bars with intervals: a cluster for each value of `x`, a bar for each value of `hue`.
+
+    results : columns `x`, `hue`, method (where x is label), estimate, ci_low, ci_high.
+    """
+    rows = look.sort(results)
+    places = list(dict.fromkeys(rows[x]))
+    keys = list(dict.fromkeys(rows[hue]))
+    width = 0.8 / len(keys)
+    for i, key in enumerate(keys):
+        part = rows[rows[hue] == key]
+        at = np.array([places.index(v) for v in part[x]]) + (i - (len(keys) - 1) / 2) * width
+        ax.bar(at, part["estimate"], width * 0.92, color=look.color(hue, key), alpha=0.85, label=look.name(hue, key))
+        ax.errorbar(at, part["estimate"], _bars(part), fmt="none", ecolor=INK, elinewidth=0.9, capsize=1.5)
+    method = dict(zip(rows[x], rows["method"], strict=True)) if "method" in rows else {}
+    _names_below(ax, [look.name(x, p, method.get(p)) for p in places])
+    ax.set(ylabel=ylabel)
+    ax.grid(axis="y")
+
+
+def _names_below(ax: Axes, names: Sequence[str]) -> None:
+    """Names of categories 0, 1, … on the x axis, slanted where they would touch."""
+    ax.set_xticks(range(len(names)), names)
+    inches = ax.get_position().width * ax.figure.get_figwidth()
+    if names and max(map(len, names)) * 0.075 > inches / len(names):
+        plt.setp(ax.get_xticklabels(), rotation=40, ha="right", rotation_mode="anchor")
+
+
+def strip(
+    frame: pd.DataFrame, ax: Axes, *, x: str, y: str, color: Sequence[str] | str = COLORS[0], names: dict | None = None
+) -> None:
+    """Every value of `y` as a point over its category `x`, spread sideways by a fixed rule, with the quartiles.
+
+    The sideways place follows the golden ratio in the order of the values: no chance, few collisions.
+    """
+    places = list(dict.fromkeys(frame[x]))
+    colors = [color] * len(places) if isinstance(color, str) else list(color)
+    for i, place in enumerate(places):
+        values = np.sort(frame.loc[frame[x] == place, y].dropna().to_numpy(float))
+        side = (np.arange(len(values)) * 0.6180339887498949) % 1 - 0.5
+        ax.plot(i + 0.55 * side, values, "o", markersize=2.4, color=colors[i], alpha=0.45, markeredgewidth=0)
+        if len(values):
+            low, middle, high = np.percentile(values, [25, 50, 75])
+            ax.plot([i, i], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
+            ax.plot([i - 0.3, i + 0.3], [middle, middle], color=INK, linewidth=1.6)
+    _names_below(ax, [(names or {}).get(p, str(p)) for p in places])
+    ax.grid(axis="y")
+
+
+def heatmap(
+    matrix: pd.DataFrame,
+    ax: Axes,
+    *,
+    cmap: str = "Blues",
+    vmin: float | None = None,
+    vmax: float | None = None,
+    decimals: int = 2,
+    label: str = "",
+) -> None:
+    """A matrix as colours with each value written in its cell; missing cells are hatched and marked –.
+
+    matrix : rows and columns carry the display names.
+    """
+    values = matrix.to_numpy(float)
+    image = ax.imshow(values, cmap=cmap, vmin=vmin, vmax=vmax, aspect="auto")
+    _names_below(ax, list(map(str, matrix.columns)))
+    ax.set_yticks(range(matrix.shape[0]), matrix.index)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    for (i, j), value in np.ndenumerate(values):
+        red, green, blue, _ = image.cmap(image.norm(value)) if np.isfinite(value) else (1, 1, 1, 1)
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        ax.text(j, i, number(value, decimals), ha="center", va="center", fontsize=7, color="white" if dark else INK)
+        if not np.isfinite(value):
+            ax.add_patch(
+                mpl.patches.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="#DDDDDD", lw=0)
+            )
+    if label:
+        ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8)
+
+
+def lines(results: pd.DataFrame, ax: Axes, look: Look, *, x: str, hue: str, xlabel: str = "", ylabel: str = "") -> None:
+    """One line for each value of `hue` with its interval as a band, named at its right end.
+
+    results : columns `x`, `hue`, estimate and, where there are intervals, ci_low, ci_high.
+    """
+    for key in sorted(results[hue].unique(), key=lambda k: look.position(hue, k)):
+        part = results[results[hue] == key].sort_values(x)
+        color = look.color(hue, key)
+        ax.plot(part[x], part["estimate"], color=color, linewidth=1.4, marker=look.marker(hue, key), markersize=3.5)
+        if "ci_low" in part and part["ci_low"].notna().any():
+            ax.fill_between(part[x], part["ci_low"], part["ci_high"], color=color, alpha=0.15, linewidth=0)
+        end = part.iloc[-1]
+        ax.annotate(
+            look.name(hue, key), (end[x], end["estimate"]), (5, 0), textcoords="offset points", color=color, va="center"
+        )
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(axis="both")
+
+
+def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, xlabel: str = "Share") -> None:
+    """Horizontal bars whose parts add up to one; shares of 8 % and more are written into their part.
+
+    shares : one row a bar (index: display name), one column a part (column: its name); a row sums to 1, or less.
+    """
+    colors = colors or [mpl.colormaps["cividis_r"](v) for v in np.linspace(0.05, 0.95, shares.shape[1])]
+    left = np.zeros(len(shares))
+    for color, (name, share) in zip(colors, shares.items(), strict=True):
+        share = share.to_numpy(float)
+        ax.barh(range(len(shares)), share, 0.78, left=left, color=color, label=str(name), edgecolor="white", lw=0.4)
+        red, green, blue = mpl.colors.to_rgb(color)
+        ink = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else INK
+        for i, value in enumerate(share):
+            if value >= 0.08:
+                ax.text(left[i] + value / 2, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=ink)
+        left = left + np.nan_to_num(share)
+    ax.set_yticks(range(len(shares)), shares.index)
+    ax.set(xlim=(0, 1), ylim=(len(shares) - 0.4, -0.6), xlabel=xlabel)
+    ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
+    ax.tick_params(axis="y", length=0)

@@ -1,0 +1,215 @@
+"""Tables and prose of notebooks: stored as CSV at full precision and as LaTeX, shown rounded and escaped.
+
+Cells can carry text from data files. It is escaped for the format it goes to; in CSV, text that a spreadsheet would
+run as a formula is led by an apostrophe.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from helpers import store
+
+MISSING = "–"
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "−": r"$-$",
+    "–": "--",
+    "×": r"$\times$",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "α": r"$\alpha$",
+    "κ": r"$\kappa$",
+    "²": r"\textsuperscript{2}",
+    "…": r"\ldots{}",
+}
+#: first characters that make a spreadsheet read a cell as a formula
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def number(value: object, decimals: int = 2) -> str:
+    """Fixed decimals, a true minus sign, no negative zero; whole-number types without decimals; – where missing."""
+    if pd.isna(value):
+        return MISSING
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}".replace("-", "−")
+    text = f"{value:,.{decimals}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
+    """`0.46 [0.40, 0.51]`; the estimate alone where there is no interval; – where there is no estimate."""
+    if pd.isna(estimate):
+        return MISSING
+    value = number(float(estimate), decimals)
+    return value if pd.isna(low) else f"{value} [{number(float(low), decimals)}, {number(float(high), decimals)}]"
+
+
+def intervals(results: pd.DataFrame, decimals: int = 2) -> pd.Series:
+    """`interval` for each row of result rows (estimate, ci_low, ci_high)."""
+    columns = results[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
+    return pd.Series([interval(*row, decimals) for row in columns], index=results.index, dtype=object)
+
+
+def show(
+    frame: pd.DataFrame,
+    caption: str,
+    name: str,
+    *,
+    run: store.Run,
+    decimals: int | Mapping[str, int] = 2,
+    why: pd.Series | Mapping[str, str] | None = None,
+) -> None:
+    """Write a table to `run.tables/<notebook>_<name>.csv` and `.tex`, and show it.
+
+    frame : columns are headings; the index is left out. The CSV keeps full precision.
+    decimals : for all columns of fractions, or by column (2 where a column is not named).
+    why : reasons for missing cells, shown as footnotes: by column, or a Series aligned with `frame` for its rows.
+
+    Raises ValueError for a name that is not made of lower-case letters, digits and `_`, or an empty caption.
+    """
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        raise ValueError(f"table name: expected lower-case letters, digits and _, found {name!r}")
+    if not caption.strip():
+        raise ValueError(f"table {name!r}: expected a caption")
+    stem = f"{run.notebook}_{name}"
+    cells, notes = _cells(frame, decimals, why)
+    if run.study.simulated:
+        notes.insert(0, "Simulated data.")
+    with store.atomic(run.tables / f"{stem}.csv") as path:
+        _harmless(frame).to_csv(path, index=False, lineterminator="\n")
+    with store.atomic(run.tables / f"{stem}.tex") as path:
+        path.write_text(to_latex(cells, caption, stem, notes, _numeric(frame)), encoding="utf-8")
+    from IPython.display import display
+
+    data = {
+        "text/html": to_html(cells, caption, notes, _numeric(frame)),
+        "text/markdown": to_markdown(cells, caption, notes),
+    }
+    display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)
+
+
+def say(markdown: str) -> None:
+    """Show prose. Text that comes from data files goes through `plain` first."""
+    from IPython.display import Markdown, display
+
+    display(Markdown(markdown))
+
+
+def plain(text: object) -> str:
+    """Text from a data file, escaped so that Markdown and HTML show it as it is."""
+    return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", escape(" ".join(str(text).split()), quote=False))
+
+
+def listing(items: object, conjunction: str = "and") -> str:
+    """`a, b and c`, each made harmless by `plain`."""
+    names = [plain(i) for i in items]
+    return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _cells(
+    frame: pd.DataFrame, decimals: int | Mapping[str, int], why: pd.Series | Mapping[str, str] | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """The cells as text, and footnotes that say why cells are missing, one letter a distinct reason."""
+    reasons: dict[str, str] = {}
+
+    def text(value: object, column: str, row: int) -> str:
+        if not isinstance(value, str) and pd.isna(value):
+            reason = why.iloc[row] if isinstance(why, pd.Series) else (why or {}).get(column)
+            if not isinstance(reason, str) or not reason:
+                return MISSING
+            return f"{MISSING} ({reasons.setdefault(reason, _mark(len(reasons)))})"
+        if isinstance(value, str):
+            return value
+        places = decimals if isinstance(decimals, int) else decimals.get(column, 2)
+        return number(value, places) if isinstance(value, float | int | np.number | np.bool_) else str(value)
+
+    columns = {str(c): [text(v, c, i) for i, v in enumerate(frame[c])] for c in frame.columns}
+    return pd.DataFrame(columns), [f"({mark}) {reason}" for reason, mark in reasons.items()]
+
+
+def _mark(i: int) -> str:
+    """a, b, …, z, aa, bb, …"""
+    return chr(ord("a") + i % 26) * (i // 26 + 1)
+
+
+def _numeric(frame: pd.DataFrame) -> list[bool]:
+    return [pd.api.types.is_numeric_dtype(frame[c]) and not pd.api.types.is_bool_dtype(frame[c]) for c in frame.columns]
+
+
+def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
+    """Text cells and headings that a spreadsheet would run as a formula, led by an apostrophe."""
+
+    def safe(value: object) -> object:
+        return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+    out = frame.rename(columns=safe)
+    return out.apply(lambda column: column.map(safe) if column.dtype.kind not in "biufM" else column)
+
+
+def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[bool]) -> str:
+    """An HTML table, everything escaped; columns that are `right` are aligned so."""
+
+    def row(values: object, tag: str) -> str:
+        style = [' style="text-align:right"' if r else ' style="text-align:left"' for r in right]
+        return "<tr>" + "".join(f"<{tag}{s}>{escape(v)}</{tag}>" for v, s in zip(values, style, strict=True)) + "</tr>"
+
+    body = "\n".join(row(values, "td") for values in cells.itertuples(index=False))
+    foot = "".join(f"<p class='table-note'>{escape(note)}</p>" for note in notes)
+    return (
+        f"<table class='table'>\n<caption>{escape(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>\n"
+        f"<tbody>\n{body}\n</tbody>\n</table>{foot}"
+    )
+
+
+def to_markdown(cells: pd.DataFrame, caption: str, notes: list[str]) -> str:
+    """A table in GitHub's Markdown, everything escaped."""
+    lines = [f"**{plain(caption)}**", ""]
+    lines += ["| " + " | ".join(map(plain, cells.columns)) + " |", "|" + " --- |" * len(cells.columns)]
+    lines += ["| " + " | ".join(map(plain, values)) + " |" for values in cells.itertuples(index=False)]
+    return "\n".join([*lines, "", *(f"{plain(note)}\n" for note in notes)]).rstrip() + "\n"
+
+
+def tex(text: str) -> str:
+    """Text escaped for LaTeX."""
+    return "".join(_TEX.get(c, c) for c in " ".join(text.split()))
+
+
+def to_latex(cells: pd.DataFrame, caption: str, label: str, notes: list[str], right: list[bool]) -> str:
+    """A table environment with booktabs rules, everything escaped."""
+    rows = [" & ".join(map(tex, values)) + r" \\" for values in cells.itertuples(index=False)]
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"  \centering",
+            rf"  \caption{{{tex(caption)}}}\label{{tab:{label}}}",
+            r"  \begin{tabular}{" + "".join("r" if r else "l" for r in right) + "}",
+            r"    \toprule",
+            "    " + " & ".join(map(tex, cells.columns)) + r" \\",
+            r"    \midrule",
+            *(f"    {row}" for row in rows),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            *(rf"  \par\footnotesize {tex(note)}" for note in notes),
+            r"\end{table}",
+            "",
+        ]
+    )
