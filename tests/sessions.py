@@ -22,8 +22,8 @@ def annotate(rng, n_interactors=12, per_interactor=3, n_turns=5, doubled=0.4, ef
         quality = [effect * i + rng.normal() + 0.5 * (s % n_interactors % 3) for i in pair]
         who = f"I{s % n_interactors:02d}"
         talked |= dict.fromkeys(names, who)
-        judges = [("ext", f"E{k}") for k in rng.choice(6, 1 + (rng.random() < doubled), replace=False)] + [("own",
-        who)] for group, judge in judges:
+        judges = [("ext", f"E{k}") for k in rng.choice(6, 1 + (rng.random() < doubled), replace=False)] + [("own", who)]
+        for group, judge in judges:
             work = f"U{s}{judge}"
             base = {"group": group, "annotator": judge, "work_unit": work, "session": str(s)}
             seen = [q + rng.normal(scale=0.5) for q in quality]

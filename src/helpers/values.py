@@ -39,8 +39,7 @@ def dialogue_values(annotations: pd.DataFrame) -> pd.DataFrame:
     """
     twice = annotations.duplicated(["group", *ITEM])
     if twice.any():
-        raise ValueError(f"{int(twice.sum())} annotations are a second one of the same item; call picks.pick_one
-        first")
+        raise ValueError(f"{int(twice.sum())} annotations are a second one of the same item; call picks.pick_one first")
     who = pd.Series(pd.factorize(annotations["annotator"])[0], index=annotations.index)
     frame = annotations[UNIT].assign(score=annotations["score"], squared=annotations["score"] ** 2, who=who)
     grouped = frame.groupby(UNIT, dropna=False, sort=False)
