@@ -19,6 +19,7 @@ from helpers.labels import LEVELS, METHODS, Label
 from helpers.sources.models import Source
 
 ROOT = Path(__file__).resolve().parents[2]
+MethodName = Literal[tuple(METHODS)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
 
 
@@ -56,6 +57,9 @@ class Group(Section):
     title: str = ""
     annotators: list[str] = []
     note: str = Field("", description="shown beside results of this group")
+    fitted: list[MethodName] = Field(
+        [], description="methods whose printed agreement was used to find the members: it confirms nothing"
+    )
 
 
 class Bootstrap(Section):
@@ -75,11 +79,42 @@ class Figures(Section):
     dpi: int = Field(150, ge=50, le=600)
 
 
+class Published(Section):
+    """A printed table whose rows are evaluator groups and whose columns are labels (see data/published)."""
+
+    paper: str
+    element: str
+    panels: dict[str, MethodName] = Field(description="panel of the table -> method")
+
+
 class Iaa(Section):
     """Notebook 03."""
 
     first: int | None = Field(2, ge=2, description="use the first so many annotations of an item; null: all")
     min_items: int = Field(25, ge=2, description="warn below so many items")
+    published: Published | None = Field(None, description="the printed agreement to show beside")
+
+
+class Scope(Section):
+    """What a paper left out of the study's data. Results on its scope stand beside those on all data."""
+
+    title: str = "the paper's scope"
+    exclude_dialogues: dict[MethodName, list[str]] = Field({}, description="method -> dialogues left out")
+    exclude_sessions: dict[MethodName, list[str]] = Field({}, description="method -> sessions left out")
+    fitted: list[MethodName] = Field([], description="methods whose list was found by searching for the printed values")
+    note: str = Field("", description="shown beside results on this scope")
+
+
+class Costs(Section):
+    """Notebook 02: what annotation costs."""
+
+    currency: str = "USD"
+    hourly_rate: float = Field(20.0, gt=0, description="what an hour of annotation is paid in the estimate")
+    planned_dialogues: int = Field(400, ge=1, description="dialogues to be annotated; pairs are half as many")
+    payments: dict[Literal["collection", *METHODS], float | dict[str, float]] = Field(
+        {}, description="method -> payment of one work unit of each of its tasks, or task -> payment"
+    )
+    final_labels: dict[MethodName, list[str]] = Field({}, description="method -> labels kept in the end, costed once more")
 
 
 class Study(Section):
@@ -103,6 +138,8 @@ class Study(Section):
     seeds: Seeds = Seeds()
     figures: Figures = Figures()
     iaa: Iaa = Iaa()
+    costs: Costs = Costs()
+    scope: Scope | None = Field(None, description="what a paper left out")
 
     _key: str = ""
     _path: Path | None = None
