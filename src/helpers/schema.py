@@ -56,6 +56,7 @@ ANNOTATIONS = _columns(
     ("score", "float64", False, "on the label's scale; a comparison: -1 left loses, 0 ties, +1 left wins"),
     ("source_row", "int64", False, "order in the source"),
 )
+#: identifies a judgement; the work unit counts only where the annotator is a position
 KEY = [
     "study",
     "corpus",
@@ -278,86 +279,118 @@ class DataError(ValueError):
         super().__init__("\n".join(lines))
 
 
-def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
-    """Every problem of a study's annotations (an empty list: none).
+def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The two dialogues of each row in an order that does not depend on the side: columns `low`, `high`."""
+    left, right = pairs["dialogue"].astype(object), pairs["dialogue_b"].astype(object)
+    swap = right.notna() & (right.astype(str) < left.astype(str))
+    return pd.DataFrame({"low": left.where(~swap, right), "high": right.where(~swap, left)})
 
-    annotations : one row a judgement, columns of ANNOTATIONS.
+
+class _Report:
+    """Collects problems by row; `sorted` gives them in the order of the rows."""
+
+    def __init__(self, annotations: pd.DataFrame, where: pd.DataFrame | None):
+        self.annotations, self.found = annotations, []
+        if where is None:
+            rows = "row " + (annotations["source_row"] + 1).astype(str)
+            where = pd.DataFrame({"file": "annotations", "where": rows}, index=annotations.index)
+        self.file, self.where = where["file"].to_dict(), where["where"].to_dict()
+
+    def rows(self, bad: pd.Series, column: str, expected: str | pd.Series, hint: str = "") -> None:
+        """A problem for each row where `bad` is true; `expected` may differ by row."""
+        at = self.annotations.index[bad.fillna(False).to_numpy(dtype=bool)]
+        values = self.annotations.loc[at, column]
+        texts = [expected] * len(at) if isinstance(expected, str) else expected.loc[at]
+        for i, value, text in zip(at, values, texts, strict=True):
+            shown = "nothing" if pd.isna(value) else f"{value:g}" if isinstance(value, float) else repr(value)
+            self.one(i, column, text, shown, hint)
+
+    def one(self, i: int, column: str, expected: str, found: str, hint: str) -> None:
+        self.found.append((i, Problem(self.file[i], self.where[i], column, expected, found, hint)))
+
+    def sorted(self) -> list[Problem]:
+        return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
+
+
+def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
+    """Every problem of a study's annotations, in the order of the rows (an empty list: none).
+
+    annotations : one row a judgement, columns and types of ANNOTATIONS.
     labels : the labels the study declares.
     where : aligned with `annotations`, columns `file` and `where`, to name the place; row numbers when absent.
     """
-    where = (
-        where
-        if where is not None
-        else pd.DataFrame(
-            {"file": "annotations", "where": "row " + (annotations["source_row"] + 1).astype(str)},
-            index=annotations.index,
-        )
-    )
-    problems: list[Problem] = []
-
-    def report(bad: pd.Series, column: str, expected: str, hint: str = "") -> None:
-        for i in annotations.index[bad.to_numpy(dtype=bool)]:
-            found = repr(annotations.at[i, column]) if column in annotations else "nothing"
-            problems.append(Problem(where.at[i, "file"], where.at[i, "where"], column, expected, found, hint))
-
+    report = _Report(annotations, where)
     for name, column in ANNOTATIONS.items():
         if not column.null:
-            report(annotations[name].isna(), name, "a value")
-    report(~annotations["method"].isin(list(METHODS)), "method", f"one of {', '.join(METHODS)}")
-    known = {(label.method, label.id): label for label in labels}
-    for (method, label), rows in annotations.groupby(["method", "label"], sort=False):
-        here = annotations.index.isin(rows.index)
-        if (method, label) not in known:
-            names = sorted({id_ for m, id_ in known if m == method})
-            report(
-                pd.Series(here),
-                "label",
-                f"a label of method {method}: {', '.join(names) or 'none declared'}",
-                "declare it under `labels:` in the YAML",
-            )
-            continue
-        spec, score = known[method, label], annotations["score"]
-        low, high = spec.scale
-        off = here & ((score < low) | (score > high) | (spec.integer & (score % 1 != 0))).to_numpy()
-        report(
-            pd.Series(off),
-            "score",
-            f"{'a whole number' if spec.integer else 'a number'} from {low:g} to {high:g} ({label})",
-            "mend the value, the scale in the YAML, or name it in na_values",
-        )
-        unit = METHODS[method].unit if method in METHODS else ""
-        if unit == "turn":
-            report(
-                pd.Series(here & annotations["turn"].isna().to_numpy()),
-                "turn",
-                f"a turn ({method} judges turns)",
-            )
-        if unit == "pair":
-            report(
-                pd.Series(here & annotations["dialogue_b"].isna().to_numpy()),
-                "dialogue_b",
-                "the other dialogue of the comparison",
-            )
-    twice = annotations.duplicated(KEY, keep="first")
-    if twice.any():
-        first = annotations.assign(first=annotations.index).groupby(KEY, dropna=False)["first"].transform("min")
-        for i in annotations.index[twice]:
-            problems.append(
-                Problem(
-                    where.at[i, "file"],
-                    where.at[i, "where"],
-                    "",
-                    "one judgement an annotator, item and label",
-                    f"a repeat of {where.at[first.at[i], 'where']}",
-                    "drop one, or tell the annotators apart with a column",
-                )
-            )
-    owner = annotations.drop_duplicates(["corpus", "dialogue", "system"])
-    shared = owner.duplicated(["corpus", "dialogue"], keep=False)
-    report(
-        pd.Series(annotations.index.isin(owner.index[shared])),
-        "system",
-        "one system a dialogue",
-        "give dialogues of different systems different ids, or map a context column",
+            values = annotations[name]
+            report.rows(values.isna() | (values == "" if column.dtype == "str" else False), name, "a value")
+    _check_labels(report, annotations, {(label.method, label.id): label for label in labels})
+    _check_units(report, annotations)
+    _check_repeats(report, annotations)
+    _check_systems(report, annotations)
+    return report.sorted()
+
+
+def _check_labels(report: _Report, annotations: pd.DataFrame, known: Mapping[tuple[str, str], Label]) -> None:
+    """Methods and labels are declared; scores lie on the label's scale."""
+    odd = ~annotations["method"].isin(list(METHODS)) & annotations["method"].notna()
+    report.rows(odd, "method", f"one of {', '.join(METHODS)}")
+    key = pd.Series(pd.MultiIndex.from_frame(annotations[["method", "label"]]).to_flat_index(), annotations.index)
+    declared = key.isin(list(known))
+    names = {method: ", ".join(sorted(i for m, i in known if m == method)) or "none declared" for method in METHODS}
+    expected = "a label of method " + annotations["method"] + ": " + annotations["method"].map(names)
+    hint = "correct it, or declare it under `labels:` in the YAML"
+    report.rows(
+        ~declared & ~odd & annotations["method"].notna() & annotations["label"].notna(), "label", expected, hint
     )
-    return problems
+    low, high = (key.map({k: label.scale[i] for k, label in known.items()}).astype(float) for i in (0, 1))
+    whole = key.map({k: label.integer for k, label in known.items()}).eq(True)
+    score = annotations["score"]
+    texts = {
+        k: f"a {'whole ' if v.integer else ''}number from {v.scale[0]:g} to {v.scale[1]:g} ({v.id})"
+        for k, v in known.items()
+    }
+    hint = "mend the value, the scale in the YAML, or name it in na_values"
+    report.rows(declared & ((score < low) | (score > high) | (whole & (score % 1 != 0))), "score", key.map(texts), hint)
+
+
+def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
+    """What is judged is what the method judges: a turn, a dialogue or a pair."""
+    unit = annotations["method"].map({m.id: m.unit for m in METHODS.values()})
+    method, turn, other = annotations["method"], annotations["turn"], annotations["dialogue_b"]
+    hint = "set `method` in the YAML, or map the column"
+    report.rows((unit == "turn") & turn.isna(), "turn", method + " judges turns: a turn", hint)
+    report.rows((unit == "dialogue") & turn.notna(), "turn", method + " judges whole dialogues: no turn", hint)
+    report.rows((unit == "pair") & other.isna(), "dialogue_b", method + " compares: the other dialogue", hint)
+    single = unit.notna() & (unit != "pair") & other.notna()
+    report.rows(single, "dialogue_b", method + " judges one dialogue: no other dialogue", hint)
+    report.rows(other == annotations["dialogue"], "dialogue_b", "another dialogue than the left one", "")
+
+
+def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
+    """An annotator judges an item by a label once. Positions are told apart by the work unit too."""
+    key = annotations[[c for c in KEY if c not in ("dialogue", "dialogue_b")]].join(unordered(annotations))
+    key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))
+    twice = annotations.index[key.duplicated()]
+    if not len(twice):
+        return
+    first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
+    for i in twice:
+        place = report.where[first[i]]
+        found = f"a repeat of {place}" if place != report.where[i] else "it twice in this place"
+        hint = "drop one, or tell the annotators apart by a column"
+        report.one(i, "", "one judgement an annotator, item and label", found, hint)
+
+
+def _check_systems(report: _Report, annotations: pd.DataFrame) -> None:
+    """A dialogue belongs to one system, on whichever side of a comparison it stands."""
+    left = annotations[["corpus", "dialogue", "system"]]
+    right = annotations[["corpus", "dialogue_b", "system_b"]].set_axis(left.columns, axis=1)
+    owner = pd.concat([left, right[right["dialogue"].notna()]]).dropna().drop_duplicates()
+    shared = owner[owner.duplicated(["corpus", "dialogue"], keep=False)]
+    for _, rows in shared.groupby(["corpus", "dialogue"], sort=False):
+        systems = rows["system"].tolist()
+        i = rows.index[1]
+        found = f"dialogue {rows['dialogue'].iloc[0]!r} with {', '.join(map(repr, systems))}"
+        hint = "give dialogues of different systems different ids, or map a context column"
+        report.one(i, "system", "one system a dialogue", found, hint)

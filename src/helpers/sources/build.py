@@ -19,13 +19,21 @@ from helpers import schema, store
 from helpers.params import Study
 from helpers.profile import profile
 from helpers.schema import DataError, Problem
-from helpers.sources import behaviors
+from helpers.sources import abc_eval, behaviors, dstc7, fed, grade, ji2022, spot_the_bot, usr
 from helpers.sources.files import Files
-from helpers.sources.reading import OpenFile, Reading
+from helpers.sources.places import find
+from helpers.sources.reading import Counts, OpenFile, Reading
 
 #: format -> how it is read. A new format is a line here, a model in `sources.models`, and a module.
 ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
+    "abc_eval": abc_eval.read,
     "behaviors": behaviors.read,
+    "usr": usr.read,
+    "fed": fed.read,
+    "grade": grade.read,
+    "dstc7": dstc7.read,
+    "ji2022": ji2022.read,
+    "spot_the_bot": spot_the_bot.read,
 }
 _POSITION = re.compile(r"pos\d+")
 
@@ -42,7 +50,7 @@ def files(study: Study) -> list[Path]:
     """The raw files a study reads, in order, each once. Raises DataError naming every file that is absent."""
     found: list[Path] = []
     problems: list[Problem] = []
-    for source in study.sources:
+    for source in _present(study):
         open_file = _files_of(study, source)
         for name in source.names():
             try:
@@ -71,16 +79,36 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     for name, frame in _pseudonyms(raw).items():
         frames[name], found = _conform(name, frame, study, where)
         problems += found
-    problems += schema.validate(frames["annotations"], study.label_list(), where)
-    problems += _conflicts(frames["dialogues"])
+    labels = study.label_list() + [label for r in readings for label in r.labels]
+    problems += schema.validate(frames["annotations"], labels, where.loc[frames["annotations"].index])
+    problems += _repeated_rows(frames)
     if problems:
         raise DataError(problems)
-    counts = pd.concat([r.counts.frame() for r in readings], ignore_index=True)
+    counts = pd.concat([r.counts.frame() for r in readings] + [_left_out(study)], ignore_index=True)
     frames["counts"] = schema.conform(counts, schema.COUNTS)
+    frames = {name: frame.reset_index(drop=True) for name, frame in frames.items()}
     built = Built(frames, profile(frames, study))
     if out is not None:
         _write(built, out)
     return built
+
+
+def _present(study: Study) -> list[Any]:
+    """The sources less the optional ones whose files are absent."""
+    beside = study.path.parent if study.path else None
+    return [
+        source
+        for source in study.sources
+        if not source.optional or all(find(name, study.key, beside) for name in source.names())
+    ]
+
+
+def _left_out(study: Study) -> pd.DataFrame:
+    counts, present = Counts(), _present(study)
+    for source in study.sources:
+        for name in source.names() if source not in present else ():
+            counts.add(name, "files", "dropped", "optional, and not here")
+    return counts.frame()
 
 
 def _files_of(study: Study, source: Any) -> Files:
@@ -91,7 +119,7 @@ def _read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
     """Every source read; one that cannot be read at all leaves its problems, and the others are read none the less."""
     readings: list[Reading] = []
     problems: list[Problem] = []
-    for source in study.sources:
+    for source in _present(study):
         try:
             reading = ADAPTERS[source.adapter](source, _files_of(study, source))
         except DataError as error:
@@ -126,13 +154,17 @@ def _joined(readings: list[Reading], name: str) -> pd.DataFrame:
 
 
 def _map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
-    """Give annotators that the YAML lists under a group that group; report listed ids the data do not have."""
+    """Where the source leaves the group open, give annotators that the YAML lists under a group that group.
+
+    Listed ids that the data do not have are reported.
+    """
     group_of = {id_: group for group, spec in study.groups.items() for id_ in spec.annotators}
     seen: set[str] = set()
     for name in ("annotations", "work_units", "screening"):
         frame = raw[name]
         seen |= set(frame["annotator"].dropna())
-        frame["group"] = frame["annotator"].map(group_of).fillna(frame["group"])
+        open_ = frame["group"] == "all"
+        frame["group"] = frame["annotator"].map(group_of).where(open_).fillna(frame["group"])
     place = study.path.name if study.path else study.key
     return [
         Problem(place, "", f"groups.{g}.annotators", "an annotator of the data", repr(i), "check the spelling")
@@ -187,16 +219,21 @@ def _renumber(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str
 
 
 def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
-    """`frame` in the schema's types; cells that are no numbers or dates become missing and are reported."""
+    """`frame` in the schema's types. Rows with cells that are no numbers or dates are reported and left out."""
     spec, problems = schema.FRAMES[name], []
-    out = frame.copy()
+    out, bad = frame.copy(), pd.Series(False, frame.index)
     for column in (c for c in spec if c in frame and not spec[c].dtype.startswith(("str", "bool"))):
-        parsed, expected = _parsed(frame[column], spec[column].dtype)
-        for i in frame.index[frame[column].notna() & parsed.isna()]:
+        out[column], expected = _parsed(frame[column], spec[column].dtype)
+        odd = frame[column].notna() & out[column].isna()
+        bad |= odd
+        for i in frame.index[odd]:
             place = where.loc[i] if name == "annotations" else {"file": name, "where": f"row {i + 1}"}
-            problems.append(Problem(place["file"], place["where"], column, expected, repr(frame.at[i, column])))
-        out[column] = parsed
-    return schema.conform(out, spec, study=study.key), problems
+            hint = "mend it, or name it in na_values" if column == "score" else ""
+            problems.append(Problem(place["file"], place["where"], column, expected, repr(frame.at[i, column]), hint))
+    for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].null):
+        empty = frame.index[frame[column].isna()]
+        problems += [Problem(name, f"row {i + 1}", column, "a value", "nothing") for i in empty]
+    return schema.conform(out[~bad], spec, study=study.key).set_axis(out.index[~bad]), problems
 
 
 def _parsed(values: pd.Series, dtype: str) -> tuple[pd.Series, str]:
@@ -209,12 +246,18 @@ def _parsed(values: pd.Series, dtype: str) -> tuple[pd.Series, str]:
     return numbers, "a number"
 
 
-def _conflicts(dialogues: pd.DataFrame) -> list[Problem]:
-    """Dialogues that two sources give to two systems."""
+def _repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
+    """Dialogues that sources give to two systems, and metric scores that two rows give to one item."""
+    dialogues, scores = frames["dialogues"], frames["metric_scores"]
     systems = dialogues.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
-    return [
+    problems = [
         Problem("dialogues", f"dialogue {d}", "system", "one system a dialogue", ", ".join(map(repr, s)))
         for (_, d), s in systems[systems.str.len() > 1].items()
+    ]
+    twice = scores[scores.duplicated(["corpus", "dialogue", "turn", "metric"])]
+    return problems + [
+        Problem("metric scores", f"dialogue {d}", m, "one score an item", "a second one")
+        for d, m in zip(twice["dialogue"], twice["metric"], strict=True)
     ]
 
 

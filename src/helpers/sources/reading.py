@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from helpers.labels import Label
 from helpers.schema import COUNTS, Problem
 
 OpenFile = Callable[[str], Path]
@@ -50,8 +51,10 @@ class Reading:
         annotator_kind `human`, nullable ones null. Rows stand in the order of the source. Annotators are raw ids
         (`pos0`… with annotator_known False where only a position is known; a model's name where it is no person). Two
         more columns name the place for messages: `file`, `where` (e.g. "row 12").
-    dialogues, metric_scores, screening, work_units, dialogue_facts : as in the schema; corpus and group are filled in likewise.
+    dialogues, metric_scores, screening, work_units, dialogue_facts : as in the schema; corpus and group are filled in
+        likewise.
     counts : see `Counts`.
+    labels : labels that the source brings with it and no YAML need declare.
     problems : what the adapter found wrong and could read past; what it could not read past it raises as DataError.
     """
 
@@ -63,3 +66,4 @@ class Reading:
     dialogue_facts: pd.DataFrame | None = None
     counts: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
