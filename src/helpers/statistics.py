@@ -31,6 +31,14 @@ STATISTICS: dict[str, Statistic] = {
     "generalizability": Statistic("Reliability of a system's mean", ("n_dialogues", "n_annotators", "kind"), UNIT),
     "interval_width_ratio": Statistic("Width of the dialogue interval over the turn interval", ("raters",), (0.0, inf)),
     # counts (00, 02)
-    "count": Statistic("Count", ("what",), (0.0, inf)),
+    "count": Statistic("Count", ("what", "kind"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),
+    "coverage": Statistic("Share judged of what could be judged", ("kind",), UNIT),
+    "score_share": Statistic("Share of a score among annotations", ("score", "kind"), UNIT),
+    "median_minutes": Statistic("Median minutes of a work unit of one task", ("task",), (0.0, inf)),
+    "unit_minutes": Statistic("Minutes of all tasks of a dialogue or pair", ("tasks",), (0.0, inf)),
+    "throughput": Statistic("Dialogues or pairs an hour", ("tasks",), (0.0, inf)),
+    "estimated_cost": Statistic("Cost at the hourly rate", ("tasks",), (0.0, inf)),
+    "own_cost": Statistic("Cost at the payments made", ("tasks",), (0.0, inf)),
+    "cost_per_label": Statistic("Estimated cost of one label of a dialogue or pair", ("tasks",), (0.0, inf)),
 }
