@@ -1,0 +1,44 @@
+"""Reading nested records (JSON) with messages that name the place."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from helpers.schema import Problem
+
+KINDS = {dict: "an object {…}", list: "a list […]", str: "text", int: "a whole number"}
+
+
+def slug(name: str) -> str:
+    """The id of a label or metric: lower case, with _ for everything but letters and digits."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+class Checked:
+    """Takes values out of the records of one file and collects what is wrong with them."""
+
+    def __init__(self, file: str):
+        self.file = file
+        self.problems: list[Problem] = []
+
+    def report(self, where: str, key: str, expected: str, found: Any, hint: str = "") -> None:
+        """Note a problem. `found` may be any value; long ones are cut."""
+        text = found if isinstance(found, str) else repr(found)
+        self.problems.append(Problem(self.file, where, key, expected, text[:80], hint))
+
+    def get(self, record: Any, key: str, kind: type, where: str) -> Any:
+        """`record[key]` when it is a `kind`; else None, and the problem is noted."""
+        if not isinstance(record, dict):
+            self.report(where, "", KINDS[dict], type(record).__name__)
+            return None
+        value = record.get(key)
+        if key not in record or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            self.report(where, key, KINDS[kind], repr(value) if key in record else "nothing")
+            return None
+        return value
+
+
+def lines(text: str) -> str:
+    """Utterances one a line, without the blanks around them and without empty lines."""
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())
