@@ -19,7 +19,7 @@ from helpers import schema, store
 from helpers.params import Study
 from helpers.profile import profile
 from helpers.schema import DataError, Problem
-from helpers.sources import abc_eval, behaviors, dstc7, fed, grade, ji2022, spot_the_bot, usr
+from helpers.sources import abc_eval, behaviors, dstc7, fed, grade, ji2022, spot_the_bot, table, usr
 from helpers.sources.files import Files
 from helpers.sources.places import find
 from helpers.sources.reading import Counts, OpenFile, Reading
@@ -34,6 +34,7 @@ ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
     "dstc7": dstc7.read,
     "ji2022": ji2022.read,
     "spot_the_bot": spot_the_bot.read,
+    "table": table.read,
 }
 _POSITION = re.compile(r"pos\d+")
 
@@ -112,7 +113,7 @@ def _left_out(study: Study) -> pd.DataFrame:
 
 
 def _files_of(study: Study, source: Any) -> Files:
-    return Files(study.key, source.names(), study.path.parent if study.path else None)
+    return Files(study.key, source.names(), study.path.parent if study.path else None, study.label_list())
 
 
 def _read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
@@ -164,7 +165,7 @@ def _map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
         frame = raw[name]
         seen |= set(frame["annotator"].dropna())
         open_ = frame["group"] == "all"
-        frame["group"] = frame["annotator"].map(group_of).where(open_).fillna(frame["group"])
+        frame["group"] = frame["annotator"].map(group_of).astype(object).where(open_).fillna(frame["group"])
     place = study.path.name if study.path else study.key
     return [
         Problem(place, "", f"groups.{g}.annotators", "an annotator of the data", repr(i), "check the spelling")

@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from helpers import params
+from helpers.labels import Label
 from helpers.schema import DataError, Problem
 from helpers.sources.places import candidates, find
 from helpers.sources.registry import fetch_hint
@@ -27,10 +28,11 @@ class Files:
 
     names : what the source says it reads. A name outside it is a mistake of the adapter (the pipeline hashes exactly
         the declared files), so that it raises ValueError.
+    labels : what the study declares, for formats whose own words do not say what a label is.
     """
 
-    def __init__(self, study: str, names: Iterable[str], beside: Path | None = None):
-        self.study, self.names, self.beside = study, set(names), beside
+    def __init__(self, study: str, names: Iterable[str], beside: Path | None = None, labels: Iterable[Label] = ()):
+        self.study, self.names, self.beside, self.labels = study, set(names), beside, list(labels)
 
     def __call__(self, name: str) -> Path:
         if name not in self.names:

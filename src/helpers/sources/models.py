@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from helpers.sources.table_model import TableOptions
+
 File = Annotated[
     str, Field(min_length=1, description="path relative to the study's folder of raw files, or to the YAML")
 ]
@@ -39,15 +41,11 @@ class Behaviors(SourceModel):
     file: File
 
 
-class Table(SourceModel):
+class Table(TableOptions, SourceModel):
     """CSV, TSV or Parquet, wide (one column a label and annotator) or long (one row a judgement)."""
 
     adapter: Literal["table"]
     file: File
-    layout: Literal["wide", "long"] = "wide"
-    columns: dict[str, str] = Field({}, description="our column -> the file's column")
-    scores: str | None = Field(None, description='pattern of score columns in a wide file, e.g. "{label}_{annotator}"')
-    na_values: list[str] = [""]
 
 
 class Usr(SourceModel):
@@ -111,8 +109,10 @@ class Dstc7(SourceModel):
         return [self.file, *([self.responses] if self.responses else [])]
 
 
-class Ji2022Run(SourceModel):
+class Ji2022Run(BaseModel):
     """One run: MTurk result files, and the processed copies that say which systems had a persona."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     files: Annotated[list[File], Field(min_length=1, description="MTurk result files (CSV)")]
     passed: list[File] = Field([], description="JSON files of workers who passed quality control")

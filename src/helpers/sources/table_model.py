@@ -1,0 +1,109 @@
+"""What a YAML may say about a table: where its columns go, and how its cells are read."""
+
+from __future__ import annotations
+
+import string
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+#: columns of ours that a table may fill
+Ours = Literal[
+    "corpus",
+    "group",
+    "annotator",
+    "annotator_kind",
+    "work_unit",
+    "seconds",
+    "completed_at",
+    "system",
+    "dialogue",
+    "turn",
+    "context",
+    "session",
+    "dialogue_b",
+    "system_b",
+    "method",
+    "label",
+    "score",
+    "order_shown",
+    "user_text",
+    "system_text",
+    "reference",
+    "interactor",
+]
+PLACEHOLDERS = ("label", "annotator", "system", "turn", "group")
+Name = Annotated[str, Field(min_length=1)]
+
+
+class TableOptions(BaseModel):
+    """CSV, TSV or Parquet.
+
+    wide: one column for each label (and annotator, and system), one row an item or an annotation of it.
+    long: one row a judgement, with a column for the label and one for the score.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    layout: Literal["wide", "long"] = Field("wide", description="wide: a column a label; long: a row a judgement")
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        None, description="between cells; default: a tab for .tsv and .txt, else a comma"
+    )
+    quoting: bool = Field(True, description='false: a " is text like any other')
+    encoding: str = Field(
+        "utf-8-sig", description="of the text; the default is UTF-8 with or without a byte order mark"
+    )
+    header: bool = Field(True, description="false: the first row is data, columns are numbered from 0 or named below")
+    column_names: list[Name] = Field([], description="names of the columns, in order, for a file without a header")
+    repeat: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None,
+        description="first and last i where a row holds several items side by side: a column written here with {i}, "
+        "e.g. Input.query{i}, stands for each of them",
+    )
+    columns: dict[Ours, Name] = Field(
+        {}, description="our column -> the file's column; {row} is the number of the row in the file"
+    )
+    identify: dict[Literal["dialogue", "context", "session", "work_unit"], list[Name]] = Field(
+        {},
+        description="our column -> the columns of the file that make it together (`Input.*` names several): their "
+        "values joined by _, or a checksum where they are long",
+    )
+    constants: dict[Ours, str | int] = Field({}, description="our column -> one value throughout")
+    scores: str = Field(
+        "{label}", description="wide: pattern of the score columns, of {label}, {annotator}, {system}, {turn}, {group}"
+    )
+    label_names: dict[Name, str] = Field({}, description="label as the file spells it -> its id under `labels:`")
+    values: dict[Name, float] = Field({}, description="score as the file spells it -> number, e.g. tie: 0")
+    na_values: list[str] = Field([""], description="cells that mean: no value")
+    na_reasons: dict[str, str] = Field({}, description="label -> why a score is missing, for the counts of notebook 00")
+    annotators: Literal["people", "positions"] = Field(
+        "people", description="positions: who judged is not known; columns or repeated rows count as pos0, pos1, …"
+    )
+    judges: dict[Name, Literal["llm", "classifier"]] = Field({}, description="annotators that are models")
+    first_turn: int = Field(0, ge=0, le=1, description="number that the file gives the first turn of a dialogue")
+    metrics: dict[Name, Name] = Field({}, description="automatic metric -> the file's column with its scores")
+
+    @model_validator(mode="after")
+    def _complete(self) -> TableOptions:
+        parts = list(string.Formatter().parse(self.scores))
+        unknown = [p for _, p, *_ in parts if p is not None and p not in PLACEHOLDERS]
+        if unknown:
+            raise ValueError(f"scores: expected {{label}}, {{annotator}}, …, found {{{unknown[0]}}}")
+        given = {*self.columns, *self.constants, *self.identify}
+        if self.layout == "wide" and "{label}" not in self.scores:
+            raise ValueError(f"scores: expected a pattern with {{label}}, found {self.scores!r}")
+        if self.layout == "long" and ("label" not in given or "score" not in self.columns):
+            raise ValueError("a long table needs `columns: {label: …, score: …}`")
+        if "dialogue" not in given:
+            raise ValueError(
+                "columns: expected a column for `dialogue` ({row} where each row is a dialogue of its own)"
+            )
+        if self.annotators == "people" and "annotator" not in given and "{annotator}" not in self.scores:
+            raise ValueError(
+                "expected a column or a {annotator} in `scores` that says who judged, or `annotators: positions`"
+            )
+        if self.metrics and "{system}" in self.scores:
+            raise ValueError("metrics: a table with {system} in `scores` has no one score an item; use a long table")
+        if self.repeat and self.repeat[0] > self.repeat[1]:
+            raise ValueError(f"repeat: expected [first, last], found {self.repeat}")
+        return self
