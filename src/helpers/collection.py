@@ -1,0 +1,244 @@
+"""What was collected: how much, by whom, how long the texts are, what is missing, and how scores are spread.
+
+All functions take frames of `schema` and return result rows (`schema.RESULTS` less study and notebook), except
+`utterances`. People and models are kept apart by the condition `kind`; positions of unnamed raters are not counted as
+people.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from helpers.labels import METHODS, Label
+from helpers.schema import condition
+
+#: words with inner apostrophes or hyphens, and each punctuation mark, are tokens
+TOKEN = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
+#: corpora that prepare an evaluation (`annotation_pilot_1`, `gold`): notebook 01 is about them
+_PREPARATION = r".*_pilot_\d+|gold"
+_PART = ["corpus", "group", "annotator_kind", "method"]
+_ITEM = ["label", "dialogue", "turn", "dialogue_b"]
+
+
+def evaluated(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a frame that belong to the evaluation itself, not to pilots or gold units."""
+    return frame[~frame["corpus"].str.fullmatch(_PREPARATION)]
+
+
+def in_scope(
+    annotations: pd.DataFrame, *, dialogues: Mapping[str, Sequence[str]], sessions: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """Annotations without those of the named dialogues and sessions, each given as method -> ids.
+
+    A comparison is left out when one of its two dialogues is. Raises ValueError for an id that no annotation of the
+    method has.
+    """
+    out = pd.Series(False, index=annotations.index)
+    for named, columns in ((dialogues, ["dialogue", "dialogue_b"]), (sessions, ["session"])):
+        for method, ids in named.items():
+            here = annotations.loc[annotations["method"] == method, columns]
+            unknown = sorted(set(ids) - set(here.to_numpy().ravel()))
+            if unknown:
+                raise ValueError(f"scope: no {method} annotation has {' or '.join(columns)} {', '.join(unknown)}")
+            out[here.index[here.isin(list(ids)).any(axis=1)]] = True
+    return annotations[~out]
+
+
+def counts(annotations: pd.DataFrame) -> pd.DataFrame:
+    """How much was annotated, by corpus, group, method and kind of annotator.
+
+    `count` rows, `what` being: dialogues, pairs (comparisons only), turns (where turns are judged), labels, items (a
+    label of a turn, dialogue or pair), annotations, annotators (missing where raters are positions), work_units, and
+    once, twice, more: dialogues (pairs) by the number of annotations of their most often judged item.
+    """
+    rows = []
+    for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
+        unit = METHODS[method].unit
+        for what, n, note in _amounts(part, unit):
+            keys = {"corpus": corpus, "group": group, "method": method, "level": unit}
+            rows.append(keys | {"condition": condition(what=what, kind=kind), "estimate": n, "note": note})
+    return pd.DataFrame(rows).assign(statistic="count")
+
+
+def _amounts(part: pd.DataFrame, unit: str) -> list[tuple[str, float, str | None]]:
+    items = part.groupby(_ITEM, dropna=False, sort=False).size()
+    pairs = ["dialogue", "dialogue_b"]
+    times = items.groupby(pairs, dropna=False, sort=False).max()
+    known = part["annotator_known"].all()
+    out = [
+        ("dialogues", len(set(part["dialogue"]) | set(part["dialogue_b"].dropna())), None),
+        ("labels", part["label"].nunique(), None),
+        ("items", len(items), None),
+        ("annotations", len(part), None),
+        ("annotators", part["annotator"].nunique() if known else np.nan, None if known else "raters are positions"),
+        ("work_units", part["work_unit"].nunique() or np.nan, None if part["work_unit"].any() else "not recorded"),
+        ("once", int((times == 1).sum()), None),
+        ("twice", int((times == 2).sum()), None),
+        ("more", int((times > 2).sum()), None),
+    ]
+    if unit == "turn":
+        out.insert(1, ("turns", len(part.drop_duplicates(["dialogue", "turn"])), None))
+    if unit == "pair":
+        out.insert(1, ("pairs", len(part.drop_duplicates(pairs)), None))
+    return out
+
+
+def utterances(dialogues: pd.DataFrame) -> pd.DataFrame:
+    """Sizes of each system turn's texts and of everything said before it.
+
+    Returns the rows with a system text, with `user_words`, `system_words` (by white space), `user_tokens`,
+    `system_tokens` (by `TOKEN`), missing where a side said nothing; and `context_words`, `context_utterances`: what was
+    said before this system turn. The first `user_text` of a dialogue may hold a whole history, one utterance a line.
+    """
+    out = dialogues[dialogues["system_text"].notna()].sort_values(["corpus", "dialogue", "turn"], kind="stable").copy()
+    for side in ("user", "system"):
+        text = out[f"{side}_text"]
+        out[f"{side}_words"] = text.map(lambda t: len(t.split()), na_action="ignore").astype("Float64")
+        out[f"{side}_tokens"] = text.map(lambda t: len(TOKEN.findall(t)), na_action="ignore").astype("Float64")
+    said = out["user_text"].notna().astype(float)
+    first = ~out.duplicated(["corpus", "dialogue"])
+    said[first] = out.loc[first, "user_text"].map(_lines).astype(float)
+    words = out["user_words"].fillna(0).astype(float)
+    key = [out["corpus"], out["dialogue"]]
+    out["context_words"] = (words + out["system_words"].astype(float)).groupby(key).cumsum() - out["system_words"]
+    out["context_utterances"] = (said + 1).groupby(key).cumsum() - 1
+    return out
+
+
+def _lines(text: object) -> int:
+    return sum(bool(line.strip()) for line in text.splitlines()) if isinstance(text, str) else 0
+
+
+def texts(dialogues: pd.DataFrame) -> pd.DataFrame:
+    """Size of the conversations, for all systems and for each: `count` and `mean_count` rows.
+
+    `count`: dialogues (with text), interactors. `mean_count`: turns a dialogue (of one side: a turn is one message),
+    tokens and words a user and a system turn. n is what the mean is over. Empty where there is no text.
+    """
+    sizes = utterances(dialogues)
+    rows = []
+    parts = [(corpus, None, part) for corpus, part in sizes.groupby("corpus", sort=False)]
+    parts += [(corpus, system, part) for (corpus, system), part in sizes.groupby(["corpus", "system"], sort=False)]
+    for corpus, system, part in parts:
+        keys = {"corpus": corpus, "system": system}
+        turns = part[["user_text", "system_text"]].notna().sum(axis=1).groupby(part["dialogue"]).sum()
+        rows.append(keys | _count("dialogues", len(turns)))
+        if part["interactor"].notna().any():
+            rows.append(keys | _count("interactors", part["interactor"].nunique()))
+        rows.append(keys | _mean("turns a dialogue", turns))
+        for side in ("user", "system"):
+            rows.append(keys | _mean(f"tokens a {side} turn", part[f"{side}_tokens"]))
+            rows.append(keys | _mean(f"words a {side} turn", part[f"{side}_words"]))
+    return pd.DataFrame(rows)
+
+
+def _count(what: str, n: float) -> dict[str, object]:
+    return {"statistic": "count", "level": "dialogue", "condition": condition(what=what), "estimate": n}
+
+
+def _mean(what: str, values: pd.Series) -> dict[str, object]:
+    values = values.dropna().astype(float)
+    mean = values.mean() if len(values) else np.nan
+    keys = {"statistic": "mean_count", "condition": condition(what=what), "estimate": mean, "n": len(values)}
+    return keys if len(values) else keys | {"note": "the data hold no such text"}
+
+
+def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+    """The data-set card: the columns of Table 1 of Zhang et al. 2022, for each corpus and method.
+
+    `count`: instances (turns, dialogues or pairs judged by people), criteria, annotations, systems. `mean_count`, over
+    instances: utterances (context and response), context words, response words (white space). Of a judged dialogue or
+    pair all utterances count as context. Missing where the data hold no text.
+    """
+    human = annotations[annotations["annotator_kind"] == "human"]
+    sizes = utterances(dialogues)
+    sizes["all_words"] = sizes["context_words"] + sizes["system_words"].astype(float)
+    last = sizes.groupby(["corpus", "dialogue"])[["all_words", "context_utterances"]].max()
+    rows = []
+    for (corpus, method), part in human.groupby(["corpus", "method"], sort=False):
+        unit = METHODS[method].unit
+        instances = part.drop_duplicates(["dialogue", "turn", "dialogue_b"])
+        keys = {"corpus": corpus, "method": method, "level": unit}
+        amounts = {"instances": len(instances), "criteria": part["label"].nunique(), "annotations": len(part)}
+        amounts["systems"] = len(set(part["system"]) | set(part["system_b"].dropna()))
+        rows += [keys | _count(what, n) | {"level": unit} for what, n in amounts.items()]
+        if unit == "turn":
+            merged = instances.merge(sizes, on=["corpus", "dialogue", "turn"])
+            lengths = {
+                "utterances": merged["context_utterances"] + 1,
+                "context words": merged["context_words"],
+                "response words": merged["system_words"],
+            }
+        else:
+            lengths = _whole(instances, last)
+        rows += [keys | _mean(what, values) for what, values in lengths.items()]
+    return pd.DataFrame(rows)
+
+
+def _whole(instances: pd.DataFrame, last: pd.DataFrame) -> dict[str, pd.Series]:
+    """Utterances and words of each judged dialogue, or of both dialogues of a pair together."""
+
+    def side(column: str) -> pd.DataFrame:
+        return last.reindex(pd.MultiIndex.from_frame(instances[["corpus", column]])).reset_index(drop=True)
+
+    total = side("dialogue")
+    if instances["dialogue_b"].notna().any():
+        total = total + side("dialogue_b")
+    return {"utterances": total["context_utterances"] + 1, "context words": total["all_words"]}
+
+
+def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+    """Share of what could be judged that was, by corpus, group, method and label: `coverage` rows.
+
+    What could be judged: every turn and dialogue the study knows in the corpus, and every pair that anybody compared. n
+    is how many there are.
+    """
+    known = {
+        "turn": pd.concat([f[["corpus", "dialogue", "turn"]] for f in (dialogues, annotations)]).dropna(),
+        "dialogue": pd.concat([f[["corpus", "dialogue"]] for f in (dialogues, annotations)]),
+        "pair": annotations[["corpus", "dialogue", "dialogue_b"]].dropna(),
+    }
+    size = {unit: frame.drop_duplicates().groupby("corpus").size() for unit, frame in known.items()}
+    rows = []
+    for (corpus, group, kind, method, label), part in annotations.groupby([*_PART, "label"], sort=False):
+        unit = METHODS[method].unit
+        judged = len(part.drop_duplicates(["dialogue", "turn", "dialogue_b"]))
+        n = int(size[unit][corpus])
+        keys = {"corpus": corpus, "group": group, "method": method, "label": label, "level": unit}
+        rows.append(keys | {"condition": condition(kind=kind), "estimate": judged / n, "n": n})
+    return pd.DataFrame(rows).assign(statistic="coverage")
+
+
+def shares(annotations: pd.DataFrame, labels: Iterable[Label], *, bins: int = 5) -> pd.DataFrame:
+    """Share of each score among the annotations of a label, by corpus, method and kind of annotator: `score_share`.
+
+    Every score of the scale has a row, also those nobody gave. Scales with more than 11 whole scores, or with
+    fractions, are cut into `bins` equal parts, named `0-20`, … (each part includes its upper end).
+    """
+    known = {(label.method, label.id): label for label in labels}
+    rows = []
+    for (corpus, kind, method, name), part in annotations.groupby(
+        ["corpus", "annotator_kind", "method", "label"], sort=False
+    ):
+        names, codes = _scores(part["score"].to_numpy(float), known[method, name], bins)
+        share = np.bincount(codes, minlength=len(names)) / len(part)
+        keys = {"corpus": corpus, "method": method, "label": name, "n": len(part)}
+        rows += [
+            keys | {"condition": condition(score=s, kind=kind), "estimate": p}
+            for s, p in zip(names, share, strict=True)
+        ]
+    return pd.DataFrame(rows).assign(statistic="score_share")
+
+
+def _scores(values: np.ndarray, label: Label, bins: int) -> tuple[list[str], np.ndarray]:
+    low, high = label.scale
+    if label.integer and high - low <= 10:
+        return [f"{v:g}" for v in np.arange(low, high + 1)], (values - low).astype(int)
+    edges = np.linspace(low, high, bins + 1)
+    names = [f"{a:g}-{b:g}" for a, b in pairwise(edges)]
+    return names, np.clip(np.searchsorted(edges, values, side="left") - 1, 0, bins - 1)

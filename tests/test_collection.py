@@ -1,0 +1,391 @@
+"""Counts, text lengths, the data-set card and costs: by hand, against printed numbers, and by simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers import collection, costs, params, published, schema
+from helpers.labels import LABEL_SETS, Label
+from helpers.sources import build
+
+TURN = Label("ignore", "behavior", "Ignore", (0, 1))
+CHOICE = Label("quality", "comparative", "Quality", (-1, 1))
+
+
+def annotations(rows):
+    """(group, annotator, method, dialogue, turn, dialogue_b, score) -> a frame of annotations."""
+    names = ["group", "annotator", "method", "dialogue", "turn", "dialogue_b", "score"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["label"] = frame["method"].map({"behavior": "ignore", "comparative": "quality"})
+    frame["system"] = frame["dialogue"].str[-1]
+    frame["system_b"] = frame["dialogue_b"].str[-1]
+    frame["session"] = frame["dialogue"].str[0]
+    constant = {"corpus": "main", "annotator_known": True, "annotator_kind": "human"}
+    frame = frame.assign(**constant, source_row=range(len(frame)))
+    return schema.conform(frame, schema.ANNOTATIONS, study="s")
+
+
+MARKS = annotations(
+    [
+        ("g", "A1", "behavior", "1a", 0, None, 1),
+        ("g", "A2", "behavior", "1a", 0, None, 0),
+        ("g", "A1", "behavior", "1a", 1, None, 0),
+        ("g", "A1", "behavior", "2b", 0, None, 0),
+        ("g", "A1", "comparative", "1a", None, "1b", 1),
+        ("g", "A2", "comparative", "1a", None, "1b", 1),
+        ("g", "A3", "comparative", "1a", None, "1b", -1),
+        ("h", "A4", "comparative", "2b", None, "2a", 0),
+    ]
+)
+DIALOGUES = schema.conform(
+    pd.DataFrame(
+        {
+            "corpus": "main",
+            "dialogue": ["1a", "1a", "2b"],
+            "system": ["a", "a", "b"],
+            "turn": [0, 1, 0],
+            "user_text": ["well then\nhow are you?", None, "it's me"],
+            "system_text": ["Fine, thank you.", "And you?", "Hello"],
+            "interactor": ["P1", "P1", "P1"],
+        }
+    ),
+    schema.DIALOGUES,
+    study="s",
+)
+
+
+def by_what(results, **where):
+    for column, value in where.items():
+        results = results[results[column].isna() if value is None else results[column] == value]
+    keys = results["condition"].map(schema.read_condition).map(lambda c: c["what"])
+    return dict(zip(keys, results["estimate"], strict=True))
+
+
+def test_counts_by_hand():
+    out = schema.make_results(collection.counts(MARKS), study="s", notebook="n")
+    assert by_what(out, method="behavior") == {
+        "dialogues": 2,
+        "turns": 3,
+        "labels": 1,
+        "items": 3,
+        "annotations": 4,
+        "annotators": 2,
+        "work_units": pytest.approx(np.nan, nan_ok=True),
+        "once": 1,
+        "twice": 1,
+        "more": 0,
+    }
+    pairs = by_what(out, method="comparative", group="g")
+    assert {k: pairs[k] for k in ("dialogues", "pairs", "annotations", "annotators", "once", "twice", "more")} == {
+        "dialogues": 2,
+        "pairs": 1,
+        "annotations": 3,
+        "annotators": 3,
+        "once": 0,
+        "twice": 0,
+        "more": 1,
+    }
+
+
+def test_positions_are_not_counted_as_people():
+    out = collection.counts(MARKS.assign(annotator_known=False))
+    people = out[out["condition"].str.contains("what=annotators")]
+    assert people["estimate"].isna().all()
+    assert (people["note"] == "raters are positions").all()
+
+
+def test_pilots_and_gold_units_are_not_the_evaluation():
+    corpora = ["main", "annotation_pilot_1", "bot_pilot_12", "gold", "run1", "golden", "pilot"]
+    kept = collection.evaluated(pd.DataFrame({"corpus": corpora}))
+    assert list(kept["corpus"]) == ["main", "run1", "golden", "pilot"]
+
+
+def test_scope_leaves_out_dialogues_and_sessions_of_a_method():
+    kept = collection.in_scope(MARKS, dialogues={"behavior": ["2b"]}, sessions={"comparative": ["1"]})
+    assert list(kept["source_row"]) == [0, 1, 2, 7]
+    kept = collection.in_scope(MARKS, dialogues={"comparative": ["2a"]}, sessions={})  # the right side of a pair
+    assert list(kept["source_row"]) == [0, 1, 2, 3, 4, 5, 6]
+    assert len(collection.in_scope(MARKS, dialogues={}, sessions={})) == len(MARKS)
+    with pytest.raises(ValueError, match=r"no behavior annotation has session 3"):
+        collection.in_scope(MARKS, dialogues={}, sessions={"behavior": ["1", "3"]})
+
+
+def test_texts_by_hand():
+    sizes = collection.utterances(DIALOGUES)
+    assert list(sizes["user_words"].astype(object)) == [5, pd.NA, 2]
+    assert list(sizes["user_tokens"].astype(object)) == [6, pd.NA, 2]  # ? is a token, it's is one
+    assert list(sizes["system_words"]) == [3, 2, 1]
+    assert list(sizes["system_tokens"]) == [5, 3, 1]
+    assert list(sizes["context_words"]) == [5, 5 + 3, 2]
+    assert list(sizes["context_utterances"]) == [2, 3, 1]  # the first text holds two utterances
+    out = schema.make_results(collection.texts(DIALOGUES), study="s", notebook="n")
+    assert by_what(out, system=None) == {
+        "dialogues": 2,
+        "interactors": 1,
+        "turns a dialogue": 2.5,
+        "tokens a user turn": 4,
+        "words a user turn": 3.5,
+        "tokens a system turn": 3,
+        "words a system turn": 2,
+    }
+    assert by_what(out, system="b")["words a user turn"] == 2
+
+
+def test_a_study_without_text_has_no_text_statistics():
+    bare = DIALOGUES.assign(user_text=None, system_text=None)
+    assert collection.texts(bare).empty
+    card = collection.card(MARKS, bare)
+    assert by_what(card, method="behavior")["instances"] == 3
+    assert np.isnan(by_what(card, method="behavior")["context words"])
+
+
+def test_the_card_by_hand():
+    card = schema.make_results(collection.card(MARKS, DIALOGUES), study="s", notebook="n")
+    assert by_what(card, method="behavior") == {
+        "instances": 3,
+        "criteria": 1,
+        "annotations": 4,
+        "systems": 2,
+        "utterances": pytest.approx((3 + 4 + 2) / 3),
+        "context words": pytest.approx((5 + 8 + 2) / 3),
+        "response words": 2,
+    }
+    whole = by_what(
+        collection.card(MARKS[MARKS["method"] == "behavior"].assign(turn=None, method="dialogue_likert"), DIALOGUES)
+    )
+    assert whole["instances"] == 2
+    assert whole["utterances"] == (4 + 2) / 2
+    assert whole["context words"] == (10 + 3) / 2
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("study", "corpus", "row"),
+    [
+        ("usr", "topical_chat", "topical_usr"),
+        ("grade", "convai2", "convai2_grade"),
+        ("grade", "dailydialog", "dailydialog_grade"),
+        ("grade", "empatheticdialogues", "empathetic_grade"),
+    ],
+)
+def test_the_card_equals_table_1_of_dstc10(raw_data, study, corpus, row):
+    frames = build.build(params.load(study)).frames
+    card = collection.card(frames["annotations"], frames["dialogues"])
+    ours = by_what(card[card["corpus"] == corpus])
+    printed = published.load("dstc10", "Table 1").query("row == @row").set_index("column")
+    names = {
+        "n_instances": "instances",
+        "avg_utts": "utterances",
+        "avg_ctx_words": "context words",
+        "avg_hyp_words": "response words",
+        "n_criteria": "criteria",
+        "n_annotations": "annotations",
+    }
+    agree = {c: published.agrees(printed.at[c, "value"], printed.at[c, "decimals"], ours[n]) for c, n in names.items()}
+    # The printed annotations of GRADE are not the real counts; the printed response words of USR leave out the
+    # original responses (the second assertion).
+    wrong = {"n_annotations"} if study == "grade" else {"avg_hyp_words"}
+    assert {c for c, same in agree.items() if not same} == wrong
+    if study == "usr":
+        generated = frames["dialogues"][~frames["dialogues"]["system"].str.contains("(?i)original")]
+        mean = collection.utterances(generated)["system_words"].mean()
+        assert published.agrees(printed.at["avg_hyp_words", "value"], 1, mean)
+
+
+@pytest.mark.data
+def test_counts_of_finch2024_equal_its_table_2_where_they_can(raw_data):
+    study = params.load("finch2024")
+    marks = build.build(study).frames["annotations"]
+    out = collection.counts(marks)
+    likert = {g: by_what(out, method="dialogue_likert", group=g) for g in ("dev_x", "stu_x")}
+    pairs = {g: by_what(out, method="comparative", group=g) for g in ("dev_x", "stu_x")}
+    assert (likert["stu_x"]["annotators"], likert["dev_x"]["annotators"], pairs["stu_x"]["annotators"]) == (7, 3, 8)
+    assert (likert["stu_x"]["twice"], likert["dev_x"]["twice"], likert["stu_x"]["more"]) == (37, 25, 4)
+    assert (pairs["stu_x"]["pairs"], pairs["dev_x"]["pairs"], pairs["dev_x"]["twice"]) == (147, 78, 11)
+    pooled = collection.counts(marks.assign(group="all"))
+    assert [by_what(pooled, method="dialogue_likert")[k] for k in ("once", "twice", "more")] == [246, 105, 9]
+    assert [2 * by_what(pooled, method="comparative")[k] for k in ("once", "twice", "more")] == [296, 108, 0]
+
+
+def test_coverage_counts_what_could_be_judged():
+    out = collection.coverage(MARKS, DIALOGUES).set_index(["group", "method"])
+    assert out.at[("g", "behavior"), "estimate"] == 1.0
+    assert out.at[("g", "behavior"), "n"] == 3
+    assert out.at[("h", "comparative"), "estimate"] == 0.5
+    more = pd.concat([DIALOGUES, DIALOGUES.assign(dialogue="9c")])
+    assert collection.coverage(MARKS, more).set_index(["group", "method"]).at[("g", "behavior"), "estimate"] == 3 / 5
+
+
+def test_shares_have_a_row_for_every_score_of_the_scale():
+    out = schema.make_results(collection.shares(MARKS, [TURN, CHOICE]), study="s", notebook="n")
+    behavior = out[out["method"] == "behavior"].set_index("condition")["estimate"]
+    assert behavior.to_dict() == {"kind=human;score=0": 0.75, "kind=human;score=1": 0.25}
+    choice = out[out["method"] == "comparative"].set_index("condition")["estimate"]
+    assert choice.to_dict() == {"kind=human;score=-1": 0.25, "kind=human;score=0": 0.25, "kind=human;score=1": 0.5}
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=30), st.integers(2, 10))
+def test_shares_of_a_long_scale_are_cut_into_equal_parts_and_add_up(scores, bins):
+    label = Label("ignore", "behavior", "Ignore", (0, 100))
+    marks = annotations([("g", "A1", "behavior", f"{i}a", 0, None, s) for i, s in enumerate(scores)])
+    out = collection.shares(marks, [label], bins=bins)
+    assert len(out) == bins
+    assert out["estimate"].sum() == pytest.approx(1)
+    low = (np.array(scores) <= 100 / bins).mean()
+    assert out["estimate"].iloc[0] == pytest.approx(low)
+
+
+# Costs ---------------------------------------------------------------------------------------------------------------
+
+ROWS = {
+    "dialogue_collection": ("collection", 400),
+    "dialogue_likert": ("dialogue_likert", 400),
+    "comparative": ("comparative", 200),
+    "turn_likert": ("turn_likert", 400),
+    "abc_eval_all": ("behavior", 400),
+    "abc_eval_final": ("final", 400),
+}
+
+
+def table_10():
+    return published.load("finch2023", "Table 10").pivot_table(index="row", columns="column", values="value")
+
+
+def money_range(ti, units):
+    """Smallest and largest throughput and cost that minutes printed with two decimals allow."""
+    ends = [costs.money(ti + d, units, 20) for d in (-0.005, 0.005)]
+    return {k: (min(e[k] for e in ends), max(e[k] for e in ends)) for k in ("throughput", "estimated_cost")}
+
+
+def inside(value, ends, half):
+    return ends[0] - half <= value <= ends[1] + half
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_throughput_and_estimated_cost_of_table_10_follow_from_its_minutes(row):
+    printed, (_, units) = table_10().loc[row], ROWS[row]
+    possible = money_range(printed["ti"], units)
+    assert inside(printed["tp"], possible["throughput"], 0.005)
+    assert inside(printed["ec"], possible["estimated_cost"], 0.005)
+
+
+def test_the_rule_is_not_met_by_a_wrong_number_of_units():
+    """The caption says 400 dialogues throughout; comparisons fit 200 pairs only."""
+    printed = table_10().loc["comparative"]
+    assert not inside(printed["ec"], money_range(printed["ti"], 400)["estimated_cost"], 0.005)
+
+
+def test_own_cost_of_table_10_follows_from_the_payments_of_table_9():
+    paid = published.load("finch2023", "Table 9")
+    behavior = paid.loc[paid["panel"] == "behavior", "value"]
+    one = paid[paid["panel"] != "behavior"].set_index("row")["value"]
+    payments = {
+        "dialogue_likert": (one["dialogue_likert"], 1),
+        "comparative": (one["comparative"], 1),
+        "turn_likert": (8 * one["turn_likert"], 8),
+        "abc_eval_all": (behavior.sum(), len(behavior)),
+        "dialogue_collection": (5 / 6, 0),  # 5 dollars for six conversations (section 3)
+    }
+    assert len(behavior) == 8
+    for row, (payment, printed_terms) in payments.items():
+        own = costs.money(1, ROWS[row][1], 20, payment)["own_cost"]
+        rounding = 0.005 * printed_terms * ROWS[row][1]
+        assert abs(own - table_10().at[row, "oc"]) <= rounding + 0.005, row
+
+
+def units(rows):
+    names = ["group", "work_unit", "annotator", "task", "part", "seconds"]
+    return schema.conform(pd.DataFrame(rows, columns=names).assign(corpus="main"), schema.WORK_UNITS, study="s")
+
+
+def test_minutes_take_timed_parts_before_whole_units_and_each_unit_once():
+    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U3", "U4", "U3", "U5"], seconds=60.0)
+    work = units(
+        [
+            ("g", "U1", "A1", "transitions", "whole", 120.0),
+            ("g", "U2", "A2", "transitions", "whole", None),
+            ("g", "U3", "A1", None, "whole", 900.0),
+            ("g", "U3", "A1", None, "first_bot", 480.0),
+            ("g", "U3", "A1", None, "comparative", 30.0),
+            ("g", "U3", "A1", None, "second_likert", None),
+            ("g", "U4", "A2", None, "whole", 90.0),
+        ]
+    )
+    out = costs.minutes(work, marks)
+    found = out[["method", "task", "work_unit", "minutes"]].to_records(index=False).tolist()
+    assert sorted(found) == [
+        ("behavior", "transitions", "U1", 2.0),
+        ("collection", "collection", "U3", 8.0),
+        ("comparative", "comparative", "U3", 0.5),
+        ("comparative", "comparative", "U4", 1.5),
+    ]
+    alone = costs.minutes(work.iloc[:0], marks)  # no frame of work units: the seconds of the annotations
+    assert sorted(alone["work_unit"]) == ["U1", "U2", "U3", "U4", "U5"]
+
+
+def test_whole_units_that_mix_methods_have_no_time_by_method():
+    marks = MARKS.assign(work_unit="U1", seconds=60.0)
+    assert costs.minutes(units([("g", "U1", "A1", None, "whole", 60.0)]), marks).empty
+
+
+@pytest.mark.parametrize(("n", "ranks"), [(6, (1, 6)), (10, (2, 9)), (100, (40, 61))])
+def test_the_interval_of_a_median_is_the_tabled_one(n, ranks):
+    """Ranks for a 95 % interval of the median: Conover 1999, Practical Nonparametric Statistics, section 3.2."""
+    assert costs._median_interval(np.arange(1, n + 1)[::-1], 0.95) == ranks
+
+
+def test_five_values_give_no_95_percent_interval_of_the_median():
+    assert np.isnan(costs._median_interval(np.arange(5), 0.95)).all()
+
+
+def test_the_interval_of_a_sum_covers_at_the_nominal_rate():
+    """Eight tasks with skewed times, 45 units each, 2,000 studies: the interval covers the sum of the true medians."""
+    rng = np.random.default_rng(5)
+    scale, n, k = np.array([0.6, 1.2, 2.0, 3.0, 3.4, 2.7, 5.6, 5.9]), 45, 2000
+    x = np.sort(scale[:, None] * rng.lognormal(0, 0.6, (k, 8, n)), axis=2)
+    index = np.searchsorted(np.arange(1, n + 1), costs._median_interval(np.arange(1, n + 1), 0.95))
+    low, high = x[:, :, index[0]], x[:, :, index[1]]
+    ends = np.array([costs.mover(m, a, b)[1:] for m, a, b in zip(np.median(x, axis=2), low, high, strict=True)])
+    covered = np.mean((ends[:, 0] <= scale.sum()) & (scale.sum() <= ends[:, 1]))
+    assert 0.94 < covered < 0.985  # the parts cover at least 95 %, here 96.4 %; Monte Carlo error 0.005
+
+
+def test_costs_add_up_tasks_and_name_what_is_missing():
+    times = pd.DataFrame(
+        {
+            "corpus": "main",
+            "group": "g",
+            "method": ["behavior"] * 12 + ["comparative"] * 6 + ["collection"] * 3,
+            "task": ["antisocial"] * 6 + ["transitions"] * 6 + ["comparative"] * 6 + ["collection"] * 3,
+            "annotator": "A1",
+            "work_unit": [f"U{i}" for i in range(21)],
+            "minutes": [1.0, 1, 2, 2, 3, 3] + [4.0] * 6 + [6.0] * 6 + [8.0, 9, 10],
+        }
+    )
+    medians = costs.medians(times)
+    out = costs.costs(
+        medians,
+        LABEL_SETS["abc_eval"],
+        hourly_rate=20,
+        planned_dialogues=400,
+        payments={"behavior": {"antisocial": 0.44, "transitions": 1.87}, "comparative": 1.43},
+        final_labels={"behavior": ["ignore"]},
+    )
+    schema.make_results(pd.concat([medians, out]), study="s", notebook="n")
+    value = out.pivot_table(index=["method", "condition"], columns="statistic", values="estimate")
+    every = value.loc[("behavior", "tasks=all")]
+    assert every["unit_minutes"] == 6.0
+    assert every["throughput"] == 10.0
+    assert every["estimated_cost"] == pytest.approx(6 / 60 * 20 * 400)
+    assert every["own_cost"] == pytest.approx((0.44 + 1.87) * 400)
+    assert every["cost_per_label"] == pytest.approx(6 / 60 * 20 / 5)  # antisocial, and four labels of transitions
+    assert value.at[("behavior", "tasks=final"), "unit_minutes"] == 4.0
+    assert value.at[("comparative", "tasks=all"), "estimated_cost"] == pytest.approx(6 / 60 * 20 * 200)
+    missing = out[out["estimate"].isna()]
+    assert list(missing["statistic"]) == ["own_cost", "cost_per_label"]
+    assert list(missing["method"].unique()) == ["collection"]
+    assert missing["note"].notna().all()
+    short = out[(out["method"] == "collection") & (out["statistic"] == "unit_minutes")]
+    assert list(short["ci_kind"]) == ["not_estimable"]  # three values have no interval of their median
