@@ -117,6 +117,33 @@ class Costs(Section):
     final_labels: dict[MethodName, list[str]] = Field({}, description="method -> labels kept in the end, costed once more")
 
 
+class Simulate(Section):
+    """The simulated study (`helpers.simulate`). Factors of 1 give the effects documented in `simulation.design`."""
+
+    n_sessions: int = Field(200, ge=12, le=5000, description="sessions: two dialogues with two systems each; even")
+    n_interactors: int = Field(46, ge=2, description="people who talk to the systems; at most 9 sessions each")
+    n_surge: int = Field(32, ge=8, description="external annotators of the main group (sur_x)")
+    n_students: int = Field(8, ge=2, description="external student annotators (stu_x)")
+    n_developers: int = Field(3, ge=2, description="developer annotators (dev_x)")
+    system_differences: float = Field(1.0, ge=0, le=3, description="factor; 0: all systems are equal")
+    quality_relations: float = Field(1.0, ge=0, le=1.3, description="factor; 0: no label but quality matters")
+    agreement: float = Field(1.0, gt=0, le=20, description="factor on the odds of signal to noise")
+    interactor_share: float = Field(0.15, ge=0, lt=1, description="variance of dialogues that lies between interactors")
+    annotator_share: float = Field(0.10, ge=0, le=0.4, description="noise that is a lasting leaning of the annotator")
+    lean_share: float = Field(0.10, ge=0, le=0.3, description="noise that is a leaning on one dialogue; turn labels")
+    halo_share: float = Field(0.30, ge=0, le=0.6, description="the same for ratings of whole dialogues, over all labels")
+
+    @model_validator(mode="after")
+    def _feasible(self) -> Simulate:
+        if self.n_sessions % 2:
+            raise ValueError(f"n_sessions: expected an even number, found {self.n_sessions}")
+        if not self.n_sessions / 9 <= self.n_interactors <= self.n_sessions:
+            raise ValueError(
+                f"n_interactors: expected 1 to 9 sessions each, found {self.n_interactors} for {self.n_sessions} sessions"
+            )
+        return self
+
+
 class Study(Section):
     """One study. `key` is the stem of its file."""
 
@@ -140,6 +167,7 @@ class Study(Section):
     iaa: Iaa = Iaa()
     costs: Costs = Costs()
     scope: Scope | None = Field(None, description="what a paper left out")
+    simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 
     _key: str = ""
     _path: Path | None = None
@@ -155,6 +183,8 @@ class Study(Section):
                 raise ValueError(f"labels.{name}.method: expected one of {', '.join(METHODS)}, found {spec.method!r}")
         if self.method is not None and self.method not in METHODS:
             raise ValueError(f"method: expected one of {', '.join(METHODS)}, found {self.method!r}")
+        if self.simulate is not None and not self.simulated:
+            raise ValueError("simulated: expected true where there is a `simulate` section, found false")
         return self
 
     @property

@@ -1,0 +1,1 @@
+"""Parts of the simulated study; `helpers.simulate` puts them together."""
