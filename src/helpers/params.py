@@ -84,7 +84,7 @@ class Published(Section):
 
     paper: str
     element: str
-    panels: dict[str, MethodName] = Field(description="panel of the table -> method")
+    panels: dict[str, MethodName] = Field({}, description="panel of the table -> method")
 
 
 class Iaa(Section):
@@ -111,10 +111,17 @@ class Costs(Section):
     currency: str = "USD"
     hourly_rate: float = Field(20.0, gt=0, description="what an hour of annotation is paid in the estimate")
     planned_dialogues: int = Field(400, ge=1, description="dialogues to be annotated; pairs are half as many")
-    payments: dict[Literal["collection", *METHODS], float | dict[str, float]] = Field(
-        {}, description="method -> payment of one work unit of each of its tasks, or task -> payment"
+    payments: dict[Identifier, dict[Literal["collection", *METHODS], float | dict[str, float]]] = Field(
+        {}, description="group -> method -> payment of one work unit of each of its tasks, or task -> payment"
     )
     final_labels: dict[MethodName, list[str]] = Field({}, description="method -> labels kept in the end, costed once more")
+    published: Published | None = Field(None, description="the printed costs to show beside")
+
+
+class Collection(Section):
+    """Notebook 02: what was collected."""
+
+    published: Published | None = Field(None, description="the printed counts to show beside")
 
 
 class Simulate(Section):
@@ -166,6 +173,7 @@ class Study(Section):
     figures: Figures = Figures()
     iaa: Iaa = Iaa()
     costs: Costs = Costs()
+    collection: Collection = Collection()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 
