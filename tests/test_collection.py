@@ -370,10 +370,19 @@ def test_costs_add_up_tasks_and_name_what_is_missing():
         LABEL_SETS["abc_eval"],
         hourly_rate=20,
         planned_dialogues=400,
-        payments={"behavior": {"antisocial": 0.44, "transitions": 1.87}, "comparative": 1.43},
+        payments={"g": {"behavior": {"antisocial": 0.44, "transitions": 1.87}, "comparative": 1.43}},
         final_labels={"behavior": ["ignore"]},
     )
     schema.make_results(pd.concat([medians, out]), study="s", notebook="n")
+    untimed = costs.costs(
+        medians,
+        LABEL_SETS["abc_eval"],
+        hourly_rate=20,
+        planned_dialogues=400,
+        payments={},
+        final_labels={"behavior": ["redundant"]},
+    )
+    assert "no durations of consistency" in set(untimed["note"].dropna())
     value = out.pivot_table(index=["method", "condition"], columns="statistic", values="estimate")
     every = value.loc[("behavior", "tasks=all")]
     assert every["unit_minutes"] == 6.0

@@ -98,12 +98,12 @@ def costs(
     *,
     hourly_rate: float,
     planned_dialogues: int,
-    payments: Mapping[str, float | Mapping[str, float]],
+    payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
     final_labels: Mapping[str, list[str]] | None = None,
 ) -> pd.DataFrame:
     """Time and money of each method, by corpus and group, from `medians` of its tasks.
 
-    payments : method -> what one work unit of each of its tasks was paid, or task -> payment.
+    payments : group -> method -> what one work unit of each of its tasks was paid, or task -> payment.
     final_labels : method -> labels that were kept in the end; their tasks alone are given once more (`tasks=final`).
 
     Returns `unit_minutes` (with interval), `throughput`, `estimated_cost`, `own_cost` and `cost_per_label` rows; the
@@ -113,25 +113,27 @@ def costs(
     rows = []
     for (corpus, group, method), part in medians.groupby(["corpus", "group", "method"], sort=False):
         part = part.assign(task=part["condition"].str.removeprefix("task="))
-        subsets = {"all": [name for m, name in task_of if m == method]}
+        subsets = {"all": set(part["task"])}
         if method in (final_labels or {}):
-            subsets["final"] = final_labels[method]
-        for name, kept in subsets.items():
-            tasks = {task_of[method, label] for label in kept} if name == "final" else set(part["task"])
-            here = part[part["task"].isin(tasks)]
-            n_labels = sum(task_of[method, label] in tasks for label in kept)
+            subsets["final"] = {task_of[method, label] for label in final_labels[method]}
+        for name, tasks in subsets.items():
             keys = {"corpus": corpus, "group": group, "method": method, "level": _unit(method)}
             keys["condition"] = condition(tasks=name)
-            rows += [keys | row for row in _cost_rows(here, n_labels, hourly_rate, planned_dialogues, payments)]
+            here, untimed = part[part["task"].isin(tasks)], sorted(tasks - set(part["task"]))
+            if untimed:
+                note = f"no durations of {', '.join(untimed)}"
+                rows.append(keys | {"statistic": "unit_minutes", "estimate": np.nan, "note": note})
+                continue
+            n_labels = sum(m == method and task in tasks for (m, _), task in task_of.items())
+            paid = _payment(payments.get(group, {}).get(method), here["task"])
+            rows += [keys | row for row in _cost_rows(here, n_labels, hourly_rate, planned_dialogues, paid)]
     return pd.DataFrame(rows)
 
 
-def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, payments: Mapping) -> list[dict]:
+def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None) -> list[dict]:
     columns = (tasks[c].to_numpy(float) for c in ("estimate", "ci_low", "ci_high"))
     total, low, high = mover(*columns)
-    method = tasks["method"].iloc[0]
-    units = planned / 2 if _unit(method) == "pair" else planned
-    paid = _payment(payments.get(method), tasks["task"])
+    units = planned / 2 if tasks["level"].iloc[0] == "pair" else planned
     interval = {"ci_low": low, "ci_high": high, "ci_kind": "not_estimable" if np.isnan(low) else "mover"}
     out = [{"statistic": "unit_minutes", "estimate": total, "n": int(tasks["n"].sum())} | interval]
     amounts = money(total, units, rate, paid)
