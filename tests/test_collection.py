@@ -210,12 +210,37 @@ def test_counts_of_finch2024_equal_its_table_2_where_they_can(raw_data):
 
 
 def test_coverage_counts_what_could_be_judged():
-    out = collection.coverage(MARKS, DIALOGUES).set_index(["group", "method"])
-    assert out.at[("g", "behavior"), "estimate"] == 1.0
-    assert out.at[("g", "behavior"), "n"] == 3
-    assert out.at[("h", "comparative"), "estimate"] == 0.5
+    out = schema.make_results(collection.coverage(MARKS, DIALOGUES), study="s", notebook="n")
+    value = out.set_index(["group", "method", "condition"])["estimate"].to_dict()
+    assert value == {
+        ("g", "behavior", "kind=human;times=1"): 1.0,
+        ("g", "behavior", "kind=human;times=2"): 1 / 3,
+        ("g", "comparative", "kind=human;times=1"): 0.5,
+        ("g", "comparative", "kind=human;times=2"): 0.5,
+        ("h", "comparative", "kind=human;times=1"): 0.5,
+        ("h", "comparative", "kind=human;times=2"): 0.0,
+    }
+    assert set(out["n"]) == {3, 2}
     more = pd.concat([DIALOGUES, DIALOGUES.assign(dialogue="9c")])
-    assert collection.coverage(MARKS, more).set_index(["group", "method"]).at[("g", "behavior"), "estimate"] == 3 / 5
+    assert collection.coverage(MARKS, more)["estimate"].iloc[0] == 3 / 5
+
+
+def test_the_workload_of_each_annotator_by_hand():
+    work = collection.workload(MARKS)
+    found = work[["group", "method", "annotator", "units"]].to_records(index=False).tolist()
+    assert found == [
+        ("g", "behavior", "A1", 2),
+        ("g", "behavior", "A2", 1),
+        ("g", "comparative", "A1", 1),
+        ("g", "comparative", "A2", 1),
+        ("g", "comparative", "A3", 1),
+        ("h", "comparative", "A4", 1),
+    ]
+    out = schema.make_results(collection.workload_summary(work), study="s", notebook="n")
+    behavior = out[out["method"] == "behavior"].set_index("statistic")["estimate"]
+    assert behavior.to_dict() == {"mean_count": 1.5, "busiest_share": 2 / 3}
+    assert collection.workload(MARKS.assign(annotator_known=False)).empty
+    assert collection.workload_summary(collection.workload(MARKS.assign(annotator_known=False))).empty
 
 
 def test_shares_have_a_row_for_every_score_of_the_scale():

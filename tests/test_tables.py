@@ -168,6 +168,25 @@ def test_a_table_needs_a_plain_name_and_a_caption(run, shown, name, caption):
     assert not list(run.tables.iterdir())
 
 
+def test_result_rows_are_spread_over_columns_in_the_order_asked_for():
+    rows = pd.DataFrame(
+        {
+            "group": ["b", "b", "a"],
+            "condition": ["kind=human;what=x", "what=y", "what=x"],
+            "estimate": [2.0, 0.5, 3.0],
+        }
+    )
+    wide = tables.spread(rows, ["group"], "what", {"y": "Why", "x": "Ex", "z": "Zed"})
+    assert list(wide.columns) == ["group", "Why", "Ex"]
+    assert list(wide["group"]) == ["b", "a"]
+    assert list(wide["Ex"]) == [2, 3]
+    assert wide["Ex"].dtype == "Int64"
+    assert wide["Why"][0] == 0.5
+    assert np.isnan(wide["Why"][1])
+    with pytest.raises(ValueError, match="duplicate"):
+        tables.spread(pd.concat([rows, rows]), ["group"], "what", {"x": "Ex"})
+
+
 def test_prose_is_shown_and_names_from_data_are_made_harmless(monkeypatch):
     out = []
     monkeypatch.setattr("IPython.display.display", lambda data: out.append(data.data))

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.labels import METHODS, Label
+from helpers.look import Look
 from helpers.schema import condition
 
 #: words with inner apostrophes or hyphens, and each punctuation mark, are tokens
@@ -196,7 +197,7 @@ def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame
     """Share of what could be judged that was, by corpus, group, method and label: `coverage` rows.
 
     What could be judged: every turn and dialogue the study knows in the corpus, and every pair that anybody compared. n
-    is how many there are.
+    is how many there are. `times` says how often at least it was judged: once or twice.
     """
     known = {
         "turn": pd.concat([f[["corpus", "dialogue", "turn"]] for f in (dialogues, annotations)]).dropna(),
@@ -204,14 +205,34 @@ def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame
         "pair": annotations[["corpus", "dialogue", "dialogue_b"]].dropna(),
     }
     size = {unit: frame.drop_duplicates().groupby("corpus").size() for unit, frame in known.items()}
+    judged = annotations.groupby([*_PART, *_ITEM], dropna=False, sort=False).size()
     rows = []
-    for (corpus, group, kind, method, label), part in annotations.groupby([*_PART, "label"], sort=False):
+    for (corpus, group, kind, method, label), times in judged.groupby([*_PART, "label"], sort=False):
         unit = METHODS[method].unit
-        judged = len(part.drop_duplicates(["dialogue", "turn", "dialogue_b"]))
         n = int(size[unit][corpus])
-        keys = {"corpus": corpus, "group": group, "method": method, "label": label, "level": unit}
-        rows.append(keys | {"condition": condition(kind=kind), "estimate": judged / n, "n": n})
+        keys = {"corpus": corpus, "group": group, "method": method, "label": label, "level": unit, "n": n}
+        for least in (1, 2):
+            share = (times >= least).sum() / n
+            rows.append(keys | {"condition": condition(kind=kind, times=least), "estimate": share})
     return pd.DataFrame(rows).assign(statistic="coverage")
+
+
+def workload(annotations: pd.DataFrame) -> pd.DataFrame:
+    """What each known annotator did: corpus, group, method, annotator and `units`, the dialogues or pairs judged."""
+    known = annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")]
+    units = known.drop_duplicates(["corpus", "group", "method", "annotator", "dialogue", "dialogue_b"])
+    return units.groupby(["corpus", "group", "method", "annotator"], sort=False).size().rename("units").reset_index()
+
+
+def workload_summary(work: pd.DataFrame) -> pd.DataFrame:
+    """Of each group and method, the median of what an annotator did, and the share of the busiest: result rows."""
+    rows = []
+    for (corpus, group, method), part in work.groupby(["corpus", "group", "method"], sort=False):
+        keys = {"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit, "n": len(part)}
+        median = {"statistic": "mean_count", "condition": condition(what="median units an annotator")}
+        rows.append(keys | median | {"estimate": part["units"].median()})
+        rows.append(keys | {"statistic": "busiest_share", "estimate": part["units"].max() / part["units"].sum()})
+    return pd.DataFrame(rows)
 
 
 def shares(annotations: pd.DataFrame, labels: Iterable[Label], *, bins: int = 5) -> pd.DataFrame:
@@ -242,3 +263,22 @@ def _scores(values: np.ndarray, label: Label, bins: int) -> tuple[list[str], np.
     edges = np.linspace(low, high, bins + 1)
     names = [f"{a:g}-{b:g}" for a, b in pairwise(edges)]
     return names, np.clip(np.searchsorted(edges, values, side="left") - 1, 0, bins - 1)
+
+
+def coverage_matrix(results: pd.DataFrame, look: Look, times: int) -> pd.DataFrame:
+    """Percent of what could be judged that was judged at least so often: rows labels, columns groups, display names.
+
+    results : `coverage` rows of one corpus. Labels of a method that do not differ in any group share a row.
+    """
+    here = look.sort(results[results["condition"].str.contains(f"times={times}", regex=False)])
+    rows = {}
+    for method, part in here.groupby("method", sort=False):
+        wide = part.pivot_table(index="label", columns="group", values="estimate", sort=False)
+        if len(wide.drop_duplicates()) == 1:
+            n, name = len(wide), look.name("method", method)
+            rows[f"{name} ({n} labels)" if n > 1 else name] = wide.iloc[0]
+        else:
+            rows |= {look.name("label", label, method): row for label, row in wide.iterrows()}
+    matrix = 100 * pd.DataFrame(rows).T
+    groups = sorted(matrix.columns, key=lambda g: look.position("group", g))
+    return matrix[groups].rename(columns=lambda g: look.name("group", g))

@@ -1,12 +1,10 @@
-"""Figures: one style, one way out, and plot functions that take `(results, ax)`.
+"""Plot functions: result rows or values in, marks on an `Axes` out. Style and saving are those of `figure`.
 
 Order, names and colours of labels, methods, groups and systems come from a `Look`, which a study's YAML fills.
 """
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Iterable, Sequence
 
 import matplotlib as mpl
@@ -16,105 +14,29 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers import store
+from helpers.figure import COLUMN, INK, PAGE, handle, legend, legend_of, save, set_style, subplots
 from helpers.look import COLORS, Look
 from helpers.tables import number
 
-COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
-INK, FAINT = "#222222", "#9A9A9A"
-#: marks of interval kinds that are not an interval around a free estimate
+__all__ = [
+    "COLUMN",
+    "PAGE",
+    "bars_ci",
+    "forest",
+    "forest_figure",
+    "heatmap",
+    "legend",
+    "lines",
+    "save",
+    "set_style",
+    "share_figure",
+    "stacked",
+    "strip",
+    "subplots",
+]
+
+#: interval kinds that are not an interval around a free estimate
 HOLLOW = ("exact_bound", "not_estimable")
-STYLE = {
-    "font.family": "DejaVu Sans",
-    "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7.5,
-    "ytick.labelsize": 7.5,
-    "legend.fontsize": 7.5,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": "#666666",
-    "axes.linewidth": 0.7,
-    "axes.axisbelow": True,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.width": 0.7,
-    "ytick.major.width": 0.7,
-    "grid.color": "#E4E4E4",
-    "grid.linewidth": 0.6,
-    "axes.prop_cycle": mpl.cycler(color=COLORS),
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": "white",
-    "savefig.facecolor": "white",
-    "svg.hashsalt": "helpers",
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-}
-
-
-def set_style() -> None:
-    """Use the project's style for every figure made from here on."""
-    mpl.rcParams.update(STYLE)
-
-
-def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float = 3.0, **kwargs) -> tuple:
-    """`plt.subplots` in the project's style; `width` and `height` in inches."""
-    set_style()
-    return plt.subplots(rows, cols, figsize=(width, height), layout="constrained", **kwargs)
-
-
-def save(fig: Figure, name: str, *, alt: str, run: store.Run) -> None:
-    """Write a figure to `run.figures/<notebook>_<name>.png`, show it with its alt text, and close it.
-
-    The only way a figure leaves a notebook. svg and pdf are written beside it where `figures.formats` of the YAML
-    names them. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
-
-    Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
-    """
-    if not alt.strip():
-        raise ValueError(f"figure {name!r}: expected alt text that says what the figure shows, found none")
-    if not re.fullmatch(r"[a-z0-9_]+", name):
-        raise ValueError(f"figure name: expected lower-case letters, digits and _, found {name!r}")
-    alt = " ".join(alt.split())
-    if run.study.simulated:
-        _stamp(fig)
-    settings, stem = run.study.figures, f"{run.notebook}_{name}"
-    metadata = {
-        "png": {"Title": stem, "Description": alt, "Software": None},
-        "svg": {"Title": stem, "Description": alt, "Date": None},
-        "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
-    }
-    with mpl.rc_context(STYLE):
-        for suffix in sorted({"png", *settings.formats}):
-            with store.atomic(run.figures / f"{stem}.{suffix}") as path:
-                fig.savefig(path, format=suffix, dpi=settings.dpi, metadata=metadata[suffix])
-    plt.close(fig)
-    _display((run.figures / f"{stem}.png").read_bytes(), alt, stem)
-
-
-def _stamp(fig: Figure) -> None:
-    """Say 'Simulated data' in a strip of its own below the axes, so that it covers nothing."""
-    height = fig.get_figheight()
-    strip = 0.2
-    fig.set_figheight(height + strip)
-    engine = fig.get_layout_engine()
-    if engine is not None and "rect" in engine.get():
-        engine.set(rect=(0, strip / (height + strip), 1, height / (height + strip)))
-    box = {"boxstyle": "round,pad=0.25", "facecolor": "#FFF3E6", "edgecolor": "#D55E00", "linewidth": 0.8}
-    place = {"ha": "right", "va": "bottom", "transform": fig.transFigure}
-    y = 0.05 / (height + strip)
-    fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
-
-
-def _display(png: bytes, alt: str, name: str) -> None:
-    from IPython.display import display
-
-    data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt, "name": name}}, raw=True)
 
 
 def _bars(results: pd.DataFrame) -> np.ndarray:
@@ -228,8 +150,8 @@ def forest_figure(
         here = None if light is None else light[light["method"].isin(column)]
         forest(results[results["method"].isin(column)], ax, look, light=here, xlabel=xlabel, **kwargs)
         ax.set_ylim(longest - 0.7, -0.7)  # the same height for a row in both columns
-    handles = [_handle(look.name("group", g), look.color("group", g), look.marker("group", g)) for g in groups]
-    _legend(fig, (handles if len(groups) > 1 else []) + _keys(results, light, key))
+    handles = [handle(look.name("group", g), look.color("group", g), look.marker("group", g)) for g in groups]
+    legend_of(fig, (handles if len(groups) > 1 else []) + _keys(results, light, key))
     return fig
 
 
@@ -250,26 +172,10 @@ def _split(methods: list[str], size: dict[str, float], longest: float = 54) -> l
 def _keys(results: pd.DataFrame, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
     handles = []
     if light is not None and len(light):
-        handles += [_handle(key[0], "#555555", "o"), _handle(key[1], "#555555", "", linewidth=1.0, alpha=0.6)]
+        handles += [handle(key[0], "#555555", "o"), handle(key[1], "#555555", "", linewidth=1.0, alpha=0.6)]
     if results["ci_kind"].isin(HOLLOW).any():
-        handles.append(_handle("bound, or none", "#555555", "o", linestyle=(0, (2, 1.2)), markerfacecolor="white"))
+        handles.append(handle("bound, or none", "#555555", "o", linestyle=(0, (2, 1.2)), markerfacecolor="white"))
     return handles
-
-
-def _handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs) -> mpl.lines.Line2D:
-    return mpl.lines.Line2D(
-        [], [], color=color, marker=marker, markersize=4.5, linewidth=linewidth, label=name, **kwargs
-    )
-
-
-def _legend(fig: Figure, handles: list) -> None:
-    if handles:
-        fig.legend(handles=handles, loc="outside upper left", ncols=min(len(handles), 5))
-
-
-def legend(fig: Figure, look: Look, kind: str, keys: Sequence[str]) -> None:
-    """One legend above the whole figure for groups, systems or methods."""
-    _legend(fig, [_handle(look.name(kind, k), look.color(kind, k), look.marker(kind, k)) for k in keys])
 
 
 def bars_ci(
@@ -392,5 +298,44 @@ def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, x
         left = left + np.nan_to_num(share)
     ax.set_yticks(range(len(shares)), shares.index)
     ax.set(xlim=(0, 1), ylim=(len(shares) - 0.4, -0.6), xlabel=xlabel)
+    ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
+    ax.tick_params(axis="y", length=0)
+
+
+def share_figure(results: pd.DataFrame, look: Look, titles: dict[str, str]) -> Figure:
+    """Distribution of the scores of every label: a panel for each method (and kind of annotator), in two columns.
+
+    results : panel, method, label, score (as text, in the order of the scale), estimate. titles : panel -> title, in
+    order. Labels of two values show the share of the larger one; the others the share of every value.
+    """
+    size = {p: results.loc[results["panel"] == p, "label"].nunique() + 2.2 for p in titles}
+    columns = _split(list(titles), size, longest=0) if len(titles) > 1 else [list(titles)]
+    height = max(sum(size[p] for p in column) for column in columns) * 0.19 + 0.3
+    set_style()
+    fig = plt.figure(figsize=(PAGE if len(columns) > 1 else 5.0, height), layout="constrained")
+    for part, column in zip(np.atleast_1d(fig.subfigures(1, len(columns))), columns, strict=True):
+        ratios = [size[p] for p in column]
+        axes = part.subplots(len(column), 1, squeeze=False, gridspec_kw={"height_ratios": ratios})[:, 0]
+        for ax, panel in zip(axes, column, strict=True):
+            _shares(look.sort(results[results["panel"] == panel]), ax, look)
+            ax.set_title(titles[panel])
+    return fig
+
+
+def _shares(rows: pd.DataFrame, ax: Axes, look: Look) -> None:
+    method, scores = rows["method"].iloc[0], list(dict.fromkeys(rows["score"]))
+    wide = rows.pivot_table(index="label", columns="score", values="estimate", sort=False)[scores]
+    wide.index = [look.name("label", label, method) for label in wide.index]
+    if len(scores) > 2:
+        stacked(wide, ax, xlabel="")
+        names = [s.replace("-", "−") if s.startswith("-") else s for s in scores]
+        ax.legend(names, ncols=len(names), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0, handlelength=1.0)
+        return
+    shares = wide[scores[-1]]
+    ax.barh(range(len(shares)), shares, 0.7, color=look.color("method", method))
+    for i, share in enumerate(shares):
+        ax.text(share + 0.008, i, f"{100 * share:.1f}", va="center", fontsize=7)
+    ax.set_yticks(range(len(shares)), shares.index)
+    ax.set(xlim=(0, max(0.1, 1.12 * shares.max())), ylim=(len(shares) - 0.4, -0.6))
     ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
     ax.tick_params(axis="y", length=0)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import store
+from helpers.schema import read_condition
 
 MISSING = "–"
 _TEX = {
@@ -105,6 +106,21 @@ def show(
         "text/markdown": to_markdown(cells, caption, notes),
     }
     display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)
+
+
+def spread(results: pd.DataFrame, index: list[str], key: str, columns: Mapping[str, str]) -> pd.DataFrame:
+    """Result rows side by side: a row for each value of `index`, a column for each value of a condition's `key`.
+
+    columns : value of the key -> heading, in order; values that no row has are left out. Columns of whole numbers
+    become integers, so that tables show them without decimals.
+    """
+    keys = results["condition"].map(lambda c: read_condition(c).get(key))
+    # unstack, because pivot_table would average rows that share a place instead of failing
+    wide = results.assign(_key=keys).set_index([*index, "_key"])["estimate"].unstack("_key")  # noqa: PD010
+    wide = wide.reindex(results.drop_duplicates(index).set_index(index).index)
+    wide = wide[[c for c in columns if c in wide]].rename(columns=columns)
+    whole = {c: wide[c].astype("Int64") for c in wide if (wide[c].dropna() % 1 == 0).all()}
+    return wide.assign(**whole).rename_axis(columns=None).reset_index()
 
 
 def say(markdown: str) -> None:
