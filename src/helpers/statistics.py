@@ -33,7 +33,8 @@ STATISTICS: dict[str, Statistic] = {
     # counts (00, 02)
     "count": Statistic("Count", ("what", "kind"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),
-    "coverage": Statistic("Share judged of what could be judged", ("kind",), UNIT),
+    "coverage": Statistic("Share judged of what could be judged", ("kind", "times"), UNIT),
+    "busiest_share": Statistic("Share of the work done by the busiest annotator", (), UNIT),
     "score_share": Statistic("Share of a score among annotations", ("score", "kind"), UNIT),
     "median_minutes": Statistic("Median minutes of a work unit of one task", ("task",), (0.0, inf)),
     "unit_minutes": Statistic("Minutes of all tasks of a dialogue or pair", ("tasks",), (0.0, inf)),
