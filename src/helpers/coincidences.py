@@ -43,10 +43,13 @@ class Patterns:
     def marginals(self) -> np.ndarray:
         return self.weights @ self.counts
 
-    @property
-    def n_minority(self) -> int:
-        """Annotations that differ from the most frequent value; for a binary label, marks of the rarer kind."""
-        return int(self.marginals.sum() - self.marginals.max(initial=0))
+    def n_minority(self, *, mirrored: bool = False) -> float:
+        """Annotations off the most frequent value; for a binary label, marks of the rarer kind.
+
+        mirrored : comparisons count in both orientations, so that it does not matter which side a win is on.
+        """
+        n_c = (self.marginals + self.marginals[::-1]) / 2 if mirrored else self.marginals
+        return float(n_c.sum() - n_c.max(initial=0))
 
     @property
     def n_disagreeing(self) -> int:
@@ -68,7 +71,7 @@ def patterns(values: np.ndarray, domain: Sequence[float] | None = None) -> Patte
     place = np.append((m + 1) ** np.arange(len(kinds)), 0)  # a pattern as a number to the base m + 1; missing adds 0
     key = np.zeros(n, dtype=np.int64)
     for column in values.T:
-        key += place[_positions(column, kinds)]
+        key += place[positions(column, kinds)]
     return _from_keys(key, m + 1, kinds)
 
 
@@ -79,7 +82,7 @@ def patterns_long(
     scores = np.asarray(scores, dtype=float)
     kinds = _domain(scores, domain)
     v = len(kinds)
-    cell = np.asarray(items) * (v + 1) + _positions(scores, kinds)
+    cell = np.asarray(items) * (v + 1) + positions(scores, kinds)
     counts = sparse.csr_array((np.ones(len(cell), np.int64), (cell // (v + 1), cell % (v + 1))), (n_items, v + 1))
     counts = counts[:, :v].toarray()
     base = int(counts.max(initial=0)) + 1
@@ -96,7 +99,7 @@ def _domain(values: np.ndarray, domain: Sequence[float] | None) -> np.ndarray:
     return np.sort(found[~np.isnan(found)])
 
 
-def _positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+def positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """Place of each value among `kinds`; their number where it is missing."""
     codes = np.searchsorted(kinds, column)
     missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
@@ -141,14 +144,16 @@ class Terms:
     scale: int
 
     def measures(self, sums: np.ndarray) -> dict[str, np.ndarray]:
-        """alpha, D_o, D_e and raw agreement of k resamples from their (k, q) sums; NaN where undefined."""
+        """alpha, D_o, D_e and raw agreement of k resamples from their (k, q) sums; NaN where undefined.
+
+        At the ordinal level D_o and D_e are in squared shares of the n ranks (Krippendorff's, divided by n squared).
+        """
         v = len(self.values)
         n_c = sums[:, -v:]
         n = n_c.sum(axis=1)
         apart = sums[:, : -v - 1] / self.scale
         if self.level == "ordinal":
-            # the ordinal metric is the squared distance of the values' midranks, which each resample has its own
-            rank = np.cumsum(n_c, axis=1) - n_c / 2
+            rank = midranks(n_c)  # each resample has its own
             c, k = np.triu_indices(v, 1)
             observed = 2 * np.sum(apart * (rank[:, c] - rank[:, k]) ** 2, axis=1)
             expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
@@ -222,3 +227,11 @@ def distances(values: np.ndarray, level: str) -> np.ndarray:
         return (a - b) ** 2
     total = np.where(a + b == 0, 1, a + b)  # 0 and 0 do not differ
     return ((a - b) / total) ** 2
+
+
+def midranks(n_c: np.ndarray) -> np.ndarray:
+    """Mean rank of each value, from 0 to 1, for k resamples with marginals n_c (k, v).
+
+    The ordinal metric, sum of n_g from c to k less half of n_c and n_k, is the distance of these times n.
+    """
+    return (np.cumsum(n_c, axis=1) - n_c / 2) / n_c.sum(axis=1, keepdims=True)

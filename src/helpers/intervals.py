@@ -175,13 +175,15 @@ def bca(
     return (found.low, found.high) if found.kind == "bca" else (nan, nan)
 
 
-def exact_binomial(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def exact_binomial(successes: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
     """Exact (Clopper and Pearson 1934) interval of a proportion, each tail at most (1 - confidence) / 2.
 
-    Raises ValueError unless 0 <= successes <= n and n > 0. Checked against `scipy.stats.binomtest`.
+    Neither number need be whole: with clustered units pass the effective ones (Korn and Graubard 1998, Survey
+    Methodology 24, 193-201). Raises ValueError unless 0 <= successes <= n and n > 0. Checked against
+    `scipy.stats.binomtest`.
     """
-    if not 0 <= successes <= n or n < 1:
-        raise ValueError(f"expected 0 <= successes <= n, n at least 1; found {successes} of {n}")
+    if not 0 <= successes <= n or n <= 0:
+        raise ValueError(f"expected 0 <= successes <= n and n above 0; found {successes} of {n}")
     tail = (1 - confidence) / 2
     low = beta.ppf(tail, successes, n - successes + 1) if successes > 0 else 0.0
     high = beta.ppf(1 - tail, successes + 1, n - successes) if successes < n else 1.0

@@ -6,6 +6,7 @@ Which path to take depends on what the statistic needs:
 - `bootstrap_sums`: it depends on the data through sums over units (a rate, alpha, a difference of means). One row a
   unit, or one row a distinct pattern with `counts`, so that the cost does not grow with the number of units;
 - `bootstrap_index`: anything else, given the indices of each resample (a rank correlation, a regression);
+- `bootstrap_weights`: the same, given how often each unit is drawn;
 - `bootstrap_two_way`: items and annotators are both a sample.
 
 Each sample, and each stratum of it, draws from a stream of its own in the order of the resamples. Results therefore do
@@ -45,6 +46,7 @@ __all__ = [
     "bootstrap_index",
     "bootstrap_sums",
     "bootstrap_two_way",
+    "bootstrap_weights",
     "exact_binomial",
     "generator",
     "permutation_test",
@@ -152,6 +154,27 @@ def replicate_index(
     return _replicates(samples, statistic, unit, n_resamples, jackknife)
 
 
+def bootstrap_weights(
+    n: int,
+    statistic: Statistic,
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    method: str = "bca",
+    width: int = 0,
+) -> Interval | list[Interval]:
+    """Interval of a statistic that is easiest to compute from how often each of n units is drawn.
+
+    `statistic` gets a (k, n) array of whole numbers, as floats, and returns (k,) or (k, m). `width` says how many
+    numbers it holds for each resample beyond that array, so that memory stays bounded. Everything else as
+    `bootstrap_sums`, against which it was checked.
+    """
+    samples = [_Multiplicities(n, rng.spawn(1)[0], width)]
+    return _replicates(samples, statistic, unit, n_resamples, method == "bca").intervals(confidence, method)
+
+
 def bootstrap_two_way(
     n_items: int,
     n_annotators: int,
@@ -161,16 +184,19 @@ def bootstrap_two_way(
     unit: str = "item and annotator",
     n_resamples: int = 10_000,
     confidence: float = 0.95,
+    width: int = 0,
 ) -> Interval | list[Interval]:
     """Percentile interval when items and annotators are both resampled, independently of each other (Owen 2007).
 
     `statistic` gets (k, n_items) and (k, n_annotators) arrays: how often each item and each annotator is drawn. A
     judgement weighs as much as their product; where annotators are compared, copies of one annotator are no pair.
+    `width` as in `bootstrap_weights`.
 
     The variance is over- rather than underestimated (Owen 2007, section 4), so the interval is somewhat wide. There is
     no BCa: two crossed samples have no agreed jackknife. Checked by simulation of a crossed random-effects mean.
     """
-    samples = [_Multiplicities(n, child) for n, child in zip((n_items, n_annotators), rng.spawn(2), strict=True)]
+    items, annotators = rng.spawn(2)
+    samples = [_Multiplicities(n_items, items, width), _Multiplicities(n_annotators, annotators)]
     return _replicates(samples, statistic, unit, n_resamples, jackknife=False).intervals(confidence, "percentile")
 
 
@@ -233,16 +259,19 @@ class _Indices:
 class _Multiplicities:
     """A sample whose resamples say how often each unit is drawn."""
 
-    def __init__(self, n: int, rng: np.random.Generator):
+    def __init__(self, n: int, rng: np.random.Generator, width: int = 0):
         if n < 1:
             raise ValueError(f"expected at least one unit in each sample, found {n}")
-        self.weights, self.rng, self.width = np.ones(n), rng, 4 * n
+        self.weights, self.strata, self.rng, self.width = np.ones(n), np.zeros(n, int), rng, 4 * n + width
 
     def whole(self) -> np.ndarray:
         return self.weights[None]
 
     def draw(self, k: int) -> np.ndarray:
         return _multiplicities(self.rng, self.weights, k, counted=False)
+
+    def without(self, part: np.ndarray) -> np.ndarray:
+        return 1.0 - (np.arange(len(self.weights)) == part[:, None])
 
 
 def _replicates(samples: list, statistic: Statistic, unit: str, n_resamples: int, jackknife: bool) -> Replicates:
