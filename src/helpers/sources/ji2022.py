@@ -44,6 +44,7 @@ def read(source: Ji2022, open_file: OpenFile) -> Reading:
     - An assignment without answers is no dialogue but stays a work unit: the paper counts its worker and its time.
     - Facts of a chat: `hit`, `hit_status`, `released_pass` and `fitted_pass` (yes or no, of the whole assignment);
       `topic_opinion` and `topic_change_opinion` by round, with the topic, or who changed it, as text.
+    - Some workers type their id or an e-mail address into the chat: these are taken out and counted.
     """
     counts = Counts()
     runs = [_Run(corpus, run, source, counts) for corpus, run in source.runs.items()]
@@ -70,24 +71,22 @@ class _Run:
         self._released: dict[str, tuple[dict, bool]] = {}
         self._hits: dict[str, str] = {}
         self._types: dict[str, str] = {}
+        self._mask = chat.Mask(())
         self._n = 0
 
     def read(self, open_file: OpenFile) -> None:
         for names, passed in ((self.run.passed, True), (self.run.failed, False)):
             for name in names:
                 self._read_released(name, passed, open_file)
-        seen: set[str] = set()
-        for name in self.run.files:
-            table, checked = read_csv(open_file(name), name), Checked(name)
-            absent = [c for c in _COLUMNS if c not in table]
-            if absent:
-                checked.report("row 1", ", ".join(absent), "columns of an MTurk result file", ", ".join(table)[:200])
-                raise DataError(checked.problems)
+        tables = {name: _table(name, open_file) for name in self.run.files}
+        self._mask = chat.Mask({id_ for table in tables.values() for id_ in table["WorkerId"]})
+        for name, table in tables.items():
+            checked, before = Checked(name), self._mask.n
             for n, cells in table.iterrows():
                 self._assignment(cells, f"row {n}", checked)
-            seen |= set(table["AssignmentId"])
             self.problems += checked.problems
-        self._check_seen(seen)
+            self._count(name, "texts", "mended", "a worker's id or an e-mail address taken out", self._mask.n - before)
+        self._check_seen({id_ for table in tables.values() for id_ in table["AssignmentId"]})
 
     def _read_released(self, name: str, passed: bool, open_file: OpenFile) -> None:
         checked = Checked(name)
@@ -156,7 +155,8 @@ class _Run:
         mark = (who, cells["AssignmentId"], cells["WorkTimeInSeconds"], system, dialogue, session)
         self.rows["annotations"] += [(*mark, label, score, checked.file, where) for label, score in good.items()]
         for turn, (user, said) in enumerate(turns):
-            self.rows["dialogues"].append((dialogue, system, session, turn, i, user, said, who))
+            texts = (self._mask(user), self._mask(said))
+            self.rows["dialogues"].append((dialogue, system, session, turn, i, *texts, who))
         self.rows["dialogue_facts"] += [(dialogue, None, key, value, None) for key, value in facts.items()]
         self._topics(answers, i, dialogue, where, checked)
         for what, n in (("dialogues", 1), ("annotations", len(good))):
@@ -210,7 +210,16 @@ class _Run:
                 checked.report(where, f"{opinions}{i}", f"the rounds of {about}{i}", str(answers.get(f"{opinions}{i}")))
                 continue
             for (n, value), (_, text) in zip(values, texts, strict=True):
-                self.rows["dialogue_facts"].append((dialogue, n, key, value, text))
+                self.rows["dialogue_facts"].append((dialogue, n, key, value, self._mask(text)))
+
+
+def _table(name: str, open_file: OpenFile) -> pd.DataFrame:
+    table, checked = read_csv(open_file(name), name), Checked(name)
+    absent = [c for c in _COLUMNS if c not in table]
+    if absent:
+        checked.report("row 1", ", ".join(absent), "columns of an MTurk result file", ", ".join(table)[:200])
+        raise DataError(checked.problems)
+    return table
 
 
 def _answers(text: str) -> dict[str, Any] | None:

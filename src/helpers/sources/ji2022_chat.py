@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _LINE = re.compile(r"###(?=[ub]:|$)")
 _ROUND = re.compile(r"#(\d+)@")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
+MASK = "[removed]"
 
 
 def turns(text: str) -> list[tuple[str, str]] | None:
@@ -41,3 +44,19 @@ def rounds(text: str) -> list[tuple[int, str]]:
     """`#0@text#4@text` as (round, text); round 0 is the start of the chat. Empty text: none."""
     cells = _ROUND.split(text)[1:]
     return [(int(n), words.strip()) for n, words in zip(cells[::2], cells[1::2], strict=True)]
+
+
+class Mask:
+    """Takes out of texts what names a person: the ids of workers, which some type in, and e-mail addresses."""
+
+    def __init__(self, ids: Iterable[str]):
+        names = "|".join(re.escape(id_) for id_ in sorted(ids, key=len, reverse=True) if id_)
+        self._ids = re.compile(rf"\b(?:{names})\b") if names else None
+        self.n = 0
+
+    def __call__(self, text: str) -> str:
+        for pattern in (self._ids, _MAIL):
+            if pattern is not None:
+                text, n = pattern.subn(MASK, text)
+                self.n += n
+        return text
