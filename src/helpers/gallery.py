@@ -1,0 +1,225 @@
+"""The committed pages in `gallery/`: Markdown and PNG that GitHub shows to readers who install nothing.
+
+Only prose, figures and tables of aggregates go there: no code, no plain output, nothing from cells tagged `private`,
+and no text of a dialogue, which is checked against the data. Beside the pages stand the numbers, which `check` holds
+against a fresh run.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from helpers import params, schema, store
+from helpers.blocks import Block, blocks, first_sentences, section
+from helpers.pipeline import dag
+from helpers.tables import plain
+
+STUDIES = ("demo", "gpt_abceval", "finch2024")
+FOLDER = params.ROOT / "gallery"
+LIMIT = 3_000_000  # bytes, all studies together
+COLUMNS, ROWS = 8, 40  # of a table; more is trimmed with a note
+#: two runs agree when a number differs by no more than this share; intervals are bootstrapped from a fixed seed
+TOLERANCE = 1e-4
+PRIVATE = "private"
+#: a text of a dialogue so long cannot stand in a page by chance
+SHORTEST = 25
+NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
+_IDENTITY = ["notebook", *[c for c in schema.IDENTITY if c not in ("study", "notebook")]]
+
+
+class GalleryError(ValueError):
+    """What would be published must not be, or is not there."""
+
+
+def write(studies: Iterable[str], folder: Path = FOLDER) -> int:
+    """Make the pages of `studies` anew from their last run, and the index of the gallery; returns the exit code."""
+    try:
+        for study in studies:
+            _write_study(study, folder)
+        _write_front(folder)
+        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+        if size > LIMIT:
+            raise GalleryError(f"gallery: {size / 1e6:.1f} MB, at most {LIMIT / 1e6:.1f} are allowed: trim figures")
+    except GalleryError as error:
+        print(f"run_all.py: {error}", file=sys.stderr)
+        return 1
+    print(f"gallery: {size / 1e6:.2f} MB in {folder.name}/")
+    return 0
+
+
+def _write_study(study: str, folder: Path) -> None:
+    loaded, home = params.load(study), store.processed(study)
+    if not (home / "manifest.json").is_file():
+        return
+    pages: dict[str, str] = {}
+    images: dict[str, bytes] = {}
+    rows = []
+    for name, entry in dag.load().items():
+        path = home / "notebooks" / f"{name}.ipynb"
+        if not path.is_file():
+            continue
+        found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if PRIVATE not in b.tags]
+        figures = {f"{b.name}.png": base64.b64decode(b.png) for b in found if b.kind == "figure"}
+        images |= figures
+        pages[f"{name}.md"] = page(found, loaded.simulated)
+        rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
+    pages["README.md"] = _index(loaded, rows)
+    _refuse_dialogue_text(study, pages)
+    target = folder / study
+    for name, text in pages.items():
+        _put(target / name, text.encode())
+    for name, png in images.items():
+        _put(target / name, png)
+    _put(target / "numbers.csv", numbers(study).to_csv(index=False, lineterminator="\n").encode())
+    for path in target.iterdir():
+        if path.name not in {*pages, *images, "numbers.csv"}:
+            path.unlink()
+
+
+def _put(path: Path, content: bytes) -> None:
+    with store.atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def page(found: Iterable[Block], simulated: bool) -> str:
+    """A notebook's page in GitHub's Markdown: prose, figures and tables."""
+    parts = ["[All notebooks of this study](README.md)"]
+    if simulated:
+        parts.append("> **Simulated data.** Nothing on this page is about real people or systems.")
+    for block in found:
+        if block.kind == "prose":
+            parts.append(_without_html(block.text.strip()))
+        elif block.kind == "figure":
+            parts.append(f"![{_alt(block.text)}]({block.name}.png)")
+        elif block.kind == "table" and block.markdown:
+            parts.append(trim(block.markdown).strip())
+    return "\n\n".join(parts) + "\n"
+
+
+def _without_html(markdown: str) -> str:
+    """Markdown in which tags show as text: prose may carry text from data files."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", markdown)
+
+
+def _alt(text: str) -> str:
+    return re.sub(r"[\[\]]", "", _without_html(" ".join(text.split())))
+
+
+def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
+    """A Markdown table with at most so many columns and rows, and a note on what was left out."""
+    lines = markdown.splitlines()
+    table = [i for i, line in enumerate(lines) if line.startswith("|")]
+    if len(table) < 2:
+        return markdown
+    cells = [re.split(r"(?<!\\)\|", lines[i].strip())[1:-1] for i in table]
+    out = ["|" + "|".join(row[:columns]) + "|" for row in cells[: rows + 2]]
+    wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
+    left = [f"{wide} columns" if wide > 0 else "", f"{long} rows" if long > 0 else ""]
+    note = " and ".join(filter(None, left))
+    after = ["", f"_{note} more in the full report._"] if note else []
+    return "\n".join([*lines[: table[0]], *out, *after, *lines[table[-1] + 1 :]]) + "\n"
+
+
+def _index(study: params.Study, rows: list[tuple[str, list[Block], Block | None]]) -> str:
+    parts = [f"# {study.title}"]
+    if study.simulated:
+        parts.append("> **Simulated data.** Nothing on these pages is about real people or systems.")
+    parts.append(_without_html(study.description.strip()))
+    for name, found, headline in rows:
+        text = next((b.text for b in found if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
+        title, _, rest = text.strip().partition("\n")
+        figure = headline or next((b for b in found if b.kind == "figure"), None)
+        parts.append(f"## [{name.split('_')[0]} {title.removeprefix('# ').strip()}]({name}.md)")
+        parts.append(_without_html(first_sentences(rest)))
+        if figure:
+            parts.append(f"![{_alt(figure.text)}]({figure.name}.png)")
+        parts.append(_without_html(first_sentences(section(found, "What we see"))))
+    parts.append("The numbers behind these pages: [numbers.csv](numbers.csv).")
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _write_front(folder: Path) -> None:
+    """The gallery's own index, over every study that has pages."""
+    parts = [
+        "# Gallery",
+        "Reports of a run, to be read here without installing anything: figures, tables and what they say. Code is in "
+        "[notebooks/](../notebooks), and `python run_all.py` makes the full report.",
+    ]
+    for study in [s for s in STUDIES if (folder / s / "README.md").is_file()]:
+        loaded = params.load(study)
+        simulated = " _(simulated data)_" if loaded.simulated else ""
+        parts.append(f"- [{plain(loaded.title)}]({study}/README.md){simulated}")
+    _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
+
+
+def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:
+    path = store.processed(study) / "dialogues.parquet"
+    frame = pd.read_parquet(path, columns=["user_text", "system_text", "reference"])
+    texts = {" ".join(t.split()) for c in frame for t in frame[c].dropna().unique()}
+    shown = {name: " ".join(text.replace("\\", "").split()) for name, text in pages.items()}
+    for name, text in shown.items():
+        for said in texts:
+            if len(said) >= SHORTEST and said in text:
+                raise GalleryError(f"gallery: {study}/{name} shows text of a dialogue: tag the cell `{PRIVATE}`")
+
+
+def numbers(study: str) -> pd.DataFrame:
+    """Every result of the study's last run: what it is, and its numbers, six digits each."""
+    frames = [
+        pd.read_parquet(path, columns=[*_IDENTITY, *NUMBERS])
+        for path in sorted((store.processed(study) / "results").glob("*.parquet"))
+        if path.stem in dag.load()
+    ]
+    if not frames:
+        return pd.DataFrame(columns=[*_IDENTITY, *NUMBERS])
+    out = pd.concat(frames, ignore_index=True)
+    digits = {c: out[c].map(lambda v: "" if pd.isna(v) else f"{v:.6g}") for c in NUMBERS}
+    return out[_IDENTITY].fillna("").astype(str).assign(**digits).sort_values(_IDENTITY, ignore_index=True)
+
+
+def compare(committed: pd.DataFrame, fresh: pd.DataFrame, tolerance: float = TOLERANCE) -> list[str]:
+    """What differs between two frames of `numbers`, a line each."""
+    keyed = [f.fillna("").astype(str).set_index(_IDENTITY) for f in (committed, fresh)]
+    old, new = ({i: row for i, row in zip(f.index, f.to_dict("records"), strict=True)} for f in keyed)
+    lines = [f"{_name(i)}: no longer computed" for i in old if i not in new]
+    lines += [f"{_name(i)}: not in the gallery" for i in new if i not in old]
+    for i in old:
+        for column in NUMBERS if i in new else ():
+            a, b = old[i][column], new[i][column]
+            if a != b and (not a or not b or not math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=1e-9)):
+                lines.append(f"{_name(i)}: {column} is {b or 'missing'}, the gallery says {a or 'missing'}")
+    return lines
+
+
+def _name(identity: tuple) -> str:
+    return " ".join(part for part in identity if part)
+
+
+def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
+    """Hold the committed numbers against those of the last run; returns the exit code."""
+    differing = 0
+    for study in studies:
+        path, home = folder / study / "numbers.csv", store.processed(study)
+        if not (home / "manifest.json").is_file():
+            continue
+        if not path.is_file():
+            print(f"gallery: {study}: no numbers.csv; run `python run_all.py gallery`", file=sys.stderr)
+            differing += 1
+            continue
+        lines = compare(pd.read_csv(path, dtype=str, keep_default_na=False), numbers(study))
+        differing += len(lines)
+        for line in lines[:20]:
+            print(f"gallery: {study}: {line}", file=sys.stderr)
+        if len(lines) > 20:
+            print(f"gallery: {study}: … and {len(lines) - 20} more", file=sys.stderr)
+        if not lines:
+            print(f"gallery: {study}: every number as committed (relative tolerance {TOLERANCE:g})")
+    return 1 if differing else 0

@@ -1,0 +1,71 @@
+"""Contents of files without reading them twice: a digest is kept until size, inode or time of change differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from helpers import store
+
+FORMAT = 1
+#: a file changed this recently may change again within the clock's resolution: its digest is not kept
+RECENT = 2_000_000_000  # nanoseconds
+
+
+def digest(value: Any) -> str:
+    """A short digest of a JSON value."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class Cache:
+    """Digests of files, and values derived from their contents, kept in one JSON file between runs.
+
+    Deleting the file costs time, nothing else.
+    """
+
+    def __init__(self, path: Path | None):
+        self.path, self._changed = path, False
+        self._files: dict[str, list] = {}
+        self._derived: dict[str, Any] = {}
+        try:
+            kept = json.loads(path.read_text(encoding="utf-8")) if path else {}
+        except (OSError, ValueError):
+            kept = {}
+        if kept.get("format") == FORMAT:
+            self._files, self._derived = kept["files"], kept["derived"]
+
+    def file(self, path: Path) -> str | None:
+        """Digest of a file's content; None where there is no such file."""
+        try:
+            stat = path.stat()
+        except OSError:
+            return None
+        key, now = str(path), [stat.st_mtime_ns, stat.st_size, stat.st_ino]
+        kept = self._files.get(key)
+        if kept and kept[:3] == now:
+            return kept[3]
+        with path.open("rb") as stream:
+            content = hashlib.file_digest(stream, "sha256").hexdigest()
+        if time.time_ns() - stat.st_mtime_ns > RECENT:
+            self._files[key], self._changed = [*now, content], True
+        return content
+
+    def derived(self, kind: str, path: Path, compute: Callable[[Path], Any]) -> Any:
+        """`compute(path)`, a JSON value that depends on the file's content only, computed once for that content."""
+        key = f"{kind}:{self.file(path)}"
+        if key not in self._derived:
+            self._derived[key], self._changed = compute(path), True
+        return self._derived[key]
+
+    def save(self) -> None:
+        """Keep what was learnt. Where the folder cannot be written the next run learns it again."""
+        if self._changed and self.path:
+            text = json.dumps({"format": FORMAT, "files": self._files, "derived": self._derived})
+            with store.atomic(self.path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+            self._changed = False

@@ -1,0 +1,169 @@
+"""The command line: `python run_all.py --help`.
+
+Exit codes: 0 done; 1 an analysis failed, the others ran; 2 the call, a YAML or the data are wrong, nothing ran.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from helpers import params, store
+from helpers.params import ParamsError
+from helpers.pipeline.manifest import Busy
+from helpers.pipeline.notebook import NotebookError
+from helpers.pipeline.run import Options, list_all, run
+
+EXAMPLES = """\
+examples:
+  python run_all.py                                   the embedded study `demo`: simulated, offline
+  python run_all.py --study gpt_abceval               a params/<name>.yaml; or the path of your own YAML
+  python run_all.py --study all                       every study whose data are here
+  python run_all.py --only iaa --jobs 2               one notebook, and what it needs
+  python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
+  python run_all.py --dry-run                         what would run, and why
+  python run_all.py fetch ji2022 --from ../downloads  raw files of a public study
+  python run_all.py new my_study --data my.csv        a first YAML for your own data
+  python run_all.py check my_study                    is it right, and what will each notebook do?
+  python run_all.py gallery --check                   do the committed pages still hold?
+
+exit codes: 0 done; 1 an analysis failed (the others ran); 2 the call, a YAML or the data are wrong (nothing ran)
+"""
+
+
+class Wrong(ValueError):
+    """The call cannot be carried out; the message says why and what to do."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="run_all.py",
+        description="Run the notebooks of a study and write its report. Only what has changed runs again.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _run_options(parser)
+    commands = parser.add_subparsers(title="other commands", dest="command", metavar="COMMAND")
+    fetch = commands.add_parser("fetch", help="download and verify the raw files of a public study")
+    fetch.add_argument("key", help="a study or file of the registry; `fetch list` shows all")
+    fetch.add_argument("--from", dest="source", metavar="DIR_OR_URL", help="take the files from here instead")
+    new = commands.add_parser("new", help="write a first YAML for a data file of your own")
+    new.add_argument("name", help="name of the study: letters, digits and _")
+    new.add_argument("--data", required=True, metavar="FILE", help="CSV, TSV or Parquet")
+    check = commands.add_parser("check", help="check YAML and data; say what each notebook will do")
+    check.add_argument("study", help="name, or path of a YAML")
+    check.add_argument("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
+    gallery = commands.add_parser("gallery", help="re-make the committed pages in gallery/")
+    gallery.add_argument("--check", action="store_true", help="compare the committed numbers with a fresh run")
+    gallery.add_argument("--study", dest="studies", nargs="+", metavar="NAME", help="only these studies")
+    for command in (gallery, fetch):
+        command.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
+    gallery.add_argument("--jobs", type=_jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
+    commands.add_parser("schema", help="re-make params/schema.json from the code")
+    return parser
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--study", default="demo", metavar="NAME|PATH|all", help="which study (default: demo)")
+    add("--only", default="", metavar="A,B", help="only these notebooks (03_iaa, 03 or iaa) and what they need")
+    add("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="change the YAML")
+    add(
+        "--jobs", type=_jobs, default=min(os.cpu_count() or 1, 4), metavar="N", help="notebooks at a time (%(default)s)"
+    )
+    add("--dry-run", action="store_true", help="say what would run, and why")
+    add("--force", action="store_true", help="run also what is up to date")
+    add("--list", action="store_true", help="list studies and notebooks")
+    add("--out", metavar="DIR", help="write everything below DIR instead of the project")
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, found {text!r}")
+    return int(text)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Carry out a command line; returns the exit code."""
+    args = _parser().parse_args(argv)
+    if args.out:
+        os.environ["COMPENDIUM_OUT"] = str(Path(args.out).resolve())
+    signal.signal(signal.SIGTERM, _interrupt)
+    command: Callable[[argparse.Namespace], int] = COMMANDS[args.command]
+    try:
+        return command(args)
+    except (ParamsError, NotebookError, Busy, Wrong) as error:
+        print(f"run_all.py: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("run_all.py: interrupted; what was finished is kept, nothing is half-written", file=sys.stderr)
+        return 130
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _run(args: argparse.Namespace) -> int:
+    if args.list:
+        return list_all()
+    only = [name for name in args.only.split(",") if name]
+    options = Options(only=only, values=args.values, jobs=args.jobs, force=args.force, dry=args.dry_run)
+    return run([args.study], options)
+
+
+def _fetch(args: argparse.Namespace) -> int:
+    from helpers.sources import fetch
+
+    return fetch.command(args.key, args.source)
+
+
+def _new(args: argparse.Namespace) -> int:
+    from helpers.pipeline import check
+
+    return check.new(args.name, Path(args.data))
+
+
+def _check(args: argparse.Namespace) -> int:
+    from helpers.pipeline import check
+
+    return check.check(args.study, args.values)
+
+
+def _gallery(args: argparse.Namespace) -> int:
+    from helpers import gallery
+
+    studies = args.studies or list(gallery.STUDIES)
+    code = run(studies, Options(jobs=args.jobs), absent_ok=not args.studies)
+    if code:
+        return code
+    return gallery.check(studies) if args.check else gallery.write(studies)
+
+
+def _schema(args: argparse.Namespace) -> int:
+    path = params.ROOT / "params" / "schema.json"
+    with store.atomic(path) as temporary:
+        temporary.write_text(schema_text(), encoding="utf-8")
+    print(path.relative_to(params.ROOT).as_posix())
+    return 0
+
+
+def schema_text() -> str:
+    """params/schema.json as the code says it should be."""
+    import json
+
+    return json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+COMMANDS: dict[str | None, Callable[[argparse.Namespace], int]] = {
+    None: _run,
+    "fetch": _fetch,
+    "new": _new,
+    "check": _check,
+    "gallery": _gallery,
+    "schema": _schema,
+}

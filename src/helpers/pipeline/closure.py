@@ -1,0 +1,78 @@
+"""Which modules of `helpers` a piece of code can load, found by reading imports, not by running them.
+
+The closure of a notebook is what its hash covers; after each run the modules that were loaded are held against it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import Path
+
+from helpers import params
+from helpers.pipeline.cache import Cache, digest
+
+PACKAGE = params.ROOT / "src" / "helpers"
+
+
+def modules(package: Path = PACKAGE) -> dict[str, Path]:
+    """Every module of the package, by its full name."""
+    found = {}
+    for path in sorted(package.rglob("*.py")):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(source: str, *, package: str = "", root: str = "helpers") -> list[str]:
+    """Names below `root` that `source` imports, wherever in the code, type-checking blocks left out.
+
+    `from helpers.a import b` gives both `helpers.a` and `helpers.a.b`: which is a module is decided by `closure`.
+    package : the package the code is in, for relative imports.
+    """
+    names: set[str] = set()
+    for node in _walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
+    return sorted(n for n in names if n == root or n.startswith(f"{root}."))
+
+
+def _walk(node: ast.AST) -> Iterable[ast.AST]:
+    """Like `ast.walk`, without the bodies of `if TYPE_CHECKING:`."""
+    yield node
+    skip = node.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test) else []
+    for child in ast.iter_child_nodes(node):
+        if child not in skip:
+            yield from _walk(child)
+
+
+def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict[str, str]:
+    """Modules that importing `names` can load, parents included, each with the digest of its source.
+
+    Names that are no module (functions, classes) are passed over, as are modules that do not exist.
+    """
+    known = modules(package)
+    todo, out = list(names), {}
+    while todo:
+        name = todo.pop()
+        parts = name.split(".")
+        todo += [".".join(parts[:i]) for i in range(1, len(parts))]
+        if name in out or name not in known:
+            continue
+        path = known[name]
+        out[name] = cache.file(path)
+        inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        todo += cache.derived(
+            f"imports of {inside}", path, lambda p, i=inside: imported(p.read_text("utf-8"), package=i)
+        )
+    return dict(sorted(out.items()))
+
+
+def package_data(cache: Cache, package: Path = PACKAGE) -> str:
+    """Digest of the files of the package that are not code."""
+    paths = [p for p in package.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
+    return digest({p.relative_to(package).as_posix(): cache.file(p) for p in sorted(paths)})

@@ -1,0 +1,186 @@
+"""Takes the nodes of one or several studies in order, runs those that must run, and says why.
+
+The work goes to a `concurrent.futures.Executor`; any other executor with that interface will do.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from helpers.pipeline import worker
+from helpers.pipeline.cache import Cache
+from helpers.pipeline.nodes import Node, Parts, StudyNodes
+
+PATIENCE = 10.0  # seconds without news after which running nodes say how far they are
+DATA = ("simulate", "annotations")
+#: states after which a node that needs this one can run; the last two occur in a dry run
+GOOD = ("up to date", "done", "would run", "may run")
+_WAS = {"failed": "failed", "invalid": "found the data wrong", "skipped": "is skipped", "not run": "did not run"}
+
+
+@dataclass(frozen=True)
+class Status:
+    """state : up to date, done, failed, invalid, skipped, not run; in a dry run also would run, may run."""
+
+    state: str
+    reason: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A node at work. why : why it runs. before : the files it had, to tell which of them it has not made anew."""
+
+    node: Node
+    parts: Parts
+    why: str
+    argument: Any
+    before: dict[Path, tuple[int, int]]
+    started: float
+
+
+def process_pool(jobs: int) -> Executor:
+    """Worker processes, each with a Python of its own and one BLAS thread."""
+    from concurrent.futures import ProcessPoolExecutor
+
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=worker.initialize)
+
+
+class Runner:
+    """Runs nodes; `states` says what became of each, by (study, node).
+
+    say : called with node and status when a node is settled. news : called with a line while work goes on.
+    """
+
+    def __init__(
+        self,
+        studies: Mapping[str, StudyNodes],
+        cache: Cache,
+        make_executor: Callable[[], Executor],
+        *,
+        say: Callable[[Node, Status], None],
+        news: Callable[[str], None],
+        force: bool = False,
+        dry: bool = False,
+    ):
+        self.studies, self.cache, self.make_executor = studies, cache, make_executor
+        self.say, self.news, self.force, self.dry = say, news, force, dry
+        self.states: dict[tuple[str, str], Status] = {}
+        self._executor: Executor | None = None
+        self._running: dict[Future, _Job] = {}
+
+    def run(self, nodes: Iterable[Node]) -> None:
+        """Settle every node. What was finished stays when this is interrupted."""
+        pending = {n.key: n for n in nodes}
+        while pending or self._running:
+            while any([self._step(node, pending) for node in list(pending.values())]):
+                pass
+            done, _ = wait(self._running, timeout=PATIENCE, return_when=FIRST_COMPLETED)
+            for future in done:
+                job = self._running.pop(future)
+                self._settle(job.node, self._outcome(job, future))
+            if self._running and not done:
+                self._tell()
+
+    def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
+        """Settle or submit a node if all before it are settled; whether it was settled, so that others may follow."""
+        busy = {job.node.key for job in self._running.values()} | set(pending)
+        if any((node.study, name) in busy for name in node.after):
+            return False
+        del pending[node.key]
+        status = self._without_running(node)
+        if status is not None:
+            self._settle(node, status)
+            return True
+        parts = node.parts()
+        why = "forced" if self.force else self.studies[node.study].manifest.why(node.name, parts, self.cache)
+        if self.dry or not why:
+            self._settle(node, self._foreseen(node, why))
+            return True
+        self._submit(node, parts, why)
+        return False
+
+    def _without_running(self, node: Node) -> Status | None:
+        """Why a node cannot run, or None."""
+        for name in () if node.soft else node.after:
+            status = self.states.get((node.study, name))
+            if status is not None and status.state not in GOOD:
+                state = "skipped" if status.state == "skipped" else "not run"
+                return Status(state, f"needs {name}, which {_WAS[status.state]}")
+        reason = node.skip()
+        return Status("skipped", reason) if reason else None
+
+    def _foreseen(self, node: Node, why: str) -> Status:
+        """The status of a node that does not run now: nothing to do, or a dry run."""
+        if why:
+            return Status("would run", why)
+        states = {name: self.states[node.study, name].state for name in node.after if (node.study, name) in self.states}
+        changing = [name for name, state in states.items() if state in ("would run", "may run")]
+        return Status("may run", f"if {changing[0]} changes") if changing else Status("up to date")
+
+    def _submit(self, node: Node, parts: Parts, why: str) -> None:
+        if self._executor is None:
+            self._executor = self.make_executor()
+        argument = node.argument()
+        job = _Job(node, parts, why, argument, _stamps(node.outputs()), time.monotonic())
+        self._running[self._executor.submit(node.work, argument)] = job
+
+    def _outcome(self, job: _Job, future: Future) -> Status:
+        """What came of a node that ran; where it went well its outputs are recorded, and those of before removed."""
+        try:
+            outcome = future.result()
+        except Exception as error:  # the process died, or its answer could not be sent
+            outcome = worker.Outcome("failed", time.monotonic() - job.started, f"a worker process died: {error}")
+            self._executor = None
+        if outcome.state != "done":
+            return Status(outcome.state, outcome.message, outcome.seconds)
+        study, outputs = self.studies[job.node.study], job.node.outputs()
+        after = _stamps(outputs)
+        for path in [p for p in after if job.before.get(p) == after[p]]:
+            path.unlink()
+            del after[path]
+        study.manifest.record(job.node.name, job.parts, after, outcome.seconds, self.cache)
+        study.manifest.save(study.study)
+        return Status("done", job.why, outcome.seconds)
+
+    def _settle(self, node: Node, status: Status) -> None:
+        """Note and tell what became of a node. One that failed or has lost its ground leaves nothing behind."""
+        self.states[node.key] = status
+        study = self.studies[node.study]
+        data = [self.states[node.study, name] for name in DATA if (node.study, name) in self.states]
+        sound = node.name not in DATA and all(s.state in GOOD for s in data)
+        if not self.dry and sound and status.state in ("failed", "skipped", "not run"):
+            known = node.name in study.manifest.nodes
+            study.retire(node.name)
+            if known:
+                study.manifest.save(study.study)
+        self.say(node, status)
+
+    def _tell(self) -> None:
+        for job in self._running.values():
+            done = f", {worker.progress(job.argument)}" if isinstance(job.argument, worker.NotebookJob) else ""
+            self.news(f"{job.node.name}: running for {time.monotonic() - job.started:.0f} s{done}")
+
+    def stop(self) -> None:
+        """End all work: cancel what waits, tell workers to stop, wait until they have cleaned up."""
+        if self._executor is not None:
+            for process in multiprocessing.active_children():
+                process.terminate()
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def close(self) -> None:
+        """Let the workers go once all is done."""
+        if self._executor is not None:
+            self._executor.shutdown()
+
+
+def _stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
+    """Paths that exist, each with inode and time of change: a file that was written anew has others."""
+    return {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in paths if p.is_file()}

@@ -1,0 +1,151 @@
+"""What a study's folder was made from: `data/processed/<study>/manifest.json`, written last; and its lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from helpers import params, store
+from helpers.params import Study
+from helpers.pipeline.cache import Cache, digest
+
+FORMAT = 1
+
+
+class Busy(RuntimeError):
+    """Another run is at work on the same study."""
+
+
+@contextmanager
+def lock(study: str) -> Iterator[None]:
+    """Hold the study for this process. The system releases it when the process ends, however it ends.
+
+    Raises Busy with who holds it.
+    """
+    path = store.processed(study) / ".lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+", encoding="utf-8") as stream:
+        if not _try_lock(stream.fileno()):
+            stream.seek(0)
+            who = stream.read().strip() or "another process"
+            raise Busy(f"study {study!r} is being run by {who}: wait until it ends, or write elsewhere with --out DIR")
+        stream.truncate(0)
+        stream.write(f"process {os.getpid()} since {_now()}\n")
+        stream.flush()
+        yield
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # a byte beyond the text, so that others can read who it is
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def installed() -> dict[str, str]:
+    """Version of each installed distribution, from the names of their folders: reading metadata would take too long."""
+    found = {}
+    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".dist-info"):
+                name, _, version = entry.name.removesuffix(".dist-info").partition("-")
+                found[name.lower()] = version
+    return dict(sorted(found.items()))
+
+
+def environment() -> str:
+    """Digest of Python and all installed packages."""
+    return digest([platform.python_version(), installed()])
+
+
+class Manifest:
+    """Nodes of one study: what each was made from (`parts`), what it wrote (`outputs`), when, and how long it took."""
+
+    def __init__(self, study: str):
+        self.study, self.path = study, store.processed(study) / "manifest.json"
+        try:
+            kept = json.loads(self.path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            kept = {}
+        self.data: dict[str, Any] = kept if kept.get("format") == FORMAT else {}
+        self.nodes: dict[str, dict] = self.data.get("nodes", {})
+
+    def why(self, name: str, parts: dict[str, str | None], cache: Cache) -> str:
+        """Why the node must run: new, changed: …; an empty string where it is up to date."""
+        kept = self.nodes.get(name)
+        if kept is None:
+            return "new"
+        before = kept["parts"]
+        changed = [p for p in sorted({*before, *parts}) if before.get(p) != parts.get(p)]
+        if changed:
+            more = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
+            return f"changed: {', '.join(changed[:4])}{more}"
+        lost = [p for p, content in kept["outputs"].items() if cache.file(store.out_root() / p) != content]
+        return f"missing or altered: {Path(lost[0]).name}" if lost else ""
+
+    def record(self, name: str, parts: dict, outputs: Iterable[Path], seconds: float, cache: Cache) -> None:
+        contents = {p.relative_to(store.out_root()).as_posix(): cache.file(p) for p in sorted(outputs)}
+        self.nodes[name] = {
+            "hash": digest(parts),
+            "parts": parts,
+            "outputs": contents,
+            "seconds": round(seconds, 2),
+            "finished": _now(),
+        }
+
+    def drop(self, name: str) -> None:
+        self.nodes.pop(name, None)
+
+    def outputs(self, name: str) -> list[Path]:
+        return [store.out_root() / p for p in self.nodes.get(name, {}).get("outputs", {})]
+
+    def save(self, study: Study) -> None:
+        """Write the manifest with the versions, seeds and commit of this run."""
+        self.data = {
+            "format": FORMAT,
+            "study": self.study,
+            "simulated": study.simulated,
+            "seeds": study.seeds.model_dump(),
+            "commit": _commit(),
+            "python": platform.python_version(),
+            "platform": platform.system(),
+            "packages": installed(),
+            "nodes": self.nodes,
+        }
+        with store.atomic(self.path) as temporary:
+            temporary.write_text(json.dumps(self.data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+@cache
+def _commit() -> str | None:
+    """The commit of the project, with `+` where files differ from it; None outside a repository."""
+    if not (params.ROOT / ".git").exists():
+        return None
+    command = ["git", "-C", str(params.ROOT), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None if done.returncode == 0 else None

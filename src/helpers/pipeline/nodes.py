@@ -1,0 +1,225 @@
+"""The nodes of one study: what each depends on, what it writes, and the work itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from helpers import params, store
+from helpers.params import Study
+from helpers.pipeline import dag, worker
+from helpers.pipeline.cache import Cache, digest
+from helpers.pipeline.closure import closure, package_data
+from helpers.pipeline.dag import Notebook
+from helpers.pipeline.manifest import Manifest, environment
+from helpers.pipeline.notebook import Facts, facts
+from helpers.sources import places
+
+#: parts of the YAML that reading the data does not depend on
+_NOT_DATA = {"title", "description", "licence", "citation", "simulated", "bootstrap", "seeds", "figures"}
+Parts = dict[str, str | None]
+
+
+@dataclass(frozen=True)
+class Node:
+    """after : nodes of the study that come first. soft : runs whatever became of them. parts : what the outcome depends
+    on, by name, asked when those are settled. skip : why the node is left out, or None. work, argument : a function of
+    `worker` or `pages`, and what gives its argument."""
+
+    study: str
+    name: str
+    after: tuple[str, ...]
+    parts: Callable[[], Parts]
+    outputs: Callable[[], list[Path]]
+    work: Callable[[Any], worker.Outcome]
+    argument: Callable[[], Any]
+    skip: Callable[[], str | None] = lambda: None
+    soft: bool = False
+    quiet: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.study, self.name
+
+
+class StudyNodes:
+    """Makes the nodes of a study. Raises NotebookError where dag.yaml and a notebook do not fit."""
+
+    def __init__(self, spec: worker.Spec, study: Study, entries: dict[str, Notebook], cache: Cache, folder: Path):
+        self.spec, self.study, self.entries, self.cache, self.folder = spec, study, entries, cache, folder
+        self.key, self.home = study.key, store.processed(study.key)
+        self.manifest = Manifest(study.key)
+        self.work = self.home / ".work"
+        self.knobs = {name: dag.knobs(name, entry, study, cache, folder) for name, entry in entries.items()}
+
+    def facts(self, name: str) -> Facts:
+        return facts(self.folder / f"{name}.ipynb", self.cache)
+
+    def executed(self, name: str) -> Path:
+        return self.home / "notebooks" / f"{name}.ipynb"
+
+    # what a study is made of
+
+    def data(self) -> list[Node]:
+        """Simulating, where the YAML asks for it, and building the annotations."""
+        nodes = []
+        if self.study.simulate is not None:
+            raw = store.out_root() / "data" / "raw" / self.key
+            nodes.append(
+                Node(
+                    self.key,
+                    "simulate",
+                    (),
+                    self._simulate_parts,
+                    lambda: [p for p in raw.rglob("*") if p.is_file()],
+                    worker.simulate,
+                    lambda: self.spec,
+                )
+            )
+        frames = Node(
+            self.key,
+            "annotations",
+            tuple(n.name for n in nodes),
+            self._annotation_parts,
+            lambda: [*self.home.glob("*.parquet"), self.home / "profile.json"],
+            worker.annotations,
+            lambda: self.spec,
+        )
+        return [*nodes, frames]
+
+    def notebooks(self, selected: list[str]) -> list[Node]:
+        return [self._notebook(name) for name in selected]
+
+    def _notebook(self, name: str) -> Node:
+        entry = self.entries[name]
+        return Node(
+            self.key,
+            name,
+            ("annotations", *entry.needs),
+            lambda: self._notebook_parts(name),
+            lambda: self.outputs(name),
+            worker.notebook,
+            lambda: self._job(name),
+            lambda: self.missing(name),
+        )
+
+    def _job(self, name: str) -> worker.NotebookJob:
+        values = {"study": self.key, "run_id": digest(self._notebook_parts(name)), **self.knobs[name]}
+        done, failed = self.executed(name), self.executed(f"{name}.failed")
+        allowed = tuple(closure(self.facts(name).imports, self.cache))
+        return worker.NotebookJob(name, self.folder / f"{name}.ipynb", values, allowed, done, failed, self.work)
+
+    # what each depends on
+
+    def _yaml(self, *sections: str) -> Parts:
+        return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
+
+    def code(self, *modules: str) -> Parts:
+        return {**closure(modules, self.cache), "package data": package_data(self.cache), "packages": environment()}
+
+    def _simulate_parts(self) -> Parts:
+        return self._yaml("simulate", "seeds.simulate") | self.code("helpers.simulate")
+
+    def _annotation_parts(self) -> Parts:
+        raw = {}
+        beside = self.study.path.parent if self.study.path else None
+        for name in dict.fromkeys(n for source in self.study.sources for n in source.names()):
+            path = places.find(name, self.key, beside)
+            raw[f"raw file {name}"] = self.cache.file(path) if path else None
+        sections = sorted(set(Study.model_fields) - _NOT_DATA)
+        return raw | self._yaml(*sections) | self.code("helpers.sources.build")
+
+    def _notebook_parts(self, name: str) -> Parts:
+        entry, found = self.entries[name], self.facts(name)
+        parts: Parts = {"notebook": found.source}
+        parts |= self._yaml(*dag.COMMON, *entry.sections, *entry.knobs.values())
+        parts |= {f"knob {knob}": path for knob, path in entry.knobs.items()}
+        for read in entry.reads:
+            parts |= {p.name: self.cache.file(p) for p in self._paths(read)}
+        for needed in entry.needs:
+            results = sorted((self.home / "results").glob(f"{needed}.*parquet"))
+            parts[f"results of {needed}"] = digest({p.name: self.cache.file(p) for p in results})
+        return parts | self.code(*found.imports)
+
+    def _paths(self, read: str) -> list[Path]:
+        return sorted(params.ROOT.glob(read)) if "/" in read else [self.home / f"{read}.parquet"]
+
+    # what is there
+
+    def profile(self) -> dict[str, Any]:
+        path = self.home / "profile.json"
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"features": {}}
+
+    def missing(self, name: str) -> str | None:
+        """Why the study cannot have this notebook, or None; None as long as its data were not read."""
+        features = self.profile()["features"]
+        return missing(self.entries[name], features) if features else None
+
+    def outputs(self, name: str) -> list[Path]:
+        """Files that belong to a notebook: executed notebook, results, figures, tables."""
+        root = store.out_root()
+        found = [self.executed(name), *(self.home / "results").glob(f"{name}.*")]
+        for folder in (root / "figures" / self.key, root / "tables" / self.key):
+            found += folder.glob(f"{name}_*")
+        return [p for p in found if p.is_file()]
+
+    def retire(self, name: str) -> None:
+        """Forget a node, and remove what it once wrote."""
+        for path in {*self.manifest.outputs(name), *(self.outputs(name) if name in self.entries else [])}:
+            path.unlink(missing_ok=True)
+        self.manifest.drop(name)
+
+    def clear_scratch(self) -> None:
+        """Remove what a run that was killed has left unfinished."""
+        shutil.rmtree(self.work, ignore_errors=True)
+
+    def write_params(self) -> None:
+        """Record the merged parameters, so that notebooks of this run read those and no others."""
+        text = yaml.safe_dump(resolved(self.study), sort_keys=False, allow_unicode=True)
+        path = self.home / "params.yaml"
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            with store.atomic(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+
+
+def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
+    """Why a study with these features (see `helpers.profile`) cannot have the notebook, or None.
+
+    Raises NotebookError for a feature that nobody computes.
+    """
+    unknown = [r for r in entry.requires if r not in features]
+    if unknown:
+        raise dag.NotebookError(f"notebooks/dag.yaml: requires {unknown[0]!r}; there are {', '.join(features)}")
+    return " ".join(features[r] for r in entry.requires if features[r] is not None) or None
+
+
+def resolved(study: Study) -> dict[str, Any]:
+    """The study with everything merged, as `params.load` reads it; raw files beside the YAML by full path."""
+    out = study.model_dump(mode="json")
+    beside = study.path.parent if study.path else None
+    names = {n for source in study.sources for n in source.names()} if beside else set()
+    here = {n: str(beside / n) for n in names if (beside / n).is_file()} if beside else {}
+
+    def full(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: full(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [full(v) for v in value]
+        return here.get(value, value) if isinstance(value, str) else value
+
+    return {**out, "sources": [full(source) for source in out["sources"]]}
+
+
+def data_missing(study: Study) -> list[str]:
+    """Raw files of the study that are not here; a simulated study makes its own."""
+    if study.simulate is not None:
+        return []
+    beside = study.path.parent if study.path else None
+    names = [n for source in study.sources for n in source.names()]
+    return [n for n in dict.fromkeys(names) if places.find(n, study.key, beside) is None]

@@ -1,0 +1,230 @@
+"""Nodes that make the report: a page a notebook, and the index."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from helpers import store
+from helpers.pipeline.cache import digest
+from helpers.pipeline.nodes import Node, Parts, StudyNodes
+from helpers.pipeline.worker import timed
+
+INDEX = "index"
+#: sizes in profile.json, as the index names them
+SIZES = {
+    "n_annotations": "annotations",
+    "n_items": "items judged",
+    "n_dialogues": "dialogues",
+    "n_annotators": "annotators",
+}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all pages of a study have in common."""
+
+    title: str
+    simulated: bool
+    nav: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class PageJob:
+    """files : figures, tables and results to put beside the page."""
+
+    shared: Shared
+    name: str
+    heading: str
+    executed: Path
+    files: tuple[Path, ...]
+    target: Path
+
+
+@dataclass(frozen=True)
+class Row:
+    """A notebook as the index lists it; executed is None where it has no page, and state and reason say why."""
+
+    name: str
+    title: str
+    question: str
+    headline: str | None
+    executed: Path | None
+    state: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class IndexJob:
+    shared: Shared
+    description: str
+    profile: dict[str, Any]
+    rows: tuple[Row, ...]
+    made: tuple[tuple[str, str], ...]
+    target: Path
+
+
+@timed
+def page(job: PageJob) -> str:
+    """Render an executed notebook, with copies of its files beside it."""
+    from helpers import report
+
+    folder = job.target.parent / "files"
+    for path in job.files:
+        with store.atomic(folder / path.name) as temporary:
+            shutil.copyfile(path, temporary)
+    nb = json.loads(job.executed.read_text(encoding="utf-8"))
+    about = report.Page(job.shared.title, job.shared.simulated, job.name, job.shared.nav)
+    _write(job.target, report.notebook_page(nb, about, job.heading, [f"files/{p.name}" for p in job.files]))
+    return ""
+
+
+@timed
+def index(job: IndexJob) -> str:
+    """Render the index of a study."""
+    from helpers import report
+
+    cards = [_card(row) for row in job.rows if row.executed]
+    absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
+    facts = [(title, f"{job.profile[key]:,}") for key, title in SIZES.items() if key in job.profile]
+    facts += [(key, str(len(job.profile[key]))) for key in ("systems", "labels") if key in job.profile]
+    about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav)
+    text = report.index_page(about, description=job.description, facts=facts, cards=cards, absent=absent, made=job.made)
+    _write(job.target, text)
+    return ""
+
+
+def _card(row: Row) -> Any:
+    from helpers import report
+    from helpers.blocks import blocks, first_sentences, section
+
+    found = blocks(json.loads(row.executed.read_text(encoding="utf-8")))
+    figures = [b for b in found if b.kind == "figure"]
+    named = [b for b in figures if row.headline and b.name == f"{row.name}_{row.headline}"]
+    first = (named or figures or [None])[0]
+    finding = first_sentences(section(found, "What we see"))
+    return report.Card(
+        row.name, row.title, row.question, finding, first.png if first else "", first.text if first else ""
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    with store.atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+class Pages:
+    """Makes the page nodes of a study; `state(name)` says what became of a notebook, and why."""
+
+    def __init__(self, study: StudyNodes, state: Callable[[str], tuple[str, str]]):
+        self.of, self.state = study, state
+        self.folder = store.out_root() / "reports" / study.key
+
+    @property
+    def index_path(self) -> Path:
+        return self.folder / "index.html"
+
+    def nodes(self, notebooks: list[str]) -> list[Node]:
+        """A node for each notebook of the study, and the index; `notebooks` are those of this run."""
+        every = list(self.of.entries)
+        pages = [self._page(name, tuple(notebooks)) for name in every]
+        last = Node(
+            self.of.key,
+            INDEX,
+            (*notebooks, *(n.name for n in pages)),
+            self._index_parts,
+            lambda: [self.index_path],
+            index,
+            self._index_job,
+            soft=True,
+            quiet=True,
+        )
+        return [*pages, last]
+
+    def _page(self, name: str, after: tuple[str, ...]) -> Node:
+        target = self.folder / f"{name}.html"
+        return Node(
+            self.of.key,
+            f"page {name}",
+            after,
+            lambda: self._page_parts(name),
+            lambda: [target, *(target.parent / "files" / p.name for p in self._files(name))],
+            page,
+            lambda: PageJob(
+                self._shared(), name, self.of.facts(name).title, self.of.executed(name), self._files(name), target
+            ),
+            lambda: None if self._has_page(name) else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _has_page(self, name: str) -> bool:
+        return name in self.of.manifest.nodes and self.of.executed(name).is_file()
+
+    def _files(self, name: str) -> tuple[Path, ...]:
+        return tuple(
+            p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in (".png", ".csv", ".tex", ".svg", ".pdf")
+        )
+
+    def _shared(self) -> Shared:
+        nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
+        return Shared(self.of.study.title, self.of.study.simulated, nav)
+
+    def _page_parts(self, name: str) -> Parts:
+        shared = self._shared()
+        contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
+        return {"notebook": digest(contents), "navigation": digest([shared.title, shared.simulated, shared.nav])} | (
+            self.of.code("helpers.report", "helpers.pipeline.pages")
+        )
+
+    def _rows(self) -> tuple[Row, ...]:
+        rows = []
+        for name, entry in self.of.entries.items():
+            found, executed = self.of.facts(name), self.of.executed(name) if self._has_page(name) else None
+            state, reason = ("", "") if executed else self.state(name)
+            rows.append(Row(name, found.title, found.question, entry.headline, executed, state, reason))
+        return tuple(rows)
+
+    def _index_parts(self) -> Parts:
+        rows, shared = self._rows(), self._shared()
+        contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
+        about = [shared.title, shared.simulated, self.of.study.description, self._made()]
+        listed = [[r.name, r.title, r.question, r.headline] for r in rows]
+        return {
+            "notebooks": digest([contents, listed]),
+            "study": digest(about),
+            "profile.json": self.of.cache.file(self.of.home / "profile.json"),
+        } | self.of.code("helpers.report", "helpers.pipeline.pages")
+
+    def _index_job(self) -> IndexJob:
+        study = self.of.study
+        return IndexJob(
+            self._shared(), study.description, self.of.profile(), self._rows(), self._made(), self.index_path
+        )
+
+    def _made(self) -> tuple[tuple[str, str], ...]:
+        study = self.of.study
+        seeds = ", ".join(f"{name} {seed}" for name, seed in study.seeds.model_dump().items())
+        bootstrap = f"{study.bootstrap.n_resamples:,} resamples, {study.bootstrap.confidence:.0%} intervals"
+        changed = ", ".join(_flat(self.of.spec.overrides)) or "nothing"
+        rows = [
+            ("Command", f"python run_all.py --study {study.key}"),
+            ("Changed with --set", changed),
+            ("Seeds", seeds),
+            ("Bootstrap", bootstrap),
+            ("Citation", study.citation),
+            ("Licence of the data", study.licence),
+        ]
+        return tuple((name, value) for name, value in rows if value)
+
+
+def _flat(tree: dict, prefix: str = "") -> list[str]:
+    out = []
+    for key, value in tree.items():
+        path = f"{prefix}.{key}" if prefix else key
+        out += _flat(value, path) if isinstance(value, dict) else [f"{path}={value}"]
+    return out

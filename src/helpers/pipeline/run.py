@@ -1,0 +1,172 @@
+"""A run: studies named on the command line, their data first, then notebooks and report."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from helpers import params, store
+from helpers.pipeline import dag
+from helpers.pipeline.cache import Cache
+from helpers.pipeline.execute import DATA, Runner, Status, process_pool
+from helpers.pipeline.manifest import lock
+from helpers.pipeline.nodes import Node, StudyNodes, data_missing
+from helpers.pipeline.notebook import facts
+from helpers.pipeline.pages import Pages
+from helpers.pipeline.worker import Spec
+
+
+@dataclass(frozen=True)
+class Options:
+    """only : notebooks, empty for all. values : KEY=VALUE as given. jobs : notebooks at a time."""
+
+    only: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)
+    jobs: int = 1
+    force: bool = False
+    dry: bool = False
+
+
+def cache() -> Cache:
+    """What is known of files from earlier runs."""
+    return Cache(store.out_root() / "data" / "processed" / ".cache.json")
+
+
+def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[Spec]:
+    """The studies named, `all` standing for every one whose data are here; others are told and passed over."""
+    overrides = params.parse_set(values)
+    every = named == ["all"]
+    out = []
+    for name in params.names() if every else named:
+        study = params.load(name, overrides)
+        missing = data_missing(study) if every or absent_ok else []
+        if missing:
+            print(f"{study.key}: skipped, its data are not here: {', '.join(missing[:3])}{' …' if missing[3:] else ''}")
+        else:
+            out.append(Spec(str(study.path), study.key, overrides))
+    return out
+
+
+def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
+    """Run studies; returns the exit code. Raises ParamsError, NotebookError or Busy before anything runs."""
+    chosen, entries, known = specs(named, options.values, absent_ok), dag.load(folder), cache()
+    studies = {s.key: StudyNodes(s, s.load(), entries, known, folder) for s in chosen}
+    wanted = [name for name in options.only if name not in DATA]
+    selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
+    teller = _Teller(studies, selected)
+    runner = Runner(
+        studies,
+        known,
+        lambda: process_pool(options.jobs),
+        say=teller.say,
+        news=teller.news,
+        force=options.force,
+        dry=options.dry,
+    )
+    with ExitStack() as stack:
+        for key in studies if not options.dry else ():
+            stack.enter_context(lock(key))
+        try:
+            code = _phases(runner, studies, selected, options)
+        except BaseException:
+            runner.stop()
+            raise
+        finally:
+            for study in studies.values() if not options.dry else ():
+                study.clear_scratch()
+        runner.close()
+        known.save()
+    if not options.dry:
+        for study in studies.values():
+            index = store.out_root() / "reports" / study.key / "index.html"
+            if index.is_file():
+                print(f"report: {relative(index)}")
+    return code
+
+
+def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str], options: Options) -> int:
+    """Data of all studies first: a run with wrong data ends before any notebook starts."""
+    runner.run(node for study in studies.values() for node in study.data())
+    wrong = [(key, s) for key, s in runner.states.items() if s.state == "invalid"]
+    for (study, _), status in wrong:
+        print(f"{study}: {status.reason}", file=sys.stderr)
+    if wrong:
+        return 2
+    for study in studies.values():
+        for name in study.entries:
+            study.missing(name)
+        if not options.dry and runner.states[study.key, "annotations"].state != "failed":
+            study.write_params()
+    _warn_of_few(studies)
+    nodes: list[Node] = []
+    for study in studies.values():
+        pages = Pages(study, lambda name, key=study.key: _state(runner, key, name))
+        nodes += [*study.notebooks(selected), *(pages.nodes(selected) if not options.dry else [])]
+    runner.run(nodes)
+    return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
+
+
+def _state(runner: Runner, study: str, name: str) -> tuple[str, str]:
+    status = runner.states.get((study, name), Status("not run", "It was not asked for."))
+    return status.state, status.reason
+
+
+def _warn_of_few(studies: dict[str, StudyNodes]) -> None:
+    for study in studies.values():
+        warning = warning_of_few(study.profile(), study.study)
+        if warning:
+            print(f"{study.key}: warning: {warning}")
+
+
+def warning_of_few(profile: dict[str, Any], study: params.Study) -> str:
+    """What to say where a study is too small for its intervals to be taken at their word; else an empty string."""
+    n, enough = profile.get("n_items", study.iaa.min_items), study.iaa.min_items
+    return f"{n} items are few (fewer than {enough}): intervals are wide and rough" if n < enough else ""
+
+
+class _Teller:
+    """Prints a line a node as it is settled; pages only where they fail."""
+
+    def __init__(self, studies: dict[str, StudyNodes], selected: list[str]):
+        self.several = len(studies) > 1
+        longest = max((len(n) for n in (*DATA, *selected)), default=0)
+        self.width = longest + (1 + max(map(len, studies)) if self.several else 0)
+
+    def say(self, node: Node, status: Status) -> None:
+        if node.quiet and status.state != "failed":
+            return
+        name = f"{node.study}/{node.name}" if self.several else node.name
+        seconds = f"{status.seconds:6.1f} s" if status.seconds is not None else " " * 8
+        reason = status.reason if status.state != "invalid" else "see below"
+        print(f"  {name:<{self.width}}  {status.state:<10}  {seconds}  {reason}".rstrip(), flush=True)
+
+    def news(self, line: str) -> None:
+        print(f"  … {line}", flush=True)
+
+
+def relative(path: Path) -> str:
+    """A path relative to the folder the command was called in, also where it lies beside it."""
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:  # another drive
+        return str(path)
+
+
+def list_all(folder: Path = dag.NOTEBOOKS) -> int:
+    """Print studies and notebooks."""
+    known = cache()
+    print("studies (params/<name>.yaml):")
+    for name in params.names():
+        study = params.load(name)
+        where = "" if not data_missing(study) else f"  [data not here: python run_all.py fetch {name}]"
+        print(f"  {name:<16} {study.title}{where}")
+    print("\nnotebooks:")
+    for name, entry in dag.load(folder).items():
+        found = facts(folder / f"{name}.ipynb", known)
+        needs = f"  [needs {', '.join(entry.requires)}]" if entry.requires else ""
+        print(f"  {name:<24} {found.title}{needs}")
+    return 0

@@ -1,0 +1,236 @@
+"""What runs in worker processes: one function a kind of node, picklable in and out, so that another executor can
+take the place of the process pool.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from helpers import params, store
+from helpers.params import ParamsError, Study
+
+CHECK = "pipeline-check"
+_CHECK_SOURCE = """\
+import json as _json
+import sys as _sys
+
+print(_json.dumps(sorted(m for m in _sys.modules if m.split(".")[0] == "helpers")))
+"""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A study as the command line named it: enough to load it anywhere."""
+
+    source: str
+    key: str
+    overrides: dict = field(default_factory=dict)
+
+    def load(self) -> Study:
+        return params.load(self.source, self.overrides, key=self.key)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """state : done, failed, or invalid (the data or the YAML are at fault, not the code)."""
+
+    state: str
+    seconds: float = 0.0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class NotebookJob:
+    """parameters : names and values, checked before. allowed : modules of helpers the hash of the notebook covers."""
+
+    name: str
+    source: Path
+    parameters: dict[str, Any]
+    allowed: tuple[str, ...]
+    done: Path
+    failed: Path
+    work: Path
+
+
+def initialize() -> None:
+    """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
+    from helpers.pipeline.kernel import THREADS
+
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # 0.7 s to import, for a format no schema here uses
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, _stop)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
+def _stop(number: int, frame: object) -> None:
+    # raised in the midst of the work, so that `finally` ends its kernel and removes what is unfinished
+    raise SystemExit(128 + number)
+
+
+def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
+    """`work` returns a message, or raises; what comes back is always an Outcome."""
+
+    @wraps(work)
+    def run(*args: Any) -> Outcome:
+        start = time.perf_counter()
+        try:
+            state, message = "done", work(*args) or ""
+        except Exception as error:
+            from helpers.schema import DataError
+
+            state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
+            message = str(error) if state == "invalid" or isinstance(error, Failed) else _told(error)
+        return Outcome(state, time.perf_counter() - start, message)
+
+    return run
+
+
+class Failed(RuntimeError):
+    """A notebook did not end well; the message says where."""
+
+
+def _told(error: BaseException) -> str:
+    """An unexpected error in one line, with the place in the project it comes from."""
+    place, trace = "", error.__traceback__
+    while trace:
+        path = Path(trace.tb_frame.f_code.co_filename)
+        if path.is_relative_to(params.ROOT):
+            place = f" ({path.relative_to(params.ROOT).as_posix()}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}"
+
+
+@timed
+def simulate(spec: Spec) -> str:
+    """Write the raw files of a simulated study."""
+    from helpers import simulate as simulation
+
+    study = spec.load()
+    simulation.write(study, store.out_root() / "data" / "raw" / study.key)
+    return ""
+
+
+@timed
+def annotations(spec: Spec) -> str:
+    """Read, check and write the tidy frames of a study."""
+    from helpers.sources import build
+
+    build.build(spec.load(), out=store.processed(spec.key))
+    return ""
+
+
+@timed
+def notebook(job: NotebookJob) -> str:
+    """Execute a notebook; put it at `job.done`, or at `job.failed` when a cell raised."""
+    import nbformat
+
+    job.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder:
+        here = os.getcwd()
+        os.chdir(folder)
+        try:
+            problem = _execute(job, folder)
+        finally:
+            os.chdir(here)
+        executed = Path(folder) / "executed.ipynb"
+        if problem and not executed.exists():
+            raise Failed(problem)
+        nb = nbformat.read(executed, 4)
+    problem = problem or _check(nb, job.allowed)
+    target = job.failed if problem else job.done
+    _tidy(nb)
+    with store.atomic(target) as temporary:
+        nbformat.write(nb, temporary)
+    if problem:
+        raise Failed(f"{problem}; see {shown(target)}")
+    job.failed.unlink(missing_ok=True)
+    return ""
+
+
+def _execute(job: NotebookJob, folder: str) -> str:
+    """Run the notebook in `folder`; what went wrong in one line, or an empty string."""
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    from helpers.pipeline.kernel import Kernel, environment
+
+    os.environ.update(environment(folder))
+    # it warns of parameters whose annotation it cannot read, such as `str | None`; ours are checked before
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    nb = nbformat.read(job.source, 4)
+    nb.cells.append(nbformat.v4.new_code_cell(_CHECK_SOURCE, metadata={"tags": [CHECK]}))
+    nb.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    options = {"kernel_manager_class": Kernel, "shutdown_kernel": "immediate", "coalesce_streams": True}
+    try:
+        papermill.execute_notebook(
+            nb, "executed.ipynb", parameters=job.parameters, kernel_name="python3", progress_bar=False, **options
+        )
+    except PapermillExecutionError as error:
+        return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
+    except DeadKernelError:
+        return "the kernel died (out of memory?)"
+    return ""
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in str(text).splitlines() if line.strip()), "")
+
+
+def _check(nb: Any, allowed: tuple[str, ...]) -> str:
+    """Why an executed notebook is not to be trusted; an empty string: nothing is wrong."""
+    last = nb.cells[-1]
+    text = "".join(o.get("text", "") for o in last.get("outputs", []))
+    if CHECK not in last.metadata.get("tags", []) or not text:
+        return "the last cell did not run"
+    beyond = sorted(set(json.loads(text)) - set(allowed))
+    if beyond:
+        return f"it loaded {', '.join(beyond)}, which its imports do not show, so that changes there would be missed"
+    return ""
+
+
+def _tidy(nb: Any) -> None:
+    """Leave out what differs from run to run: times, random ids, papermill's notes, the check."""
+    nb.cells = [c for c in nb.cells if CHECK not in c.metadata.get("tags", [])]
+    for cell in nb.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+    nb.metadata.pop("papermill", None)
+
+
+def progress(job: NotebookJob) -> str:
+    """How far a running notebook is, read from the file papermill keeps: `cell 3 of 9`."""
+    for path in job.work.glob(f"{job.name}-*/executed.ipynb"):
+        with suppress(OSError, ValueError):
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            states = [c["metadata"].get("papermill", {}).get("status") for c in cells]
+            return f"cell {sum(s == 'completed' for s in states) + 1} of {len(states)}"
+    return "starting"
+
+
+def shown(path: Path) -> str:
+    """A path as messages give it: relative to the folder the command was called in where it lies below."""
+    with suppress(ValueError):
+        return path.relative_to(Path.cwd()).as_posix()
+    return str(path)

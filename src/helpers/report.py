@@ -1,0 +1,180 @@
+"""HTML pages of executed notebooks, and the index of a study. A page needs no network and runs no foreign code.
+
+Notebooks show text from data files. All HTML and Markdown passes through `clean`; the page's own policy forbids any
+script but ours and any address but the page itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import bleach
+import jinja2
+from bleach.css_sanitizer import CSSSanitizer
+from markupsafe import Markup
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from pygments import highlight as _pygments
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from helpers import params
+from helpers.blocks import Block, blocks
+
+TAGS = frozenset(
+    """a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i kbd li ol
+    p pre s small span strong sub summary sup table tbody td tfoot th thead tr ul var""".split()  # noqa: SIM905 forty quoted strings would be hard to read
+)
+ATTRIBUTES = {
+    "*": ["class", "title"],
+    "a": ["href"],
+    "h1": ["id"],
+    "h2": ["id"],
+    "h3": ["id"],
+    "h4": ["id"],
+    "td": ["colspan", "rowspan", "style"],
+    "th": ["colspan", "rowspan", "style", "scope"],
+}
+_STYLES = CSSSanitizer(allowed_css_properties=["text-align", "white-space", "font-weight"])
+_DATA = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What every page of a study shows: nav is name and title of each notebook that has a page; name is empty on the
+    index."""
+
+    study_title: str
+    simulated: bool
+    name: str = ""
+    nav: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Card:
+    """A notebook on the index. finding is Markdown; png is base64, empty where it has no figure."""
+
+    name: str
+    title: str
+    question: str = ""
+    finding: str = ""
+    png: str = ""
+    alt: str = ""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A notebook without a page: state is skipped, failed or not run; reason is a sentence."""
+
+    name: str
+    title: str
+    state: str
+    reason: str
+
+
+def clean(html: str) -> Markup:
+    """HTML of which only harmless parts are left as markup; the rest shows as text."""
+    cleaned = bleach.clean(
+        html, tags=TAGS, attributes=ATTRIBUTES, protocols=["http", "https", "mailto"], css_sanitizer=_STYLES
+    )
+    return Markup(cleaned)
+
+
+def markdown(text: str) -> Markup:
+    """Markdown as clean HTML, headings with an anchor."""
+    renderer = IPythonRenderer(escape=False, anchor_link_text="#")
+    return clean(MarkdownWithMath(renderer=renderer).render(text))
+
+
+def highlight(source: str) -> Markup:
+    """Python source as coloured HTML."""
+    return Markup(_pygments(source, PythonLexer(), HtmlFormatter()))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(_DATA)
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    environment.globals |= {"markdown": markdown, "highlight": highlight, "clean": clean}
+    return environment
+
+
+@cache
+def _css() -> Markup:
+    light = HtmlFormatter(style="friendly").get_style_defs(".highlight")
+    dark = HtmlFormatter(style="github-dark").get_style_defs(".highlight")
+    ours = (_DATA / "report.css").read_text(encoding="utf-8")
+    return Markup(
+        f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n.highlight {{ background: none }}\n{ours}"
+    )
+
+
+def _page(page: Page, heading: str, body: str, has_code: bool) -> str:
+    script = (_DATA / "report.js").read_text(encoding="utf-8").strip()
+    sha = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    template = _environment().get_template("page.html.j2")
+    return template.render(
+        page=page,
+        heading=heading,
+        body=Markup(body),
+        css=_css(),
+        script=Markup(script),
+        script_hash=Markup(f"sha256-{sha}"),
+        has_code=has_code,
+    )
+
+
+def notebook_page(nb: Any, page: Page, heading: str, files: Iterable[str] = ()) -> str:
+    """The page of an executed notebook.
+
+    nb : the notebook, a dict in nbformat 4.
+    files : addresses of figures, tables and results beside the page, e.g. `files/03_iaa_forest.png`.
+    """
+    found = [_readable(b) for b in blocks(nb)]
+    files = sorted(files)
+    results = [f for f in files if f.rpartition("/")[2] == f"{page.name}.csv"]
+    template = _environment().get_template("notebook.html.j2")
+    body = template.render(blocks=found, links=_linker(files), results=results)
+    return _page(page, heading, body, any(b.kind == "code" for b in found))
+
+
+def _readable(block: Block) -> Block:
+    """Plain output without addresses of the machine it ran on."""
+    if block.kind in ("text", "error"):
+        return replace(block, text=block.text.replace(str(params.ROOT), ".").rstrip())
+    return block
+
+
+def _linker(files: list[str]) -> Callable[[str], Markup]:
+    """A function that lists the files of a figure or table as links."""
+
+    def links(name: str) -> Markup:
+        mine = [f for f in files if name and Path(f).stem == name]
+        if not mine:
+            return Markup()
+        joined = Markup(", ").join(Markup('<a href="{}">{}</a>').format(f, f.rpartition(".")[2].upper()) for f in mine)
+        return Markup('<p class="files">{}</p>').format(joined)
+
+    return links
+
+
+def index_page(
+    page: Page,
+    *,
+    description: str,
+    facts: Iterable[tuple[str, str]],
+    cards: Iterable[Card],
+    absent: Iterable[Absent],
+    made: Iterable[tuple[str, str]],
+) -> str:
+    """The index of a study. facts : what was collected. made : how the report came about (versions, seeds, times)."""
+    template = _environment().get_template("index.html.j2")
+    body = template.render(
+        page=page, description=description, facts=list(facts), cards=list(cards), absent=list(absent), made=list(made)
+    )
+    return _page(page, page.study_title, body, has_code=False)
