@@ -2,7 +2,7 @@
 
 import copy
 
-import pandas as pd
+import numpy as np
 import pytest
 from miniature import build_from, counted, printed
 
@@ -135,4 +135,17 @@ def test_texts_have_the_lengths_that_zhang_et_al_2022_print(usr):
 def test_only_the_reference_system_has_no_reference(usr):
     texts = usr["dialogues"]
     assert set(texts.loc[texts["reference"].isna(), "system"]) == {"Original Ground Truth"}
-    assert pd.Series(texts["reference"].notna()).sum() == 300
+    assert texts["reference"].notna().sum() == 300
+
+
+@pytest.mark.data
+def test_places_in_the_lists_give_the_agreement_that_zhang_et_al_2022_print(usr):
+    """Mean Spearman correlation of the three pairs of places: annotations of an item stand in the order of the file."""
+    marks = usr["annotations"].copy()
+    marks["place"] = marks.groupby(["dialogue", "label"]).cumcount()
+    wide = marks.pivot_table(index="dialogue", columns=["label", "place"], values="score")
+    names = {"engaging": "interesting", "overall": "overall_quality"}
+    for label in marks["label"].unique():
+        r = wide[label].corr(method="spearman").to_numpy()[np.triu_indices(3, k=1)].mean()
+        row = printed("dstc10_text.csv", panel="inter_annotator_agreement", row="topical_usr")
+        assert round(r, 4) == row[names.get(label, label)], label

@@ -25,7 +25,8 @@ def read(source: Usr, open_file: OpenFile) -> Reading:
     """One annotation a response, criterion and annotator; the system is the model, the context the history.
 
     A response is a dialogue of one turn, because a dialogue belongs to one system: `c007/<model>`. Its `user_text` is
-    the whole history, an utterance a line. Without `annotators` only positions are known.
+    the whole history, an utterance a line. Annotations of an item stand in the order of its lists, so that places in
+    them can be told; without `annotators` nothing else is known of who judged.
     """
     records = read_json(open_file(source.file), source.file, list)
     checked = Checked(source.file)
