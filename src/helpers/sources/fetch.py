@@ -1,0 +1,236 @@
+"""Fetching the raw files of a study: from upstream, from a folder or archive, or from another address.
+
+Every file is verified before it stands in `data/raw/<key>`: by its git blob id where it is the upstream file, by
+SHA-256 where it is the pseudonymised or derived copy. Upstream files may hold ids of a crowd platform: they stay in
+`data/raw`, which is never rendered; `sources.build` replaces the ids.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote, urlsplit
+
+import pandas as pd
+import pooch
+import requests
+
+from helpers import store
+from helpers.schema import DataError, Problem
+from helpers.sources import archives, convert, registry
+from helpers.sources.registry import Entry, Upstream
+
+RETRIES = 3
+Converter = Callable[[list[Path], Path], dict[str, pd.DataFrame]]
+
+
+def _fed(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    ratings = folder / "fed_data.json"
+    if not ratings.is_file():
+        raise DataError([Problem("fed_metric_scores.csv", "", "", "fed_data.json to align it with", "no such file")])
+    return {"fed_metric_scores.csv": convert.fed_metric_scores(*paths, ratings)}
+
+
+def _dstc9(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    return {"ratings.csv": convert.dstc9_ratings(paths)}
+
+
+def _spot_the_bot(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    return {f"annotations_{domain}.csv": frame for domain, frame in convert.spot_the_bot(paths[0]).items()}
+
+
+#: from upstream files (in the registry's order) and the study's folder to derived tables, by file name
+CONVERTERS: dict[str, Converter] = {"fed_metric_scores": _fed, "dstc9_ratings": _dstc9, "spot_the_bot": _spot_the_bot}
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """how: present, copied, downloaded, converted, or absent (only files the study can do without)."""
+
+    entry: Entry
+    path: Path
+    how: str
+
+
+def fetch(
+    key: str,
+    from_: str | None = None,
+    to: Path | None = None,
+    *,
+    progress: bool = True,
+    say: Callable[[str], None] = print,
+) -> list[Fetched]:
+    """Bring the raw files of `key` to the folder `to` (default: data/raw), as `<to>/<key>/<file>`.
+
+    from_ : a folder, an archive or an address that holds `<key>/<file>` or `<file>`; None: the public repositories.
+    say : takes lines for the reader: licence, citation, and a line a file.
+
+    Raises DataError when a file is absent, does not verify, or cannot be fetched publicly, and ParamsError for a key
+    that the registry does not have. Files that verified stay.
+    """
+    folder = (to or store.out_root() / "data" / "raw") / key
+    for line in notices(key):
+        say(line)
+    done: list[Fetched] = []
+    problems: list[Problem] = []
+    with tempfile.TemporaryDirectory() as scratch, _opened(from_, Path(scratch), progress) as get:
+        for entry in registry.entries(key):
+            try:
+                done.append(_one(entry, folder, get, from_ is not None))
+                say(f"  {entry.file}: {done[-1].how}")
+            except DataError as error:
+                if entry.needed:
+                    problems += error.problems
+                else:
+                    done.append(Fetched(entry, folder / entry.file, "absent"))
+                    say(f"  {entry.file}: not taken ({error.problems[0]}). {entry.note}")
+    if problems:
+        raise DataError(problems)
+    return done
+
+
+def notices(key: str) -> list[str]:
+    """What a reader must know before the files of a study are fetched: source, licence, people."""
+    entries = registry.entries(key)
+    sources = dict.fromkeys(f"{u.repository} at {u.commit[:10]}" for e in entries for u in e.upstream)
+    lines = [f"{key}: {registry.citation(key)}", f"  from {', '.join(sources)}"]
+    lines += [f"  licence: {licence}" for licence in dict.fromkeys(e.licence for e in entries)]
+    if not all(e.licensed for e in entries):
+        lines.append("  No licence is stated upstream: the files are for your own use, and are never packaged.")
+    if any(e.kind == "pseudonymised" for e in entries):
+        lines.append("  The upstream files hold ids or names of annotators: they stay in data/raw and are never shown.")
+    return lines
+
+
+#: takes the places to look in turn and the upstream file; returns a local path, or raises DataError
+Get = Callable[[Entry, str, Upstream | None], Path]
+
+
+@contextmanager
+def _opened(from_: str | None, scratch: Path, progress: bool) -> Iterator[Get]:
+    """How files are got: `get(entry, name, upstream)` gives a local path of the file called `name`."""
+    pooch.get_logger().setLevel(logging.WARNING)
+    if from_ is None:
+        yield lambda entry, name, upstream: _download(upstream.url if upstream else "", scratch, progress)
+        return
+    if urlsplit(from_).scheme in ("http", "https"):
+        if not archives.is_archive(urlsplit(from_).path):
+            yield lambda entry, name, upstream: _from_address(from_, entry, name, scratch, progress)
+            return
+        from_ = str(_download(from_, scratch, progress))
+    place = Path(from_)
+    if place.is_file() and archives.is_archive(place.name):
+        archives.unpack(place, scratch / "unpacked")
+        place = scratch / "unpacked"
+    if not place.is_dir():
+        raise DataError([Problem(from_, "", "", "a folder, an archive or an address", "none of these", "check --from")])
+    yield lambda entry, name, upstream: _from_folder(place, entry, name)
+
+
+def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
+    target = folder / entry.file
+    if target.is_file() and entry.accepts(target.read_bytes()):
+        return Fetched(entry, target, "present")
+    direct = entry.kind != "derived" and entry.member is None
+    if direct or local:
+        try:
+            found = get(entry, entry.file, entry.upstream[0])
+        except DataError:
+            if direct or not entry.fetchable:
+                raise
+        else:
+            return _placed(entry, found.read_bytes(), target, "copied" if local else "downloaded")
+    if not entry.fetchable:
+        expected, hint = "a public address of this file", "take it from a copy: `fetch … --from DIR`"
+        raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, "none. " + entry.note, hint)])
+    parts = [_verified(get(entry, PurePosixPath(u.path).name, u), u) for u in entry.upstream]
+    if entry.member is not None:
+        return _from_archive(entry, parts[0], target)
+    store.write_frame(CONVERTERS[entry.convert](parts, folder)[entry.file], target)
+    return Fetched(entry, target, "converted")
+
+
+def _placed(entry: Entry, data: bytes, target: Path, how: str) -> Fetched:
+    if not entry.accepts(data):
+        expected = f"git blob {entry.upstream[0].blob}" + (f", or SHA-256 {entry.sha256}" if entry.sha256 else "")
+        found = f"git blob {registry.git_blob(data)} ({len(data)} bytes)"
+        raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, found, "the file was not kept")])
+    with store.atomic(target) as temporary:
+        temporary.write_bytes(data)
+    return Fetched(entry, target, how)
+
+
+def _from_archive(entry: Entry, archive: Path, target: Path) -> Fetched:
+    with tempfile.TemporaryDirectory() as scratch:
+        members = {p.relative_to(scratch).as_posix(): p for p in archives.unpack(archive, Path(scratch))}
+        path = next((p for name, p in members.items() if PurePosixPath(name).name == entry.member), None)
+        if path is None:
+            found = ", ".join(members)[:200]
+            raise DataError([Problem(archive.name, "", "", f"a member {entry.member}", found, "fetch it again")])
+        return _placed(entry, path.read_bytes(), target, "unpacked")
+
+
+def _verified(path: Path, upstream: Upstream) -> Path:
+    found = registry.git_blob(path.read_bytes())
+    if found != upstream.blob:
+        raise DataError(
+            [Problem(upstream.path, "", "", f"git blob {upstream.blob}", found, "the download is damaged: try again")]
+        )
+    return path
+
+
+def _from_folder(place: Path, entry: Entry, name: str) -> Path:
+    for path in (place / entry.key / name, place / name, *sorted(place.glob(f"*/{entry.key}/{name}"))):
+        if path.is_file():
+            return path
+    found = f"neither {entry.key}/{name} nor {name} in it"
+    raise DataError([Problem(str(place), "", "", f"the file {name}", found, "check --from")])
+
+
+def _from_address(base: str, entry: Entry, name: str, scratch: Path, progress: bool) -> Path:
+    error: DataError | None = None
+    for path in (f"{entry.key}/{name}", name):
+        try:
+            return _download(f"{base.rstrip('/')}/{quote(path, safe='/()')}", scratch, progress)
+        except DataError as failed:
+            error = failed
+    raise error
+
+
+def _download(url: str, scratch: Path, progress: bool) -> Path:
+    """The file at `url`, retried on failures of network or server; what is there already is not downloaded again."""
+    name = f"{len(url)}-{registry.git_blob(url.encode())[:12]}-{PurePosixPath(urlsplit(url).path).name}"
+    source = pooch.create(scratch, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES)
+    try:
+        return Path(source.fetch(name, downloader=_Download(progressbar=progress, timeout=60)))
+    except _Refused as error:
+        raise error.args[0] from None
+    except (requests.RequestException, ValueError, OSError) as error:
+        raise _no_download(url, str(error)) from None
+
+
+class _Download(pooch.HTTPDownloader):
+    """As pooch's; closes the connection of an error answer, and does not ask again for what a server does not have."""
+
+    def __call__(self, url, output_file, pooch, check_only=False):
+        try:
+            return super().__call__(url, output_file, pooch, check_only)
+        except requests.HTTPError as error:
+            error.response.close()
+            if error.response.status_code < 500:
+                # DataError is a ValueError, on which pooch would try again
+                raise _Refused(_no_download(url, str(error))) from None
+            raise
+
+
+class _Refused(Exception):
+    """Carries a DataError past pooch's retries."""
+
+
+def _no_download(url: str, found: str) -> DataError:
+    hint = "check the network, or take a copy: `fetch … --from DIR`"
+    return DataError([Problem(url, "", "", "a file to download", found.splitlines()[0][:200], hint)])
