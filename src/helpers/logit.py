@@ -23,6 +23,8 @@ from scipy.stats import chi2
 
 #: a margin in the linear programme counts from here on; predictors are scaled to a largest value of 1
 MARGIN = 1e-6
+#: one step of Newton's method moves no log-odds further
+LONG_STEP = 5.0
 #: subsets whose fitted values are held at once
 CHUNK = 4096
 
@@ -243,8 +245,9 @@ def _newton(z: np.ndarray, y: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray
         information = ((p * (1 - p)) @ pairs).reshape(-1, q, q) * square[active] + idle[active]
         step = np.linalg.solve(information, gradient[:, :, None])[:, :, 0]
         decrement = np.sum(gradient * step, axis=1)
-        # a long step is shortened so that it cannot overshoot; near the maximum Newton's own step is taken
-        beta[active] += step * np.minimum(1.0, 2.0 / np.sqrt(np.maximum(decrement, 1e-300)))[:, None]
+        long = np.abs(step).sum(axis=1) > LONG_STEP
+        step[long] *= _shortened(np.abs(step[long] @ z.T).max(axis=1, initial=0.0))[:, None]
+        beta[active] += step
         active = active[decrement > 1e-9]
         if not len(active):
             break
@@ -252,6 +255,12 @@ def _newton(z: np.ndarray, y: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray
         raise RuntimeError("logit: Newton's method did not converge though nothing is separated")
     eta = beta @ z.T
     return eta @ y - np.logaddexp(0, eta).sum(axis=1), beta
+
+
+def _shortened(change: np.ndarray) -> np.ndarray:
+    """Factor that keeps one step from moving a log-odds by more than LONG_STEP: Newton's method cannot then
+    overshoot."""
+    return np.minimum(1.0, LONG_STEP / np.maximum(change, LONG_STEP))
 
 
 def _firth_newton(z: np.ndarray, y: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, float]:
@@ -332,7 +341,7 @@ def _weighted_newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple
         da = (h[:, 2] * g[:, 0] - h[:, 1] * g[:, 1]) / det
         db = (h[:, 0] * g[:, 1] - h[:, 1] * g[:, 0]) / det
         decrement = g[:, 0] * da + g[:, 1] * db
-        damp = np.minimum(1.0, 2.0 / np.sqrt(np.maximum(decrement, 1e-300)))
+        damp = _shortened(np.abs(da) + np.abs(db))
         a[active] += damp * da
         b[active] += damp * db
         active = active[decrement > 1e-9]

@@ -29,7 +29,30 @@ STATISTICS: dict[str, Statistic] = {
     "fleiss_kappa": Statistic("Fleiss' kappa", ("raters", "kind"), (-inf, 1.0)),
     "icc": Statistic("Intraclass correlation", ("form", "raters", "kind"), (-inf, 1.0)),
     "generalizability": Statistic("Reliability of a system's mean", ("n_dialogues", "n_annotators", "kind"), UNIT),
+    "dependability": Statistic(
+        "Reliability of a system's mean, level included", ("n_dialogues", "n_annotators", "kind"), UNIT
+    ),
+    "facet_variance": Statistic("Variance due to systems, annotators, dialogues", ("facet", "kind"), (0.0, inf)),
+    "annotator_correlation": Statistic("Correlation between annotators", ("coefficient", "comparison", "kind"), SIGNED),
     "interval_width_ratio": Statistic("Width of the dialogue interval over the turn interval", ("raters",), (0.0, inf)),
+    # validity (04)
+    "r": Statistic("Correlation with quality", ("target", "coefficient", "kind"), SIGNED),
+    "corrected_r": Statistic("Correlation, corrected for the label's unreliability", ("target", "coefficient", "kind")),
+    "repeat_reliability": Statistic("Reliability of one annotator's value of a dialogue", ("target",), (-inf, 1.0)),
+    "r2": Statistic("R²", ("target", "kind", "k", "unit"), (-inf, 1.0)),
+    "adjusted_r2": Statistic("Adjusted R²", ("target", "kind", "k"), (-inf, 1.0)),
+    "mcfadden_r2": Statistic("McFadden's pseudo-R²", ("target", "kind", "k", "unit"), (-inf, 1.0)),
+    "adjusted_mcfadden_r2": Statistic("Adjusted pseudo-R²", ("target", "kind", "k"), (-inf, 1.0)),
+    "f_test": Statistic("F statistic of a regression", ("target",), (0.0, inf)),
+    "llr": Statistic("Likelihood ratio statistic of a regression", ("target",), (0.0, inf)),
+    "coefficient": Statistic("Log-odds for one standard deviation", ("target",)),
+    "firth_coefficient": Statistic("Log-odds for one standard deviation, Firth's estimate", ("target",)),
+    "separated": Statistic("Is the logit separated?", ("target", "kind", "k"), UNIT),
+    # coverage (06)
+    "smallest_gain": Statistic("Smallest gain of a predictor in adjusted fit", ("target", "kind", "k")),
+    "selected": Statistic("Is the label in the best subset of its size?", ("target", "kind", "k"), UNIT),
+    "selection_frequency": Statistic("Share of half-samples that select the label", ("target", "kind"), UNIT),
+    "close_subsets": Statistic("Subsets nearly as good as the best", ("target", "kind", "within"), (0.0, inf)),
     # counts (00, 02)
     "count": Statistic("Count", ("what", "kind"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),
@@ -42,4 +65,51 @@ STATISTICS: dict[str, Statistic] = {
     "estimated_cost": Statistic("Cost at the hourly rate", ("tasks",), (0.0, inf)),
     "own_cost": Statistic("Cost at the payments made", ("tasks",), (0.0, inf)),
     "cost_per_label": Statistic("Estimated cost of one label of a dialogue or pair", ("tasks",), (0.0, inf)),
+    # rates and means (07)
+    "rate": Statistic("Share of units with the mark", ("interval", "outcome"), UNIT),
+    "mean": Statistic("Mean score", ("interval", "outcome")),
+    "share": Statistic("Share of comparisons won, tied or lost", ("interval", "outcome"), UNIT),
+    "design_effect": Statistic(
+        "Variance of the mean over that of independent scores", ("of", "outcome", "unit"), (0.0, inf)
+    ),
+    # ranking (07, 11)
+    "win_rate": Statistic("Win rate", ("ties", "interval"), UNIT),
+    "first_place_share": Statistic("Bootstrap share of first place", ("of", "resample"), UNIT),
+    "rank": Statistic("Rank, 1 the best", ("of", "resample"), (1.0, inf)),
+    "bradley_terry": Statistic("Bradley-Terry strength (log, mean 0)", ("resample",)),
+    # effects and groups (08)
+    "effect_size": Statistic("Effect size between two systems", ("effect", "resample"), (-inf, inf)),
+    "mean_absolute_effect": Statistic(
+        "Mean absolute effect size over pairs of systems", ("effect", "resample"), (0.0, inf)
+    ),
+    "group_difference": Statistic(
+        "Mean absolute difference of effect sizes between groups", ("effect", "resample", "without"), (0.0, inf)
+    ),
+    "effect_difference": Statistic("Difference of an effect size between groups", ("effect", "resample")),
+    "group_difference_debiased": Statistic(
+        "Difference of effect sizes between groups beyond noise", ("effect", "resample", "scale")
+    ),
+    "equivalence_margin": Statistic(
+        "Smallest margin within which groups are equivalent", ("effect", "margin", "resample"), (0.0, inf)
+    ),
+    "group_difference_null": Statistic(
+        "Group difference to expect by chance", ("effect", "exchange", "point"), (0.0, inf)
+    ),
+    "group_difference_test": Statistic("Group difference, tested by permutation", ("effect", "exchange"), (0.0, inf)),
+    "conclusion_count": Statistic(
+        "Pairs of systems by agreement of conclusions", ("effect", "resample", "verdict"), (0.0, inf)
+    ),
+    # metrics and people (09)
+    "correlation": Statistic("Correlation with people", ("coefficient", "resample", "scope"), SIGNED),
+    "mean_correlation": Statistic("Mean correlation", ("average", "coefficient", "over", "resample"), SIGNED),
+    "correlation_difference": Statistic(
+        "Difference of two metrics' correlations", ("against", "coefficient", "test"), (-2.0, 2.0)
+    ),
+    "reliability": Statistic("Reliability of the mean rating", ("coefficient", "form"), (-inf, 1.0)),
+    "reliability_ceiling": Statistic("Highest correlation to expect", ("coefficient", "form"), UNIT),
+    "replaceability": Statistic("Agreement with the other annotators", ("coefficient", "of"), (-2.0, 2.0)),
+    # mixed models
+    "variance_component": Statistic("Variance component", ("model", "part", "scale"), (0.0, inf)),
+    "variance_share": Statistic("Share of variance", ("model", "part", "scale"), UNIT),
+    "system_effect": Statistic("Effect of a system, adjusted", ("model", "reference", "scale")),
 }

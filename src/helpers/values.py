@@ -74,6 +74,13 @@ def repeated_values(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
     return first.sort_values(keys, ignore_index=True), second.sort_values(keys, ignore_index=True)
 
 
+def count_annotators(annotations: pd.DataFrame) -> dict[tuple[str, str], int]:
+    """(method, label) -> how many people judged it. Positions in a list are not people: labels with those are left
+    out."""
+    known = annotations.groupby(["method", "label"])["annotator_known"].transform("all").to_numpy(dtype=bool)
+    return annotations[known].groupby(["method", "label"])["annotator"].nunique().to_dict()
+
+
 def interactors(dialogues: pd.DataFrame) -> pd.Series:
     """Who talked in each dialogue: indexed by dialogue, missing where unknown. `dialogues` holds one corpus."""
     _one(dialogues, "corpus")
