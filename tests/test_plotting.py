@@ -155,7 +155,7 @@ def test_no_text_is_smaller_than_seven_points(abc):
     other, axes = plotting.subplots(1, 3)
     plotting.heatmap(pd.DataFrame([[1.0, np.nan]], index=["a"], columns=["b", "c"]), axes[0], label="r")
     plotting.stacked(pd.DataFrame([[0.5, 0.5]], index=["a"]), axes[1])
-    plotting.strip(pd.DataFrame({"g": ["x", "x"], "v": [1.0, 2.0]}), axes[2], x="g", y="v")
+    plotting.strip(pd.DataFrame({"group": ["a", "b"], "v": [1.0, 2.0]}), axes[2], abc, x="group", y="v")
     for figure in (fig, other):
         figure.canvas.draw()
         sizes = [t.get_fontsize() for t in figure.findobj(mpl.text.Text) if t.get_text().strip()]
@@ -194,19 +194,32 @@ def test_heatmap_writes_each_value_and_a_dash_where_there_is_none():
     plt.close(fig)
 
 
-def test_strip_shows_every_value_and_the_quartiles_without_chance():
-    frame = pd.DataFrame({"g": ["x"] * 5, "v": [5.0, 1, 2, 3, 4]})
+def test_strip_shows_every_value_and_the_quartiles_without_chance(abc):
+    frame = pd.DataFrame({"group": ["a"] * 5 + ["b"], "v": [5.0, 1, 2, 3, 4, 7]})
     drawn = []
     for _ in range(2):
         fig, ax = plotting.subplots()
-        plotting.strip(frame, ax, x="g", y="v")
+        plotting.strip(frame, ax, abc, x="group", y="v")
         drawn.append([line.get_xydata().tolist() for line in ax.lines])
+        assert [t.get_text() for t in ax.get_xticklabels()] == ["Group B", "Group A"]
         plt.close(fig)
     assert drawn[0] == drawn[1]
-    points, quartiles, median = drawn[0]
+    alone, _, _, points, quartiles, median = drawn[0]
+    assert [y for _, y in alone] == [7]
     assert sorted(y for _, y in points) == [1, 2, 3, 4, 5]
+    assert all(0.5 < x < 1.5 for x, _ in points)
     assert [y for _, y in quartiles] == [2, 4]
     assert [y for _, y in median] == [3, 3]
+
+
+def test_strips_of_a_category_stand_beside_each_other(abc):
+    frame = pd.DataFrame({"method": "behavior", "group": ["a", "b"], "v": [1.0, 2.0]})
+    fig, ax = plotting.subplots()
+    plotting.strip(frame, ax, abc, x="method", y="v", hue="group")
+    first, second = (line for line in ax.lines if line.get_marker() == "o")
+    assert first.get_xdata()[0] < 0 < second.get_xdata()[0]
+    assert first.get_ydata()[0] == 2.0  # group b is named first
+    plt.close(fig)
 
 
 def test_stacked_parts_follow_each_other_and_small_ones_are_not_written_in():
@@ -214,6 +227,19 @@ def test_stacked_parts_follow_each_other_and_small_ones_are_not_written_in():
     plotting.stacked(pd.DataFrame([[0.05, 0.95]], index=["a"], columns=["no", "yes"]), ax)
     assert [(p.get_x(), p.get_width()) for p in ax.patches] == [(0.0, 0.05), (0.05, 0.95)]
     assert texts(ax) == ["95"]
+    plt.close(fig)
+
+
+def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_height(abc):
+    rows = [("p", "behavior", "ignore", s, e) for s, e in (("0", 0.9), ("1", 0.1))]
+    rows += [("q", "comparative", "quality", s, e) for s, e in (("-1", 0.3), ("0", 0.2), ("1", 0.5))]
+    frame = pd.DataFrame(rows, columns=["panel", "method", "label", "score", "estimate"])
+    fig = plotting.share_figure(frame, abc, {"p": "Pee", "q": "Queue"})
+    bars, stack = (ax for ax in fig.get_axes() if ax.get_title(loc="left"))
+    assert [p.get_width() for p in bars.patches] == [0.1]
+    assert texts(bars) == ["10.0"]
+    assert [round(p.get_width(), 3) for p in stack.patches] == [0.3, 0.2, 0.5]
+    assert [t.get_text() for t in stack.get_legend().get_texts()] == ["left loses", "tie", "left wins"]
     plt.close(fig)
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from helpers.labels import METHODS, Label
 from helpers.look import Look
-from helpers.schema import condition
+from helpers.schema import condition, read_condition
 
 #: words with inner apostrophes or hyphens, and each punctuation mark, are tokens
 TOKEN = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
@@ -55,18 +55,21 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
 
     `count` rows, `what` being: dialogues, pairs (comparisons only), turns (where turns are judged), labels, items (a
     label of a turn, dialogue or pair), annotations, annotators (missing where raters are positions), work_units, and
-    once, twice, more: dialogues (pairs) by the number of annotations of their most often judged item.
+    once, twice, more: dialogues (pairs) by the number of annotations of their most often judged item. Rows without a
+    method count over all methods: dialogues, annotations, annotators, work_units.
     """
     rows = []
     for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
-        unit = METHODS[method].unit
-        for what, n, note in _amounts(part, unit):
-            keys = {"corpus": corpus, "group": group, "method": method, "level": unit}
-            rows.append(keys | {"condition": condition(what=what, kind=kind), "estimate": n, "note": note})
+        keys = {"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit}
+        rows += [keys | row for row in _amounts(part, METHODS[method].unit, kind)]
+    for (corpus, group, kind), part in annotations.groupby(_PART[:3], sort=False):
+        keys = {"corpus": corpus, "group": group, "method": None, "level": None}
+        whole = ("dialogues", "annotations", "annotators", "work_units")
+        rows += [keys | r for r in _amounts(part, "", kind) if read_condition(r["condition"])["what"] in whole]
     return pd.DataFrame(rows).assign(statistic="count")
 
 
-def _amounts(part: pd.DataFrame, unit: str) -> list[tuple[str, float, str | None]]:
+def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]]:
     items = part.groupby(_ITEM, dropna=False, sort=False).size()
     pairs = ["dialogue", "dialogue_b"]
     times = items.groupby(pairs, dropna=False, sort=False).max()
@@ -86,7 +89,27 @@ def _amounts(part: pd.DataFrame, unit: str) -> list[tuple[str, float, str | None
         out.insert(1, ("turns", len(part.drop_duplicates(["dialogue", "turn"])), None))
     if unit == "pair":
         out.insert(1, ("pairs", len(part.drop_duplicates(pairs)), None))
-    return out
+    return [{"condition": condition(what=w, kind=kind), "estimate": n, "note": note} for w, n, note in out]
+
+
+def beside(counts: pd.DataFrame, printed: pd.DataFrame, panels: Mapping[str, str]) -> pd.Series:
+    """What `counts` has for each printed count of a table whose rows are groups, aligned with `printed`.
+
+    Columns evaluators, evaluated and doubly_annotated are known; panels : panel -> method, other panels count over all
+    methods. Evaluated are units judged once or twice: Table 2 of Finch et al. 2024 leaves out those judged more often.
+    Missing where the study has no such group or the column is another.
+    """
+    human = counts[counts["condition"].str.contains("kind=human")]
+    what = human["condition"].map(lambda c: read_condition(c)["what"])
+    rows = zip(human["group"], human["method"], what, human["estimate"], strict=True)
+    known = {(group, method if isinstance(method, str) else None, w): n for group, method, w, n in rows}
+    parts = {"evaluators": ["annotators"], "evaluated": ["once", "twice"], "doubly_annotated": ["twice"]}
+    return printed.apply(
+        lambda r: sum(
+            known.get((r["row"], panels.get(r["panel"]), w), np.nan) for w in parts.get(r["column"], ["none"])
+        ),
+        axis=1,
+    )
 
 
 def utterances(dialogues: pd.DataFrame) -> pd.DataFrame:
@@ -158,8 +181,9 @@ def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
     """
     human = annotations[annotations["annotator_kind"] == "human"]
     sizes = utterances(dialogues)
-    sizes["all_words"] = sizes["context_words"] + sizes["system_words"].astype(float)
-    last = sizes.groupby(["corpus", "dialogue"])[["all_words", "context_utterances"]].max()
+    sizes["words"] = sizes["context_words"] + sizes["system_words"].astype(float)
+    sizes["utterances"] = sizes["context_utterances"] + 1
+    last = sizes.groupby(["corpus", "dialogue"])[["words", "utterances"]].max()
     rows = []
     for (corpus, method), part in human.groupby(["corpus", "method"], sort=False):
         unit = METHODS[method].unit
@@ -171,7 +195,7 @@ def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
         if unit == "turn":
             merged = instances.merge(sizes, on=["corpus", "dialogue", "turn"])
             lengths = {
-                "utterances": merged["context_utterances"] + 1,
+                "utterances": merged["utterances"],
                 "context words": merged["context_words"],
                 "response words": merged["system_words"],
             }
@@ -190,7 +214,7 @@ def _whole(instances: pd.DataFrame, last: pd.DataFrame) -> dict[str, pd.Series]:
     total = side("dialogue")
     if instances["dialogue_b"].notna().any():
         total = total + side("dialogue_b")
-    return {"utterances": total["context_utterances"] + 1, "context words": total["all_words"]}
+    return {"utterances": total["utterances"], "context words": total["words"]}
 
 
 def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def of(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) -> Look:
         return declared | {v: v for v in sorted(seen - set(declared))}
 
     names = {
-        "method": {m.id: m.title for m in METHODS.values()},
+        "method": {m.id: m.title for m in METHODS.values()} | {"collection": "Conversation itself"},
         "group": named({k: g.title or k for k, g in study.groups.items()}, "group"),
         "system": named(dict(study.systems), "system"),
     }

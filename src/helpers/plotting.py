@@ -6,6 +6,7 @@ Order, names and colours of labels, methods, groups and systems come from a `Loo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from textwrap import fill
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -15,7 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from helpers.figure import COLUMN, INK, PAGE, handle, legend, legend_of, save, set_style, subplots
-from helpers.look import COLORS, Look
+from helpers.labels import METHODS
+from helpers.look import Look
 from helpers.tables import number
 
 __all__ = [
@@ -201,31 +203,38 @@ def bars_ci(
 
 
 def _names_below(ax: Axes, names: Sequence[str]) -> None:
-    """Names of categories 0, 1, … on the x axis, slanted where they would touch."""
+    """Names of categories 0, 1, … on the x axis, on several lines or slanted where they would touch."""
+    letters = ax.get_position().width * ax.figure.get_figwidth() / max(len(names), 1) / 0.075
+    if max(map(len, names), default=0) > letters:
+        wrapped = [fill(name, max(int(letters), 1), break_long_words=False) for name in names]
+        if max(len(line) for name in wrapped for line in name.splitlines()) <= letters:
+            names = wrapped
     ax.set_xticks(range(len(names)), names)
-    inches = ax.get_position().width * ax.figure.get_figwidth()
-    if names and max(map(len, names)) * 0.075 > inches / len(names):
+    if max((len(line) for name in names for line in name.splitlines()), default=0) > letters:
         plt.setp(ax.get_xticklabels(), rotation=40, ha="right", rotation_mode="anchor")
 
 
-def strip(
-    frame: pd.DataFrame, ax: Axes, *, x: str, y: str, color: Sequence[str] | str = COLORS[0], names: dict | None = None
-) -> None:
-    """Every value of `y` as a point over its category `x`, spread sideways by a fixed rule, with the quartiles.
+def strip(frame: pd.DataFrame, ax: Axes, look: Look, *, x: str, y: str, hue: str | None = None) -> None:
+    """Every value of `y` as a point over its category `x` (and `hue` beside), with the quartiles.
 
-    The sideways place follows the golden ratio in the order of the values: no chance, few collisions.
+    x, hue : columns that hold ids of a kind the look names. Points are spread sideways by the golden ratio in the order
+    of their values: no chance, few collisions.
     """
-    places = list(dict.fromkeys(frame[x]))
-    colors = [color] * len(places) if isinstance(color, str) else list(color)
+    places = sorted(frame[x].unique(), key=lambda v: look.position(x, v))
     for i, place in enumerate(places):
-        values = np.sort(frame.loc[frame[x] == place, y].dropna().to_numpy(float))
-        side = (np.arange(len(values)) * 0.6180339887498949) % 1 - 0.5
-        ax.plot(i + 0.55 * side, values, "o", markersize=2.4, color=colors[i], alpha=0.45, markeredgewidth=0)
-        if len(values):
-            low, middle, high = np.percentile(values, [25, 50, 75])
-            ax.plot([i, i], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
-            ax.plot([i - 0.3, i + 0.3], [middle, middle], color=INK, linewidth=1.6)
-    _names_below(ax, [(names or {}).get(p, str(p)) for p in places])
+        part = frame[frame[x] == place]
+        keys = sorted(part[hue].unique(), key=lambda v: look.position(hue, v)) if hue else [place]
+        for j, key in enumerate(keys):
+            values = np.sort(part.loc[part[hue or x] == key, y].dropna().to_numpy(float))
+            at, half = i + (j + 0.5) * 0.84 / len(keys) - 0.42, 0.34 / len(keys)
+            side = (np.arange(len(values)) * 0.6180339887498949) % 1 - 0.5
+            color = look.color(hue or x, key)
+            ax.plot(at + 2 * half * side, values, "o", markersize=2.2, color=color, alpha=0.4, markeredgewidth=0)
+            if len(values):
+                low, middle, high = np.percentile(values, [25, 50, 75])
+                ax.plot([at, at], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
+                ax.plot([at - half, at + half], [middle, middle], color=INK, linewidth=1.6)
+    _names_below(ax, [look.name(x, place) for place in places])
     ax.grid(axis="y")
 
 
@@ -285,7 +294,7 @@ def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, x
 
     shares : one row a bar (index: display name), one column a part (column: its name); a row sums to 1, or less.
     """
-    colors = colors or [mpl.colormaps["cividis_r"](v) for v in np.linspace(0.05, 0.95, shares.shape[1])]
+    colors = colors or [mpl.colormaps["Blues"](v) for v in np.linspace(0.18, 0.95, shares.shape[1])]
     left = np.zeros(len(shares))
     for color, (name, share) in zip(colors, shares.items(), strict=True):
         share = share.to_numpy(float)
@@ -313,29 +322,45 @@ def share_figure(results: pd.DataFrame, look: Look, titles: dict[str, str]) -> F
     height = max(sum(size[p] for p in column) for column in columns) * 0.19 + 0.3
     set_style()
     fig = plt.figure(figsize=(PAGE if len(columns) > 1 else 5.0, height), layout="constrained")
+    longest = max(sum(size[p] for p in column) for column in columns)
     for part, column in zip(np.atleast_1d(fig.subfigures(1, len(columns))), columns, strict=True):
         ratios = [size[p] for p in column]
-        axes = part.subplots(len(column), 1, squeeze=False, gridspec_kw={"height_ratios": ratios})[:, 0]
-        for ax, panel in zip(axes, column, strict=True):
-            _shares(look.sort(results[results["panel"] == panel]), ax, look)
+        ratios += [longest - sum(ratios)] if sum(ratios) < longest else []  # the same height for a row everywhere
+        axes = part.subplots(len(ratios), 1, squeeze=False, gridspec_kw={"height_ratios": ratios})[:, 0]
+        for ax, panel in zip(axes, column, strict=False):
+            rows = results[results["panel"] == panel]
+            same = results[(results["method"] == rows["method"].iloc[0]) & (results["score"] == rows["score"].iloc[-1])]
+            _shares(look.sort(rows), ax, look, longest_bar=same["estimate"].max())
             ax.set_title(titles[panel])
+        for ax in axes[len(column) :]:
+            ax.axis("off")
     return fig
 
 
-def _shares(rows: pd.DataFrame, ax: Axes, look: Look) -> None:
+def _shares(rows: pd.DataFrame, ax: Axes, look: Look, longest_bar: float) -> None:
     method, scores = rows["method"].iloc[0], list(dict.fromkeys(rows["score"]))
     wide = rows.pivot_table(index="label", columns="score", values="estimate", sort=False)[scores]
     wide.index = [look.name("label", label, method) for label in wide.index]
     if len(scores) > 2:
-        stacked(wide, ax, xlabel="")
-        names = [s.replace("-", "−") if s.startswith("-") else s for s in scores]
-        ax.legend(names, ncols=len(names), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderpad=0, handlelength=1.0)
+        pair = METHODS[method].unit == "pair" and len(scores) == 3
+        stacked(wide, ax, xlabel="", colors=("#D55E00", "#D9D9D9", "#0072B2") if pair else None)
+        names = ["left loses", "tie", "left wins"] if pair else scores
+        ax.xaxis.set_visible(False)  # the shares are written into the bars
+        ax.spines["bottom"].set_visible(False)
+        spacing = {
+            "columnspacing": 0.9,
+            "handletextpad": 0.3,
+            "handlelength": 0.8,
+            "borderpad": 0,
+            "borderaxespad": 0.2,
+        }
+        ax.legend(names, ncols=len(names), loc="upper left", bbox_to_anchor=(0.0, 0.0), **spacing)
         return
     shares = wide[scores[-1]]
     ax.barh(range(len(shares)), shares, 0.7, color=look.color("method", method))
     for i, share in enumerate(shares):
         ax.text(share + 0.008, i, f"{100 * share:.1f}", va="center", fontsize=7)
     ax.set_yticks(range(len(shares)), shares.index)
-    ax.set(xlim=(0, max(0.1, 1.12 * shares.max())), ylim=(len(shares) - 0.4, -0.6))
+    ax.set(xlim=(0, max(0.1, 1.12 * longest_bar)), ylim=(len(shares) - 0.4, -0.6))
     ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
     ax.tick_params(axis="y", length=0)
