@@ -114,7 +114,9 @@ class Costs(Section):
     payments: dict[Identifier, dict[Literal["collection", *METHODS], float | dict[str, float]]] = Field(
         {}, description="group -> method -> payment of one work unit of each of its tasks, or task -> payment"
     )
-    final_labels: dict[MethodName, list[str]] = Field({}, description="method -> labels kept in the end, costed once more")
+    final_labels: dict[MethodName, list[str]] = Field(
+        {}, description="method -> labels kept in the end, costed once more"
+    )
     published: Published | None = Field(None, description="the printed costs to show beside")
 
 
@@ -127,7 +129,7 @@ class Collection(Section):
 class Simulate(Section):
     """The simulated study (`helpers.simulate`). Factors of 1 give the effects documented in `simulation.design`."""
 
-    n_sessions: int = Field(200, ge=12, le=5000, description="sessions: two dialogues with two systems each; even")
+    n_sessions: int = Field(200, ge=12, le=600, description="sessions: two dialogues with two systems each; even")
     n_interactors: int = Field(46, ge=2, description="people who talk to the systems; at most 9 sessions each")
     n_surge: int = Field(32, ge=8, description="external annotators of the main group (sur_x)")
     n_students: int = Field(8, ge=2, description="external student annotators (stu_x)")
@@ -138,15 +140,23 @@ class Simulate(Section):
     interactor_share: float = Field(0.15, ge=0, lt=1, description="variance of dialogues that lies between interactors")
     annotator_share: float = Field(0.10, ge=0, le=0.4, description="noise that is a lasting leaning of the annotator")
     lean_share: float = Field(0.10, ge=0, le=0.3, description="noise that is a leaning on one dialogue; turn labels")
-    halo_share: float = Field(0.30, ge=0, le=0.6, description="the same for ratings of whole dialogues, over all labels")
+    halo_share: float = Field(
+        0.30, ge=0, le=0.6, description="the same for ratings of whole dialogues, over all labels"
+    )
 
     @model_validator(mode="after")
     def _feasible(self) -> Simulate:
         if self.n_sessions % 2:
             raise ValueError(f"n_sessions: expected an even number, found {self.n_sessions}")
-        if not self.n_sessions / 9 <= self.n_interactors <= self.n_sessions:
+        n = self.n_sessions
+        if not n / 9 <= self.n_interactors <= n:
             raise ValueError(
-                f"n_interactors: expected 1 to 9 sessions each, found {self.n_interactors} for {self.n_sessions} sessions"
+                f"n_interactors: expected 1 to 9 sessions each, found {self.n_interactors} for {n} sessions"
+            )
+        if 60 * self.n_surge < 2.5 * n:
+            least = -(-5 * n // 120)
+            raise ValueError(
+                f"n_surge: expected at least {least} for {n} sessions (at most 60 dialogues each), found {self.n_surge}"
             )
         return self
 
@@ -191,6 +201,11 @@ class Study(Section):
                 raise ValueError(f"labels.{name}.method: expected one of {', '.join(METHODS)}, found {spec.method!r}")
         if self.method is not None and self.method not in METHODS:
             raise ValueError(f"method: expected one of {', '.join(METHODS)}, found {self.method!r}")
+        listed = [(id_, name) for name, group in self.groups.items() for id_ in group.annotators]
+        for id_, name in listed:
+            others = [other for i, other in listed if i == id_]
+            if len(others) > 1:
+                raise ValueError(f"groups.{name}.annotators: expected {id_!r} in one group, found it in {others}")
         if self.simulate is not None and not self.simulated:
             raise ValueError("simulated: expected true where there is a `simulate` section, found false")
         return self

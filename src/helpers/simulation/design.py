@@ -204,8 +204,8 @@ class Workforce:
 # Finch et al. 2023, Figure 9 and Appendix E: most Surge workers pass, students took little part, few MTurk workers
 # pass. The figure prints no numbers: these are chosen.
 WORKFORCES = {
-    "surge": Workforce(45, -2.1, 1.0, 0.2),
-    "student": Workforce(12, -1.7, 0.6, 0.3),
+    "surge": Workforce(45, -2.3, 1.0, 0.2),
+    "student": Workforce(12, -1.3, 0.6, 0.3),
     "mturk": Workforce(20, -0.7, 0.8, 0.1),
     "pilot": Workforce(4, -1.7, 1.0, 0.0),
 }
