@@ -378,7 +378,7 @@ def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
     for i in twice:
         place = report.where[first[i]]
         found = f"a repeat of {place}" if place != report.where[i] else "it twice in this place"
-        hint = "drop one, or tell the annotators apart by a column"
+        hint = "drop one, tell the annotators apart by a column, or (tables) say `repeats: first`"
         report.one(i, "", "one judgement an annotator, item and label", found, hint)
 
 

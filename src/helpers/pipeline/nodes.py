@@ -220,6 +220,4 @@ def data_missing(study: Study) -> list[str]:
     """Raw files of the study that are not here; a simulated study makes its own."""
     if study.simulate is not None:
         return []
-    beside = study.path.parent if study.path else None
-    names = [n for source in study.sources for n in source.names()]
-    return [n for n in dict.fromkeys(names) if places.find(n, study.key, beside) is None]
+    return places.absent(study)

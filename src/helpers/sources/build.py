@@ -113,7 +113,9 @@ def _left_out(study: Study) -> pd.DataFrame:
 
 
 def _files_of(study: Study, source: Any) -> Files:
-    return Files(study.key, source.names(), study.path.parent if study.path else None, study.label_list())
+    beside = study.path.parent if study.path else None
+    hint = f"`python run_all.py --study {study.key}` generates it" if study.simulate is not None else ""
+    return Files(study.key, source.names(), beside, study.label_list(), hint)
 
 
 def _read_all(study: Study) -> tuple[list[Reading], list[Problem]]:

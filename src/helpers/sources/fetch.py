@@ -8,6 +8,7 @@ SHA-256 where it is the pseudonymised or derived copy. Upstream files may hold i
 from __future__ import annotations
 
 import logging
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -91,6 +92,21 @@ def fetch(
     if problems:
         raise DataError(problems)
     return done
+
+
+def command(key: str, from_: str | None = None) -> int:
+    """`run_all.py fetch`: print what is done, or (`list`) what can be fetched; returns the exit code."""
+    if key == "list":
+        for study in registry.studies():
+            public = all(e.fetchable for e in registry.entries(study) if e.needed)
+            print(f"{study:<14} {'' if public else '(only from a copy: --from) '}{registry.citation(study)}")
+        return 0
+    try:
+        fetch(key, from_)
+    except DataError as error:
+        print(f"fetch {key}: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 def notices(key: str) -> list[str]:

@@ -29,10 +29,18 @@ class Files:
     names : what the source says it reads. A name outside it is a mistake of the adapter (the pipeline hashes exactly
         the declared files), so that it raises ValueError.
     labels : what the study declares, for formats whose own words do not say what a label is.
+    hint : how an absent file is made; default: how it is fetched.
     """
 
-    def __init__(self, study: str, names: Iterable[str], beside: Path | None = None, labels: Iterable[Label] = ()):
-        self.study, self.names, self.beside, self.labels = study, set(names), beside, list(labels)
+    def __init__(
+        self,
+        study: str,
+        names: Iterable[str],
+        beside: Path | None = None,
+        labels: Iterable[Label] = (),
+        hint: str = "",
+    ):
+        self.study, self.names, self.beside, self.labels, self.hint = study, set(names), beside, list(labels), hint
 
     def __call__(self, name: str) -> Path:
         if name not in self.names:
@@ -44,7 +52,11 @@ class Files:
 
     def _absent(self, name: str) -> Problem:
         places = ", ".join(dict.fromkeys(_shown(p.parent) for p in candidates(name, self.study, self.beside)))
-        hint = fetch_hint(self.study, name) or f"put the file at {_shown(params.ROOT / 'data' / 'raw' / self.study)}"
+        hint = (
+            self.hint
+            or fetch_hint(self.study, name)
+            or f"put the file at {_shown(params.ROOT / 'data' / 'raw' / self.study)}"
+        )
         return Problem(name, "", "", f"the file in one of {places}", "no such file", hint)
 
 

@@ -28,3 +28,10 @@ def candidates(name: str, study: str, beside: Path | None = None) -> list[Path]:
 def find(name: str, study: str, beside: Path | None = None) -> Path | None:
     """The raw file `name` of `study`, or None where no candidate exists."""
     return next((path for path in candidates(name, study, beside) if path.is_file()), None)
+
+
+def absent(study: params.Study) -> list[str]:
+    """Raw files that the study needs and that are not here; optional sources do without theirs."""
+    beside = study.path.parent if study.path else None
+    names = [name for source in study.sources if not source.optional for name in source.names()]
+    return [name for name in dict.fromkeys(names) if find(name, study.key, beside) is None]

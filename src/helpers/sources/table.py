@@ -39,7 +39,7 @@ def read(source: Table, open_file: Files) -> Reading:
         _count(source, counts, rows, "dropped", source.na_reasons.get(label, "no score"))
     marks = marks[~missing].reset_index(drop=True)
     marks["score"] = marks["score"].map(lambda text: source.values.get(text, text))
-    oriented = orient(marks)
+    oriented = orient(_without_repeats(source, marks, counts))
     _count(source, counts, oriented.mirrors, "dropped", "the same comparison from its other side")
     _count(source, counts, oriented.turned, "mended", "comparison turned to the side first met")
     _count(source, counts, oriented.annotations, "kept")
@@ -176,6 +176,15 @@ def _who(source: Table, marks: pd.DataFrame) -> pd.DataFrame:
         marks["annotator"] = positions.where(human, marks.get("annotator"))
         marks["annotator_known"] = ~human
     return marks
+
+
+def _without_repeats(source: Table, marks: pd.DataFrame, counts: Counts) -> pd.DataFrame:
+    """Where the YAML allows it, a person's first judgement of an item only."""
+    again = marks.duplicated([c for c in ("annotator", *_ITEM) if c in marks])
+    if source.repeats == "error" or not again.any():
+        return marks
+    _count(source, counts, marks[again], "dropped", "the annotator had judged the item before")
+    return marks[~again].reset_index(drop=True)
 
 
 def _count(source: Table, counts: Counts, rows: pd.DataFrame, action: str, reason: str = "") -> None:

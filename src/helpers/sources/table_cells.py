@@ -25,7 +25,7 @@ def load(source: Table, path: Path) -> pd.DataFrame:
     Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have.
     """
     if path.suffix == ".parquet":
-        cells = _parquet(path, source.file)
+        cells = read_parquet(path, source.file)
     else:
         delimiter = source.delimiter or ("\t" if path.suffix in _TABS else ",")
         cells = read_csv(
@@ -45,7 +45,7 @@ def load(source: Table, path: Path) -> pd.DataFrame:
     return cells.assign(**{ROW: cells.index.astype(str)})
 
 
-def _parquet(path: Path, name: str) -> pd.DataFrame:
+def read_parquet(path: Path, name: str) -> pd.DataFrame:
     try:
         frame = pd.read_parquet(path)
     except (OSError, ValueError) as error:

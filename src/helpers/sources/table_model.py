@@ -79,6 +79,9 @@ class TableOptions(BaseModel):
     annotators: Literal["people", "positions"] = Field(
         "people", description="positions: who judged is not known; columns or repeated rows count as pos0, pos1, …"
     )
+    repeats: Literal["error", "first"] = Field(
+        "error", description="first: where an annotator judged an item again, the first judgement counts"
+    )
     judges: dict[Name, Literal["llm", "classifier"]] = Field({}, description="annotators that are models")
     first_turn: int = Field(0, ge=0, le=1, description="number that the file gives the first turn of a dialogue")
     metrics: dict[Name, Name] = Field({}, description="automatic metric -> the file's column with its scores")

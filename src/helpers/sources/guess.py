@@ -1,0 +1,209 @@
+"""Guessing what the columns of a table mean, with the reason for each guess and a warning where it is unsure.
+
+The guesses are a start for a YAML that a person reads and corrects (`sources.inspect`); no run depends on them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+#: our column -> how files call it, most telling first; matched on the name without case and punctuation
+NAMES = {
+    ours: names.split()
+    for ours, names in {
+        "dialogue": "dialogueid dialogid dialogue dialog conversationid convoid convid conversation chatid chat "
+        "instanceid sampleid itemid item sample exampleid id",
+        "annotator": "annotatorid annotator workerid worker raterid rater judgeid judge coder participant evaluator "
+        "userid user",
+        "system": "systemid system modelid model bot chatbot agent",
+        "turn": "turnid turn turnindex utteranceid utteranceindex",
+        "label": "label metric criterion dimension question aspect",
+        "score": "score rating judgement judgment value answer annotation",
+        "group": "evaluatorgroup annotatorgroup group",
+        "corpus": "corpus dataset split round run",
+        "session": "sessionid session",
+        "work_unit": "hitid assignmentid taskid workunit",
+        "seconds": "worktimeinseconds seconds duration timesec elapsedseconds",
+        "user_text": "query usertext userturn prompt question userutterance user input",
+        "system_text": "response systemtext botturn reply output systemresponse answer",
+        "reference": "reference goldresponse groundtruth",
+        "dialogue_b": "dialogueb dialogb conversationb",
+        "system_b": "systemb modelb botb",
+    }.items()
+}
+_TEXT = {"user_text", "system_text", "reference"}
+#: scales in use; the first that holds all scores is taken
+SCALES = ((0, 1), (-1, 1), (1, 3), (1, 5), (0, 2), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
+_RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
+#: columns such as `fluency_a1`, `a1.fluency` or `fluency1`
+_GRIDS = [(f"{{label}}{s}{{annotator}}", re.compile(f"(?P<label>.+){re.escape(s)}{_RATER}", re.I)) for s in "_.-: "]
+_GRIDS += [(f"{{annotator}}{s}{{label}}", re.compile(f"{_RATER}{re.escape(s)}(?P<label>.+)", re.I)) for s in "_.-: "]
+_GRIDS += [("{label}{annotator}", re.compile("(?P<label>.*[a-z])[0-9]+", re.I))]
+_NEGATIVE = re.compile(
+    r"contradict|irrelevant|redundan|repetit|robotic|toxic|offens|antisocial|uninterpret|incoheren|^lack"
+)
+_COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year)$|_(ms|at)$|time", re.I)
+_MAX_LEVELS = 15
+
+
+@dataclass
+class Guess:
+    """What a table seems to hold.
+
+    columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
+    identify : columns that make the id of a dialogue together. positions : it is not known who judged.
+    """
+
+    layout: str = "wide"
+    columns: dict[str, str] = field(default_factory=dict)
+    scores: str = "{label}"
+    labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
+    identify: list[str] = field(default_factory=list)
+    metrics: list[str] = field(default_factory=list)
+    positions: bool = False
+    na_values: list[str] = field(default_factory=lambda: [""])
+    why: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def guess(cells: pd.DataFrame) -> Guess:
+    """What the columns of a table mean. `cells` holds text; an empty cell is an empty string."""
+    out = Guess()
+    missing = [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-") if (cells == v).any().any()]
+    out.na_values += missing
+    numeric = {c: _numbers(cells[c], out.na_values) for c in cells}
+    numeric = {c: v for c, v in numeric.items() if v is not None}
+    _name_columns(out, cells, numeric)
+    label, score = out.columns.get("label"), out.columns.get("score")
+    if label and score and label not in numeric and cells[label].nunique() <= 60:
+        out.layout = "long"
+        out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row a judgement"
+        for name, rows in cells.groupby(label, sort=False):
+            _add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
+    else:
+        out.columns.pop("label", None)
+        out.columns.pop("score", None)
+        _wide(out, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+    _check_items(out, cells)
+    return out
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
+    """The column as numbers; None where a cell is none."""
+    text = values.str.strip()
+    number = pd.to_numeric(text.where(~text.isin(na_values)), errors="coerce")
+    odd = number.isna() & ~text.isin(na_values)
+    return None if odd.any() or number.notna().sum() == 0 else number
+
+
+def _name_columns(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    by_name = {_plain(c): c for c in reversed(cells.columns) if c}
+    for ours, names in NAMES.items():
+        for name in names:
+            column = by_name.get(name)
+            if column is None or column in out.columns.values() or (ours == "label" and column in numeric):
+                continue
+            # sentences are no ids, and ids no sentences
+            if ours not in ("label", "score") and _is_prose(cells[column]) != (ours in _TEXT):
+                continue
+            out.columns[ours] = column
+            out.why[ours] = "by its name"
+            break
+
+
+def _is_prose(values: pd.Series) -> bool:
+    return bool(values.str.strip().str.count(" ").mean() >= 1)
+
+
+def _wide(out: Guess, numeric: dict[str, pd.Series]) -> None:
+    """Score columns: a grid of labels and annotators where the names show one, else a column a label."""
+    ratings = {c: v for c, v in numeric.items() if _is_rating(c, v)}
+    out.metrics = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
+    grid = _grid(list(ratings)) if "annotator" not in out.columns else None
+    if grid is not None:
+        out.scores, of = grid
+        out.why["scores"] = "the columns form a grid of labels and annotators"
+    else:
+        of = {c: c for c in ratings}
+        out.why["scores"] = "each column of few whole numbers is taken for a label"
+    for label in dict.fromkeys(of.values()):
+        _add_label(out, label, pd.concat([ratings[c] for c, i in of.items() if i == label]))
+    left = [c for c in numeric if c not in of and c not in out.metrics]
+    if left:
+        out.warnings.append(f"columns of numbers that are left out: {', '.join(left)}")
+    if not out.labels:
+        out.warnings.append("no column looks like ratings: fill in `scores`, `label_names` and `labels` by hand")
+
+
+def _is_rating(name: str, values: pd.Series) -> bool:
+    seen = values.dropna()
+    few = (seen % 1 == 0).all() and seen.nunique() <= _MAX_LEVELS and seen.between(-1, 100).all()
+    return bool(few and not _COUNT.search(name))
+
+
+def _grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
+    """The pattern of columns such as `fluency_a1`, and column -> label; None where there is none."""
+    for pattern, regex in _GRIDS:
+        found = {c: m["label"] for c in columns if (m := regex.fullmatch(c))}
+        many = {i for i in found.values() if list(found.values()).count(i) >= 2}
+        if found and set(found.values()) == many and len(found) * 2 > len(columns):
+            return pattern, found
+    return None
+
+
+def _add_label(out: Guess, name: str, values: pd.Series) -> None:
+    seen = values.dropna()
+    id_ = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower() or "label"
+    id_ = id_ if id_[0].isalpha() else f"label_{id_}"
+    if seen.empty:
+        out.warnings.append(f"label {name!r}: no numeric score; `values` maps words to numbers")
+        out.labels[name] = (id_, 1, 5, True)
+        return
+    low, high, whole = float(seen.min()), float(seen.max()), bool((seen % 1 == 0).all())
+    scale = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    out.labels[name] = (id_, *scale, whole)
+    if (low, high) != tuple(map(float, scale)):
+        out.warnings.append(f"label {id_}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
+
+
+def _check_items(out: Guess, cells: pd.DataFrame) -> None:
+    """How an item is known, who judged it, and what looks odd."""
+    texts = [out.columns[c] for c in ("user_text", "system_text") if c in out.columns]
+    dialogue, system = out.columns.get("dialogue"), out.columns.get("system")
+    if dialogue is None and texts and cells.duplicated(texts).any():
+        out.identify = texts
+        out.why["identify"] = "no column names the dialogue: the same texts are the same item"
+    elif dialogue is None:
+        out.columns["dialogue"] = "{row}"
+        out.why["dialogue"] = "no column names the dialogue: each row is one"
+        out.warnings.append(
+            "no column with an id of the dialogue was found: each row is taken for a dialogue of its own"
+        )
+    elif system and cells.groupby(dialogue)[system].nunique().gt(1).any():
+        out.columns["context"] = out.columns.pop("dialogue")
+        out.identify = [dialogue, system]
+        out.why["identify"] = "one id stands for responses of several systems: it is the context they share"
+    if "annotator" not in out.columns and "{annotator}" not in out.scores:
+        out.positions = True
+        out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
+        out.warnings.append("it is not known who judged: analyses of annotators will be skipped")
+    named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
+    twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named != ["{row}"] else 0
+    if twice:
+        out.warnings.append(f"{twice} rows repeat an id: is a turn, a system or an annotator missing?")
+    if "dialogue_b" in out.columns or "system_b" in out.columns:
+        out.warnings.append(
+            "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
+        )
+
+
+def negative(label: str) -> bool:
+    """Whether a higher score of a label of this name means a worse system."""
+    return bool(_NEGATIVE.search(label.lower()))

@@ -1,0 +1,142 @@
+"""Looking at data: a first YAML for a table, and what a study's frames amount to."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from helpers import params
+from helpers.schema import ITEM, DataError, Problem
+from helpers.sources import abc_eval, build
+from helpers.sources.files import read_csv, read_json
+from helpers.sources.guess import Guess, guess, negative
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )")
+_YAML_WORDS = {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
+_FEW = 30
+
+
+def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
+    """The text of a YAML for the data file, with what was guessed and why as comments.
+
+    folder : where the YAML will stand (default: `params/`), because the file is named relative to it.
+
+    Raises ParamsError for a name that cannot be a study's key, DataError for a file that cannot be read or guessed.
+    """
+    if not name.isidentifier():
+        raise params.ParamsError(f"{name!r}: a study's name is its key: expected letters, digits and _")
+    if not data.is_file():
+        raise DataError([Problem(str(data), "", "", "a data file", "no such file", "check --data")])
+    folder = folder or params.ROOT / "params"
+    inside = data.resolve().is_relative_to(params.ROOT)
+    file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
+    head = ["# yaml-language-server: $schema=schema.json", f"title: {_q(name.replace('_', ' ').capitalize())}"]
+    if data.suffix == ".json":
+        return "\n".join([*head, *_json_source(data, file)]) + "\n"
+    cells, options = _cells(data)
+    return "\n".join([*head, *_table(file, options, guess(cells))]) + "\n"
+
+
+def _json_source(data: Path, file: str) -> list[str]:
+    content = read_json(data, data.name)
+    if set(content) & set(abc_eval.PARTS):
+        return ["label_set: abc_eval", "sources:", f"  - {{adapter: abc_eval, files: [{_q(file)}]}}"]
+    turns = next(iter(content.values()), None)
+    if isinstance(turns, list) and turns and isinstance(turns[0], dict) and "behaviors" in turns[0]:
+        return ["label_set: abc_eval", "sources:", f"  - {{adapter: behaviors, file: {_q(file)}}}"]
+    expected = f"parts of an ABC-Eval project ({', '.join(abc_eval.PARTS)}) or turns with `behaviors`"
+    hint = f"formats that can be read: {', '.join(build.ADAPTERS)}; a table (CSV, TSV, Parquet) can be guessed"
+    raise DataError([Problem(data.name, "", "", expected, f"keys {', '.join(content)[:80]}", hint)])
+
+
+def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
+    """The cells of a table as text, and the options that a YAML must give to read it so."""
+    if data.suffix == ".parquet":
+        from helpers.sources.table_cells import read_parquet
+
+        return read_parquet(data, data.name), {}
+    options: dict[str, str] = {}
+    try:
+        sample = data.read_bytes()[:65536].decode("utf-8-sig", errors="strict")
+    except UnicodeDecodeError:
+        options["encoding"], sample = "cp1252", data.read_bytes()[:65536].decode("cp1252", errors="replace")
+    first = sample.partition("\n")[0]
+    usual = "\t" if data.suffix in (".tsv", ".txt", ".tab") else ","
+    delimiter = max((usual, ",", "\t", ";", "|"), key=lambda d: len(next(csv.reader([first], delimiter=d), [])))
+    if delimiter != usual:
+        options["delimiter"] = delimiter
+    return read_csv(data, data.name, delimiter=delimiter, encoding=options.get("encoding", "utf-8-sig")), options
+
+
+def _table(file: str, options: dict[str, str], found: Guess) -> list[str]:
+    lines = ["# Guessed from the column names and values: please read it through. `check` says what comes of it."]
+    lines += [f"# Unsure: {warning}." for warning in found.warnings]
+    method = "turn_rating" if "turn" in found.columns else "dialogue_rating"
+    if "dialogue_b" in found.columns or "system_b" in found.columns:
+        method = "comparative"
+    lines += [f"method: {method}", "sources:", "  - adapter: table", f"    file: {_q(file)}"]
+    lines += [f"    {key}: {_q(value)}" for key, value in options.items()]
+    lines.append(f"    layout: {found.layout}" + _why(found, "layout"))
+    lines += ["    columns:"] + [f"      {ours}: {_q(name)}{_why(found, ours)}" for ours, name in found.columns.items()]
+    if found.identify:
+        names = ", ".join(map(_q, found.identify))
+        lines += ["    identify:" + _why(found, "identify"), f"      dialogue: [{names}]"]
+    if found.layout == "wide":
+        lines.append(f"    scores: {_q(found.scores)}{_why(found, 'scores')}")
+    if found.positions:
+        lines.append("    annotators: positions" + _why(found, "annotators"))
+    lines.append(f"    na_values: [{', '.join(json.dumps(v) for v in found.na_values)}]")
+    spelt = {name: label[0] for name, label in found.labels.items() if name != label[0]}
+    if spelt:
+        lines.append("    label_names: {" + ", ".join(f"{_q(n)}: {i}" for n, i in spelt.items()) + "}")
+    if found.metrics:
+        lines.append("    # numbers that look like scores of automatic metrics; remove what is none")
+        lines.append("    metrics: {" + ", ".join(f"{_q(c)}: {_q(c)}" for c in found.metrics) + "}")
+    return lines + ["labels:"] + [_label(*label) for label in found.labels.values()]
+
+
+def _label(id_: str, low: float, high: float, whole: bool) -> str:
+    more = "" if whole else ", level: interval, integer: false"
+    more += ", direction: -1" if negative(id_) else ""
+    return f"  {id_}: {{scale: [{low:g}, {high:g}]{more}}}"
+
+
+def _why(found: Guess, key: str) -> str:
+    return f"  # {found.why[key]}" if key in found.why else ""
+
+
+def _q(text: str) -> str:
+    """Text as YAML reads it back: plain where that is safe, else quoted."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
+    """What a study's data amount to, a line a fact: sizes, labels with their scores, what was mended and dropped."""
+    built = built or build.build(study)
+    marks = built.frames["annotations"]
+    sizes = built.profile
+    lines = [
+        f"{sizes['n_annotations']:,} annotations of {sizes['n_items']:,} items in {sizes['n_dialogues']:,} dialogues "
+        f"of {len(sizes['systems'])} system(s) by {sizes['n_annotators']} people or positions"
+    ]
+    titles = {(label.method, label.id): label for label in study.label_list()}
+    for (method, label), rows in marks.groupby(["method", "label"], sort=False):
+        items = len(rows.drop_duplicates(ITEM))
+        low, high = rows["score"].min(), rows["score"].max()
+        scale = titles[method, label].scale if (method, label) in titles else (low, high)
+        lines.append(
+            f"{method} {label}: {len(rows):,} scores of {items:,} items, {low:g} to {high:g} on a scale from "
+            f"{scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
+        )
+        if items < _FEW:
+            lines.append(f"warning: {items} items are few for {label}: intervals will be wide and rough")
+    for row in built.frames["counts"].itertuples():
+        if row.action in ("mended", "dropped"):
+            lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
+    return lines
