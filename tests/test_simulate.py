@@ -225,7 +225,7 @@ def test_nothing_is_dropped_but_what_was_meant_to_be(demo):
     assert not (frames["counts"]["action"] == "mended").any()
 
 
-def test_pairs_annotated_twice_are_fifty_at_most_and_balanced(demo):
+def test_fifty_pairs_are_annotated_twice_and_pairs_of_systems_are_balanced(demo):
     frames, _ = demo
     rows = main(frames).query("group == 'sur_x' and method == 'comparative' and label == 'quality'")
     times = rows.groupby("dialogue").size()

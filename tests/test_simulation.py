@@ -241,8 +241,11 @@ def test_sessions_are_balanced(half, seed):
     assert (found.systems[:, 0] != found.systems[:, 1]).all()
     assert (np.bincount(found.systems.ravel(), minlength=4) == n // 2).all()
     assert 1 <= np.bincount(found.interactor).min() <= np.bincount(found.interactor).max() <= 9
-    some = found.balanced(0.5, generator(seed, 1))
-    assert len(np.unique(np.bincount(found.systems[some].ravel(), minlength=4))) == 1
+    most = found.balanced(0.9, np.arange(n), generator(seed, 1))
+    some = found.balanced(0.25, most, generator(seed, 2))
+    assert set(some) <= set(most)
+    for part in (most, some):
+        assert len(np.unique(np.bincount(found.systems[part].ravel(), minlength=4))) == 1
 
 
 @given(st.integers(10, 60), st.integers(3, 8), st.integers(0, 1000))

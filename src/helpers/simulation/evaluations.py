@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -67,30 +68,54 @@ def external(
     passed : for the group that also judges turns, the ids of those who passed the training, by behaviour task.
     """
     g = design.GROUPS[group]
-    turns = passed is not None
-    part, ids = Part(g.part.removesuffix("_evaluation"), text_scores=not turns), ids_of(world)
-    found, n = measures(spec, group), len(ids)
-    pool = _pool(spec, group)
-    rated, rated_twice = _rated(g, world, rng)
-    compared = world.sessions.balanced(g.pairs, rng) if turns else _some(np.arange(n // 2), g.pairs, rng)
-    pair_twice = (
-        np.intersect1d(compared, rated_twice[::2] // 2) if turns else _some(compared, g.pairs_twice, rng, n // 2)
-    )
-    seen = np.union1d(rated, np.concatenate([2 * compared, 2 * compared + 1]))
-    for i in seen:
-        part.dialogue(ids[i], design.SYSTEMS[world.system[i]], texts[i] if turns else ())
-    most = design.UNITS_PER_WORKER if turns else 2 * n
-    if turns:
+    part = Part(g.part.removesuffix("_evaluation"), text_scores=passed is None)
+    ids, found, pool = ids_of(world), measures(spec, group), _pool(spec, group)
+    plan = _plan(g, world, rng)
+    for i in plan.dialogues():
+        part.dialogue(ids[i], design.SYSTEMS[world.system[i]], texts[i] if passed is not None else ())
+    most = design.UNITS_PER_WORKER if group == "sur_x" else 2 * len(ids)
+    if passed is not None:
         for task, labels in (by_task(found, "behavior") | by_task(found, "turn_likert")).items():
             able = passed.get(task, pool)
-            _turn_task(
-                part, world, ids, task, labels, able, people.assign(rated, rated_twice, len(able), most, rng), rng
-            )
-    work = people.assign(rated, rated_twice, len(pool), most, rng)
+            work = people.assign(plan.rated, plan.rated_twice, len(able), most, rng)
+            _turn_task(part, world, ids, task, labels, able, work, rng)
+    work = people.assign(plan.rated, plan.rated_twice, len(pool), most, rng)
     _dialogue_task(part, world, ids, by_task(found, "dialogue_likert")["dialogue_likert"], pool, work, rng)
-    work = people.assign(compared, pair_twice, len(pool), most, rng)
+    work = people.assign(plan.compared, plan.compared_twice, len(pool), most, rng)
     _pair_task(part, world, ids, by_task(found, "comparative")["comparative"], pool, work, rng)
     return part
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Dialogues a group rates, and rates twice; sessions whose pair it compares, and compares twice. All sorted."""
+
+    rated: np.ndarray
+    rated_twice: np.ndarray
+    compared: np.ndarray
+    compared_twice: np.ndarray
+
+    def dialogues(self) -> np.ndarray:
+        return np.union1d(self.rated, np.concatenate([2 * self.compared, 2 * self.compared + 1]))
+
+
+def _plan(g: design.GroupDesign, world: World, rng: Generator) -> _Plan:
+    """Who rates all dialogues takes balanced sessions twice, both dialogues and the pair; others take what comes."""
+    n = len(world.sessions)
+    sessions, dialogues = np.arange(n), np.arange(2 * n)
+    if g.dialogues == 1:
+        compared = world.sessions.balanced(g.pairs, sessions, rng)
+        twice = world.sessions.balanced(g.twice, compared, rng)
+        return _Plan(dialogues, np.sort(np.concatenate([2 * twice, 2 * twice + 1])), compared, twice)
+    rated = _some(dialogues, round(g.dialogues * 2 * n), rng)
+    compared = _some(sessions, round(g.pairs * n), rng)
+    twice = round(g.twice * 2 * n), round(g.pairs_twice * n)
+    return _Plan(rated, _some(rated, twice[0], rng), compared, _some(compared, twice[1], rng))
+
+
+def _some(items: np.ndarray, n: int, rng: Generator) -> np.ndarray:
+    """`n` of `items`, sorted."""
+    return np.sort(rng.choice(items, n, replace=False))
 
 
 def _pool(spec: Simulate, group: str) -> list[str]:
@@ -100,21 +125,6 @@ def _pool(spec: Simulate, group: str) -> list[str]:
         "dev_x": ("developer", spec.n_developers),
     }[group]
     return [worker(workforce, i) for i in range(n)]
-
-
-def _rated(g: design.GroupDesign, world: World, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Dialogues the group rates at all, and twice. Who rates all takes both dialogues of a session twice or neither."""
-    n = len(world.system)
-    if g.dialogues == 1:
-        sessions = world.sessions.balanced(g.twice, rng)
-        return np.arange(n), np.sort(np.concatenate([2 * sessions, 2 * sessions + 1]))
-    rated = _some(np.arange(n), g.dialogues, rng)
-    return rated, _some(rated, g.twice, rng, n)
-
-
-def _some(items: np.ndarray, share: float, rng: Generator, of: int | None = None) -> np.ndarray:
-    """Some of `items`, sorted: `share` of their number, or of `of`."""
-    return np.sort(rng.choice(items, min(round(share * (of or len(items))), len(items)), replace=False))
 
 
 def _turn_task(part: Part, world: World, ids, task: str, labels, pool, work: people.Work, rng: Generator) -> None:

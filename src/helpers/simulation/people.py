@@ -21,11 +21,14 @@ class Sessions:
     def __len__(self) -> int:
         return len(self.kind)
 
-    def balanced(self, share: float, rng: np.random.Generator) -> np.ndarray:
-        """Sorted indices of about `share` of the sessions in which all systems occur equally often."""
+    def balanced(self, share: float, among: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Sorted indices of sessions `among` the given ones in which all systems occur equally often.
+
+        About `share` of all sessions, less where a pair of systems has not so many.
+        """
         wanted = _per_kind(2 * round(share * len(self) / 2))
-        picked = [rng.permutation(np.flatnonzero(self.kind == k))[:n] for k, n in enumerate(wanted)]
-        return np.sort(np.concatenate(picked))
+        kind = self.kind[among]
+        return np.sort(np.concatenate([rng.permutation(among[kind == k])[:n] for k, n in enumerate(wanted)]))
 
 
 def _per_kind(n: int) -> list[int]:
