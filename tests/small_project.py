@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -86,19 +87,27 @@ class Project:
         file.write_text(text.replace(old, new))
 
     def environment(self):
-        names = ("COMPENDIUM_OUT", "COMPENDIUM_RAW", "PYTHONPATH")
-        return {k: v for k, v in os.environ.items() if k not in names}
+        names = ("COMPENDIUM_OUT", "COMPENDIUM_RAW", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+        compiled = os.path.join(tempfile.gettempdir(), f"compendium-tests-{os.getuid()}")
+        return {k: v for k, v in os.environ.items() if k not in names} | {"PYTHONPYCACHEPREFIX": compiled}
 
-    def run(self, *arguments, timeout=120):
+    def copy(self, folder):
+        """The project as it stands, in another folder."""
+        shutil.copytree(self.folder, folder)
+        other = object.__new__(Project)
+        other.folder = Path(folder)
+        return other
+
+    def run(self, *arguments, timeout=120, python=()):
         """Run the command line; exit code, output and errors."""
-        command = [sys.executable, "run_all.py", *arguments]
+        command = [sys.executable, *python, "run_all.py", *arguments]
         return subprocess.run(
             command, cwd=self.folder, env=self.environment(), capture_output=True, text=True, timeout=timeout
         )
 
     def states(self, *arguments, code=0):
         """Run the command line on the tiny study: node -> (state, reason)."""
-        done = self.run("--study", "tiny", *arguments)
+        done = self.run("--study", "tiny", "--jobs", "1", *arguments)
         assert done.returncode == code, done.stdout + done.stderr
         return states(done.stdout)
 
@@ -111,5 +120,5 @@ class Project:
 
 def states(output):
     """Lines of a run as node -> (state, reason)."""
-    pattern = r"^  (\S+)\s{2,}(up to date|would run|may run|not run|\w+)\s*(?:[\d.]+ s)?(?:\s+(.*))?$"
+    pattern = r"^  (\S+) {2,}(up to date|would run|may run|not run|\w+) *(?:[\d.]+ s)?(?: +(.*))?$"
     return {m[1]: (m[2], m[3] or "") for m in re.finditer(pattern, output, re.MULTILINE)}

@@ -129,8 +129,12 @@ class Runner:
         if self._executor is None:
             self._executor = self.make_executor()
         argument = node.argument()
-        job = _Job(node, parts, why, argument, _stamps(node.outputs()), time.monotonic())
+        job = _Job(node, parts, why, argument, _stamps(self._files(node)), time.monotonic())
         self._running[self._executor.submit(node.work, argument)] = job
+
+    def _files(self, node: Node) -> set[Path]:
+        """What a node has written, by its outputs and by what was recorded of its last run."""
+        return {*node.outputs(), *self.studies[node.study].manifest.outputs(node.name)}
 
     def _outcome(self, job: _Job, future: Future) -> Status:
         """What came of a node that ran; where it went well its outputs are recorded, and those of before removed."""
@@ -141,12 +145,12 @@ class Runner:
             self._executor = None
         if outcome.state != "done":
             return Status(outcome.state, outcome.message, outcome.seconds)
-        study, outputs = self.studies[job.node.study], job.node.outputs()
-        after = _stamps(outputs)
-        for path in [p for p in after if job.before.get(p) == after[p]]:
-            path.unlink()
-            del after[path]
-        study.manifest.record(job.node.name, job.parts, after, outcome.seconds, self.cache)
+        study = self.studies[job.node.study]
+        for path, stamp in _stamps(job.before).items():
+            if stamp == job.before[path]:
+                path.unlink()
+        outputs = _stamps(job.node.outputs())
+        study.manifest.record(job.node.name, job.parts, outputs, outcome.seconds, self.cache)
         study.manifest.save(study.study)
         return Status("done", job.why, outcome.seconds)
 

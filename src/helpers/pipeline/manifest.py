@@ -98,7 +98,7 @@ class Manifest:
         if kept is None:
             return "new"
         before = kept["parts"]
-        changed = [p for p in sorted({*before, *parts}) if before.get(p) != parts.get(p)]
+        changed = [p for p in {**parts, **before} if before.get(p) != parts.get(p)]
         if changed:
             more = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
             return f"changed: {', '.join(changed[:4])}{more}"

@@ -79,8 +79,8 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
             for study in studies.values() if not options.dry else ():
                 study.clear_scratch()
         runner.close()
-        known.save()
     if not options.dry:
+        known.save()
         for study in studies.values():
             index = store.out_root() / "reports" / study.key / "index.html"
             if index.is_file():

@@ -230,7 +230,5 @@ def progress(job: NotebookJob) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path as messages give it: relative to the folder the command was called in where it lies below."""
-    with suppress(ValueError):
-        return path.relative_to(Path.cwd()).as_posix()
-    return str(path)
+    """A path as messages give it: below the folder that everything is written to."""
+    return path.relative_to(store.out_root()).as_posix()
