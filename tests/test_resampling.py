@@ -13,6 +13,17 @@ from helpers import resampling as rs
 REFERENCE = Path(__file__).parent / "reference"
 
 
+def reference(name):
+    """Numbers that R printed (tests/reference/agreement.R)."""
+    lines = (REFERENCE / "agreement.txt").read_text().splitlines()
+    return next([float(v) for v in line.split()[1:]] for line in lines if line.split()[0] == name)
+
+
+X = np.array([0.2, 0.4, 0.5, 0.9, 1.1, 1.3, 1.4, 1.9, 2.2, 2.4, 2.9, 3.1, 3.8, 4.6, 5.5, 6.1, 7.9, 9.3, 12.4, 17.7])
+Y = np.array([1.1, 0.7, 0.6, 1.4, 0.8, 2.1, 1.2, 2.6, 1.7, 2.2, 2.0, 3.3, 2.9, 2.4, 3.9, 3.1, 4.8, 4.1, 4.4, 6.0])
+G = np.repeat([1, 2], [8, 12])
+
+
 def mean(sums):
     """From rows (value, 1)."""
     return sums[:, 0] / sums[:, 1]
@@ -43,6 +54,49 @@ def test_mean_equals_scipy_bca():
     assert ours.estimate == pytest.approx(x.mean())
     # two independent sets of 100,000 resamples: the Monte Carlo error of an end is about 0.003
     assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.012)
+
+
+def test_mean_equals_r_boot():
+    ours = rs.bootstrap_sums(with_ones(X), mean, unit="turn", rng=rng(), n_resamples=200_000)
+    # R's ends and ours carry Monte Carlo errors of about 0.01 each (the high end of 20 skewed numbers is far out)
+    assert (ours.low, ours.high) == pytest.approx(reference("mean_bca"), abs=0.04)
+    assert ours.percentile == pytest.approx(reference("mean_percentile"), abs=0.03)
+
+
+def test_correlation_equals_r_boot():
+    def pearson(index):
+        x, y = X[index], Y[index]
+        x, y = x - x.mean(1, keepdims=True), y - y.mean(1, keepdims=True)
+        return np.sum(x * y, 1) / np.sqrt(np.sum(x**2, 1) * np.sum(y**2, 1))
+
+    ours = rs.bootstrap_index(20, pearson, unit="item", rng=rng(), n_resamples=100_000)
+    assert ours.percentile == pytest.approx(reference("correlation_percentile"), abs=0.003)
+    # R takes the acceleration from a regression on resamples, we from the jackknife: the ends differ a little more
+    assert (ours.low, ours.high) == pytest.approx(reference("correlation_bca"), abs=0.01)
+
+
+def test_strata_equal_r_boot():
+    second = (G == 2).astype(float)
+    rows = np.column_stack([X * second, second, X * (1 - second), 1 - second])
+    ours = rs.bootstrap_sums(
+        rows,
+        lambda s: s[:, 0] / s[:, 1] - s[:, 2] / s[:, 3],
+        unit="turn",
+        rng=rng(),
+        strata=G,
+        n_resamples=100_000,
+    )
+    assert ours.percentile == pytest.approx(reference("strata_percentile"), abs=0.05)
+    assert (ours.low, ours.high) == pytest.approx(reference("strata_bca"), abs=0.08)
+
+
+def test_weights_path_equals_sums():
+    by_sums = rs.bootstrap_sums(with_ones(X), mean, unit="turn", rng=rng(), n_resamples=500)
+    by_weights = rs.bootstrap_weights(20, lambda w: w @ X / 20, unit="turn", rng=rng(), n_resamples=500, method="bca")
+    assert by_weights.percentile == pytest.approx(by_sums.percentile)
+    # leaving a unit out, the weights add up to 19
+    found = rs.bootstrap_weights(20, lambda w: w @ X / w.sum(1), unit="turn", rng=rng(), n_resamples=500)
+    assert (found.low, found.high) == pytest.approx((by_sums.low, by_sums.high))
 
 
 def test_bca_of_given_resamples_equals_scipy_to_rounding():

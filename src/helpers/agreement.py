@@ -68,7 +68,7 @@ def alpha_table(
     for cell, label, frame in _cells(chosen, labels):
         keys = {"raters": raters, "kind": "+".join(kinds)}
         rows += [cell | row for row in _rows(frame, label, keys, units, seed, tuple(cell.values()), options)]
-    return pd.DataFrame(rows)
+    return _table(rows)
 
 
 def alpha_between(
@@ -106,7 +106,7 @@ def alpha_between(
         keys = {"raters": "one_each", "kind": "+".join(kinds)}
         names = (*cell.values(), group_b)
         rows += [cell | {"group_b": group_b} | r for r in _rows(frame, label, keys, units, seed, names, options)]
-    return pd.DataFrame(rows)
+    return _table(rows)
 
 
 def alpha_over_annotators(
@@ -139,7 +139,7 @@ def alpha_over_annotators(
         keys = {"measurement": label.level, "raters": "all", "kind": "+".join(kinds)}
         for unit, interval in _over_annotators(several, label, (seed, *cell.values()), options).items():
             rows.append(cell | common | _row("alpha", {"resample": unit, **keys}, **interval.row()))
-    return pd.DataFrame(rows)
+    return _table(rows)
 
 
 def _over_annotators(frame: pd.DataFrame, label: Label, names: tuple, options: dict) -> dict[str, Interval]:
@@ -168,15 +168,10 @@ def _over_annotators(frame: pd.DataFrame, label: Label, names: tuple, options: d
     found = np.array([a.estimate for a in without])
     if np.isnan(found).all():
         return {both: two_way, one_out: none("no two people are left when one is left out")[one_out]}
-    undefined, note = (
-        int(np.isnan(found).sum()),
-        f"smallest and largest of {len(found)}, from {min(a.n_items for a in without)} items or more",
-    )
-    low, high = float(np.nanmin(found)), float(np.nanmax(found))
-    return {
-        both: two_way,
-        one_out: Interval(two_way.estimate, low, high, "range", one_out, len(found), undefined, note=note),
-    }
+    low, high, undefined = float(np.nanmin(found)), float(np.nanmax(found)), int(np.isnan(found).sum())
+    note = f"smallest and largest of {len(found)}, from {min(a.n_items for a in without)} items or more"
+    extremes = Interval(two_way.estimate, low, high, "range", one_out, len(found), undefined, note=note)
+    return {both: two_way, one_out: extremes}
 
 
 def first_annotations(
@@ -253,6 +248,10 @@ def _domain(scores: pd.Series, label: Label, mirrored: bool) -> Sequence[float] 
     if label.binary:
         return (0, 1)
     return np.unique(np.r_[scores, -scores]) if mirrored else None
+
+
+def _table(rows: list[dict]) -> pd.DataFrame:
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=["statistic"])
 
 
 def _row(statistic: str, keys: dict[str, object], **columns: object) -> dict[str, object]:

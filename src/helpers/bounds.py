@@ -69,7 +69,9 @@ def degenerate(
         elif name not in lows:
             out[name] = none(f"too few marks for an interval: {note}", point[name])
         else:
-            out[name] = Interval(point[name], lows[name], highs[name], "exact_bound", unit, n_units, note=note)
+            # the binomial interval holds the estimate; min and max only undo rounding
+            low, high = min(lows[name], point[name]), max(highs[name], point[name])
+            out[name] = Interval(point[name], low, high, "exact_bound", unit, n_units, note=note)
     return out
 
 

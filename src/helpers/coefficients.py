@@ -6,6 +6,7 @@ coefficient with a note that is empty unless it is undefined.
 
 from __future__ import annotations
 
+import warnings
 from math import nan
 
 import numpy as np
@@ -82,7 +83,9 @@ def icc(values: np.ndarray, forms: tuple[str, ...] = ("ICC(1,1)",)) -> list[dict
     rounding = pingouin.options["round.column.CI95"]
     pingouin.options["round.column.CI95"] = None  # full precision: rounding is for presentation
     try:
-        table = pingouin.intraclass_corr(long, "item", "annotator", "score").set_index("Type")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)  # pingouin 0.7 on pandas 3.1
+            table = pingouin.intraclass_corr(long, "item", "annotator", "score").set_index("Type")
     finally:
         pingouin.options["round.column.CI95"] = rounding
     return [

@@ -106,7 +106,7 @@ def positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     codes[missing] = len(kinds)
     wrong = ~missing & ((codes == len(kinds)) | (np.append(kinds, np.nan)[codes] != column))
     if wrong.any():
-        raise ValueError(f"expected values among {kinds.tolist()}, found {column[wrong][0]!r}")
+        raise ValueError(f"expected values among {kinds.tolist()}, found {column[wrong][0]:g}")
     return codes
 
 
@@ -148,25 +148,23 @@ class Terms:
 
         At the ordinal level D_o and D_e are in squared shares of the n ranks (Krippendorff's, divided by n squared).
         """
-        v = len(self.values)
-        n_c = sums[:, -v:]
+        pairs = sums.shape[1] - len(self.values) - 1
+        apart, differing, n_c = sums[:, :pairs] / self.scale, sums[:, pairs] / self.scale, sums[:, pairs + 1 :]
         n = n_c.sum(axis=1)
-        apart = sums[:, : -v - 1] / self.scale
         if self.level == "ordinal":
             rank = midranks(n_c)  # each resample has its own
-            c, k = np.triu_indices(v, 1)
+            c, k = np.triu_indices(len(self.values), 1)
             observed = 2 * np.sum(apart * (rank[:, c] - rank[:, k]) ** 2, axis=1)
             expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
         else:
             observed = 2 * apart[:, 0]
             expected = np.sum((n_c @ distances(self.values, self.level)) * n_c, axis=1)
         expected = np.where(np.sum(n_c > 0, axis=1) > 1, expected, 0.0)
-        raw = 1 - 2 * sums[:, -v - 1] / self.scale / n
         return {
             "alpha": 1 - (n - 1) * observed / np.where(expected > 0, expected, np.nan),
             "observed": observed / n,
             "expected": expected / (n * (n - 1)),
-            "raw_agreement": raw,
+            "raw_agreement": 1 - 2 * differing / n,
         }
 
     def binary_measures(self, sums: np.ndarray) -> dict[str, np.ndarray]:

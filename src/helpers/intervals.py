@@ -150,7 +150,7 @@ def _bca_levels(estimate, defined, jackknife, confidence, weights, groups) -> tu
     z = z0 + ndtri(np.array([(1 - confidence) / 2, (1 + confidence) / 2]))
     if np.any(1 - a * z <= 0):
         return np.full(2, nan), "the acceleration is too large for the BCa transformation"
-    return ndtr(z0 + z / (1 - a * z)), ""  # Efron 1987, section 2; Efron and Tibshirani 1993, eq. 14.10
+    return ndtr(z0 + z / (1 - a * z)), ""  # Efron 1987; Efron and Tibshirani 1993, eq. 14.10
 
 
 def bca(

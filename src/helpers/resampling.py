@@ -192,7 +192,7 @@ def bootstrap_two_way(
     judgement weighs as much as their product; where annotators are compared, copies of one annotator are no pair.
     `width` as in `bootstrap_weights`.
 
-    The variance is over- rather than underestimated (Owen 2007, section 4), so the interval is somewhat wide. There is
+    The variance is over- rather than underestimated (Owen 2007), so the interval is somewhat wide. There is
     no BCa: two crossed samples have no agreed jackknife. Checked by simulation of a crossed random-effects mean.
     """
     items, annotators = rng.spawn(2)
@@ -262,7 +262,7 @@ class _Multiplicities:
     def __init__(self, n: int, rng: np.random.Generator, width: int = 0):
         if n < 1:
             raise ValueError(f"expected at least one unit in each sample, found {n}")
-        self.weights, self.strata, self.rng, self.width = np.ones(n), np.zeros(n, int), rng, 4 * n + width
+        self.weights, self.strata, self.rng, self.width = np.ones(n), np.zeros(n, int), rng.spawn(1)[0], 4 * n + width
 
     def whole(self) -> np.ndarray:
         return self.weights[None]
