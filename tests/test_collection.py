@@ -99,28 +99,6 @@ def test_counts_over_all_methods_stand_without_a_method():
     }
 
 
-def test_printed_counts_find_their_own():
-    printed = pd.DataFrame(
-        [
-            ("all", "g", "evaluators"),
-            ("p", "g", "evaluated"),
-            ("p", "g", "doubly_annotated"),
-            ("p", "x", "evaluated"),
-            ("p", "g", "payment"),
-        ],
-        columns=["panel", "row", "column"],
-        index=[9, 8, 7, 6, 5],
-    )
-    found = collection.beside(collection.counts(MARKS), printed, {"p": "behavior"})
-    assert found.to_dict() == {
-        9: 3,
-        8: 2,
-        7: 1,
-        6: pytest.approx(np.nan, nan_ok=True),
-        5: pytest.approx(np.nan, nan_ok=True),
-    }
-
-
 def test_positions_are_not_counted_as_people():
     out = collection.counts(MARKS.assign(annotator_known=False))
     people = out[out["condition"].str.contains("what=annotators")]
@@ -433,11 +411,6 @@ def test_costs_add_up_tasks_and_name_what_is_missing():
         final_labels={"behavior": ["ignore"]},
     )
     schema.make_results(pd.concat([medians, out]), study="s", notebook="n")
-    printed = published.load("finch2023", "Table 10")
-    assert costs.beside(out, printed).isna().all()  # no such groups here
-    beside = costs.beside(out.assign(group="sur_x"), printed)
-    assert beside[(printed["row"] == "abc_eval_all") & (printed["column"] == "ti")].tolist() == [6.0]
-    assert beside[(printed["row"] == "abc_eval_final") & (printed["column"] == "tp")].tolist() == [15.0]
     untimed = costs.costs(
         medians,
         LABEL_SETS["abc_eval"],

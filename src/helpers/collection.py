@@ -92,26 +92,6 @@ def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]
     return [{"condition": condition(what=w, kind=kind), "estimate": n, "note": note} for w, n, note in out]
 
 
-def beside(counts: pd.DataFrame, printed: pd.DataFrame, panels: Mapping[str, str]) -> pd.Series:
-    """What `counts` has for each printed count of a table whose rows are groups, aligned with `printed`.
-
-    Columns evaluators, evaluated and doubly_annotated are known; panels : panel -> method, other panels count over all
-    methods. Evaluated are units judged once or twice: Table 2 of Finch et al. 2024 leaves out those judged more often.
-    Missing where the study has no such group or the column is another.
-    """
-    human = counts[counts["condition"].str.contains("kind=human")]
-    what = human["condition"].map(lambda c: read_condition(c)["what"])
-    rows = zip(human["group"], human["method"], what, human["estimate"], strict=True)
-    known = {(group, method if isinstance(method, str) else None, w): n for group, method, w, n in rows}
-    parts = {"evaluators": ["annotators"], "evaluated": ["once", "twice"], "doubly_annotated": ["twice"]}
-    return printed.apply(
-        lambda r: sum(
-            known.get((r["row"], panels.get(r["panel"]), w), np.nan) for w in parts.get(r["column"], ["none"])
-        ),
-        axis=1,
-    )
-
-
 def utterances(dialogues: pd.DataFrame) -> pd.DataFrame:
     """Sizes of each system turn's texts and of everything said before it.
 

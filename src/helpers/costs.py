@@ -26,16 +26,6 @@ PARTS = {
     "second_likert": "dialogue_likert",
     "comparative": "comparative",
 }
-#: rows and columns of Table 10 -> (group, method, tasks) and statistic
-TABLE_10_ROWS = {
-    "dialogue_collection": ("stu_i", COLLECTION, "all"),
-    "dialogue_likert": ("sur_x", "dialogue_likert", "all"),
-    "comparative": ("sur_x", "comparative", "all"),
-    "turn_likert": ("sur_x", "turn_likert", "all"),
-    "abc_eval_all": ("sur_x", "behavior", "all"),
-    "abc_eval_final": ("sur_x", "behavior", "final"),
-}
-TABLE_10_COLUMNS = {"ti": "unit_minutes", "tp": "throughput", "ec": "estimated_cost", "oc": "own_cost"}
 _KEYS = ["corpus", "group", "method", "task"]
 
 
@@ -153,15 +143,6 @@ def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, pa
         {"statistic": name, "estimate": value, "note": why[name] if np.isnan(value) else None}
         for name, value in amounts.items()
     ]
-
-
-def beside(results: pd.DataFrame, printed: pd.DataFrame) -> pd.Series:
-    """What `costs` has for each printed cell of Table 10, aligned with `printed`; missing where it has none."""
-    tasks = results["condition"].str.removeprefix("tasks=")
-    keys = zip(results["group"], results["method"], tasks, results["statistic"], strict=True)
-    known = dict(zip(keys, results["estimate"], strict=True))
-    cells = zip(printed["row"].map(TABLE_10_ROWS), printed["column"].map(TABLE_10_COLUMNS), strict=True)
-    return pd.Series([known.get((*row, column), np.nan) for row, column in cells], index=printed.index)
 
 
 def _payment(given: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:

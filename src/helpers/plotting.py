@@ -189,17 +189,29 @@ def bars_ci(
     """
     rows = look.sort(results)
     places = list(dict.fromkeys(rows[x]))
-    keys = list(dict.fromkeys(rows[hue]))
-    width = 0.8 / len(keys)
-    for i, key in enumerate(keys):
+    at, width = _beside_each_other(rows, x, hue, look)
+    for key in sorted(rows[hue].unique(), key=lambda v: look.position(hue, v)):
         part = rows[rows[hue] == key]
-        at = np.array([places.index(v) for v in part[x]]) + (i - (len(keys) - 1) / 2) * width
-        ax.bar(at, part["estimate"], width * 0.92, color=look.color(hue, key), alpha=0.85, label=look.name(hue, key))
-        ax.errorbar(at, part["estimate"], _bars(part), fmt="none", ecolor=INK, elinewidth=0.9, capsize=1.5)
+        here = [at[place, key] for place in part[x]]
+        ax.bar(here, part["estimate"], width * 0.92, color=look.color(hue, key), alpha=0.85, label=look.name(hue, key))
+        ax.errorbar(here, part["estimate"], _bars(part), fmt="none", ecolor=INK, elinewidth=0.9, capsize=1.5)
     method = dict(zip(rows[x], rows["method"], strict=True)) if "method" in rows else {}
     _names_below(ax, [look.name(x, p, method.get(p)) for p in places])
     ax.set(ylabel=ylabel)
     ax.grid(axis="y")
+
+
+def _beside_each_other(rows: pd.DataFrame, x: str, hue: str, look: Look) -> tuple[dict[tuple, float], float]:
+    """Where each (x, hue) stands: those of one x side by side around its place 0, 1, …; and the room of one."""
+    keys = {
+        place: sorted(part[hue].unique(), key=lambda v: look.position(hue, v))
+        for place, part in rows.groupby(x, sort=False)
+    }
+    width = 0.84 / max(map(len, keys.values()), default=1)
+    at = {
+        (p, k): i + (j - (len(ks) - 1) / 2) * width for i, (p, ks) in enumerate(keys.items()) for j, k in enumerate(ks)
+    }
+    return at, width
 
 
 def _names_below(ax: Axes, names: Sequence[str]) -> None:
@@ -220,20 +232,20 @@ def strip(frame: pd.DataFrame, ax: Axes, look: Look, *, x: str, y: str, hue: str
     x, hue : columns that hold ids of a kind the look names. Points are spread sideways by the golden ratio in the order
     of their values: no chance, few collisions.
     """
-    places = sorted(frame[x].unique(), key=lambda v: look.position(x, v))
-    for i, place in enumerate(places):
-        part = frame[frame[x] == place]
-        keys = sorted(part[hue].unique(), key=lambda v: look.position(hue, v)) if hue else [place]
-        for j, key in enumerate(keys):
-            values = np.sort(part.loc[part[hue or x] == key, y].dropna().to_numpy(float))
-            at, half = i + (j + 0.5) * 0.84 / len(keys) - 0.42, 0.34 / len(keys)
-            side = (np.arange(len(values)) * 0.6180339887498949) % 1 - 0.5
-            color = look.color(hue or x, key)
-            ax.plot(at + 2 * half * side, values, "o", markersize=2.2, color=color, alpha=0.4, markeredgewidth=0)
-            if len(values):
-                low, middle, high = np.percentile(values, [25, 50, 75])
-                ax.plot([at, at], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
-                ax.plot([at - half, at + half], [middle, middle], color=INK, linewidth=1.6)
+    frame = frame.iloc[np.argsort([look.position(x, v) for v in frame[x]], kind="stable")]
+    at, width = _beside_each_other(frame, x, hue or x, look)
+    for (place, key), middle_x in at.items():
+        here = (frame[x] == place) & (frame[hue or x] == key)
+        values = np.sort(frame.loc[here, y].dropna().to_numpy(float))
+        side = (np.arange(len(values)) * 0.6180339887498949) % 1 - 0.5
+        style = {"markersize": 2.2, "alpha": 0.4} if len(values) > 60 else {"markersize": 3.2, "alpha": 0.7}
+        color = look.color(hue or x, key)
+        ax.plot(middle_x + 0.8 * width * side, values, "o", color=color, markeredgewidth=0, **style)
+        if len(values):
+            low, middle, high = np.percentile(values, [25, 50, 75])
+            ax.plot([middle_x, middle_x], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
+            ax.plot(middle_x + 0.4 * width * np.array([-1, 1]), [middle, middle], color=INK, linewidth=1.6)
+    places = list(dict.fromkeys(frame[x]))
     _names_below(ax, [look.name(x, place) for place in places])
     ax.grid(axis="y")
 
