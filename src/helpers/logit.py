@@ -159,12 +159,12 @@ def subset_log_likelihoods(x: np.ndarray, y: np.ndarray, masks: np.ndarray) -> t
     return value, separated
 
 
-def firth(x: np.ndarray, y: np.ndarray) -> FirthFit:
+def firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
     """Firth's penalised logistic regression: the likelihood times the root of the information's determinant.
 
     x (n, p), y (n,). Finite even under separation; in a saturated two-by-two table it adds 1/2 to each cell. The
-    p-values compare penalised likelihoods with and without the coefficient, the rest profiled out (Heinze and
-    Schemper 2002).
+    p-values compare penalised likelihoods with and without the coefficient, the rest profiled out (Heinze and Schemper
+    2002); without `test` they are missing and the work of them saved.
 
     Raises ValueError for collinear predictors. Checked against two-by-two tables by hand, R (general-purpose
     maximisation of the penalised likelihood: tests/reference/regression.R) and the package firthmodels
@@ -177,12 +177,13 @@ def firth(x: np.ndarray, y: np.ndarray) -> FirthFit:
     if np.linalg.matrix_rank(z) < z.shape[1]:
         raise ValueError("x: the predictors are collinear, or one is constant; Firth's estimate is not unique")
     beta, top = _firth_newton(z, y, np.ones(z.shape[1], dtype=bool))
-    # the test of the intercept needs it on the predictors' own scale
-    own = np.column_stack([np.ones(len(y)), x / scale])
-    p = [_firth_drop(own if j == 0 else z, y, j, top) for j in range(z.shape[1])]
+    p = np.full(len(beta), np.nan)
+    if test:  # that of the intercept needs it on the predictors' own scale
+        own = np.column_stack([np.ones(len(y)), x / scale])
+        p = np.array([_firth_drop(own if j == 0 else z, y, j, top) for j in range(len(beta))])
     slopes = beta[1:] / scale
     log_scale = np.sum(np.log(scale))  # the determinant is that of the predictors as given
-    return FirthFit(np.r_[beta[0] - slopes @ centre, slopes], np.array(p), top + log_scale)
+    return FirthFit(np.r_[beta[0] - slopes @ centre, slopes], p, top + log_scale)
 
 
 def signed_root(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
