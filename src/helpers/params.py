@@ -85,6 +85,7 @@ class Published(Section):
     paper: str
     element: str
     panels: dict[str, MethodName] = Field({}, description="panel of the table -> method")
+    note: str = Field("", description="what is known about printed values that differ; shown beside")
 
 
 class Iaa(Section):
