@@ -227,7 +227,7 @@ def _names_below(ax: Axes, names: Sequence[str]) -> None:
 
 
 def strip(frame: pd.DataFrame, ax: Axes, look: Look, *, x: str, y: str, hue: str | None = None) -> None:
-    """Every value of `y` as a point over its category `x` (and `hue` beside), with the quartiles.
+    """Every value of `y` as a point over its category `x` (and `hue` beside), with the quartiles of five or more.
 
     x, hue : columns that hold ids of a kind the look names. Points are spread sideways by the golden ratio in the order
     of their values: no chance, few collisions.
@@ -241,7 +241,7 @@ def strip(frame: pd.DataFrame, ax: Axes, look: Look, *, x: str, y: str, hue: str
         style = {"markersize": 2.2, "alpha": 0.4} if len(values) > 60 else {"markersize": 3.2, "alpha": 0.7}
         color = look.color(hue or x, key)
         ax.plot(middle_x + 0.8 * width * side, values, "o", color=color, markeredgewidth=0, **style)
-        if len(values):
+        if len(values) >= 5:
             low, middle, high = np.percentile(values, [25, 50, 75])
             ax.plot([middle_x, middle_x], [low, high], color=INK, linewidth=1.6, solid_capstyle="butt")
             ax.plot(middle_x + 0.4 * width * np.array([-1, 1]), [middle, middle], color=INK, linewidth=1.6)
