@@ -204,7 +204,7 @@ def test_strip_shows_every_value_and_the_quartiles_without_chance(abc):
         assert [t.get_text() for t in ax.get_xticklabels()] == ["Group B", "Group A"]
         plt.close(fig)
     assert drawn[0] == drawn[1]
-    alone, _, _, points, quartiles, median = drawn[0]
+    alone, points, quartiles, median = drawn[0]  # one value has no quartiles
     assert [y for _, y in alone] == [7]
     assert sorted(y for _, y in points) == [1, 2, 3, 4, 5]
     assert all(0.5 < x < 1.5 for x, _ in points)

@@ -187,6 +187,28 @@ def test_result_rows_are_spread_over_columns_in_the_order_asked_for():
         tables.spread(pd.concat([rows, rows]), ["group"], "what", {"x": "Ex"})
 
 
+def test_statistics_stand_side_by_side_with_or_without_their_intervals():
+    rows = pd.DataFrame(
+        {
+            "label": ["y", "y", "x", "y"],
+            "statistic": ["alpha", "alpha", "alpha", "kappa"],
+            "condition": ["resample=turn", "resample=dialogue", "resample=dialogue", None],
+            "estimate": [0.5, 0.5, 0.25, 0.4],
+            "ci_low": [0.4, 0.3, 0.1, np.nan],
+            "ci_high": [0.6, 0.7, 0.4, np.nan],
+        }
+    )
+    spec = {"A": ("alpha", "resample=dialogue"), "T": ("alpha", "resample=turn"), "K": ("kappa", ""), "Z": ("icc", "")}
+    wide = tables.side_by_side(rows, ["label"], spec, ["A"])
+    assert list(wide.columns) == ["label", "A", "T", "K"]
+    assert wide["label"].tolist() == ["y", "x"]
+    assert wide["A"].tolist() == ["0.50 [0.30, 0.70]", "0.25 [0.10, 0.40]"]
+    assert wide["T"][0] == 0.5
+    assert np.isnan(wide["K"][1])
+    with pytest.raises(ValueError, match="several rows of alpha"):
+        tables.side_by_side(rows, ["label"], {"A": ("alpha", "")})
+
+
 def test_prose_is_shown_and_names_from_data_are_made_harmless(monkeypatch):
     out = []
     monkeypatch.setattr("IPython.display.display", lambda data: out.append(data.data))

@@ -7,7 +7,7 @@ run as a formula is led by an apostrophe.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 
 import numpy as np
@@ -121,6 +121,25 @@ def spread(results: pd.DataFrame, index: list[str], key: str, columns: Mapping[s
     wide = wide[[c for c in columns if c in wide]].rename(columns=columns)
     whole = {c: wide[c].astype("Int64") for c in wide if (wide[c].dropna() % 1 == 0).all()}
     return wide.assign(**whole).rename_axis(columns=None).reset_index()
+
+
+def side_by_side(
+    results: pd.DataFrame, index: list[str], columns: Mapping[str, tuple[str, str]], with_interval: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Result rows of several statistics side by side: a row for each value of `index`, in the order of `results`.
+
+    columns : heading -> (statistic, part of its condition). Headings in `with_interval` become text with the interval.
+    Headings that no row has are left out. Raises ValueError where two rows share a place.
+    """
+    out = results.drop_duplicates(index)[index].set_index(index)
+    for heading, (statistic, part) in columns.items():
+        rows = results[results["statistic"] == statistic]
+        rows = rows[rows["condition"].fillna("").str.contains(part, regex=False)].set_index(index)
+        if rows.index.has_duplicates:
+            raise ValueError(f"{heading}: several rows of {statistic} with {part!r} for one of {index}")
+        if len(rows):
+            out[heading] = intervals(rows) if heading in with_interval else rows["estimate"]
+    return out.reset_index()
 
 
 def say(markdown: str) -> None:
