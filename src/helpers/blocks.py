@@ -142,8 +142,9 @@ def section(found: list[Block], heading: str) -> str:
                 inside = heading.lower() in line.lower()
             elif inside:
                 lines.append(line)
-        lines.append("")
-    return "\n".join(lines).strip() if inside else ""
+        if lines and lines[-1]:
+            lines.append("")
+    return "\n".join(lines).strip()
 
 
 def first_sentences(markdown: str, limit: int = 360) -> str:

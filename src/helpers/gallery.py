@@ -122,10 +122,14 @@ def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
     cells = [re.split(r"(?<!\\)\|", lines[i].strip())[1:-1] for i in table]
     out = ["|" + "|".join(row[:columns]) + "|" for row in cells[: rows + 2]]
     wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
-    left = [f"{wide} columns" if wide > 0 else "", f"{long} rows" if long > 0 else ""]
+    left = [_more(wide, "column"), _more(long, "row")]
     note = " and ".join(filter(None, left))
     after = ["", f"_{note} more in the full report._"] if note else []
     return "\n".join([*lines[: table[0]], *out, *after, *lines[table[-1] + 1 :]]) + "\n"
+
+
+def _more(n: int, what: str) -> str:
+    return "" if n <= 0 else f"{n} {what}{'s' if n > 1 else ''}"
 
 
 def _index(study: params.Study, rows: list[tuple[str, list[Block], Block | None]]) -> str:

@@ -1,22 +1,42 @@
-"""`check`: is a study's YAML right, are its data, and what will each notebook do? Nothing is written."""
+"""`new` and `check`: a first YAML for somebody's data, and what a YAML and its data come to."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from helpers import params
+from helpers import params, store
 from helpers.pipeline import dag
 from helpers.pipeline.nodes import missing
 from helpers.pipeline.notebook import facts
-from helpers.pipeline.run import cache, warning_of_few
+from helpers.pipeline.run import cache, relative
 from helpers.schema import DataError
-from helpers.sources import build, places
+from helpers.sources import build, inspect, places
+
+
+def new(name: str, data: Path) -> int:
+    """Write `params/<name>.yaml` for a data file, with what was guessed and why; returns the exit code.
+
+    Raises ParamsError for a name that cannot be a study's, or whose YAML is there already.
+    """
+    target = params.ROOT / "params" / f"{name}.yaml"
+    if target.exists():
+        raise params.ParamsError(f"params/{name}.yaml is there already: choose another name, or remove it")
+    try:
+        text = inspect.new_yaml(name, data)
+    except DataError as error:
+        print(f"new {name}: {error}", file=sys.stderr)
+        return 2
+    with store.atomic(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    print(f"wrote {relative(target)}: read it through, then\n  python run_all.py check {name}")
+    return 0
 
 
 def check(named: str, values: list[str]) -> int:
-    """Print what the YAML and the data of a study amount to; returns the exit code.
+    """Print what the YAML and the data of a study amount to, and what each notebook will do; returns the exit code.
 
-    Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong dag.yaml.
+    Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong dag.yaml.
     """
     study = params.load(named, params.parse_set(values))
     entries, known = dag.load(), cache()
@@ -31,24 +51,11 @@ def check(named: str, values: list[str]) -> int:
     except DataError as error:
         print(f"{study.key}: {error}", file=sys.stderr)
         return 2
-    _tell_data(built, study)
+    for line in inspect.describe(study, built):
+        print(f"  {line}")
     print("notebooks:")
     for name, entry in entries.items():
         reason = missing(entry, built.profile["features"])
         says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", known).title
         print(f"  {name:<24} {says}")
     return 0
-
-
-def _tell_data(built: build.Built, study: params.Study) -> None:
-    sizes = built.profile
-    print(
-        f"  {sizes['n_annotations']:,} annotations of {sizes['n_items']:,} items in {sizes['n_dialogues']:,} dialogues "
-        f"of {len(sizes['systems'])} systems by {sizes['n_annotators']} people"
-    )
-    for row in built.frames["counts"].itertuples():
-        if row.action in ("mended", "dropped"):
-            print(f"  {row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
-    warning = warning_of_few(sizes, study)
-    if warning:
-        print(f"  warning: {warning}")

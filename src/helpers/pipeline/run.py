@@ -7,7 +7,6 @@ import sys
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from helpers import params, store
 from helpers.pipeline import dag
@@ -90,6 +89,11 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
 
 def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str], options: Options) -> int:
     """Data of all studies first: a run with wrong data ends before any notebook starts."""
+    missing = {key: data_missing(study.study) for key, study in studies.items()} if options.dry else {}
+    for key in [k for k, files in missing.items() if files]:
+        print(f"{key}: its data are not here: {', '.join(missing[key])}: the run would stop", file=sys.stderr)
+    if any(missing.values()):
+        return 2
     runner.run(node for study in studies.values() for node in study.data())
     wrong = [(key, s) for key, s in runner.states.items() if s.state == "invalid"]
     for (study, _), status in wrong:
@@ -117,15 +121,11 @@ def _state(runner: Runner, study: str, name: str) -> tuple[str, str]:
 
 def _warn_of_few(studies: dict[str, StudyNodes]) -> None:
     for study in studies.values():
-        warning = warning_of_few(study.profile(), study.study)
-        if warning:
-            print(f"{study.key}: warning: {warning}")
-
-
-def warning_of_few(profile: dict[str, Any], study: params.Study) -> str:
-    """What to say where a study is too small for its intervals to be taken at their word; else an empty string."""
-    n, enough = profile.get("n_items", study.iaa.min_items), study.iaa.min_items
-    return f"{n} items are few (fewer than {enough}): intervals are wide and rough" if n < enough else ""
+        profile, enough = study.profile(), study.study.iaa.min_items
+        n = profile.get("n_items", enough) / max(1, len(profile.get("labels", [])))
+        if n < enough and "n_items" in profile:
+            told = f"{n:.0f} items a label (on average) are few, fewer than {enough}: intervals are wide and rough"
+            print(f"{study.key}: warning: {told}")
 
 
 class _Teller:
