@@ -18,7 +18,7 @@ SIGNED = (-1.0, 1.0)
 
 STATISTICS: dict[str, Statistic] = {
     # agreement (03)
-    "alpha": Statistic("Krippendorff's alpha", ("measurement", "raters", "resample", "kind"), (-inf, 1.0)),
+    "alpha": Statistic("Krippendorff's alpha", ("measurement", "raters", "resample", "kind", "scope"), (-inf, 1.0)),
     "observed_disagreement": Statistic("Observed disagreement", ("measurement", "raters", "kind"), (0.0, inf)),
     "expected_disagreement": Statistic("Expected disagreement", ("measurement", "raters", "kind"), (0.0, inf)),
     "raw_agreement": Statistic("Raw agreement", ("raters", "kind"), UNIT),
