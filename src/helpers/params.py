@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -248,7 +249,7 @@ class Study(Section):
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice and leaves times and dates as text."""
+    """Safe YAML that refuses a key given twice; times, dates and numbers with a leading zero stay text."""
 
 
 def _no_repeats(loader: yaml.Loader, node: yaml.MappingNode, deep: bool = False) -> dict:
@@ -267,10 +268,17 @@ def _no_repeats(loader: yaml.Loader, node: yaml.MappingNode, deep: bool = False)
 
 
 _Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _no_repeats)
+#: PyYAML's numbers less two traps: 12:30:00 is a time and 010 an id, and both stay text
+_NUMBERS = {
+    "tag:yaml.org,2002:int": r"[-+]?(?:0|[1-9][0-9_]*)",
+    "tag:yaml.org,2002:float": r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|nan)",
+}
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, regexp) for tag, regexp in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    first: [(tag, r) for tag, r in resolvers if tag not in (*_NUMBERS, "tag:yaml.org,2002:timestamp")]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+for _tag, _pattern in _NUMBERS.items():
+    _Loader.add_implicit_resolver(_tag, re.compile(f"(?:{_pattern})$"), list("-+.0123456789"))
 
 
 def _read(path: Path) -> tuple[dict, yaml.Node | None]:
@@ -319,11 +327,15 @@ def _fields_at(loc: tuple) -> list[str]:
         field = model.model_fields.get(part) if isinstance(part, str) and hasattr(model, "model_fields") else None
         candidates = [model] if field is None else _models_in(field.annotation)
         if field is None:  # the tag of a union, a list index or a free key: step into the model it names, if any
-            candidates = [m for m in _models_in(Source) if m.model_fields["adapter"].default == part] or [model]
+            candidates = [m for m in _models_in(Source) if part in _models_tag(m)] or [model]
         if not candidates:
             return []
         model = candidates[0]
     return list(getattr(model, "model_fields", {}))
+
+
+def _models_tag(model: type[BaseModel]) -> tuple[str, ...]:
+    return getattr(model.model_fields["adapter"].annotation, "__args__", ())
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:

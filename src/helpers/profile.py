@@ -131,15 +131,14 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
 def profile(frames: Frames, study: Study) -> dict[str, Any]:
     """What the study offers: `features` (name -> null, or why it is absent) and the sizes a reader asks for first."""
     annotations = frames["annotations"]
+    labels = annotations[["method", "label"]].drop_duplicates()
     return {
         "study": study.key,
         "features": {name: feature(frames, study) for name, feature in FEATURES.items()},
         "corpora": sorted(annotations["corpus"].unique()),
         "systems": sorted(annotations["system"].unique()),
         "groups": sorted(annotations["group"].unique()),
-        "labels": sorted(
-            {f"{m}:{label}" for m, label in zip(annotations["method"], annotations["label"], strict=True)}
-        ),
+        "labels": sorted(labels["method"] + ":" + labels["label"]),
         "n_annotations": len(annotations),
         "n_items": len(annotations.drop_duplicates(ITEM)),
         "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),

@@ -294,7 +294,7 @@ class _Report:
         if where is None:
             rows = "row " + (annotations["source_row"] + 1).astype(str)
             where = pd.DataFrame({"file": "annotations", "where": rows}, index=annotations.index)
-        self.file, self.where = where["file"].to_dict(), where["where"].to_dict()
+        self.where = where
 
     def rows(self, bad: pd.Series, column: str, expected: str | pd.Series, hint: str = "") -> None:
         """A problem for each row where `bad` is true; `expected` may differ by row."""
@@ -302,11 +302,12 @@ class _Report:
         values = self.annotations.loc[at, column]
         texts = [expected] * len(at) if isinstance(expected, str) else expected.loc[at]
         for i, value, text in zip(at, values, texts, strict=True):
-            shown = "nothing" if pd.isna(value) else f"{value:g}" if isinstance(value, float) else repr(value)
+            shown = "nothing" if pd.isna(value) else repr(value) if isinstance(value, str) else f"{value:g}"
             self.one(i, column, text, shown, hint)
 
     def one(self, i: int, column: str, expected: str, found: str, hint: str) -> None:
-        self.found.append((i, Problem(self.file[i], self.where[i], column, expected, found, hint)))
+        place = self.where.loc[i]
+        self.found.append((i, Problem(place["file"], place["where"], column, expected, found, hint)))
 
     def sorted(self) -> list[Problem]:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
@@ -333,25 +334,28 @@ def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataF
 
 def _check_labels(report: _Report, annotations: pd.DataFrame, known: Mapping[tuple[str, str], Label]) -> None:
     """Methods and labels are declared; scores lie on the label's scale."""
-    odd = ~annotations["method"].isin(list(METHODS)) & annotations["method"].notna()
+    method, score = annotations["method"], annotations["score"]
+    odd = ~method.isin(list(METHODS)) & method.notna()
     report.rows(odd, "method", f"one of {', '.join(METHODS)}")
-    key = pd.Series(pd.MultiIndex.from_frame(annotations[["method", "label"]]).to_flat_index(), annotations.index)
-    declared = key.isin(list(known))
-    names = {method: ", ".join(sorted(i for m, i in known if m == method)) or "none declared" for method in METHODS}
-    expected = "a label of method " + annotations["method"] + ": " + annotations["method"].map(names)
+    kind = annotations.groupby(["method", "label"], sort=False).ngroup()  # -1 where either is missing
+    pairs = [
+        known.get(pair) for pair in annotations[["method", "label"]].dropna().drop_duplicates().itertuples(index=False)
+    ]
+    spec = {i: pair for i, pair in enumerate(pairs) if pair is not None}
+    declared = kind.isin(list(spec))
+    names = {m: ", ".join(sorted(i for k, i in known if k == m)) or "none declared" for m in METHODS}
+    expected = "a label of method " + method + ": " + method.map(names)
     hint = "correct it, or declare it under `labels:` in the YAML"
-    report.rows(
-        ~declared & ~odd & annotations["method"].notna() & annotations["label"].notna(), "label", expected, hint
-    )
-    low, high = (key.map({k: label.scale[i] for k, label in known.items()}).astype(float) for i in (0, 1))
-    whole = key.map({k: label.integer for k, label in known.items()}).eq(True)
-    score = annotations["score"]
-    texts = {
-        k: f"a {'whole ' if v.integer else ''}number from {v.scale[0]:g} to {v.scale[1]:g} ({v.id})"
-        for k, v in known.items()
+    report.rows(~declared & ~odd & (kind >= 0), "label", expected, hint)
+    low, high = (kind.map({i: pair.scale[end] for i, pair in spec.items()}).astype(float) for end in (0, 1))
+    whole = kind.map({i: pair.integer for i, pair in spec.items()}).eq(True)
+    off = declared & score.notna() & ((score < low) | (score > high) | (whole & (score % 1 != 0)))
+    scales = {
+        i: f"a {'whole ' if pair.integer else ''}number from {pair.scale[0]:g} to {pair.scale[1]:g} ({pair.id})"
+        for i, pair in spec.items()
     }
     hint = "mend the value, the scale in the YAML, or name it in na_values"
-    report.rows(declared & ((score < low) | (score > high) | (whole & (score % 1 != 0))), "score", key.map(texts), hint)
+    report.rows(off, "score", kind.map(scales), hint)
 
 
 def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
@@ -376,8 +380,8 @@ def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
     for i in twice:
-        place = report.where[first[i]]
-        found = f"a repeat of {place}" if place != report.where[i] else "it twice in this place"
+        place = report.where.at[first[i], "where"]
+        found = f"a repeat of {place}" if place != report.where.at[i, "where"] else "it twice in this place"
         hint = "drop one, tell the annotators apart by a column, or (tables) say `repeats: first`"
         report.one(i, "", "one judgement an annotator, item and label", found, hint)
 

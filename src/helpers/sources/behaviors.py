@@ -16,7 +16,19 @@ from helpers.sources.models import Behaviors
 from helpers.sources.reading import Counts, OpenFile, Reading
 
 JUDGES = {"gpt": ("chatgpt", "llm"), "specialized": ("specialized", "classifier")}
-_COLUMNS = ["annotator", "annotator_known", "annotator_kind", "system", "dialogue", "turn", "label", "score"]
+_MARK = [
+    "annotator",
+    "annotator_known",
+    "annotator_kind",
+    "score",
+    "label",
+    "system",
+    "dialogue",
+    "session",
+    "turn",
+    "where",
+]
+_TURN = ["system", "dialogue", "session", "turn", "user_text", "system_text"]
 
 
 def read(source: Behaviors, open_file: OpenFile) -> Reading:
@@ -40,19 +52,16 @@ def read(source: Behaviors, open_file: OpenFile) -> Reading:
                 expected = "{user, system, behaviors}"
                 problems.append(Problem(source.file, where, "behaviors", expected, repr(entry)[:80]))
                 continue
-            texts.append((dialogue, system, session, turn, entry.get("user"), entry.get("system")))
+            place = (system, dialogue, session, turn)
+            texts.append((*place, entry.get("user"), entry.get("system")))
             for label, by in entry["behaviors"].items():
-                for annotator, known, kind, score in _judges(by):
-                    marks.append((annotator, known, kind, system, dialogue, turn, label.replace(" ", "_"), score))
-    annotations = pd.DataFrame(marks, columns=_COLUMNS).assign(method="behavior", file=source.file)
-    annotations["session"] = annotations["dialogue"].str.partition("_")[0]
-    annotations["where"] = "dialogue " + annotations["dialogue"] + ", turn " + annotations["turn"].astype(str)
-    columns = ["dialogue", "system", "session", "turn", "user_text", "system_text"]
+                marks += [(*judged, label.replace(" ", "_"), *place, where) for judged in _judges(by)]
+    annotations = pd.DataFrame(marks, columns=_MARK).assign(method="behavior", file=source.file)
     counts = Counts()
     for what, n in (("dialogues", len(data)), ("turns", len(texts)), ("annotations", len(marks))):
         counts.add(source.file, what, "read", n=n)
         counts.add(source.file, what, "kept", n=n)
-    return Reading(annotations, pd.DataFrame(texts, columns=columns), counts=counts, problems=problems)
+    return Reading(annotations, pd.DataFrame(texts, columns=_TURN), counts=counts, problems=problems)
 
 
 def _judges(by: Any) -> list[tuple[str, bool, str, Any]]:
