@@ -319,6 +319,26 @@ def test_marks_in_one_dialogue_count_as_one():
     assert by_dialogue.low <= turn.low < turn.estimate < turn.high <= by_dialogue.high
 
 
+def test_three_annotators_of_a_rare_mark():
+    # 20 items: on one all three mark, on two one does, on one two do. q = 3/4, f = 4/9, h = 2/3
+    rows = [[0, 0, 0]] * 16 + [[1, 1, 1], [1, 0, 0], [0, 0, 1], [1, 1, 0]]
+    found = alpha_intervals(patterns(np.array(rows, float), (0, 1)), "nominal", unit="turn", rng=rng())
+    bound = found["alpha"]
+    assert bound.note == "exact binomial: annotators disagree on 3 of 4 items with a mark of the rarer value"
+    assert bound.estimate == pytest.approx(theirs(np.array(rows, float), "nominal"))
+    low_q = stats.binomtest(3, 4).proportion_ci(0.95).low
+    pi = 4 / 20 * (1 - low_q * 5 / 9)
+    assert bound.high == pytest.approx(1 - 59 / 60 * 4 / 20 * low_q * (2 / 3) / (2 * pi * (1 - pi)))
+    assert bound.low < bound.estimate < bound.high
+
+
+def test_few_items_of_several_values_keep_the_bootstrap():
+    r = np.random.default_rng(16)
+    values = np.clip(np.round(3 + r.normal(size=(12, 1)) + 0.7 * r.normal(size=(12, 2))), 1, 5)
+    found = alpha_intervals(patterns(values), "ordinal", unit="item", rng=rng(), n_resamples=1000)
+    assert found["alpha"].kind == "bca"
+
+
 @pytest.mark.parametrize("marks", [(360, 8, 6, 6), (30, 2, 3, 1), (6, 1, 0, 5)])
 def test_bound_holds_the_estimate(marks):
     for interval in alpha_intervals(patterns(binary(*marks), (0, 1)), "nominal", unit="turn", rng=rng()).values():

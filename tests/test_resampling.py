@@ -306,3 +306,21 @@ def test_two_way_variance_of_a_crossed_mean():
     assert found.kind == "percentile"
     assert found.standard_error**2 == pytest.approx(expected, rel=0.08)  # 4,000 resamples: 2.2 % a standard error
     assert found.estimate == pytest.approx(x.mean())
+
+
+def test_memory_is_bounded_whatever_the_number_of_resamples():
+    import tracemalloc
+
+    rows = with_ones(np.random.default_rng(10).integers(0, 5, 300))
+
+    def peak(n_resamples):
+        tracemalloc.start()
+        try:
+            rs.bootstrap_sums(rows, mean, unit="turn", rng=rng(), n_resamples=n_resamples)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    # what grows is the one number kept for each resample and its copies while quantiles are taken
+    assert peak(100_000) - peak(10_000) < 90_000 * 8 * 8
+    assert peak(100_000) < 40e6  # all multiplicities at once would be 240 MB

@@ -81,7 +81,7 @@ def alpha_intervals(
     Returns
     -------
     dict from alpha, raw_agreement, positive_agreement, negative_agreement, prevalence to Interval. When all items
-    agree, or fewer than 20 annotations differ from the most frequent value, there is no bootstrap interval: see
+    agree, or a label of two values has fewer than 20 marks of the rarer one, there is no bootstrap interval: see
     `bounds.degenerate`.
 
     Notes

@@ -1,7 +1,9 @@
 """What is said about agreement when no bootstrap interval can be trusted.
 
-When all items agree every resample does, and with a handful of marks the resamples take a handful of values. Then an
-exact binomial bound on disagreement is carried over to alpha, or the reason why there is none is given.
+When all items agree every resample does, and with a handful of marks of a binary label the resamples take a handful of
+values. Then an exact binomial bound on disagreement is carried over to alpha, or the reason why there is none is given.
+Labels of three values or more keep their bootstrap unless all items agree: in simulations of 8 to 30 items BCa covered
+84 to 99 %, the bound 68 to 99 %.
 """
 
 from __future__ import annotations
@@ -16,8 +18,12 @@ from helpers.intervals import MIN_MINORITY, Interval, exact_binomial
 
 
 def is_degenerate(found: Patterns, *, mirrored: bool = False) -> bool:
-    """No item with two values, no disagreement at all, or fewer than 20 annotations off the most frequent value."""
-    return found.n_items == 0 or found.n_disagreeing == 0 or found.n_minority(mirrored=mirrored) < MIN_MINORITY
+    """No item with two values, no disagreement at all, or a label of two values with fewer than 20 marks of the rarer.
+
+    Comparisons without ties (`mirrored`) have two values too, but neither is rare.
+    """
+    rare = len(found.values) == 2 and not mirrored and found.n_minority < MIN_MINORITY
+    return found.n_items == 0 or found.n_disagreeing == 0 or rare
 
 
 def degenerate(
@@ -32,9 +38,10 @@ def degenerate(
 ) -> dict[str, Interval]:
     """Exact bounds of the agreement measures `names`, or why there are none.
 
-    Two annotations an item and two values: of the items with any mark of the rarer value the annotators disagree on a
-    share q, which is binomial. Given the share s of such items, the rarer value makes up pi = s (1 - q / 2) of the
-    annotations and s q of the items are disagreed on; every measure follows. For a rare label s hardly matters.
+    Two values, equally many annotations of every item: of the items with any mark of the rarer value the annotators
+    disagree on a share q, which is binomial. Given the share s of such items, and how many of the annotators of an item
+    that is disagreed on give the rarer value (a share f; where there is no such item, one annotator), the rarer value
+    makes up pi = s (1 - q (1 - f)) of the annotations; every measure follows. For a rare label s hardly matters.
 
     Otherwise the share p of items without full agreement is binomial, while the disagreement within such an item (where
     there is none: that of a chance pair of different values) and the expected disagreement are held at their values.
@@ -53,8 +60,8 @@ def degenerate(
         return dict.fromkeys(names, none("no item has two annotations"))
     point = _point(found, level, mirrored)
     rare = int(np.argmin(found.marginals)) if len(found.values) == 2 else 0
-    paired = len(found.values) == 2 and not mirrored and np.all(found.counts.sum(axis=1) == 2)
-    conditional = bool(paired and found.marginals[rare] > 0)
+    even = len(found.values) == 2 and not mirrored and np.ptp(found.counts.sum(axis=1)) == 0
+    conditional = bool(even and found.marginals[rare] > 0)
     at_risk = found.counts[:, rare] > 0 if conditional else np.ones(len(found.weights), dtype=bool)
     n = int(found.weights[at_risk].sum())
     trials = n if clusters is None else len(np.unique(clusters[np.isin(found.index, np.flatnonzero(at_risk))]))
@@ -84,17 +91,23 @@ def _point(found: Patterns, level: str, mirrored: bool) -> dict[str, float]:
 
 
 def _given_rare_marks(found: Patterns, rare: int, n_at_risk: int) -> Callable[[float], dict[str, float]]:
-    n, s = 2 * found.n_items, n_at_risk / found.n_items
+    m = int(found.counts[0].sum())
+    n, s = m * found.n_items, n_at_risk / found.n_items
+    marks, split = found.counts[:, rare], (found.counts > 0).all(axis=1)
+    f, h = 1 / m, 2 / m
+    if split.any():
+        f = np.average(marks[split], weights=found.weights[split]) / m
+        h = np.average(2 * marks[split] * (m - marks[split]) / (m * (m - 1)), weights=found.weights[split])
     specific = ("positive_agreement", "negative_agreement")
 
     def carry(q: float) -> dict[str, float]:
-        pi = s * (1 - q / 2)
-        own, other = 1 - s * q / (2 * pi), 1 - s * q / (2 * (1 - pi)) if pi < 1 else nan
+        pi = s * (1 - q * (1 - f))
+        rest = 1 - pi if pi < 1 else nan
         return {
-            "alpha": 1 - (n - 1) / n * s * q / (2 * pi * (1 - pi)) if pi < 1 else nan,
-            "raw_agreement": 1 - s * q,
-            specific[1 - rare]: own,  # the larger value is the mark
-            specific[rare]: other,
+            "alpha": 1 - (n - 1) / n * s * q * h / (2 * pi * rest),
+            "raw_agreement": 1 - s * q * h,
+            specific[1 - rare]: 1 - s * q * h / (2 * pi),  # the larger value is the mark
+            specific[rare]: 1 - s * q * h / (2 * rest),
         }
 
     return carry

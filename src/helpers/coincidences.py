@@ -43,13 +43,10 @@ class Patterns:
     def marginals(self) -> np.ndarray:
         return self.weights @ self.counts
 
-    def n_minority(self, *, mirrored: bool = False) -> float:
-        """Annotations off the most frequent value; for a binary label, marks of the rarer kind.
-
-        mirrored : comparisons count in both orientations, so that it does not matter which side a win is on.
-        """
-        n_c = (self.marginals + self.marginals[::-1]) / 2 if mirrored else self.marginals
-        return float(n_c.sum() - n_c.max(initial=0))
+    @property
+    def n_minority(self) -> int:
+        """Annotations off the most frequent value; for a label of two values, marks of the rarer one."""
+        return int(self.marginals.sum() - self.marginals.max(initial=0))
 
     @property
     def n_disagreeing(self) -> int:

@@ -17,8 +17,8 @@ import numpy as np
 
 #: all arrangements are gone through when there are no more than this
 EXACT_LIMIT = 10_000
-#: numbers that one chunk of arrangements may hold at once (about 32 MB)
-CHUNK = 4_000_000
+#: numbers that one chunk of arrangements may hold at once (memory peaks at about 20 bytes for each)
+CHUNK = 1_000_000
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 

@@ -55,8 +55,8 @@ __all__ = [
     "sign_flip_test",
 ]
 
-#: numbers that one chunk of resamples may hold at once (about 32 MB)
-CHUNK = 4_000_000
+#: numbers that one chunk of resamples may hold at once (memory peaks at about 20 bytes for each)
+CHUNK = 1_000_000
 
 Statistic = Callable[..., np.ndarray]
 

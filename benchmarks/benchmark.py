@@ -1,0 +1,240 @@
+"""How long the statistics take, beside what a user would otherwise run. One table, all ratios from one run.
+
+    python benchmarks/benchmark.py                 # everything, as Markdown
+    python benchmarks/benchmark.py --only alpha    # cases whose name contains this
+
+To add a row: write a function that prepares the data and returns a Case, and put it in CASES.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
+
+K = 10_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is timed. `theirs` may do only 1 / `scale` of the work: its time is multiplied, and `against` says so."""
+
+    name: str
+    ours: Callable[[], object]
+    goal: str  # as in the design, for readers
+    seconds: float | None = None  # ours must not take longer
+    ratio: float | None = None  # theirs / ours must not be less
+    theirs: Callable[[], object] | None = None
+    against: str = ""
+    scale: float = 1.0
+
+
+def timed(work: Callable[[], object], at_most: float = 2.0) -> float:
+    """Median of up to seven runs, after one that warms up; a single run where that takes longer than `at_most`."""
+    start = time.perf_counter()
+    work()
+    first = time.perf_counter() - start
+    times = [first] if first > at_most else []
+    while len(times) < 7 and sum(times) < at_most and first <= at_most:
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def _binary() -> np.ndarray:
+    """Two annotators, 1,634 turns, marks as rare and as agreed on as an ABC-Eval behaviour."""
+    return np.repeat([[0.0, 0], [0, 1], [1, 0], [1, 1]], [1385, 90, 76, 83], axis=0)
+
+
+def _likert(n: int) -> np.ndarray:
+    rng = np.random.default_rng(1)
+    truth = rng.normal(3, 1, size=(n, 1)).astype(np.float32)
+    return np.clip(np.round(truth + rng.normal(0, 0.8, size=(n, 5)).astype(np.float32)), 1, 5).astype(np.int8)
+
+
+def _alpha_loop(values: np.ndarray, level: str, n_resamples: int) -> object:
+    """What a user would write: scipy's BCa around the krippendorff package."""
+    import krippendorff
+    from scipy import stats
+
+    domain = np.unique(values).astype(float)
+
+    def statistic(index: np.ndarray) -> float:
+        return krippendorff.alpha(values[index].T.astype(float), level_of_measurement=level, value_domain=domain)
+
+    return stats.bootstrap(
+        (np.arange(len(values)),), statistic, vectorized=False, n_resamples=n_resamples, rng=np.random.default_rng(1)
+    )
+
+
+def _alpha(values: np.ndarray, level: str) -> object:
+    from helpers.alpha import alpha_intervals
+    from helpers.coincidences import patterns
+
+    return alpha_intervals(patterns(values), level, unit="turn", rng=np.random.default_rng(1), n_resamples=K)
+
+
+def alpha_binary() -> Case:
+    values = _binary()
+    return Case(
+        "alpha, binary, 2 annotators, 1,634 turns, BCa",
+        partial(_alpha, values, "nominal"),
+        "≤ 10 ms, ≥ 300 ×",
+        seconds=0.010,
+        ratio=300,
+        theirs=partial(_alpha_loop, values, "nominal", K),
+        against="krippendorff in scipy.stats.bootstrap",
+    )
+
+
+def alpha_evalica() -> Case:
+    import evalica
+
+    values = _binary()
+    frame = pd.DataFrame(values.T)
+    return Case(
+        "alpha, binary, 2 annotators, 1,634 turns, against evalica",
+        partial(_alpha, values, "nominal"),
+        "",
+        theirs=partial(evalica.alpha_bootstrap, frame, "nominal", n_resamples=K, random_state=1),
+        against="evalica.alpha_bootstrap (pairs, not items; percentiles)",
+    )
+
+
+def alpha_dialogues() -> Case:
+    from helpers.alpha import alpha_intervals
+    from helpers.coincidences import patterns
+
+    values, dialogue = _binary(), np.random.default_rng(2).permutation(np.arange(1634) % 108)
+    names = [np.flatnonzero(dialogue == d) for d in range(108)]
+
+    def loop() -> object:
+        import krippendorff
+        from scipy import stats
+
+        def statistic(drawn: np.ndarray) -> float:
+            rows = np.concatenate([names[d] for d in drawn])
+            return krippendorff.alpha(values[rows].T, level_of_measurement="nominal", value_domain=[0, 1])
+
+        return stats.bootstrap(
+            (np.arange(108),), statistic, vectorized=False, n_resamples=K // 5, rng=np.random.default_rng(1)
+        )
+
+    def ours() -> object:
+        rng = np.random.default_rng(1)
+        return alpha_intervals(patterns(values), "nominal", unit="dialogue", clusters=dialogue, rng=rng, n_resamples=K)
+
+    against = "krippendorff in scipy.stats.bootstrap (a fifth of the resamples, times 5)"
+    return Case(
+        "alpha, binary, 108 dialogues of 1,634 turns resampled, BCa", ours, "", theirs=loop, against=against, scale=5
+    )
+
+
+def alpha_ordinal(n: int, *, theirs: bool = False, missing: float = 0.0) -> Case:
+    from helpers.alpha import alpha_intervals
+    from helpers.coincidences import patterns
+
+    values = _likert(n)
+    if missing:
+        values = np.where(np.random.default_rng(2).random(values.shape) < missing, np.nan, values)
+    found = patterns(values, range(1, 6))
+
+    def ours() -> object:
+        return alpha_intervals(found, "ordinal", unit="item", rng=np.random.default_rng(1), n_resamples=K)
+
+    def loop() -> object:
+        import krippendorff
+
+        rng = np.random.default_rng(1)
+        for _ in range(20):  # a resample or a leave-one-out value costs the same
+            sample = values[rng.integers(0, n, n)].T.astype(float)
+            krippendorff.alpha(sample, level_of_measurement="ordinal", value_domain=[1, 2, 3, 4, 5])
+
+    return Case(
+        f"alpha, ordinal 1-5, 5 annotators, {n:,} items ({len(found.weights)} patterns), BCa"
+        + (f", {missing:.0%} missing" if missing else ""),
+        ours,
+        "≤ 0.2 s",
+        seconds=0.2,
+        theirs=loop if theirs else None,
+        against=f"krippendorff, 20 of its {K + n:,} calls, times {(K + n) / 20:,.0f}" if theirs else "",
+        scale=(K + n) / 20,
+    )
+
+
+def patterns_of_ten_million() -> Case:
+    from helpers.coincidences import patterns
+
+    values = _likert(10_000_000)
+    return Case("finding the patterns of 10,000,000 items", partial(patterns, values, range(1, 6)), "")
+
+
+CASES: list[Callable[[], Case]] = [
+    alpha_binary,
+    alpha_evalica,
+    alpha_dialogues,
+    partial(alpha_ordinal, 10_000, theirs=True),
+    partial(alpha_ordinal, 10_000_000),
+    partial(alpha_ordinal, 10_000, missing=0.3),
+    patterns_of_ten_million,
+]
+
+
+def measure(case: Case) -> dict[str, object]:
+    ours = timed(case.ours)
+    theirs = timed(case.theirs) * case.scale if case.theirs else None
+    ratio = theirs / ours if theirs else None
+    met = (case.seconds is None or ours <= case.seconds) and (case.ratio is None or (ratio or 0) >= case.ratio)
+    return {
+        "case": case.name,
+        "ours": _duration(ours),
+        "against": case.against or "–",
+        "theirs": _duration(theirs) if theirs else "–",
+        "ratio": f"{ratio:,.0f} ×" if ratio else "–",
+        "goal": case.goal or "–",
+        "met": ("yes" if met else "no") if case.goal else "–",
+    }
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds * 1e3:,.1f} ms" if seconds < 1 else f"{seconds:,.1f} s"
+
+
+def table(rows: list[dict[str, object]]) -> str:
+    lines = ["| " + " | ".join(rows[0]) + " |", "|" + " --- |" * len(rows[0])]
+    return "\n".join(lines + ["| " + " | ".join(str(v) for v in row.values()) + " |" for row in rows])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time the statistics beside what a user would otherwise run.")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    wanted = parser.parse_args().only
+    warnings.filterwarnings("ignore", category=DeprecationWarning)  # other packages' own, not timed
+    cases = [case for make in CASES if wanted in (case := make()).name]
+    if not cases:
+        parser.error(f"no case has {wanted!r} in its name")
+    names = ("numpy", "scipy", "krippendorff", "evalica", "statsmodels")
+    print(
+        f"{os.cpu_count()} cores, Python {platform.python_version()}, " + ", ".join(f"{n} {version(n)}" for n in names)
+    )
+    print(f"{K:,} resamples unless stated. Medians of up to seven runs; both sides in the same run.\n")
+    print(table([measure(case) for case in cases]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
