@@ -128,6 +128,42 @@ class Collection(Section):
     published: Published | None = Field(None, description="the printed counts to show beside")
 
 
+class PrintedCells(Section):
+    """A panel of a printed table, and the result rows its cells correspond to."""
+
+    element: str = Field(description="element of data/published, e.g. Table 3")
+    panel: str | None = Field(None, description="panel of it; null: all")
+    where: dict[str, str] = Field({}, description="columns of the result rows that have one value in all cells")
+    keys: dict[str, str | float] = Field({}, description="keys of their condition that have one value in all cells")
+    row: str | None = Field(None, description="what a row says: a column, or a key of the condition")
+    column: str | None = Field(None, description="what a column says: likewise")
+    names: dict[str, str] = Field({}, description="name in the table -> name in the results, where they differ")
+    only: list[str] = Field([], description="rows or columns that count; empty: all")
+    scale: float = Field(1.0, description="a result times this is in the unit of the table")
+    fitted: bool = Field(False, description="the results rest on a list found by searching for these cells")
+
+
+class QualityControl(Section):
+    """Notebook 10: quality control of workers by `control_system`, and whether results repeat."""
+
+    labels: list[str] = Field([], description="labels whose ratings must be lower for the control; empty: all")
+    alpha: float = Field(0.05, gt=0, lt=1, description="a worker passes with a p-value below this")
+    thresholds: list[float] = Field(
+        [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0], min_length=1, description="other values of alpha to be tried"
+    )
+    levels: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
+        [0.05, 0.1], min_length=1, description="significance levels of conclusions about two systems"
+    )
+    runs: list[str] = Field([], description="corpora in order, each held against the first; empty: all, sorted")
+    families: dict[Identifier, list[str]] = Field(
+        {}, description="name -> systems of one architecture: the plain one, then the variant"
+    )
+    variant: str = Field("variant", description="what the second system of a family has and the first has not")
+    payment: float | None = Field(None, gt=0, description="paid for one work unit")
+    currency: str = "USD"
+    published: list[PrintedCells] = Field([], description="printed tables to show beside")
+
+
 class Simulate(Section):
     """The simulated study (`helpers.simulate`). Factors of 1 give the effects documented in `simulation.design`."""
 
@@ -186,6 +222,7 @@ class Study(Section):
     iaa: Iaa = Iaa()
     costs: Costs = Costs()
     collection: Collection = Collection()
+    quality_control: QualityControl = QualityControl()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 

@@ -84,8 +84,9 @@ def _texts(frames: Frames, study: Study) -> str | None:
 def _control_system(frames: Frames, study: Study) -> str | None:
     if study.control_system is None:
         return "The YAML names no `control_system`."
-    judged = (frames["annotations"]["system"] == study.control_system).any()
-    return _reason(judged, f"The control system {study.control_system!r} was never judged.")
+    marks = frames["annotations"]
+    rated = (marks["system"] == study.control_system) & marks["dialogue_b"].isna()
+    return _reason(rated.any(), f"The control system {study.control_system!r} was never rated.")
 
 
 def _pilots(frames: Frames, study: Study) -> str | None:

@@ -108,6 +108,45 @@ STATISTICS: dict[str, Statistic] = {
     "reliability": Statistic("Reliability of the mean rating", ("coefficient", "form"), (-inf, 1.0)),
     "reliability_ceiling": Statistic("Highest correlation to expect", ("coefficient", "form"), UNIT),
     "replaceability": Statistic("Agreement with the other annotators", ("coefficient", "of"), (-2.0, 2.0)),
+    # quality control (10)
+    "qc_count": Statistic(
+        "Workers, work units, dialogues, ratings", ("what", "workers", "list", "threshold"), (0.0, inf)
+    ),
+    "pass_rate": Statistic("Share that passes quality control", ("of", "list"), UNIT),
+    "verdict_agreement": Statistic("Share of workers with the same verdict by rule and by list", ("list",), UNIT),
+    "minutes_per_dialogue": Statistic("Minutes a dialogue", ("workers", "list"), (0.0, inf)),
+    "opinion_share": Statistic("Share of an opinion on the topic", ("opinion", "workers", "list"), UNIT),
+    "same_topic_share": Statistic("Share of dialogues of one task with the same topic", (), UNIT),
+    "median_length": Statistic("Median length", ("of", "unit", "workers", "list"), (0.0, inf)),
+    "crowd_cost": Statistic("Cost of a run", ("per",), (0.0, inf)),
+    "worker_pair_r": Statistic("Correlation of two workers", ("control", "of", "pairs", "workers")),
+    "mean_z": Statistic("Mean standardised score", ("list", "standardised", "workers")),
+    "mean_raw": Statistic("Mean score", ("list", "workers")),
+    "replication_r": Statistic(
+        "Correlation of system scores between runs",
+        ("against", "among", "interval", "list", "scores", "standardised", "threshold", "workers"),
+        SIGNED,
+    ),
+    "replication_bias": Statistic(
+        "Bias of resampled correlations", ("against", "among", "scores", "standardised", "workers"), (-2.0, 2.0)
+    ),
+    "replication_share": Statistic(
+        "Share of random sets of workers that repeat better", ("against", "scores", "workers"), UNIT
+    ),
+    "spread": Statistic("Standard deviation of system means", ("scores", "workers"), (0.0, inf)),
+    "standard_error": Statistic("Standard error of a system's mean", ("scores", "workers"), (0.0, inf)),
+    "system_test": Statistic("Probability of a higher rating", ("list", "scores", "standardised", "workers"), UNIT),
+    "system_gap": Statistic("Difference of two systems' means", ("scores", "workers")),
+    "variant_contrast": Statistic("Variant less plain system", ("scores", "workers")),
+    "run_difference": Statistic("Difference of a system's mean between runs", ("against", "scores", "workers")),
+    "concordance": Statistic(
+        "Agreement of conclusions between runs",
+        ("against", "alpha", "list", "of", "scores", "standardised", "test", "workers"),
+    ),
+    "criteria_correlation": Statistic(
+        "Correlation of two labels over systems", ("coefficient", "list", "scores", "workers"), SIGNED
+    ),
+    "threshold_rank": Statistic("Rank of a system as the threshold moves", ("scores", "threshold"), (1.0, inf)),
     # mixed models
     "variance_component": Statistic("Variance component", ("model", "part", "scale"), (0.0, inf)),
     "variance_share": Statistic("Share of variance", ("model", "part", "scale"), UNIT),
