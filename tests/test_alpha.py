@@ -6,6 +6,7 @@ from pathlib import Path
 
 import krippendorff
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -344,6 +345,31 @@ def test_bound_holds_the_estimate(marks):
     for interval in alpha_intervals(patterns(binary(*marks), (0, 1)), "nominal", unit="turn", rng=rng()).values():
         if interval.kind == "exact_bound":
             assert interval.low <= interval.estimate <= interval.high
+
+
+# --- public data
+
+
+@pytest.mark.data
+def test_many_judges_with_gaps_equal_the_package(raw_data):
+    table = pd.read_csv(
+        raw_data / "dstc7" / "dstc7-task2-human-eval-per-judge.tsv", sep="\t", encoding="utf-8-sig", quoting=3
+    ).drop_duplicates(["JudgeID", "InstanceID", "SystemID"])
+    item = table.groupby(["InstanceID", "SystemID"]).ngroup().to_numpy()
+    found = patterns_long(item, table["Relevance"].to_numpy(), item.max() + 1)
+    package = krippendorff.alpha(
+        value_counts=found.counts[found.index], value_domain=found.values, level_of_measurement="ordinal"
+    )
+    interval = alpha_intervals(found, "ordinal", unit="item", rng=rng(), n_resamples=2000)["alpha"]
+    assert interval.estimate == pytest.approx(package, abs=1e-12)
+    assert (interval.kind, interval.n_units) == ("bca", 11_000)
+
+
+@pytest.mark.data
+def test_ten_raters_equal_the_package(raw_data):
+    values = pd.read_csv(raw_data / "holistic" / "context_data_release.csv", header=None).iloc[:, -10:].to_numpy(float)
+    for level in LEVELS:
+        assert alpha(values, level).estimate == pytest.approx(theirs(values, level), abs=1e-12)
 
 
 # --- items and annotators

@@ -26,7 +26,7 @@ def test_scaled_work_counts_in_the_ratio_and_the_goal(benchmark, monkeypatch):
 
 
 def test_timing_and_table(benchmark):
-    assert benchmark.timed(partial(time.sleep, 0.02), at_most=0.05) == pytest.approx(0.02, abs=0.019)
+    assert 0.02 <= benchmark.timed(partial(time.sleep, 0.02), at_most=0.05) < 0.5
     text = benchmark.table([{"case": "a", "ours": "1 ms"}, {"case": "b", "ours": "2 ms"}])
     assert text.splitlines() == ["| case | ours |", "| --- | --- |", "| a | 1 ms |", "| b | 2 ms |"]
 

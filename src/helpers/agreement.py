@@ -58,8 +58,8 @@ def alpha_table(
 
     Notes
     -----
-    Where an interval or an estimate is missing, `note` says why. Checked against `krippendorff`, statsmodels, pingouin
-    and the published values of Finch et al. 2023 and 2024.
+    Where an interval or an estimate is missing, `note` says why. Checked against `krippendorff`, and against the values
+    published by Finch et al. 2024 (table 3) and for the behaviour marks of S. E. Finch et al. 2023.
     """
     chosen = first_annotations(annotations, first=first, kinds=kinds)
     raters = "all" if first is None else f"first{first}"

@@ -38,8 +38,8 @@ def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | 
     level : nominal, ordinal, interval or ratio. domain : as in `patterns`.
 
     Items with fewer than two values are left out. The estimate is NaN when all values are equal (no disagreement could
-    be expected) or no item has two. Checked against the `krippendorff` package, Krippendorff's own example, R's psych
-    and fractions worked by hand.
+    be expected) or no item has two. Checked against the `krippendorff` package, Krippendorff's own example and fractions
+    worked by hand.
     """
     found = patterns(values, domain)
     return alpha_of(found, level)
@@ -86,7 +86,8 @@ def alpha_intervals(
 
     Notes
     -----
-    Checked against `scipy.stats.bootstrap` over the `krippendorff` package and by simulation of its coverage.
+    Checked against `scipy.stats.bootstrap` over the `krippendorff` package, R's boot package, and by simulation of its
+    coverage.
     """
     names = ["alpha", "raw_agreement"]
     names += ["positive_agreement", "negative_agreement", "prevalence"] if len(found.values) == 2 else []
@@ -183,7 +184,7 @@ def alpha_two_way(
     estimate is that of `alpha`. From three annotators nothing follows about others: the interval then says so by its
     width, or there is none because too many resamples hold no pair.
 
-    Checked against the `krippendorff` package for the estimate, and by simulation.
+    Checked against the `krippendorff` package for the estimate, and against resamples written out pair by pair.
     """
     values = np.asarray(values, dtype=float)
     kinds = patterns(np.concatenate([values, -values]) if mirrored else values).values

@@ -18,7 +18,7 @@ def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
 
     weights : none, linear or quadratic. Weights go by rank of the values that occur.
 
-    Computed by `statsmodels.stats.inter_rater.cohens_kappa`. Checked against fractions worked by hand.
+    Computed by `statsmodels.stats.inter_rater.cohens_kappa`. Checked by hand and against R's psych.
     """
     if weights not in ("none", "linear", "quadratic"):
         raise ValueError(f"weights: expected none, linear or quadratic, found {weights!r}")

@@ -137,7 +137,7 @@ def bootstrap_index(
         Units are resampled within strata. A leave-one-out value then has its stratum one unit smaller: with many small
         strata prefer `method='percentile'`, which needs no jackknife.
 
-    Returns and everything else as `bootstrap_sums`. Checked against `scipy.stats.bootstrap`.
+    Returns and everything else as `bootstrap_sums`. Checked against R's boot package and `bootstrap_sums`.
     """
     found = replicate_index(
         n, statistic, unit=unit, rng=rng, strata=strata, n_resamples=n_resamples, jackknife=method == "bca"
@@ -193,7 +193,7 @@ def bootstrap_two_way(
     `width` as in `bootstrap_weights`.
 
     The variance is over- rather than underestimated (Owen 2007), so the interval is somewhat wide. There is
-    no BCa: two crossed samples have no agreed jackknife. Checked by simulation of a crossed random-effects mean.
+    no BCa: two crossed samples have no agreed jackknife. Checked against the exact variance of a crossed mean.
     """
     items, annotators = rng.spawn(2)
     samples = [_Multiplicities(n_items, items, width), _Multiplicities(n_annotators, annotators)]
