@@ -38,8 +38,9 @@ def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | 
     level : nominal, ordinal, interval or ratio. domain : as in `patterns`.
 
     Items with fewer than two values are left out. The estimate is NaN when all values are equal (no disagreement could
-    be expected) or no item has two. Checked against the `krippendorff` package, Krippendorff's own example and fractions
-    worked by hand.
+    be expected) or no item has two.
+
+    Checked against the `krippendorff` package, Krippendorff's own example and fractions worked by hand.
     """
     found = patterns(values, domain)
     return alpha_of(found, level)
@@ -190,18 +191,33 @@ def alpha_two_way(
     kinds = patterns(np.concatenate([values, -values]) if mirrored else values).values
     distinct, which = np.unique(values, axis=0, return_inverse=True)  # NaN equals NaN here
     cluster = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    n, v = len(distinct), len(kinds)
-    spread = sparse.csr_array((np.ones(len(values)), (cluster, which.reshape(-1))), shape=(cluster.max() + 1, n))
-    items, annotators = np.nonzero(~np.isnan(distinct))
-    cell = items * v + positions(distinct[items, annotators], kinds)
-    given = sparse.csr_array((np.ones(len(cell)), (annotators, cell)), shape=(values.shape[1], n * v))
-    judged = sparse.csr_array((~np.isnan(distinct)).T.astype(float))
+    shape = (int(cluster.max()) + 1, len(distinct))
+    spread = sparse.csr_array((np.ones(len(values)), (cluster, which.reshape(-1))), shape=shape)
+    return resampling.bootstrap_two_way(
+        shape[0],
+        values.shape[1],
+        _two_way(distinct, kinds, spread, level, mirrored),
+        rng=rng,
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        width=6 * len(distinct) * len(kinds),
+    )
+
+
+def _two_way(items: np.ndarray, kinds: np.ndarray, spread: sparse.csr_array, level: str, mirrored: bool) -> Callable:
+    """Alpha from how often each cluster and each annotator is drawn; `spread` (clusters, items) says who is where."""
+    (n, m), v = items.shape, len(kinds)
+    item, annotator = np.nonzero(~np.isnan(items))
+    cell = item * v + positions(items[item, annotator], kinds)
+    given = sparse.csr_array((np.ones(len(cell)), (annotator, cell)), shape=(m, n * v))
+    judged = sparse.csr_array((~np.isnan(items)).T.astype(float))
     fixed = None if level == "ordinal" else distances(kinds, level)
 
     def statistic(drawn: np.ndarray, by: np.ndarray) -> np.ndarray:
         counts = (by @ given).reshape(-1, n, v)  # n_uc, an annotator drawn twice giving two values
-        m = counts.sum(axis=2)
-        pairs = m**2 - by**2 @ judged  # of different annotators
+        m_u = counts.sum(axis=2)
+        pairs = m_u**2 - by**2 @ judged  # of different annotators
         w = np.where(pairs > 0, drawn @ spread, 0)
         n_c = np.einsum("ku,kuc->kc", w, counts)
         n_c = n_c + n_c[:, ::-1] if mirrored else n_c
@@ -209,17 +225,8 @@ def alpha_two_way(
         rank = midranks(n_c)
         d = (rank[:, :, None] - rank[:, None, :]) ** 2 if fixed is None else np.broadcast_to(fixed, (len(w), v, v))
         within = np.einsum("kuc,kuc->ku", counts @ d, counts)
-        observed = (1 + mirrored) * np.sum(w * m * within / np.where(pairs > 0, pairs, 1), axis=1)
+        observed = (1 + mirrored) * np.sum(w * m_u * within / np.where(pairs > 0, pairs, 1), axis=1)
         expected = np.einsum("kc,kcd,kd->k", n_c, d, n_c)
         return 1 - (total - 1) * observed / np.where(expected > 0, expected, nan)
 
-    return resampling.bootstrap_two_way(
-        int(cluster.max()) + 1,
-        values.shape[1],
-        statistic,
-        rng=rng,
-        unit=unit,
-        n_resamples=n_resamples,
-        confidence=confidence,
-        width=6 * n * v,
-    )
+    return statistic

@@ -227,32 +227,35 @@ def annotator_correlations(
     """
     values = np.asarray(values, dtype=float)
     n, m = values.shape
+    rest = _rest(values)
     cluster = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    n_clusters = int(cluster.max(initial=-1)) + 1
-    present = ~np.isnan(values)
-    others = present.sum(axis=1, keepdims=True) - present
-    rest = np.where(others > 0, (np.nansum(values, axis=1, keepdims=True) - np.where(present, values, 0)), nan)
-    rest = rest / np.where(others > 0, others, 1)
-    compared = {
-        "pairwise": [(values[:, i], values[:, j]) for i in range(m) for j in range(i + 1, m)],
-        "leave_one_out": [(values[:, i], rest[:, i]) for i in range(m)],
+    options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence, "width": 6 * n}
+    pairs = [(values[:, i], values[:, j]) for i in range(m) for j in range(i + 1, m)]
+    return {
+        "pairwise": _mean_correlation(pairs, coefficient, cluster, options),
+        "leave_one_out": _mean_correlation([*zip(values.T, rest.T, strict=True)], coefficient, cluster, options),
     }
-    out = {}
-    for name, pairs in compared.items():
-        once = [weighted_correlations(x, y[:, None], np.ones((1, n)), coefficient)[0, 0] for x, y in pairs]
-        kept = [p for p, r in zip(pairs, once, strict=True) if np.isfinite(r)]
-        note = f"{len(pairs) - len(kept)} of {len(pairs)} left out: constant, or fewer than {MIN_ITEMS} common items"
-        if not kept:
-            out[name] = Interval(nan, nan, nan, "not_estimable", unit, n_clusters, note=note)
-            continue
 
-        def statistic(w: np.ndarray, kept: list = kept) -> np.ndarray:
-            items = w[:, cluster]
-            return np.mean([weighted_correlations(x, y[:, None], items, coefficient)[:, 0] for x, y in kept], axis=0)
 
-        found = bootstrap_weights(
-            n_clusters, statistic, unit=unit, rng=rng, n_resamples=n_resamples, confidence=confidence, width=6 * n
-        )
-        left_out = note if len(kept) < len(pairs) else ""
-        out[name] = replace(found, note="; ".join(filter(None, [left_out, found.note])))
-    return out
+def _rest(values: np.ndarray) -> np.ndarray:
+    """(items, annotators): the mean of the others' values of an item, NaN where there is none."""
+    present = ~np.isnan(values)
+    known = np.where(present, values, 0)
+    others = present.sum(axis=1, keepdims=True) - present
+    return np.where(others > 0, known.sum(axis=1, keepdims=True) - known, nan) / np.maximum(others, 1)
+
+
+def _mean_correlation(pairs: list, coefficient: str, cluster: np.ndarray, options: dict) -> Interval:
+    n_clusters = int(cluster.max(initial=-1)) + 1
+
+    def correlations(weights: np.ndarray, chosen: list) -> np.ndarray:
+        return np.stack([weighted_correlations(x, y[:, None], weights, coefficient)[:, 0] for x, y in chosen])
+
+    once = correlations(np.ones((1, len(cluster))), pairs)[:, 0] if pairs else []
+    kept = [pair for pair, r in zip(pairs, once, strict=True) if np.isfinite(r)]
+    left_out = f"{len(pairs) - len(kept)} of {len(pairs)} left out: constant, or fewer than {MIN_ITEMS} common items"
+    if not kept:
+        return Interval(nan, nan, nan, "not_estimable", options["unit"], n_clusters, note=left_out)
+    found = bootstrap_weights(n_clusters, lambda w: correlations(w[:, cluster], kept).mean(axis=0), **options)
+    notes = [left_out] if len(kept) < len(pairs) else []
+    return replace(found, note="; ".join(filter(None, [*notes, found.note])))
