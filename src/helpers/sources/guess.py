@@ -39,7 +39,7 @@ _TEXT = {"user_text", "system_text", "reference"}
 SCALES = ((0, 1), (-1, 1), (1, 3), (1, 5), (0, 2), (0, 4), (1, 7), (1, 10), (0, 10), (0, 100))
 _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|coder|c|human|h|pos|p)[ _-]?)?[0-9]+"
 #: columns such as `fluency_a1`, `a1.fluency` or `fluency1`
-_GRIDS = [(f"{{label}}{s}{{annotator}}", re.compile(f"(?P<label>.+){re.escape(s)}{_RATER}", re.I)) for s in "_.-: "]
+_GRIDS = [(f"{{label}}{s}{{annotator}}", re.compile(f"(?P<label>.+?){re.escape(s)}{_RATER}", re.I)) for s in "_.-: "]
 _GRIDS += [(f"{{annotator}}{s}{{label}}", re.compile(f"{_RATER}{re.escape(s)}(?P<label>.+)", re.I)) for s in "_.-: "]
 _GRIDS += [("{label}{annotator}", re.compile("(?P<label>.*[a-z])[0-9]+", re.I))]
 _NEGATIVE = re.compile(

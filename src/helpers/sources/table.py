@@ -43,7 +43,10 @@ def read(source: Table, open_file: Files) -> Reading:
     _count(source, counts, oriented.mirrors, "dropped", "the same comparison from its other side")
     _count(source, counts, oriented.turned, "mended", "comparison turned to the side first met")
     _count(source, counts, oriented.annotations, "kept")
-    dialogues, differing = _dialogues(source, marks if "{system}" in source.scores else base)
+    items = marks if "{system}" in source.scores else base
+    unknown = items["dialogue"].isna() | items["system"].isna()
+    _count(source, counts, items[unknown], "dropped", "no dialogue id or no system", what="dialogues")
+    dialogues, differing = _dialogues(source, items[~unknown])
     return Reading(
         oriented.annotations.drop(columns=_ONLY_DIALOGUES, errors="ignore"),
         dialogues,
@@ -187,25 +190,26 @@ def _without_repeats(source: Table, marks: pd.DataFrame, counts: Counts) -> pd.D
     return marks[~again].reset_index(drop=True)
 
 
-def _count(source: Table, counts: Counts, rows: pd.DataFrame, action: str, reason: str = "") -> None:
+def _count(
+    source: Table, counts: Counts, rows: pd.DataFrame, action: str, reason: str = "", what: str = "annotations"
+) -> None:
     for corpus, n in rows.groupby("corpus", sort=False).size().items():
-        counts.add(source.file, "annotations", action, reason, n, corpus=corpus)
+        counts.add(source.file, what, action, reason, n, corpus=corpus)
 
 
 def _dialogues(source: Table, items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     """Each dialogue (or turn) once; a problem where two rows of one differ in a text."""
     columns = [c for c in DIALOGUES if c in items]
     key = [c for c in ("corpus", "dialogue", "system", "turn") if c in items]
-    named = items[items["dialogue"].notna()]
-    group = named.groupby(key, dropna=False, sort=False)
+    group = items.groupby(key, dropna=False, sort=False)
     problems = []
     for column in (c for c in TEXTS if c in items):
         first = group[column].transform("first")
-        for i in named.index[named[column].notna() & (named[column] != first)]:
-            expected = f"the text of the other rows of dialogue {named.at[i, 'dialogue']}"
+        for i in items.index[items[column].notna() & (items[column] != first)]:
+            expected = f"the text of the other rows of dialogue {items.at[i, 'dialogue']}"
             hint = "give different dialogues different ids, or map a `turn`"
-            problems.append(Problem(source.file, named.at[i, "where"], column, expected, "another one", hint))
-    return named[columns].drop_duplicates(key), problems
+            problems.append(Problem(source.file, items.at[i, "where"], column, expected, "another one", hint))
+    return items[columns].drop_duplicates(key), problems
 
 
 def _metrics(source: Table, cells: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame | None:

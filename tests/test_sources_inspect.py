@@ -1,0 +1,174 @@
+"""Guessing a YAML: what is guessed, that it can be read, and what is said where it is unsure."""
+
+import pandas as pd
+import pytest
+import studies
+import yaml
+
+from helpers import params
+from helpers.params import ParamsError
+from helpers.schema import DataError
+from helpers.sources import build, inspect
+
+
+def guess(folder, name, content):
+    """The guessed YAML (as text and read) of a file, and the study built from it."""
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    text = inspect.new_yaml("guessed", path)
+    study = params.load(studies.write(folder, text, name="guessed"))
+    return text, yaml.safe_load(text), study
+
+
+def test_a_grid_of_labels_and_annotators(tmp_path):
+    text, data, study = guess(tmp_path, "my.csv", studies.wide_csv())
+    (source,) = data["sources"]
+    assert source["scores"] == "{label}_{annotator}"
+    assert source["columns"] == {"dialogue": "id"}
+    assert data["labels"] == {"fluency": {"scale": [1, 5]}, "quality": {"scale": [1, 5]}}
+    assert "# the columns form a grid of labels and annotators" in text
+    assert "Unsure" not in text
+    assert len(build.build(study).frames["annotations"]) == 72
+
+
+@pytest.mark.parametrize(
+    ("header", "scores"),
+    [
+        ("id,r1.fluency,r2.fluency,r1.quality,r2.quality", "{annotator}.{label}"),
+        ("id,fluency1,fluency2,quality1,quality2", "{label}{annotator}"),
+        ("id,fluency rater 1,fluency rater 2,quality rater 1,quality rater 2", "{label} {annotator}"),
+        ("id,fluency-a1,fluency-a2,quality-a1,quality-a2", "{label}-{annotator}"),
+    ],
+)
+def test_other_grids(tmp_path, header, scores):
+    _, data, study = guess(tmp_path, "my.csv", header + "\n1,1,2,3,4\n2,5,1,2,3\n")
+    assert data["sources"][0]["scores"] == scores
+    marks = build.build(study).frames["annotations"]
+    assert marks.groupby("label")["score"].apply(list).to_dict() == {"fluency": [1, 2, 5, 1], "quality": [3, 4, 2, 3]}
+    assert marks["annotator"].nunique() == 2
+
+
+def test_a_long_table(tmp_path):
+    text, data, study = guess(
+        tmp_path, "my.csv", studies.LONG_CSV.replace("chat,bot,worker,what", "dialog_id,model,worker,label")
+    )
+    (source,) = data["sources"]
+    assert source["layout"] == "long"
+    assert source["columns"] == {
+        "dialogue": "dialog_id",
+        "annotator": "worker",
+        "system": "model",
+        "label": "label",
+        "score": "rating",
+    }
+    assert "one row a judgement" in text
+    assert "Unsure: label fluency: scores run from 2 to 5; the scale is guessed as [1, 5]" in text
+    assert len(build.build(study).frames["annotations"]) == 4
+
+
+def test_a_column_a_label_with_texts_metrics_and_several_systems(tmp_path):
+    rows = ["context id,model,user,query,response,Overall quality,irrelevant,bleu,n_words"]
+    rows += [
+        f"{i // 2},{'AB'[i % 2]},u{i % 3},how are you {i // 2},I am {i},{1 + i % 5},{i % 2},0.{i}5,{i}"
+        for i in range(8)
+    ]
+    csv = "\n".join(rows).replace("context id", "item")
+    text, data, study = guess(tmp_path, "my.csv", csv + "\n")
+    (source,) = data["sources"]
+    assert source["columns"]["context"] == "item"
+    assert source["identify"] == {"dialogue": ["item", "model"]}
+    assert source["columns"]["user_text"] == "query"
+    assert source["columns"]["annotator"] == "user"
+    assert source["label_names"] == {"Overall quality": "overall_quality"}
+    assert source["metrics"] == {"bleu": "bleu"}
+    assert data["labels"]["irrelevant"]["direction"] == -1
+    assert "left out: n_words" in text
+    built = build.build(study)
+    assert built.frames["dialogues"]["system"].tolist() == ["A", "B"] * 4
+    assert built.frames["metric_scores"]["score"].tolist() == [round(0.05 + i / 10, 2) for i in range(8)]
+
+
+def test_nobody_is_known(tmp_path):
+    text, data, study = guess(
+        tmp_path, "my.csv", "query,response,engaging\nhow are you,fine I am,3\nhow are you,fine I am,5\n"
+    )
+    assert data["sources"][0]["annotators"] == "positions"
+    assert data["sources"][0]["identify"] == {"dialogue": ["query", "response"]}
+    assert "# Unsure: it is not known who judged" in text
+    assert build.build(study).frames["annotations"]["annotator"].tolist() == ["pos0", "pos1"]
+
+
+def test_delimiter_encoding_and_missing_values(tmp_path):
+    content = "id;qualité_a1;qualité_a2\n1;N/A;2\n2;4;5\n".encode("cp1252")
+    _, data, study = guess(tmp_path, "my.csv", content)
+    (source,) = data["sources"]
+    assert (source["delimiter"], source["encoding"], source["na_values"]) == (";", "cp1252", ["", "N/A"])
+    assert data["labels"] == {"qualit": {"scale": [1, 5]}}
+    assert build.build(study).frames["annotations"]["score"].tolist() == [2, 4, 5]
+
+
+def test_scores_in_words_are_left_to_the_reader(tmp_path):
+    csv = "dialogue,worker,label,score\nd1,a,good,yes\nd1,b,good,no\n"
+    (tmp_path / "my.csv").write_text(csv)
+    text = inspect.new_yaml("guessed", tmp_path / "my.csv")
+    assert "Unsure: label 'good': no numeric score; `values` maps words to numbers" in text
+
+
+def test_parquet_and_tsv(tmp_path):
+    pd.DataFrame({"id": [1, 2], "fluency_a1": [1.0, None], "fluency_a2": [2, 5]}).to_parquet(tmp_path / "p.parquet")
+    text = inspect.new_yaml("guessed", tmp_path / "p.parquet")
+    built = build.build(params.load(studies.write(tmp_path, text, name="guessed")))
+    assert built.frames["annotations"]["score"].tolist() == [1, 2, 5]
+    _, data, _ = guess(tmp_path, "my.tsv", studies.wide_csv().replace(",", "\t"))
+    assert "delimiter" not in data["sources"][0]
+
+
+@pytest.mark.parametrize(
+    ("content", "adapter"),
+    [
+        ('{"surge_evaluation": null}', "abc_eval"),
+        ('{"(1,2)_x": [{"user": "", "system": "", "behaviors": {}}]}', "behaviors"),
+    ],
+)
+def test_known_json(tmp_path, content, adapter):
+    _, data, _ = guess(tmp_path, "my.json", content)
+    assert data["sources"][0]["adapter"] == adapter
+    assert data["label_set"] == "abc_eval"
+
+
+def test_what_cannot_be_guessed(tmp_path):
+    (tmp_path / "my.json").write_text('{"x": 1}')
+    with pytest.raises(DataError, match="formats that can be read: abc_eval, behaviors"):
+        inspect.new_yaml("guessed", tmp_path / "my.json")
+    with pytest.raises(DataError, match=r"none\.csv: expected a data file, found no such file"):
+        inspect.new_yaml("guessed", tmp_path / "none.csv")
+    with pytest.raises(ParamsError, match="expected letters, digits and _"):
+        inspect.new_yaml("my-study", tmp_path / "my.json")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("file", "n", "systems"),
+    [
+        ("dstc9/ratings.csv", 70_967, 11),
+        ("convai2_wild/ratings.csv", 791 + 648, 11),
+        ("engage/Eng_Scores_queries_gen_gtruth_replies.csv", 1800, 1),
+    ],
+)
+def test_public_tables_are_guessed_whole(raw_data, tmp_path, file, n, systems):
+    """The guessed YAML reads every rating that is there: counts of the data's README."""
+    text = inspect.new_yaml("guessed", raw_data / file)
+    built = build.build(params.load(studies.write(tmp_path, text, name="guessed")))
+    assert len(built.frames["annotations"]) == n
+    assert len(built.profile["systems"]) == systems
+
+
+def test_a_study_is_described(tmp_path):
+    path = studies.write(
+        tmp_path, studies.WIDE, my_csv=studies.wide_csv().replace("\n1,", "\n1,N/A", 1).replace("N/A4", "N/A")
+    )
+    lines = inspect.describe(params.load(path))
+    assert lines[0].startswith("71 annotations of 24 items in 12 dialogues of 1 system")
+    assert "dropped: 1 annotations of my.csv: no score" in lines
+    assert sum("12 items are few" in line for line in lines) == 2
+    assert any(line.startswith("dialogue_rating fluency: 35 scores of 12 items") for line in lines)
