@@ -27,6 +27,7 @@ schema: $(READY)
 	$(BIN)/python run_all.py schema
 
 benchmarks: $(READY)
+	$(BIN)/python benchmarks/benchmark.py
 	$(BIN)/python benchmarks/pipeline.py
 
 $(READY): requirements.lock

@@ -163,3 +163,13 @@ def test_the_committed_numbers_of_the_embedded_study_hold(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ), timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "every number as committed" in done.stdout
+
+
+def test_a_sample_is_the_same_in_every_run_and_bounded():
+    many = numbers(*range(1000)).assign(notebook="01_a")
+    few = numbers(1.0, 2.0).assign(notebook="02_b")
+    chosen = gallery.sample(pd.concat([many, few], ignore_index=True))
+    assert chosen["notebook"].value_counts().to_dict() == {"01_a": gallery.MOST, "02_b": 2}
+    again = gallery.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
+    assert set(again["statistic"]) == set(chosen["statistic"])
+    assert gallery.compare(chosen, pd.concat([many, few], ignore_index=True)) == []

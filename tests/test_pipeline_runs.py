@@ -103,6 +103,13 @@ def test_changed_data_reach_what_reads_them(project):
     assert "<figure>" not in project.out("reports", "tiny", "01_counts.html").read_text()
 
 
+def test_a_notebook_taken_out_leaves_nothing(project):
+    project.dag(DAG.replace("03_extra: {}\n", ""))
+    project.states("--only", "counts")
+    assert not [p for p in project.folder.rglob("03_extra*") if p.parent.name != "notebooks" or "data" in p.parts]
+    assert "03_extra" not in project.out("reports", "tiny", "index.html").read_text()
+
+
 def test_the_same_result_stops_what_follows(project):
     project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
     states = project.states("--only", "seeded")

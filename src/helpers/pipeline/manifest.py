@@ -75,6 +75,7 @@ def installed() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+@cache
 def environment() -> str:
     """Digest of Python and all installed packages."""
     return digest([platform.python_version(), installed()])

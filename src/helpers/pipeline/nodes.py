@@ -175,6 +175,13 @@ class StudyNodes:
             path.unlink(missing_ok=True)
         self.manifest.drop(name)
 
+    def retire_strangers(self) -> None:
+        """Remove what notebooks wrote that are no longer in dag.yaml."""
+        for name in list(self.manifest.nodes):
+            notebook = name.removeprefix("page ")
+            if notebook not in self.entries and name not in ("simulate", "annotations", "index"):
+                self.retire(name)
+
     def clear_scratch(self) -> None:
         """Remove what a run that was killed has left unfinished."""
         shutil.rmtree(self.work, ignore_errors=True)

@@ -105,6 +105,7 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
             study.missing(name)
         if not options.dry and runner.states[study.key, "annotations"].state != "failed":
             study.write_params()
+            study.retire_strangers()
     _warn_of_few(studies)
     nodes: list[Node] = []
     for study in studies.values():
