@@ -92,7 +92,7 @@ class Published(Section):
 class Iaa(Section):
     """Notebook 03."""
 
-    first: int | None = Field(2, ge=2, description="use the first so many annotations of an item; null: all")
+    first: int | None = Field(None, ge=2, description="use the first so many annotations of an item; null: all")
     min_items: int = Field(25, ge=2, description="warn below so many items")
     published: Published | None = Field(None, description="the printed agreement to show beside")
 
@@ -141,6 +141,7 @@ class PrintedCells(Section):
     only: list[str] = Field([], description="rows or columns that count; empty: all")
     scale: float = Field(1.0, description="a result times this is in the unit of the table")
     fitted: bool = Field(False, description="the results rest on a list found by searching for these cells")
+    note: str = Field("", description="why cells differ, where they do")
 
 
 class QualityControl(Section):
@@ -382,21 +383,46 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 
 def _explain(error: ValidationError, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
-    lines = []
-    for e in error.errors():
-        loc = e["loc"]
-        key = ".".join(str(p) for p in loc) or "(file)"
-        line = _line(node, loc)
-        place = "--set" if key in overridden else f"{path}" + (f", line {line}" if line else "")
-        if e["type"] == "extra_forbidden":
-            allowed = _fields_at(loc)
-            near = difflib.get_close_matches(str(loc[-1]), allowed, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
-            lines.append(f"{place}: {key!r}: unknown key; {hint}")
-        else:
-            found = f", found {e['input']!r}" if e["type"] not in ("missing", "value_error") else ""
-            lines.append(f"{place}: {key!r}: {e['msg'].removeprefix('Value error, ')}{found}")
-    return "\n".join(lines)
+    return "\n".join(_sentence(e, path, node, overridden) for e in error.errors())
+
+
+def _sentence(e: Any, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
+    """One mistake: place, key, what was expected and found."""
+    # the adapter's name is no key of the YAML, and "[key]" marks a key that is itself wrong
+    loc = tuple(p for i, p in enumerate(e["loc"]) if p != "[key]" and not (i == 2 and e["loc"][0] == "sources"))
+    text = e["msg"].removeprefix("Value error, ")
+    own, colon, rest = text.partition(": ")
+    if not loc and colon and _line(node, tuple(own.split("."))):
+        loc, text = tuple(own.split(".")), rest  # a check of the whole study names the key itself
+    key = ".".join(str(p) for p in loc) or "(file)"
+    line = _line(node, loc)
+    place = "--set" if key in overridden else f"{path}" + (f", line {line}" if line else "")
+    if e["type"] == "extra_forbidden":
+        allowed = _fields_at(e["loc"])
+        near = difflib.get_close_matches(str(loc[-1]), allowed, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
+        return f"{place}: {key!r}: unknown key; {hint}"
+    if e["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        tags = ", ".join(tag for model in _models_in(Source) for tag in _models_tag(model))
+        return f"{place}: {key!r}: adapter: expected one of {tags}, found {e['ctx'].get('tag', 'none')!r}"
+    for theirs, ours in _WORDS:
+        text = text.replace(theirs, ours)
+    found = f", found {e['input']!r}" if e["type"] not in ("missing", "value_error") else ""
+    hint = "; YAML reads yes, no, on, off as true and false: put text in quotes" if _reads_as_bool(e) else ""
+    return f"{place}: {key!r}: {text}{found}{hint}"
+
+
+_WORDS = (
+    ("Input should be", "expected"),
+    ("String should match pattern", "expected a name that matches"),
+    ("String should have", "expected text of"),
+    ("List should have", "expected a list of"),
+    ("Field required", "this key is required"),
+)
+
+
+def _reads_as_bool(e: Any) -> bool:
+    return isinstance(e["input"], bool) and e["type"] in ("string_type", "literal_error")
 
 
 def parse_set(items: list[str]) -> dict:

@@ -129,34 +129,44 @@ class Quantity:
     values: Callable[[np.ndarray], np.ndarray]
 
 
-def replication(t: Tally, families: Mapping[str, Sequence[str]], **keys: object) -> Quantity:
-    """r of each label between the first corpus and every other: `replication_r` rows, keys for their condition."""
-    rows, parts = [], []
+def _places(t: Tally, labels: Sequence[str] | None) -> list[int]:
+    return [i for i, name in enumerate(t.names) if labels is None or name in labels]
+
+
+def replication(
+    t: Tally, families: Mapping[str, Sequence[str]], *, labels: Sequence[str] | None = None, **keys: object
+) -> Quantity:
+    """r of each label (or the named ones) between the first corpus and every other: `replication_r` rows.
+
+    keys : for their condition, as in the functions below.
+    """
+    rows, parts, at = [], [], _places(t, labels)
     for c, corpus in enumerate(t.corpora[1:], start=1):
         for among, matrix in points(t.systems, families).items():
             parts.append((c, matrix))
-            for label in t.names:
-                where = {"statistic": "replication_r", "corpus": corpus, "level": "system", "label": label}
+            for k in at:
+                where = {"statistic": "replication_r", "corpus": corpus, "level": "system", "label": t.names[k]}
                 rows.append(where | {"n": len(matrix), "keys": {"against": t.corpora[0], "among": among, **keys}})
 
     def values(m: np.ndarray) -> np.ndarray:
-        found = [pearson(matrix @ m[:, 0], matrix @ m[:, c]) for c, matrix in parts]
+        found = [pearson(matrix @ m[:, 0][..., at], matrix @ m[:, c][..., at]) for c, matrix in parts]
         return np.concatenate(found, axis=1) if found else np.empty((len(m), 0))
 
     return Quantity(rows, values)
 
 
-def levels(t: Tally, statistic: str, **keys: object) -> Quantity:
-    """The mean of every corpus, system and label."""
-    count = t.count.sum(axis=0).max(axis=-1)  # dialogues, where each label is rated once
+def levels(t: Tally, statistic: str, *, labels: Sequence[str] | None = None, **keys: object) -> Quantity:
+    """The mean of every corpus, system and label (or of the named labels); n counts dialogues rated once a label."""
+    count = t.count.sum(axis=0).max(axis=-1)
+    at = _places(t, labels)
     rows = [
-        {"statistic": statistic, "corpus": c, "system": s, "level": "dialogue", "label": label, "keys": keys}
+        {"statistic": statistic, "corpus": c, "system": s, "level": "dialogue", "label": t.names[k], "keys": keys}
         | {"n": int(count[i, j])}
         for i, c in enumerate(t.corpora)
         for j, s in enumerate(t.systems)
-        for label in t.names
+        for k in at
     ]
-    return Quantity(rows, lambda m: m.reshape(len(m), -1))
+    return Quantity(rows, lambda m: m[..., at].reshape(len(m), -1))
 
 
 def gaps(t: Tally, **keys: object) -> Quantity:
@@ -172,19 +182,22 @@ def gaps(t: Tally, **keys: object) -> Quantity:
     return Quantity(rows, lambda m: (m[:, :, left, -1] - m[:, :, right, -1]).reshape(len(m), -1))
 
 
-def variants(t: Tally, families: Mapping[str, Sequence[str]], **keys: object) -> Quantity:
+def variants(
+    t: Tally, families: Mapping[str, Sequence[str]], *, labels: Sequence[str] | None = None, **keys: object
+) -> Quantity:
     """The variant less the plain system of each family, by corpus and label: `variant_contrast` rows."""
+    at = _places(t, labels)
     place = {s: i for i, s in enumerate(t.systems)}
     pairs = [tuple(f[:2]) for f in families.values() if len(f) > 1 and set(f[:2]) <= set(place)]
     plain, variant = (np.array([place[p[i]] for p in pairs], dtype=int) for i in (0, 1))
     rows = [
-        {"statistic": "variant_contrast", "corpus": c, "level": "dialogue", "label": label, "keys": keys}
+        {"statistic": "variant_contrast", "corpus": c, "level": "dialogue", "label": t.names[k], "keys": keys}
         | {"system": pair[1], "system_b": pair[0]}
         for c in t.corpora
         for pair in pairs
-        for label in t.names
+        for k in at
     ]
-    return Quantity(rows, lambda m: (m[:, :, variant] - m[:, :, plain]).reshape(len(m), -1))
+    return Quantity(rows, lambda m: (m[:, :, variant] - m[:, :, plain])[..., at].reshape(len(m), -1))
 
 
 def run_differences(t: Tally, **keys: object) -> Quantity:

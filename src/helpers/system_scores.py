@@ -9,7 +9,7 @@ told apart here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pandas as pd
@@ -102,7 +102,7 @@ def concordance(tests: pd.DataFrame, alpha: float) -> pd.DataFrame:
 
 
 def criteria(means: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
-    """How far labels order systems alike: `criteria_correlation` rows, Pearson's and Spearman's, for two labels each.
+    """How far labels order systems alike: `criteria_correlation` rows, Pearson's and Spearman's, each pair both ways.
 
     means : rows of `quality.system_means`; `systems` are correlated over. Ji et al. 2022, Table 7, has these for raw
     scores of the first run. Checked against scipy's coefficients.
@@ -111,7 +111,7 @@ def criteria(means: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     for corpus, part in means[means["system"].isin(systems)].groupby("corpus", sort=False):
         wide = part.pivot_table(index="system", columns="label", values="estimate", sort=False)
         labels = [OVERALL, *(c for c in wide if c != OVERALL)]
-        for a, b in combinations(labels, 2):
+        for a, b in permutations(labels, 2):
             for coefficient in ("pearson", "spearman"):
                 r, note = correlate(wide[a].to_numpy(), wide[b].to_numpy(), coefficient)
                 keys = {"corpus": corpus, "label": a, "label_b": b, "n": int(wide[[a, b]].notna().all(axis=1).sum())}
