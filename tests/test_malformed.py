@@ -42,14 +42,24 @@ YAMLS = {
     "unknown key": (LONG.replace("title:", "titel: x\ntitle:"), "line 1", "did you mean 'title'?", "'titel'"),
     "wrong type": (LONG + "bootstrap: {n_resamples: lots}\n", "line 11", "integer", "'lots'"),
     "duplicate key": (LONG + "labels: {}\n", "line 11", "given twice", "'labels'"),
-    "newline in a key": (LONG.replace("fluency:", '"flu\\nency":'), "line 9", "match pattern", "flu"),
-    "code in a key": (LONG.replace("fluency:", '"x = 1; import os":'), "line 9", "match pattern", "x = 1; import os"),
+    "newline in a key": (LONG.replace("fluency:", '"flu\\nency":'), "line 9", "a name that matches", "flu"),
+    "code in a key": (
+        LONG.replace("fluency:", '"x = 1; import os":'),
+        "line 9",
+        "a name that matches",
+        "x = 1; import os",
+    ),
     "time for a number": (LONG + "seeds: {pick: 12:30:00}\n", "line 11", "integer", "'12:30:00'"),
     "yes for a text": (LONG.replace("Long study", "yes"), "line 1", "string", "True"),
     "no in a list of texts": (LONG.replace("long\n", "long\n    na_values: [no]\n"), "line 7", "string", "False"),
     "scale upside down": (LONG.replace("[1, 5]", "[5, 1]", 1), "line 9", "[smallest, largest]", "[5.0, 1.0]"),
     "unknown method": (LONG.replace("dialogue_rating", "stars"), "", "expected one of behavior", "'stars'"),
-    "unknown adapter": (LONG.replace("table", "spreadsheet"), "line 4", "'table'", "'spreadsheet'"),
+    "unknown adapter": (
+        LONG.replace("table", "spreadsheet"),
+        "line 4",
+        "expected one of abc_eval, behaviors, table",
+        "'spreadsheet'",
+    ),
     "no sources": ("title: T\nsources: []\n", "line 2", "at least 1 item", "[]"),
     "not YAML": (LONG + "a: [1\n", "line 12", "not valid YAML", "expected"),
     "a list": ("- 1\n", "", "`key: value` lines", "list"),
@@ -135,6 +145,13 @@ DATA = {
         "'w9'",
     ),
 }
+DATA["a label nobody judged"] = (
+    LONG + "  realism: {scale: [1, 5]}\n",
+    CSV,
+    "mine.yaml, labels.realism",
+    "judgements by this label",
+    "none",
+)
 JSON = {
     "truncated JSON": (MARKS, json.dumps(ONE, indent=1)[:60], "line 6", "JSON", "Expecting"),
     "a list for an object": (MARKS, [1], "line 1", "an object", "list"),

@@ -95,19 +95,27 @@ def test_times_and_dates_stay_text(tmp_path):
         (SOUND.replace("scale: [1, 5]", "scale: [1]"), 6, ["at least 2 items"]),
         (SOUND.replace("fluency:", '"flu\\nency":'), 6, ["labels.flu\\nency"]),
         (SOUND + "simulated: 'yes'\n", 7, ["boolean", "found 'yes'"]),
-        (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found True"]),
-        (SOUND.replace("method: dialogue_rating", "method: rating"), None, ["method: expected one of", "'rating'"]),
-        (SOUND + "label_set: abc\n", None, ["label_set: expected one of ['abc_eval']", "'abc'"]),
-        (SOUND.replace("adapter: behaviors", "adapter: behaviours"), 4, ["'behaviours'", "'behaviors'"]),
-        (SOUND.replace("file: marks.json", "fil: marks.json"), 4, ["sources.0.behaviors.fil", "did you mean 'file'?"]),
+        (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found True", "put text in quotes"]),
+        (SOUND.replace("method: dialogue_rating", "method: rating"), 2, ["'method': expected one of", "'rating'"]),
+        (SOUND + "label_set: abc\n", 7, ["'label_set': expected one of ['abc_eval']", "'abc'"]),
+        (
+            SOUND.replace("adapter: behaviors", "adapter: behaviours"),
+            4,
+            ["'sources.0': adapter: expected one of abc_eval, behaviors", "'behaviours'"],
+        ),
+        (
+            SOUND.replace("file: marks.json", "fil: marks.json"),
+            4,
+            ["'sources.0.fil'", "did you mean 'file'?", "'sources.0.file': this key is required"],
+        ),
         (SOUND + "title: Again\n", 7, ["key 'title' is given twice (first on line 1)"]),
         (SOUND + "figures: {dpi: 150\n", 8, ["not valid YAML"]),
         (SOUND + "iaa: {first: 12:30:00}\n", 7, ["'iaa.first'", "integer", "found '12:30:00'"]),
         ("- a\n- b\n", None, ["expected `key: value` lines, found list"]),
         (
             SOUND + "groups:\n  a: {annotators: [x, y]}\n  b: {annotators: [y]}\n",
-            None,
-            ["groups.a.annotators: expected 'y' in one group, found it in ['a', 'b']"],
+            8,
+            ["'groups.a.annotators': expected 'y' in one group, found it in ['a', 'b']"],
         ),
         (SOUND + "? [a, b]\n: 1\n", 7, ["a key must be plain text"]),
     ],
@@ -162,7 +170,7 @@ def test_files_and_names_that_are_not_there(tmp_path):
 
 def test_a_section_is_asked_for_by_name(tmp_path):
     study = load(tmp_path, SOUND)
-    assert study.section("iaa").first == 2
+    assert study.section("bootstrap").n_resamples == 10_000
     with pytest.raises(ParamsError, match="no section 'aia'"):
         study.section("aia")
 

@@ -212,7 +212,7 @@ def test_another_encoding_and_delimiter(tmp_path):
 
 
 def test_parquet_reads_as_csv_does(tmp_path):
-    yaml = studies.LONG.replace("my.csv", "my.parquet")
+    yaml = studies.LONG.replace("my.csv", "my.parquet").replace("  quality: {scale: [1, 5]}\n", "")
     pd.DataFrame(
         {"chat": ["d1", "d2"], "bot": ["A", "B"], "worker": [1.0, 2.0], "what": ["fluency"] * 2, "rating": [4.0, None]}
     ).to_parquet(tmp_path / "my.parquet")
@@ -248,7 +248,7 @@ def test_turns_may_count_from_one(tmp_path):
     yaml = studies.LONG.replace("dialogue_rating", "turn_rating").replace(
         "columns: {", "first_turn: 1\n    columns: {turn: t, "
     )
-    csv = "t,chat,bot,worker,what,rating\n1,d1,A,w1,fluency,4\n2,d1,A,w1,fluency,4\n"
+    csv = "t,chat,bot,worker,what,rating\n1,d1,A,w1,fluency,4\n2,d1,A,w1,quality,4\n"
     assert studies.read(tmp_path, yaml, my_csv=csv).frames["annotations"]["turn"].tolist() == [0, 1]
 
 

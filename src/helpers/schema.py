@@ -363,11 +363,11 @@ def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
     unit = annotations["method"].map({m.id: m.unit for m in METHODS.values()})
     method, turn, other = annotations["method"], annotations["turn"], annotations["dialogue_b"]
     hint = "set `method` in the YAML, or map the column"
-    report.rows((unit == "turn") & turn.isna(), "turn", method + " judges turns: a turn", hint)
-    report.rows((unit == "dialogue") & turn.notna(), "turn", method + " judges whole dialogues: no turn", hint)
-    report.rows((unit == "pair") & other.isna(), "dialogue_b", method + " compares: the other dialogue", hint)
+    report.rows((unit == "turn") & turn.isna(), "turn", "a turn (" + method + " judges turns)", hint)
+    report.rows((unit == "dialogue") & turn.notna(), "turn", "no turn (" + method + " judges whole dialogues)", hint)
+    report.rows((unit == "pair") & other.isna(), "dialogue_b", "the other dialogue (" + method + " compares two)", hint)
     single = unit.notna() & (unit != "pair") & other.notna()
-    report.rows(single, "dialogue_b", method + " judges one dialogue: no other dialogue", hint)
+    report.rows(single, "dialogue_b", "no other dialogue (" + method + " judges one)", hint)
     report.rows(other == annotations["dialogue"], "dialogue_b", "another dialogue than the left one", "")
 
 

@@ -71,6 +71,7 @@ MARKS = [
     "file",
     "where",
 ]
+_SCALES = {"behavior": (0, 1), "turn_likert": (1, 5), "dialogue_likert": (1, 5), "comparative": (-1, 1)}
 _SESSION = re.compile(r"\([^()]*\)")
 
 
@@ -96,6 +97,9 @@ def read(source: AbcEval, open_file: OpenFile) -> Reading:
 
 def _read_file(name: str, project: dict, groups: dict[str, str], out: _Collector) -> None:
     for key in sorted(set(project) - set(PARTS)):
+        if groups:
+            out.counts.add(name, "parts", "dropped", f"{key}: not a known part, nor named in the YAML")
+            continue
         out.problem(name, "", key, f"a part of a project ({', '.join(PARTS)})", "an unknown key")
     for key in sorted(set(groups) - set(PARTS)):
         out.problem(name, "", f"parts.{key}", f"a part of a project ({', '.join(PARTS)})", "an unknown part")
@@ -119,7 +123,7 @@ class _Collector:
         self.turns: dict[tuple, dict] = {}
         self.attempts: list[dict] = []
         self.units: list[dict] = []
-        self.labels: dict[str, Label] = {}
+        self.labels: dict[tuple[str, str], Label] = {}
         self.counts = Counts()
         self.problems: list[Problem] = []
 
@@ -254,7 +258,7 @@ class _Evaluation:
                     "task": unit.task_name() or "unnamed",
                     "dialogue": id_,
                     "work_unit": unit.id,
-                    "mistakes": len(mistakes) if isinstance(mistakes, list) else None,
+                    "mistakes": len(set(mistakes)) if isinstance(mistakes, list) else None,
                     "performance": attempt.get("performance"),
                     "passed": attempt.get("passed"),
                 }
@@ -305,6 +309,8 @@ class _Evaluation:
         if unit.worker is None:
             self.n["annotations", "mended", "worker not in the file: known by position only"] += 1
         other = given.get("dialogue_compared_to_id") if method == "comparative" else None
+        if method == "comparative" and not other:
+            return "a comparison that does not name the other dialogue"
         self.out.marks.append(
             (
                 self.corpus,
@@ -331,11 +337,12 @@ class _Evaluation:
         return ""
 
     def _learn(self, unit: Unit, method: str, label: str) -> None:
-        """Note the task of the unit, and labels that only the first pilots had: those are taken as they are."""
+        """Note the task of the unit, and labels that only pilots had: those are taken as they are."""
         if (method, label) in TASKS:
             unit.tasks.add(TASKS[method, label])
-        elif method == "behavior" and self.part is PARTS["annotation_pilots"] and label not in self.out.labels:
-            self.out.labels[label] = Label(label, method, label.replace("_", " ").capitalize(), (0, 1), task="pilot")
+        elif self.part.corpus.endswith("_pilot"):
+            title = label.replace("_", " ").capitalize()
+            self.out.labels[method, label] = Label(label, method, title, _SCALES[method], task="pilot")
 
 
 def _system_in(dialogue: str) -> str | None:

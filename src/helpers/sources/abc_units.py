@@ -107,10 +107,10 @@ def read_unit(id_: str, given: Any, file: str, out: Reports) -> Unit:
 
 
 def _seconds(value: Any, column: str, where: str, file: str, out: Reports) -> float | None:
-    """Seconds; None where the platform did not measure (-1.0)."""
-    if value is None or (isinstance(value, int | float) and value >= 0):
-        return value
-    if value != -1:
+    """Seconds; None where the platform did not measure (-1.0, or any negative number)."""
+    if isinstance(value, int | float):
+        return value if value >= 0 else None
+    if value is not None:
         out.problem(file, where, column, "seconds, or -1.0 for not measured", repr(value))
     return None
 

@@ -77,12 +77,14 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     problems += _map_groups(study, raw)
     raw["dialogues"] = _all_dialogues(raw["dialogues"], raw["annotations"])
     frames: dict[str, pd.DataFrame] = {}
+    elsewhere: list[Problem] = []
     for name, frame in _pseudonyms(raw).items():
         frames[name], found = _conform(name, frame, study, where)
-        problems += found
+        (problems if name == "annotations" else elsewhere).extend(found)
     labels = study.label_list() + [label for r in readings for label in r.labels]
     problems += schema.validate(frames["annotations"], labels, where.loc[frames["annotations"].index])
-    problems += _repeated_rows(frames)
+    # what is wrong with a judgement is mostly wrong with its dialogue too: said once, where it can be mended
+    problems = problems or elsewhere + _repeated_rows(frames) + _never_judged(study, frames["annotations"])
     if problems:
         raise DataError(problems)
     counts = pd.concat([r.counts.frame() for r in readings] + [_left_out(study)], ignore_index=True)
@@ -261,6 +263,19 @@ def _repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
     return problems + [
         Problem("metric scores", f"dialogue {d}", m, "one score an item", "a second one")
         for d, m in zip(twice["dialogue"], twice["metric"], strict=True)
+    ]
+
+
+def _never_judged(study: Study, annotations: pd.DataFrame) -> list[Problem]:
+    """Labels that the YAML declares and the data do not have: most often a name spelt otherwise."""
+    if len(_present(study)) < len(study.sources):
+        return []
+    judged = set(zip(annotations["method"], annotations["label"], strict=True))
+    place, own = (study.path.name if study.path else study.key), study.label_list()[-len(study.labels) or None :]
+    return [
+        Problem(place, "", f"labels.{key}", "judgements by this label", "none", "check how the data spell it")
+        for key, label in zip(study.labels, own if study.labels else [], strict=True)
+        if (label.method, label.id) not in judged
     ]
 
 

@@ -1,0 +1,85 @@
+"""Features: each is there in one hand-made study and absent, with its reason, in another."""
+
+import abc_project
+import pytest
+import studies
+
+from helpers.profile import FEATURES
+
+PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
+SCORED = """\
+title: Scores
+method: turn_rating
+control_system: worst
+sources:
+  - adapter: table
+    file: my.csv
+    columns: {dialogue: d, system: s, system_text: r, reference: ref, annotator: who}
+    constants: {turn: 0}
+    judges: {gpt: llm}
+    metrics: {bleu: bleu}
+labels:
+  good: {scale: [0, 1]}
+"""
+SCORED_CSV = "d,s,r,ref,who,good,bleu\n1,worst,no,yes,w1,0,.5\n1,worst,no,yes,w2,0,.5\n2,best,yes,yes,gpt,1,\n"
+BARE = """\
+title: Bare
+method: dialogue_rating
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d}, annotators: positions}
+labels:
+  good: {scale: [0, 1]}
+"""
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    """Features of the three studies by name."""
+
+    def of(yaml, **files):
+        return studies.read(tmp_path_factory.mktemp("study"), yaml, **files).profile["features"]
+
+    return {
+        "project": of(PROJECT, data_json=abc_project.project()),
+        "scored": of(SCORED, my_csv=SCORED_CSV),
+        "bare": of(BARE, my_csv="d,good\n1,0\n2,1\n"),
+    }
+
+
+PRESENT = {
+    "annotations": "bare",
+    "repeated": "project",
+    "two_systems": "project",
+    "sessions": "project",
+    "turns": "project",
+    "comparisons": "project",
+    "interactor_ratings": "project",
+    "groups": "project",
+    "metric_scores": "scored",
+    "judges": "scored",
+    "references": "scored",
+    "texts": "project",
+    "control_system": "scored",
+    "pilots": "project",
+    "screening": "project",
+    "durations": "project",
+    "known_annotators": "project",
+}
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_a_feature_is_there_and_absent(features, name):
+    assert features[PRESENT[name]][name] is None
+    if name != "annotations":
+        assert features["bare"][name].endswith(".")
+
+
+def test_every_study_is_asked_for_every_feature(features):
+    assert all(set(found) == set(FEATURES) for found in features.values())
+    assert set(PRESENT) <= set(FEATURES)
+
+
+def test_a_control_system_must_have_been_judged(tmp_path):
+    yaml = SCORED.replace("control_system: worst", "control_system: random")
+    found = studies.read(tmp_path, yaml, my_csv=SCORED_CSV).profile["features"]
+    assert found["control_system"] == "The control system 'random' was never judged."
