@@ -82,4 +82,4 @@ def test_every_study_is_asked_for_every_feature(features):
 def test_a_control_system_must_have_been_judged(tmp_path):
     yaml = SCORED.replace("control_system: worst", "control_system: random")
     found = studies.read(tmp_path, yaml, my_csv=SCORED_CSV).profile["features"]
-    assert found["control_system"] == "The control system 'random' was never judged."
+    assert found["control_system"].startswith("The control system 'random' was never")
