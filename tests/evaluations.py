@@ -1,4 +1,6 @@
-"""Made-up evaluations for tests of rates, effects, groups, rankings and mixed models."""
+"""Made-up evaluations for tests of rates, effects, groups, rankings, metrics and mixed models."""
+
+import itertools
 
 import numpy as np
 import pandas as pd
@@ -46,6 +48,28 @@ def study(rng, n_sessions=60, groups=("g1", "g2"), shift=0.0, leniency=0.0, n_an
     frame = pd.DataFrame(rows, columns=["dialogue", "system", "session", "group", "annotator", "score"])
     fixed = {"corpus": "main", "method": "continuous", "label": "quality", "turn": pd.NA, "annotator_known": True}
     return frame.assign(**fixed)
+
+
+def metric_study(rng, n_contexts=40, n_systems=4, missing=0.0, weights=(0.8, 0.3)):
+    """Ratings of responses to contexts by three annotators, and two metrics that follow quality by `weights`.
+
+    Half of the variance of quality and of a metric's own error is the context's: its responses resemble each other.
+    """
+    rows, scores = [], []
+    for c in range(n_contexts):
+        base = rng.normal(size=3)
+        for s in range(n_systems):
+            q, *errors = 0.5**0.5 * base + 0.5**0.5 * rng.normal(size=3)
+            item = {"corpus": "main", "dialogue": f"d{c:03d}{s}", "turn": 0}
+            for a, (label, weight) in itertools.product(range(3), (("quality", 1.0), ("fluent", 0.4))):
+                score = np.clip(np.rint(3 + weight * q + 0.8 * rng.normal()), 1, 5)
+                who = {"system": f"s{s}", "context": f"c{c:03d}", "annotator": f"A{a}"}
+                rows.append({**item, **who, "label": label, "score": score})
+            for name, weight, error in zip("mn", weights, errors, strict=True):
+                value = weight * q + (1 - weight**2) ** 0.5 * error
+                scores.append({**item, "metric": name, "score": np.nan if rng.random() < missing else value})
+    frame = pd.DataFrame(rows).assign(method="turn_rating", annotator_known=True, annotator_kind="human")
+    return frame.astype({"turn": "Int32"}), pd.DataFrame(scores).astype({"turn": "Int32"})
 
 
 def monte_carlo(p, n):

@@ -127,9 +127,11 @@ def test_strengths_are_those_of_the_iteration_written_out(numbers):
         assert not (reach > 0).all()
         return
     p, games = np.ones(4), w + w.T
-    for _ in range(20_000):  # Hunter 2004, Annals of Statistics 32, eq. 3
-        p = w.sum(axis=1) / np.sum(games / (p[:, None] + p), axis=1)
+    for _ in range(100_000):  # Hunter 2004, Annals of Statistics 32, eq. 3
+        before, p = p, w.sum(axis=1) / np.sum(games / (p[:, None] + p), axis=1)
         p /= np.exp(np.log(p).mean())
+        if np.allclose(p, before, rtol=1e-12, atol=0):
+            break
     assert found == pytest.approx(np.log(p), abs=1e-6)
 
 

@@ -47,8 +47,8 @@ def one_way_reliability(sums: np.ndarray) -> np.ndarray:
 def crossed_reliability(sums: np.ndarray) -> np.ndarray:
     """Reliability of the mean rating when the same m annotators rated every item: their leniency does not matter.
 
-    sums : (k, 3 + m) totals over items of 1, T squared / m and Q (as in `one_way_reliability`), and of the rating of each
-    annotator. Returns (k,): ICC(3,k) of Shrout and Fleiss 1979. Checked against `pingouin.intraclass_corr`.
+    sums : (k, 3 + m) totals over items of 1, T squared / m and Q (as in `one_way_reliability`), and of the rating of
+    each annotator. Returns (k,): ICC(3,k) of Shrout and Fleiss 1979. Checked against `pingouin.intraclass_corr`.
     """
     items, t2, q, columns = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3:]
     m = columns.shape[1]
@@ -136,7 +136,7 @@ def _reliability(sums, clusters, formula: Callable, unit, rng, n_resamples, conf
     if len(sums) < 2:
         reason = "one item"
     elif not np.isfinite(estimate[0]):
-        reason = "no item has two ratings, or all ratings are equal"
+        reason = "no item has two ratings, or the means of items are all equal"
     if reason:
         none = Interval(nan, nan, nan, "not_estimable", unit, len(rows), note=reason)
         return [none, none]
@@ -212,7 +212,10 @@ def _replace(both, coefficient, unit, min_items, rng, n_resamples, confidence) -
         at = np.flatnonzero(annotator == name)
         usable = len(at) >= min_items and not any(correlate(v[at], rest[at])[1] for v in (score, value))
         parts, left_out = ([*parts, at], left_out) if usable else (parts, left_out + 1)
-    note = f"{left_out} of {len(parts) + left_out} annotators have fewer than {min_items} items or constant ratings"
+    note = ""
+    if left_out:
+        of = len(parts) + left_out
+        note = f"{left_out} of {of} annotators have fewer than {min_items} items or constant ratings"
     names = ("annotator", "metric", "difference")
     if not parts:
         row = Interval(nan, nan, nan, "not_estimable", what, 0, note=note).row()
@@ -239,8 +242,8 @@ def _replace(both, coefficient, unit, min_items, rng, n_resamples, confidence) -
     )
     counts = {"n": len(both), "n_annotators": len(parts)}
     out = {
-        of: {**f.row(), **counts, "note": "; ".join(filter(None, [note, f.note]))}
+        of: {**f.row(), **counts, "note": "; ".join(filter(None, [note, f.note])) or None}
         for of, f in zip(names, found, strict=True)
     }
     r = per_annotator(np.ones((1, len(both))))[0]
-    return out | {"share": {"estimate": float(np.mean(r[:, 1] >= r[:, 0])), **counts, "note": note}}
+    return out | {"share": {"estimate": float(np.mean(r[:, 1] >= r[:, 0])), **counts, "note": note or None}}

@@ -25,8 +25,7 @@ CHUNK = 2_000_000
 def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tuple[float, str]:
     """A correlation of two samples, and '' or why it is undefined (too few items, a constant side).
 
-    x, y : (n,); pairs with a missing value are left out. scipy does the work, against which the vectorised paths of
-    this module are checked.
+    x, y : (n,); pairs with a missing value are left out. Checked against scipy's coefficients.
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"coefficient: expected one of {', '.join(COEFFICIENTS)}, found {coefficient!r}")
@@ -37,8 +36,9 @@ def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
         return nan, f"{len(x)} items have both scores, {MIN_ITEMS} are needed"
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return nan, "one of the two sides is constant"
-    function = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}[coefficient]
-    return float(function(x, y).statistic), ""
+    if coefficient == "kendall":
+        return float(stats.kendalltau(x, y).statistic), ""
+    return float(weighted_correlations(x, y[:, None], np.ones((1, len(x))), coefficient)[0, 0]), ""
 
 
 def weighted_ranks(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -53,36 +53,48 @@ def weighted_ranks(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
     return (np.cumsum(ties, axis=1) - (ties - 1) / 2)[:, codes]
 
 
-def weighted_pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Pearson's r within resamples. x, y : (n,) or (k, n); counts : (k, n). Returns (k,); constant sides give NaN.
-
-    Checked against `numpy.corrcoef` of the resample written out.
-    """
-    n = counts.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = x - (np.sum(counts * x, axis=1) / n)[:, None]
-        v = y - (np.sum(counts * y, axis=1) / n)[:, None]
-        su, sv = np.sum(counts * u * u, axis=1), np.sum(counts * v * v, axis=1)
-        r = np.sum(counts * u * v, axis=1) / np.sqrt(su * sv)
-        flat = (su <= 1e-12 * n * np.max(np.square(x))) | (sv <= 1e-12 * n * np.max(np.square(y)))
-    return np.where(flat, nan, np.clip(r, -1, 1))
-
-
 def weighted_correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray, coefficient: str) -> np.ndarray:
     """Correlation of x with each column of y within resamples: Pearson, or Spearman ranked anew in each.
 
-    x : (n,), y : (n, m), NaN missing, left out pair by pair; counts : (k, n). Returns (k, m).
+    x : (n,), y : (n, m), NaN missing, left out pair by pair; counts : (k, n), how often each item is drawn. Returns
+    (k, m), NaN where a side is constant. Checked against scipy's coefficients of the resample written out.
     """
-    out = np.full((len(counts), y.shape[1]), nan)
-    for j in range(y.shape[1]):
-        both = np.isfinite(x) & np.isfinite(y[:, j])
-        if both.sum() < MIN_ITEMS:
-            continue
-        a, b, c = x[both], y[both, j], counts if both.all() else counts[:, both]
-        if coefficient == "spearman":
-            a, b = weighted_ranks(a, c), weighted_ranks(b, c)
-        out[:, j] = weighted_pearson(a, b, c)
-    return out
+    one = _spearman if coefficient == "spearman" else _pearson
+    out, present = np.full((len(counts), y.shape[1]), nan), np.isfinite(x)[:, None] & np.isfinite(y)
+    for mask in np.unique(present, axis=1).T:  # columns that lack the same items share the work on x
+        if mask.sum() >= MIN_ITEMS:
+            columns = np.flatnonzero((present == mask[:, None]).all(axis=0))
+            c = counts if mask.all() else counts[:, mask]
+            out[:, columns] = one(x[mask], y[np.ix_(mask, columns)], c)
+    return np.clip(out, -1, 1)
+
+
+def _pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """All sums over resamples in one matrix product."""
+    n = counts.sum(axis=1)[:, None]
+    x, y = (x - x.mean())[:, None], y - y.mean(axis=0)
+    mean_x, mean_y, xx, yy, xy = (counts @ v / n for v in (x, y, x * x, y * y, x * y))
+    return _ratio(xy - mean_x * mean_y, xx - mean_x**2, yy - mean_y**2, xx, yy)
+
+
+def _spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    n = counts.sum(axis=1)[:, None]
+    middle = (n + 1) / 2  # the mean of midranks, whatever the ties
+    u = weighted_ranks(x, counts) - middle
+    weighted = counts * u
+    uu, out = np.einsum("kn,kn->k", weighted, u), []
+    for column in y.T:
+        v = weighted_ranks(column, counts) - middle
+        vv = np.einsum("kn,kn,kn->k", counts, v, v)
+        out.append(_ratio(np.einsum("kn,kn->k", weighted, v), uu, vv, n[:, 0] ** 3, n[:, 0] ** 3))
+    return np.stack(out, axis=1)
+
+
+def _ratio(covariance, variance_x, variance_y, scale_x, scale_y) -> np.ndarray:
+    """Correlation from moments; NaN where a variance is nothing but rounding on its scale."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        flat = (variance_x <= 1e-12 * scale_x) | (variance_y <= 1e-12 * scale_y)
+        return np.where(flat, nan, covariance / np.sqrt(variance_x * variance_y))
 
 
 def by_clusters(clusters: np.ndarray, statistic: Callable[[np.ndarray], np.ndarray]) -> Callable:

@@ -1,0 +1,175 @@
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from evaluations import metric_study, monte_carlo
+from scipy import stats
+from test_correlation import SCIPY
+
+from helpers import ceiling, schema
+
+
+def rated(scores, **columns):
+    """Ratings from an (items, annotators) array; NaN is a rating not made. Two items a context."""
+    frame = pd.DataFrame(scores).stack().rename("score").reset_index()  # noqa: PD013
+    frame.columns = ["item", "annotator", "score"]
+    frame = frame.dropna(subset="score")
+    frame["dialogue"], frame["context"] = "d" + frame["item"].astype(str), "c" + (frame["item"] // 2).astype(str)
+    frame["annotator"] = "A" + frame["annotator"].astype(str)
+    fixed = {"corpus": "main", "method": "dialogue_rating", "label": "quality", "turn": pd.NA, "annotator_known": True}
+    return frame.assign(annotator_kind="human", **(fixed | columns)).reset_index(drop=True)
+
+
+def values(found):
+    return found.set_index("statistic")
+
+
+def true_and_rated(rng, n=60, m=3, noise=1.0, leniency=0.0):
+    truth = rng.normal(size=n)
+    return truth, truth[:, None] + leniency * rng.normal(size=m) + noise * rng.normal(size=(n, m))
+
+
+def icc(scores, form):
+    frame = pd.DataFrame(scores).stack().rename("score").reset_index()  # noqa: PD013
+    table = pingouin.intraclass_corr(frame, targets="level_0", raters="level_1", ratings="score").set_index("Type")
+    return table.loc[form, "ICC"]
+
+
+# pingouin 0.7 passes `inplace` to a pandas that has deprecated it
+old_pingouin = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.dropna is deprecated")
+
+
+@old_pingouin
+def test_reliability_is_the_intraclass_correlation_of_pingouin():
+    _, scores = true_and_rated(np.random.default_rng(1), leniency=0.7)
+    crossed = values(ceiling.ceilings(rated(scores), seed=1, coefficient="pearson", n_resamples=200))
+    assert crossed.loc["reliability", "estimate"] == pytest.approx(icc(scores, "ICC(C,k)"))
+    assert crossed.loc["reliability", "condition"] == "coefficient=pearson;form=crossed"
+    positions = rated(scores, annotator_known=False)
+    one_way = values(ceiling.ceilings(positions, seed=1, coefficient="pearson", n_resamples=200))
+    assert one_way.loc["reliability", "estimate"] == pytest.approx(icc(scores, "ICC(1,k)"))
+    assert one_way.loc["reliability_ceiling", "estimate"] == pytest.approx(icc(scores, "ICC(1,k)") ** 0.5)
+    assert one_way.loc["reliability", "condition"] == "coefficient=pearson;form=one_way"
+    assert one_way.loc["reliability", ["n", "n_annotators", "n_clusters"]].tolist() == [60, 3, 30]
+    assert len(schema.make_results(one_way.reset_index(), study="x", notebook="09")) == 2
+
+
+@old_pingouin
+def test_spearman_brown_links_the_mean_to_the_single_rating():
+    _, scores = true_and_rated(np.random.default_rng(2))
+    single = icc(scores, "ICC(1,1)")
+    frame = rated(scores, annotator_known=False)
+    found = values(ceiling.ceilings(frame, seed=1, coefficient="pearson", n_resamples=200))
+    assert found.loc["reliability", "estimate"] == pytest.approx(3 * single / (1 + 2 * single))
+
+
+def test_ratings_of_spearman_are_ranks():
+    _, scores = true_and_rated(np.random.default_rng(3))
+    ranks = stats.rankdata(scores).reshape(scores.shape)
+    frames = rated(np.exp(scores)), rated(ranks)
+    a, b = (
+        values(ceiling.ceilings(f, seed=1, coefficient=c, n_resamples=200))
+        for f, c in zip(frames, ("spearman", "pearson"), strict=True)
+    )
+    assert a["estimate"].to_numpy() == pytest.approx(b["estimate"].to_numpy())
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_the_truth_correlates_as_the_ceiling_says(gaps):
+    """With unequal numbers of ratings too; the interval covers the reliability."""
+    rng, n, found, reached, covered = np.random.default_rng(4), 150, [], [], []
+    for i in range(n):
+        truth, scores = true_and_rated(rng, n=80)
+        scores[rng.random(scores.shape) < gaps] = np.nan
+        kept = np.isfinite(scores).any(axis=1)
+        frame = rated(scores, annotator_known=False)
+        rows = values(ceiling.ceilings(frame, seed=i, coefficient="pearson", n_resamples=500))
+        found.append(rows.loc["reliability_ceiling", "estimate"])
+        reached.append(stats.pearsonr(truth[kept], np.nanmean(scores[kept], axis=1)).statistic)
+        m = np.isfinite(scores).sum(axis=1)[kept]
+        true = 1 / (1 + np.mean(1 / m))
+        covered.append(rows.loc["reliability", "ci_low"] < true < rows.loc["reliability", "ci_high"])
+    assert np.mean(found) == pytest.approx(np.mean(reached), abs=0.012)
+    assert np.mean(covered) > 0.95 - monte_carlo(0.95, n) - 0.01
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        (
+            np.array([[1.0, np.nan], [np.nan, 3.0], [2.0, np.nan]]),
+            "no item has two ratings, or the means of items are all equal",
+        ),
+        (np.full((5, 2), 3.0), "no item has two ratings, or the means of items are all equal"),
+        (np.array([[1.0, 2.0]]), "one item"),
+    ],
+)
+def test_no_reliability_without_repetition(scores, reason):
+    found = ceiling.ceilings(rated(scores), seed=1, n_resamples=100)
+    assert found["estimate"].isna().all()
+    assert set(found["note"]) == {reason}
+
+
+def test_no_ceiling_where_items_do_not_differ():
+    scores = np.array([[1.0, 5.0], [5.0, 2.0], [2.0, 4.0], [4.0, 1.0], [3.0, 3.5], [4.5, 3.0]])
+    found = values(ceiling.ceilings(rated(scores, annotator_known=False), seed=1, n_resamples=200))
+    assert found.loc["reliability", "estimate"] < 0
+    assert np.isnan(found.loc["reliability_ceiling", "estimate"])
+    assert found.loc["reliability_ceiling", "note"].startswith("items differ no more than chance")
+
+
+def of(found, name, **columns):
+    rows = found[found["condition"].str.contains(f"of={name}$")]
+    for column, value in columns.items():
+        rows = rows[rows[column] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
+def test_replaceability_is_that_of_plain_loops(coefficient):
+    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=15, missing=0.05)
+    found = ceiling.replaceability(annotations, scores, seed=1, coefficient=coefficient, n_resamples=300)
+    assert len(schema.make_results(found, study="x", notebook="09")) == 16
+    wide = annotations[annotations["label"] == "quality"].pivot_table(
+        index="dialogue", columns="annotator", values="score"
+    )
+    value = scores[scores["metric"] == "m"].set_index("dialogue")["score"].dropna()
+    wide = wide.loc[value.index]
+    own, metric = [], []
+    for a in wide:
+        rest = wide.drop(columns=a).mean(axis=1)
+        own.append(SCIPY[coefficient](wide[a], rest).statistic)
+        metric.append(SCIPY[coefficient](value, rest).statistic)
+    rows = {n: of(found, n, label="quality", metric="m") for n in ("annotator", "metric", "difference", "share")}
+    assert rows["annotator"]["estimate"] == pytest.approx(np.mean(own))
+    assert rows["metric"]["estimate"] == pytest.approx(np.mean(metric))
+    assert rows["difference"]["estimate"] == pytest.approx(np.mean(metric) - np.mean(own))
+    assert rows["share"]["estimate"] == pytest.approx(np.mean(np.array(metric) >= own))
+    assert rows["difference"]["ci_low"] < rows["difference"]["estimate"] < rows["difference"]["ci_high"]
+    assert rows["difference"]["n_annotators"] == 3
+
+
+def test_a_metric_that_is_one_more_annotator_is_as_good():
+    rng, n, inside = np.random.default_rng(6), 100, []
+    for i in range(n):
+        _, scores = true_and_rated(rng, n=60, m=4)
+        frame = rated(scores[:, :3])
+        metric = frame.drop_duplicates("dialogue")[["corpus", "dialogue", "turn"]].assign(
+            metric="m", score=scores[:, 3]
+        )
+        row = of(ceiling.replaceability(frame, metric, seed=i, n_resamples=300), "difference")
+        inside.append(row["ci_low"] < 0 < row["ci_high"])
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
+
+
+def test_annotators_with_few_items_are_left_out_and_counted():
+    annotations, scores = metric_study(np.random.default_rng(7), n_contexts=10)
+    few = annotations[(annotations["annotator"] != "A2") | (annotations["dialogue"] < "d0020")]
+    found = ceiling.replaceability(few, scores, seed=1, n_resamples=100)
+    row = of(found, "difference", label="quality", metric="m")
+    assert row["n_annotators"] == 2
+    assert row["note"].startswith("1 of 3 annotators have fewer than 20 items")
+    none = ceiling.replaceability(annotations, scores, seed=1, min_items=1_000)
+    assert none["estimate"].isna().all()
+    assert none["note"].unique() == ["3 of 3 annotators have fewer than 1000 items or constant ratings"]

@@ -1,0 +1,136 @@
+import numpy as np
+import pytest
+from evaluations import monte_carlo
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from test_rates import R
+
+from helpers import correlation
+from helpers.resampling import bootstrap_index
+
+SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
+samples = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 9)), min_size=3, max_size=25)
+
+
+@pytest.mark.parametrize("coefficient", correlation.COEFFICIENTS)
+@given(samples)
+def test_coefficients_are_those_of_scipy(coefficient, pairs):
+    x, y = np.array(pairs, dtype=float).T
+    found, reason = correlation.correlate(x, y, coefficient)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert (np.isnan(found), reason) == (True, "one of the two sides is constant")
+    else:
+        assert (found, reason) == (pytest.approx(SCIPY[coefficient](x, y).statistic, abs=1e-9), "")
+
+
+def test_what_is_missing_is_left_out_and_too_little_has_a_reason():
+    x, y = np.array([1, 2, 3, np.nan, 5]), np.array([2, 1, 4, 9, np.nan])
+    assert correlation.correlate(x, y, "pearson")[0] == pytest.approx(stats.pearsonr(x[:3], y[:3]).statistic)
+    assert correlation.correlate(x[2:], y[2:]) == (
+        pytest.approx(np.nan, nan_ok=True),
+        "1 items have both scores, 3 are needed",
+    )
+    with pytest.raises(ValueError, match="coefficient: expected one of pearson, spearman, kendall, found 'r'"):
+        correlation.correlate(x, y, "r")
+
+
+@given(samples, st.integers(0, 2**32))
+def test_ranks_within_resamples_are_those_of_the_resample_written_out(pairs, seed):
+    x, y = np.array(pairs, dtype=float).T
+    counts = np.random.default_rng(seed).multinomial(len(x), np.full(len(x), 1 / len(x)), size=4).astype(float)
+    ranks = correlation.weighted_ranks(x, counts)
+    both = np.stack([y, np.where(y > 6, np.nan, -y)], axis=1)
+    found = {c: correlation.weighted_correlations(x, both, counts, c) for c in ("pearson", "spearman")}
+    for k, c in enumerate(counts.astype(int)):
+        written = np.repeat(x, c)
+        assert np.repeat(ranks[k], c) == pytest.approx(stats.rankdata(written))
+        for j in range(2):
+            other = np.repeat(both[:, j], c)
+            kept = np.isfinite(other)
+            a, b = written[kept], other[kept]
+            enough = np.isfinite(both[:, j]).sum() >= 3 and len(a) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0
+            for name, values in found.items():
+                expected = SCIPY[name](a, b).statistic if enough else np.nan
+                assert values[k, j] == pytest.approx(expected, abs=1e-7, nan_ok=True)
+
+
+@given(samples, st.floats(0.1, 5), st.floats(-9, 9))
+def test_an_affine_change_leaves_pearson_and_any_rising_one_leaves_ranks(pairs, scale, shift):
+    x, y = np.array(pairs, dtype=float).T
+    for coefficient, changed in (("pearson", x * scale + shift), ("spearman", np.exp(x)), ("kendall", np.exp(x))):
+        before, after = correlation.correlate(x, y, coefficient)[0], correlation.correlate(changed, y, coefficient)[0]
+        assert after == pytest.approx(before, abs=1e-9, nan_ok=True)
+
+
+def test_clusters_are_drawn_whole():
+    clusters = np.array([0, 0, 1, 2, 2, 2])
+    seen = correlation.by_clusters(clusters, lambda counts: counts)(np.array([[0, 0, 2], [1, 1, 1]]))
+    assert seen.tolist() == [[2, 2, 0, 1, 1, 1], [0, 0, 3, 0, 0, 0]]
+
+
+def test_chunks_do_not_change_the_result(monkeypatch):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(2, 30))
+    clusters, index = np.arange(30) // 3, rng.integers(0, 10, (50, 10))
+    statistic = correlation.by_clusters(
+        clusters, lambda c: correlation.weighted_correlations(x, y[:, None], c, "spearman")
+    )
+    whole, tau = statistic(index), correlation.kendall(x, y, clusters)
+    monkeypatch.setattr(correlation, "CHUNK", 100)
+    assert (statistic(index) == whole).all()
+    assert correlation.kendall(x, y, clusters) == pytest.approx(tau)
+
+
+def test_interval_of_tau_is_about_that_of_the_bootstrap():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=120)
+    y = np.rint(1.5 * x + rng.normal(size=120))
+    x = np.rint(2 * x)
+    tau, low, high, reason = correlation.kendall(x, y)
+    assert (tau, reason) == (stats.kendalltau(x, y).statistic, "")
+    reference = bootstrap_index(
+        120,
+        lambda index: np.array([stats.kendalltau(x[i], y[i]).statistic for i in index]),
+        unit="item",
+        rng=rng,
+        n_resamples=1_500,
+    )
+    assert (low, high) == pytest.approx((reference.low, reference.high), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("x", "reason"), [([1, 2, 3, 4], "the association is perfect"), ([1, 1, 1, 1], "one of the two sides is constant")]
+)
+def test_tau_without_interval_says_why(x, reason):
+    tau, low, high, why = correlation.kendall(np.array(x, dtype=float), np.arange(4.0))
+    assert why == reason
+    assert np.isnan(low)
+    assert np.isnan(high)
+    assert tau == pytest.approx(1 if reason == "the association is perfect" else np.nan, nan_ok=True)
+    assert (
+        correlation.kendall(np.arange(4.0), np.array([1.0, 3, 2, 4]), np.array([0, 0, 1, 1]))[3]
+        == "fewer than three clusters"
+    )
+
+
+def test_interval_of_tau_covers_with_clusters():
+    rng, n, truth = np.random.default_rng(3), 300, 2 / np.pi * np.arcsin(0.5)  # tau of a normal pair with r = .5
+    covered, naive = [], []
+    for _ in range(n):
+        shared = rng.normal(size=(60, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        own = rng.normal(size=(60, 4, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        x, y = (0.8 * shared[:, None] + 0.6 * own).reshape(-1, 2).T
+        _, low, high, _ = correlation.kendall(x, y, np.repeat(np.arange(60), 4))
+        covered.append(low < truth < high)
+        _, low, high, _ = correlation.kendall(x, y)
+        naive.append(low < truth < high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
+    assert np.mean(naive) < 0.9
+
+
+def test_fisher_mean_is_that_of_psych():
+    mean, n, excluded = correlation.fisher_mean(np.array([0.1, 0.5, 0.9, -0.2, 1.0, -1.0, np.nan]))
+    assert (mean, n, excluded) == (pytest.approx(R["fisher_mean"]), 4, 2)
+    mean, n, excluded = correlation.fisher_mean(np.array([1.0, 1.0]))
+    assert (np.isnan(mean), n, excluded) == (True, 0, 2)

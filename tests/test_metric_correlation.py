@@ -1,0 +1,183 @@
+import numpy as np
+import pandas as pd
+import pytest
+from evaluations import metric_study, monte_carlo
+from scipy import stats
+from test_correlation import SCIPY
+
+from helpers import metric_correlation, schema
+from helpers.resampling import generator
+
+
+@pytest.fixture(scope="module")
+def joined():
+    annotations, scores = metric_study(np.random.default_rng(1), missing=0.05)
+    return metric_correlation.join(metric_correlation.human_means(annotations), scores)
+
+
+def pick(found, statistic, **columns):
+    rows = found[found["statistic"] == statistic]
+    for name, value in columns.items():
+        chosen = rows["condition"].str.contains(f"scope={value}$") if name == "scope" else rows[name] == value
+        rows = rows[chosen]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_human_means_by_hand():
+    annotations, _ = metric_study(np.random.default_rng(2), n_contexts=2)
+    llm = annotations.assign(annotator_kind="llm", score=99.0)
+    found = metric_correlation.human_means(pd.concat([annotations, llm]))
+    assert len(found) == 16
+    one = annotations[(annotations["dialogue"] == "d0012") & (annotations["label"] == "fluent")]["score"]
+    row = found[(found["dialogue"] == "d0012") & (found["label"] == "fluent")].iloc[0]
+    assert (row["human"], row["n_ratings"], row["system"]) == (one.mean(), 3, "s2")
+
+
+def test_join_matches_dialogues_without_turns_and_keeps_what_has_no_score():
+    annotations, scores = metric_study(np.random.default_rng(2), n_contexts=2)
+    human = metric_correlation.human_means(annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32")))
+    scores = scores.assign(turn=pd.array([pd.NA] * len(scores), dtype="Int32"))
+    found = metric_correlation.join(human, scores.iloc[1:])
+    assert len(found) == 32
+    assert found["value"].isna().sum() == 2  # one item of metric m, for two labels
+
+
+def test_join_says_what_is_wrong():
+    annotations, scores = metric_study(np.random.default_rng(2), n_contexts=2)
+    human = metric_correlation.human_means(annotations)
+    with pytest.raises(ValueError, match="1 items have two scores of one metric"):
+        metric_correlation.join(human, pd.concat([scores, scores.iloc[:1]]))
+    with pytest.raises(ValueError, match="no item has both a rating and a metric score"):
+        metric_correlation.join(human, scores.assign(dialogue="x" + scores["dialogue"]))
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+def test_estimates_are_those_of_scipy(joined, coefficient):
+    found = metric_correlation.correlations(joined, seed=1, coefficient=coefficient, n_resamples=200)
+    expected = {}
+    for (label, metric), rows in joined.groupby(["label", "metric"]):
+        rows = rows.dropna(subset="value")
+        expected[label, metric] = SCIPY[coefficient](rows["value"], rows["human"]).statistic
+        row = pick(found, "correlation", label=label, metric=metric)
+        assert row["estimate"] == pytest.approx(expected[label, metric])
+        assert row["n"] == len(rows)
+        assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    mean = pick(found, "mean_correlation", metric="m")
+    assert mean["estimate"] == pytest.approx((expected["quality", "m"] + expected["fluent", "m"]) / 2)
+    assert len(schema.make_results(found, study="x", notebook="09")) == 6
+
+
+def test_interval_is_that_of_scipy_over_contexts():
+    annotations, scores = metric_study(np.random.default_rng(3))
+    joined = metric_correlation.join(metric_correlation.human_means(annotations), scores)
+    one = joined[(joined["label"] == "quality") & (joined["metric"] == "m")]
+    wide = [part[["value", "human"]].to_numpy() for _, part in one.groupby("context")]
+
+    def statistic(index):
+        x = np.concatenate([wide[i] for i in index])
+        return stats.spearmanr(x[:, 0], x[:, 1]).statistic
+
+    reference = stats.bootstrap(
+        (np.arange(len(wide)),), statistic, vectorized=False, n_resamples=1_500, method="BCa", rng=generator(1, "scipy")
+    ).confidence_interval
+    found = metric_correlation.correlations(one, seed=1)
+    row = pick(found, "correlation")
+    assert (row["ci_kind"], row["resample_unit"], row["n_clusters"]) == ("bca", "context", 40)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((reference.low, reference.high), abs=0.025)
+
+
+def test_items_without_context_stand_for_themselves(joined):
+    found = metric_correlation.correlations(joined.assign(context=None), seed=1, n_resamples=200)
+    assert set(found["resample_unit"]) == {"item"}
+    assert set(found["n_clusters"]) == {160}
+    with pytest.raises(ValueError, match="unit: expected 'context' or 'item', found 'system'"):
+        metric_correlation.correlations(joined, seed=1, unit="system")
+
+
+@pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
+def test_a_constant_label_or_metric_has_a_reason(joined, coefficient):
+    constant = joined.assign(human=joined["human"].where(joined["label"] == "quality", 3.0))
+    constant["value"] = constant["value"].where(constant["metric"] == "m", 0.5)
+    found = metric_correlation.correlations(constant, seed=1, coefficient=coefficient, n_resamples=200)
+    assert pick(found, "correlation", label="fluent", metric="m")["note"] == "one of the two sides is constant"
+    assert pick(found, "mean_correlation", metric="m")["note"] == "undefined for 1 of 2 labels"
+    assert np.isfinite(pick(found, "correlation", label="quality", metric="m")["ci_low"])
+    assert found.loc[found["metric"] == "n", "estimate"].isna().all()
+    assert found.loc[found["estimate"].isna(), "note"].notna().all()
+
+
+def test_a_metric_that_is_the_mean_itself_has_a_reason(joined):
+    found = metric_correlation.correlations(joined.assign(value=joined["human"]), seed=1, n_resamples=200)
+    row = pick(found, "correlation", label="quality", metric="m")
+    assert (row["estimate"], row["ci_kind"], row["note"]) == (
+        pytest.approx(1),
+        "not_estimable",
+        "every resample gives the same value",
+    )
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+def test_within_contexts(joined, coefficient):
+    found = metric_correlation.within_context(joined, seed=1, coefficient=coefficient, n_resamples=300)
+    rows = joined[(joined["label"] == "quality") & (joined["metric"] == "m")].dropna(subset="value")
+    r = []
+    for _, part in rows.groupby("context"):
+        if len(part) >= 3 and np.ptp(part["human"]) > 0:
+            r.append(SCIPY[coefficient](part["value"], part["human"]).statistic)
+    plain = pick(found, "correlation", label="quality", metric="m", scope="within_context")
+    assert (plain["estimate"], plain["n"]) == (pytest.approx(np.mean(r)), len(r))
+    assert plain["note"] == f"{40 - len(r)} of 40 contexts have no correlation"
+    inside = np.array(r)[np.abs(r) < 1 - 1e-12]
+    fisher = pick(found, "correlation", label="quality", metric="m", scope="within_context_fisher")
+    assert (fisher["estimate"], fisher["n"]) == (pytest.approx(np.tanh(np.arctanh(inside).mean())), len(inside))
+    assert fisher["note"].endswith(f"{len(r) - len(inside)} with |r| = 1 left out")
+    assert len(schema.make_results(found, study="x", notebook="09")) == len(found)
+
+
+def test_contexts_of_one_response_leave_a_reason(joined):
+    found = metric_correlation.within_context(joined.assign(context=joined["dialogue"]), seed=1)
+    assert found["estimate"].isna().all()
+    assert set(found["note"].str.split(";").str[0]) == {"160 of 160 contexts have no correlation"}
+
+
+@pytest.mark.parametrize(("n", "kind"), [(7, "not_estimable"), (8, "bca"), (12, "bca")])
+def test_few_systems_have_no_interval(n, kind):
+    annotations, scores = metric_study(np.random.default_rng(4), n_contexts=25, n_systems=n)
+    joined = metric_correlation.join(metric_correlation.human_means(annotations), scores)
+    joined["human"] += joined["system"].str[1:].astype(int) / 3
+    found = metric_correlation.system_level(joined, seed=1, n_resamples=500)
+    means = (
+        joined[(joined["label"] == "quality") & (joined["metric"] == "m")].groupby("system")[["value", "human"]].mean()
+    )
+    row = pick(found, "correlation", label="quality", metric="m")
+    assert row["estimate"] == pytest.approx(stats.pearsonr(means["value"], means["human"]).statistic)
+    assert (row["level"], row["ci_kind"], row["n"]) == ("system", kind, n)
+    assert np.isnan(row["ci_low"]) == (n < 8)
+    assert ("fewer than 8: no interval and no p-value" in (row["note"] or "")) == (n < 8)
+
+
+def test_places_by_hand():
+    table = pd.DataFrame({"x": [0.3, 0.3, 0.1, 0.2], "y": [np.nan, 0.5, 0.7, 0.6]}, index=list("mnop"))
+    found = metric_correlation.places(table)
+    assert found["x"].tolist() == [1, 1, pd.NA, 3]
+    assert found["y"].tolist() == [pd.NA, 3, 1, 2]
+
+
+@pytest.mark.slow
+def test_context_intervals_cover_where_item_intervals_do_not():
+    n, covered = 250, {"context": [], "item": []}
+    for i in range(n):
+        rng = np.random.default_rng([7, i])
+        base, own = rng.normal(size=(60, 1, 2)), rng.normal(size=(60, 4, 2))
+        both = (0.7**0.5 * base + 0.3**0.5 * own) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        frame = pd.DataFrame(both.reshape(-1, 2), columns=["value", "human"])
+        frame = frame.assign(
+            dialogue=[f"d{k}" for k in range(240)], context=[f"c{k // 4}" for k in range(240)], turn=pd.NA
+        )
+        frame = frame.assign(corpus="main", method="dialogue_rating", label="quality", metric="m")
+        for unit, hits in covered.items():
+            row = metric_correlation.correlations(frame, seed=i, unit=unit, n_resamples=600).iloc[0]
+            hits.append(row["ci_low"] < 6 / np.pi * np.arcsin(0.25) < row["ci_high"])  # Spearman's rho of r = .5
+    assert np.mean(covered["context"]) > 0.95 - monte_carlo(0.95, n) - 0.01
+    assert np.mean(covered["item"]) < 0.87
