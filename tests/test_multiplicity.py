@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
+from test_contrasts import REFERENCE
 
 from helpers.multiplicity import ADJUSTMENTS, adjust, adjust_rows
 
@@ -16,6 +17,13 @@ def test_by_hand():
     assert adjust(P, "bh") == pytest.approx([0.05] * 5)
     harmonic = 1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5
     assert adjust(P, "by") == pytest.approx([0.05 * harmonic] * 5)
+
+
+@pytest.mark.parametrize("method", ADJUSTMENTS)
+def test_equals_r(method):
+    p = [0.001, 0.02, 0.021, 0.4, 0.04, 0.9]
+    expected = [REFERENCE[f"{method} {i}"] for i in range(1, 7)]
+    assert adjust(p, method) == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("method", ADJUSTMENTS)

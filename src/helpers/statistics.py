@@ -53,6 +53,18 @@ STATISTICS: dict[str, Statistic] = {
     "selected": Statistic("Is the label in the best subset of its size?", ("target", "kind", "k"), UNIT),
     "selection_frequency": Statistic("Share of half-samples that select the label", ("target", "kind"), UNIT),
     "close_subsets": Statistic("Subsets nearly as good as the best", ("target", "kind", "within"), (0.0, inf)),
+    # sensitivity (05, 80)
+    "system_difference": Statistic("Difference between two systems", ("test", "within", "sample", "n_dialogues")),
+    "n_significant": Statistic(
+        "Pairs of systems told apart", ("test", "alpha", "family", "adjust", "n_dialogues", "summary"), (0.0, inf)
+    ),
+    "null_rejection": Statistic("Share of true nulls rejected", ("test", "alpha", "n_dialogues", "within"), UNIT),
+    "power": Statistic("Power", ("test", "alpha", "n_dialogues", "effect", "within"), UNIT),
+    "detectable_effect": Statistic(
+        "Smallest difference found with the stated power",
+        ("test", "alpha", "n_dialogues", "power", "scale"),
+        (0.0, inf),
+    ),
     # counts (00, 02)
     "count": Statistic("Count", ("what", "kind"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),

@@ -19,13 +19,15 @@ DIALOGUE_QUALITY = "dialogue_quality"
 COMPARATIVE_QUALITY = "comparative_quality"
 
 
-def dialogue_values(annotations: pd.DataFrame) -> pd.DataFrame:
+def dialogue_values(annotations: pd.DataFrame, *, by_turn: bool = False) -> pd.DataFrame:
     """One value for each dialogue (or compared pair), method, label and evaluator group.
 
     Parameters
     ----------
     annotations : DataFrame
         Columns of `schema.ANNOTATIONS`, one annotation an item (`picks.pick_one`).
+    by_turn : bool
+        One value a turn instead, with a column `turn`.
 
     Returns
     -------
@@ -41,8 +43,9 @@ def dialogue_values(annotations: pd.DataFrame) -> pd.DataFrame:
     if twice.any():
         raise ValueError(f"{int(twice.sum())} annotations are a second one of the same item; call picks.pick_one first")
     who = pd.Series(pd.factorize(annotations["annotator"])[0], index=annotations.index)
-    frame = annotations[UNIT].assign(score=annotations["score"], squared=annotations["score"] ** 2, who=who)
-    grouped = frame.groupby(UNIT, dropna=False, sort=False)
+    unit = [*UNIT, "turn"] if by_turn else UNIT
+    frame = annotations[unit].assign(score=annotations["score"], squared=annotations["score"] ** 2, who=who)
+    grouped = frame.groupby(unit, dropna=False, sort=False)
     out = grouped.agg(
         n_items=("score", "size"),
         total=("score", "sum"),

@@ -1,0 +1,17 @@
+# Reference values for tests of contrasts, multiplicity and power. Run in this folder: Rscript two_samples.R
+options(digits = 15)
+a <- c(3, 4, 2, 5, 4, 3, 4, 1); b <- c(2, 3, 2, 4, 1, 3, 2)
+p <- c(0.001, 0.02, 0.021, 0.4, 0.04, 0.9)
+out <- data.frame(name = character(), value = numeric())
+add <- function(name, value) out[nrow(out) + 1, ] <<- list(name, value)
+add("student", t.test(a, b, var.equal = TRUE)$p.value)
+add("welch", t.test(a, b)$p.value)
+add("z", suppressWarnings(prop.test(c(30, 45), c(480, 470), correct = FALSE))$p.value)
+add("sign", binom.test(7, 20)$p.value)
+for (m in c("holm", "BH", "BY")) for (i in seq_along(p)) add(paste(tolower(m), i), p.adjust(p, m)[i])
+add("t_power", power.t.test(n = 100, delta = 0.4, strict = TRUE)$power)
+add("detectable", power.t.test(n = 32, power = 0.8, strict = TRUE)$delta)
+add("f_power", pf(qf(0.95, 1, 398), 1, 398, ncp = 0.14^2 * 400, lower.tail = FALSE))
+out$value <- format(out$value, digits = 12, scientific = FALSE, trim = TRUE)
+out$source <- R.version.string
+write.csv(out, "two_samples.csv", row.names = FALSE, quote = c(1, 3))
