@@ -69,7 +69,7 @@ def of(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) -> Look:
 
     def named(declared: dict[str, str], column: str) -> dict[str, str]:
         seen = {v for f in frames if column in f for v in f[column].dropna().unique()}
-        return declared | {v: v for v in sorted(seen - set(declared))}
+        return declared | {v: "All evaluators" if v == "all" else v for v in sorted(seen - set(declared))}
 
     names = {
         "method": {m.id: m.title for m in METHODS.values()} | {"collection": "Conversation itself"},

@@ -146,12 +146,15 @@ def forest_figure(
     size = {m: _rows(results[results["method"] == m], len(groups)) for m in methods}
     columns = _split(methods, size)
     longest = max(sum(size[m] for m in column) for column in columns)
+    if light is not None:
+        light = light[light["method"].isin(methods)]
     fig, axes = subplots(1, len(columns), width=PAGE if len(columns) > 1 else 6.0, height=longest * 0.165 + 0.8)
     kwargs.setdefault("xlim", _limits([results] if light is None else [results, light]))
     for ax, column in zip(np.atleast_1d(axes), columns, strict=True):
         here = None if light is None else light[light["method"].isin(column)]
         forest(results[results["method"].isin(column)], ax, look, light=here, xlabel=xlabel, **kwargs)
         ax.set_ylim(longest - 0.7, -0.7)  # the same height for a row in both columns
+        ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(8 // len(columns), steps=[1, 2, 5, 10]))
     handles = [handle(look.name("group", g), look.color("group", g), look.marker("group", g)) for g in groups]
     legend_of(fig, (handles if len(groups) > 1 else []) + _keys(results, light, key))
     return fig
@@ -207,7 +210,7 @@ def _beside_each_other(rows: pd.DataFrame, x: str, hue: str, look: Look) -> tupl
         place: sorted(part[hue].unique(), key=lambda v: look.position(hue, v))
         for place, part in rows.groupby(x, sort=False)
     }
-    width = 0.84 / max(map(len, keys.values()), default=1)
+    width = 0.84 / max(2, *map(len, keys.values()))
     at = {
         (p, k): i + (j - (len(ks) - 1) / 2) * width for i, (p, ks) in enumerate(keys.items()) for j, k in enumerate(ks)
     }
@@ -247,6 +250,7 @@ def strip(frame: pd.DataFrame, ax: Axes, look: Look, *, x: str, y: str, hue: str
             ax.plot(middle_x + 0.4 * width * np.array([-1, 1]), [middle, middle], color=INK, linewidth=1.6)
     places = list(dict.fromkeys(frame[x]))
     _names_below(ax, [look.name(x, place) for place in places])
+    ax.set_xlim(-0.6, len(places) - 0.4)
     ax.grid(axis="y")
 
 
