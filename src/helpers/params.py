@@ -456,7 +456,7 @@ def find(study: str | os.PathLike) -> Path:
         near = difflib.get_close_matches(str(study), names(), n=1)
         raise ParamsError(
             f"no study {str(study)!r}"
-            + (f"; did you mean {near[0]!r}?" if near else "")
+            + (f"; did you mean {near[0]!r}?" if near else ".")
             + f" There are {', '.join(names())}"
         )
     return path

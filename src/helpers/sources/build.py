@@ -268,13 +268,13 @@ def _repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
 
 def _never_judged(study: Study, annotations: pd.DataFrame) -> list[Problem]:
     """Labels that the YAML declares and the data do not have: most often a name spelt otherwise."""
-    if len(_present(study)) < len(study.sources):
+    if not study.labels or len(_present(study)) < len(study.sources):
         return []
-    judged = set(zip(annotations["method"], annotations["label"], strict=True))
-    place, own = (study.path.name if study.path else study.key), study.label_list()[-len(study.labels) or None :]
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    place = study.path.name if study.path else study.key
     return [
         Problem(place, "", f"labels.{key}", "judgements by this label", "none", "check how the data spell it")
-        for key, label in zip(study.labels, own if study.labels else [], strict=True)
+        for key, label in zip(study.labels, study.label_list()[-len(study.labels) :], strict=True)
         if (label.method, label.id) not in judged
     ]
 

@@ -94,7 +94,7 @@ def entries(key: str) -> tuple[Entry, ...]:
         near = difflib.get_close_matches(key, studies(), n=1)
         raise ParamsError(
             f"the registry has no {key!r}"
-            + (f"; did you mean {near[0]!r}?" if near else "")
+            + (f"; did you mean {near[0]!r}?" if near else ".")
             + f" It has {', '.join(studies())}"
         )
     study = _data()[key]
