@@ -5,9 +5,10 @@ from sessions import annotate
 from test_contrasts import REFERENCE, panel_of
 from test_sensitivity import keyed
 
-from helpers import contrasts, power, values
+from helpers import contrasts, params, power, values
 from helpers.picks import pick_one
 from helpers.schema import make_results
+from helpers.sources import build
 
 
 def turns(rng, n_dialogues, n_turns, spread, n_systems=2, labels=1):
@@ -97,6 +98,21 @@ def test_the_sign_test_rejects_too_seldom():
     assert at["sign"] < 0.05
     assert at["session"] < 0.07
     assert set(found["within"].dropna()) == {"session"}
+
+
+@pytest.mark.data
+def test_turn_tests_reject_true_nulls_on_real_marks(raw_data):
+    """Marks of two people on 108 real dialogues: z tests on turns find differences within one system, dialogues do
+    not."""
+    annotations = build.build(params.load("gpt_abceval")).frames["annotations"]
+    human = annotations[annotations["annotator_kind"] == "human"]
+    data = contrasts.panel(values.dialogue_values(pick_one(human, np.random.default_rng(0))), "behavior")
+    tests = ["z", "dialogue_welch", "session"]
+    found = keyed(power.null_rejection(data, tests, n=13, n_runs=400, seed=1, n_permutations=199))
+    size = found.query("alpha == '0.05'").groupby("test")["estimate"].mean()
+    assert size["z"] > 0.12
+    assert size["dialogue_welch"] < 0.06
+    assert size["session"] < 0.06
 
 
 def test_few_dialogues_are_halved_and_labels_that_are_missing_are_counted():
