@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import math
 import re
@@ -17,6 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
+from PIL import Image
 
 from helpers import params, schema, store
 from helpers.blocks import Block, blocks, first_sentences, section
@@ -69,8 +71,7 @@ def _write_study(study: str, folder: Path) -> None:
         if not path.is_file():
             continue
         found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if PRIVATE not in b.tags]
-        figures = {f"{b.name}.png": base64.b64decode(b.png) for b in found if b.kind == "figure"}
-        images |= figures
+        images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
         pages[f"{name}.md"] = page(found, loaded.simulated)
         rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
     pages["README.md"] = _index(loaded, rows)
@@ -89,6 +90,14 @@ def _write_study(study: str, folder: Path) -> None:
 def _put(path: Path, content: bytes) -> None:
     with store.atomic(path) as temporary:
         temporary.write_bytes(content)
+
+
+def lighter(png: bytes, colors: int = 64) -> bytes:
+    """The same picture with a palette: a quarter of the size, no difference that shows in a chart."""
+    out = io.BytesIO()
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    picture.quantize(colors, dither=Image.Dither.NONE).save(out, "png", optimize=True)
+    return out.getvalue()
 
 
 def page(found: Iterable[Block], simulated: bool) -> str:

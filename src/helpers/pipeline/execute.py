@@ -56,29 +56,33 @@ def process_pool(jobs: int) -> Executor:
 class Runner:
     """Runs nodes; `states` says what became of each, by (study, node).
 
-    say : called with node and status when a node is settled. news : called with a line while work goes on.
+    jobs : nodes at a time. say : called with node and status when a node is settled. news : called with a line while
+    work goes on.
     """
 
     def __init__(
         self,
         studies: Mapping[str, StudyNodes],
         cache: Cache,
-        make_executor: Callable[[], Executor],
+        make_executor: Callable[[int], Executor],
+        jobs: int,
         *,
         say: Callable[[Node, Status], None],
         news: Callable[[str], None],
         force: bool = False,
         dry: bool = False,
     ):
-        self.studies, self.cache, self.make_executor = studies, cache, make_executor
+        self.studies, self.cache, self.make_executor, self.jobs = studies, cache, make_executor, jobs
         self.say, self.news, self.force, self.dry = say, news, force, dry
         self.states: dict[tuple[str, str], Status] = {}
         self._executor: Executor | None = None
         self._running: dict[Future, _Job] = {}
+        self._awaited: set[tuple[str, str]] = set()
 
     def run(self, nodes: Iterable[Node]) -> None:
         """Settle every node. What was finished stays when this is interrupted."""
         pending = {n.key: n for n in nodes}
+        self._awaited = set(pending)
         while pending or self._running:
             while any([self._step(node, pending) for node in list(pending.values())]):
                 pass
@@ -91,8 +95,7 @@ class Runner:
 
     def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
         """Settle or submit a node if all before it are settled; whether it was settled, so that others may follow."""
-        busy = {job.node.key for job in self._running.values()} | set(pending)
-        if any((node.study, name) in busy for name in node.after):
+        if len(self._running) == self.jobs or any((node.study, name) in self._awaited for name in node.after):
             return False
         del pending[node.key]
         status = self._without_running(node)
@@ -127,7 +130,7 @@ class Runner:
 
     def _submit(self, node: Node, parts: Parts, why: str) -> None:
         if self._executor is None:
-            self._executor = self.make_executor()
+            self._executor = self.make_executor(self.jobs)
         argument = node.argument()
         job = _Job(node, parts, why, argument, _stamps(self._files(node)), time.monotonic())
         self._running[self._executor.submit(node.work, argument)] = job
@@ -157,6 +160,7 @@ class Runner:
     def _settle(self, node: Node, status: Status) -> None:
         """Note and tell what became of a node. One that failed or has lost its ground leaves nothing behind."""
         self.states[node.key] = status
+        self._awaited.discard(node.key)
         study = self.studies[node.study]
         data = [self.states[node.study, name] for name in DATA if (node.study, name) in self.states]
         sound = node.name not in DATA and all(s.state in GOOD for s in data)
@@ -170,7 +174,8 @@ class Runner:
     def _tell(self) -> None:
         for job in self._running.values():
             done = f", {worker.progress(job.argument)}" if isinstance(job.argument, worker.NotebookJob) else ""
-            self.news(f"{job.node.name}: running for {time.monotonic() - job.started:.0f} s{done}")
+            name = f"{job.node.study}/{job.node.name}" if len(self.studies) > 1 else job.node.name
+            self.news(f"{name}: running for {time.monotonic() - job.started:.0f} s{done}")
 
     def stop(self) -> None:
         """End all work: cancel what waits, tell workers to stop, wait until they have cleaned up."""

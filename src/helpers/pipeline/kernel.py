@@ -16,15 +16,7 @@ from jupyter_client.manager import AsyncKernelManager
 from traitlets import Type
 
 from helpers import params
-
-#: matrix products differ in their last digits with the number of threads
-THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
+from helpers.pipeline.worker import THREADS
 
 
 def environment(scratch: str) -> dict[str, str]:

@@ -60,7 +60,8 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     runner = Runner(
         studies,
         known,
-        lambda: process_pool(options.jobs),
+        process_pool,
+        options.jobs,
         say=teller.say,
         news=teller.news,
         force=options.force,

@@ -24,6 +24,14 @@ from helpers import params, store
 from helpers.params import ParamsError, Study
 
 CHECK = "pipeline-check"
+#: matrix products differ in their last digits with the number of threads
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
 _CHECK_SOURCE = """\
 import json as _json
 import sys as _sys
@@ -68,8 +76,6 @@ class NotebookJob:
 
 def initialize() -> None:
     """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
-    from helpers.pipeline.kernel import THREADS
-
     os.environ.update(dict.fromkeys(THREADS, "1"))
     sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # 0.7 s to import, for a format no schema here uses
     if threading.current_thread() is threading.main_thread():
@@ -112,7 +118,7 @@ def _told(error: BaseException) -> str:
     place, trace = "", error.__traceback__
     while trace:
         path = Path(trace.tb_frame.f_code.co_filename)
-        if path.is_relative_to(params.ROOT):
+        if path.is_relative_to(params.ROOT / "src"):
             place = f" ({path.relative_to(params.ROOT).as_posix()}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return f"{type(error).__name__}: {error}{place}"
