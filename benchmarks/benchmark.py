@@ -183,6 +183,104 @@ def patterns_of_ten_million() -> Case:
     return Case("finding the patterns of 10,000,000 items", partial(patterns, values, range(1, 6)), "")
 
 
+def _predictors(n: int, binary: bool) -> tuple[np.ndarray, np.ndarray]:
+    """16 correlated predictors, four of which matter."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(n, 16)) @ (np.eye(16) + 0.3 * rng.normal(size=(16, 16)))
+    signal = x[:, :4] @ [1, -0.8, 0.6, 0.4] + rng.normal(size=n)
+    return x, (signal > 0).astype(float) if binary else signal + 2 * rng.normal(size=n)
+
+
+def _statsmodels_beam(x: np.ndarray, y: np.ndarray, width: int = 100) -> int:
+    """What a user would write: backward elimination with a beam, one OLS a model."""
+    import statsmodels.api as sm
+
+    beam, n_fits = [tuple(range(x.shape[1]))], 1
+    sm.OLS(y, sm.add_constant(x)).fit()
+    while len(beam[0]) > 1:
+        children = {c for model in beam for c in (tuple(j for j in model if j != i) for i in model)}
+        fits = {c: sm.OLS(y, sm.add_constant(x[:, c])).fit().rsquared_adj for c in children}
+        n_fits += len(fits)
+        beam = sorted(fits, key=fits.get, reverse=True)[:width]
+    return n_fits
+
+
+def _statsmodels_logits(x: np.ndarray, y: np.ndarray, n_fits: int) -> None:
+    import statsmodels.api as sm
+
+    rng = np.random.default_rng(4)
+    for size in rng.integers(1, 17, n_fits):
+        columns = rng.choice(16, size, replace=False)
+        sm.Logit(y, sm.add_constant(x[:, columns])).fit(disp=0)
+
+
+def coverage_linear() -> Case:
+    from helpers.subsets import Fitness, backward
+
+    x, y = _predictors(400, binary=False)
+    fitness = Fitness(x, y, "ols")
+    return Case(
+        "coverage, linear, 16 labels, 400 dialogues: all 65,536 subsets",
+        fitness.all,
+        "≤ 0.3 s, sooner than a beam",
+        seconds=0.3,
+        ratio=1,
+        theirs=partial(_statsmodels_beam, x, y),
+        against=f"statsmodels, beam of 100 ({backward(fitness).n_fits:,} fits, not exact)",
+    )
+
+
+def coverage_logit(exact: bool) -> Case:
+    from helpers.subsets import Fitness, backward
+
+    x, y = _predictors(184, binary=True)
+    fitness = Fitness(x, y, "logit")
+    n_fits = 2**16 if exact else backward(fitness).n_fits
+    what = "all 65,536 subsets" if exact else f"beam of 100 ({n_fits:,} fits)"
+    return Case(
+        f"coverage, logit, 16 labels, 184 pairs: {what}",
+        fitness.all if exact else partial(backward, fitness),
+        "≤ 15 s" if exact else "≤ 1 s",
+        seconds=15 if exact else 1,
+        theirs=partial(_statsmodels_logits, x, y, 200),
+        against=f"statsmodels, 200 of {n_fits:,} fits, times {n_fits / 200:,.0f}",
+        scale=n_fits / 200,
+    )
+
+
+def system_tests() -> Case:
+    from scipy import stats
+
+    from helpers import contrasts, sensitivity
+
+    rng = np.random.default_rng(5)
+    system, labels = np.repeat(np.arange(4), 100), [f"label{i}" for i in range(40)]
+    total = rng.binomial(15, 0.1 + 0.02 * system[:, None], (400, 40)).astype(float)
+    name = np.array([f"d{i}" for i in range(400)], dtype=object)
+    session = np.array([f"s{i % 200}" for i in range(400)], dtype=object)
+    data = contrasts.Panel(
+        "behavior", labels, list("abcd"), np.full((400, 40), 15.0), total, total, system, np.full(400, -1), name,
+        session, None, "turn", "dialogue",
+    )  # fmt: skip
+
+    def loop() -> None:
+        for _ in range(4):  # draws
+            drawn = [rng.permutation(100)[:32] + 100 * s for s in range(4)]
+            for a, b in data.pairs:
+                for j in range(40):
+                    stats.ttest_ind(total[drawn[a], j], total[drawn[b], j], equal_var=False)
+
+    return Case(
+        "sensitivity, 40 labels, 6 pairs of systems, 1,000 draws: two tests, four adjustments",
+        partial(sensitivity.count_significant, [data], n=32, n_draws=1000, seed=1),
+        "seconds",
+        seconds=5,
+        theirs=loop,
+        against="scipy.stats.ttest_ind alone, 4 of 1,000 draws, times 250",
+        scale=250,
+    )
+
+
 CASES: list[Callable[[], Case]] = [
     alpha_binary,
     alpha_evalica,
@@ -191,6 +289,10 @@ CASES: list[Callable[[], Case]] = [
     partial(alpha_ordinal, 10_000_000),
     partial(alpha_ordinal, 10_000, missing=0.3),
     patterns_of_ten_million,
+    coverage_linear,
+    partial(coverage_logit, True),
+    partial(coverage_logit, False),
+    system_tests,
 ]
 
 
