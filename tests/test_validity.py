@@ -136,11 +136,18 @@ def test_reliability_is_the_correlation_with_both_orders_counted():
     rng = np.random.default_rng(2)
     true = rng.normal(size=50)
     a, b = true + rng.normal(size=50), true + rng.normal(size=50)
+    y, people = rng.normal(size=50), np.arange(50) // 5
+
+    def found(first, second):
+        repeats = tuple(design({"label": v}, y, people) for v in (first, second))
+        main = design({"label": a}, y, people)
+        return estimates(validity.importance(main, seed=0, repeats=repeats, n_resamples=100))
+
     doubled = pearsonr(np.r_[a, b], np.r_[b, a]).statistic
-    assert validity.reliability(a, b) == pytest.approx(doubled, abs=1e-12)
-    assert validity.reliability(b, a) == pytest.approx(doubled, abs=1e-12)
-    assert validity.reliability(a, a) == pytest.approx(1)
-    assert np.isnan(validity.reliability(np.ones(5), np.ones(5)))
+    assert found(a, b)["repeat_reliability"] == pytest.approx(doubled, abs=1e-12)
+    assert found(b, a)["repeat_reliability"] == pytest.approx(doubled, abs=1e-12)
+    assert found(a, b)["corrected_r"] == pytest.approx(found(a, b)["r"] / np.sqrt(doubled))
+    assert np.isnan(found(np.ones(50), np.ones(50))["corrected_r"])
 
 
 def test_correction_recovers_the_correlation_of_true_values():
@@ -283,3 +290,17 @@ def test_intervals_of_the_pseudo_r2_cover():
         row = found[found["statistic"] == "mcfadden_r2"].iloc[0]
         covered += row["ci_low"] <= true <= row["ci_high"]
     assert 0.93 <= covered / n_runs <= 0.975
+
+
+def test_one_person_or_a_perfect_relation_has_no_interval():
+    x = np.arange(30.0)
+    alone = validity.importance(design({"x": x}, x + np.tile([0, 3], 15), np.zeros(30)), seed=0, n_resamples=100)
+    assert "1 clusters (interactor) are too few" in alone["note"].iloc[0]
+    assert set(alone.loc[alone["statistic"] == "r", "ci_kind"]) == {"not_estimable"}
+    perfect = validity.importance(design({"x": x}, 2 * x, np.arange(30) // 3), seed=0, n_resamples=100)
+    assert "at its bound" in perfect["note"].iloc[0]
+    assert estimates(perfect)["r2"] == pytest.approx(1)
+    apart = design({"x": x}, x > 14, np.arange(30) // 3, values.COMPARATIVE_QUALITY)
+    found = estimates(validity.importance(apart, seed=0, n_resamples=100))
+    assert (found["mcfadden_r2"], found["separated"]) == (1, 1)
+    assert found["firth_coefficient"] > 0

@@ -23,6 +23,8 @@ from helpers.labels import METHODS
 #: as published: z, student, welch, sign; on one value a dialogue: dialogue_welch; within sessions: session
 TESTS = ("z", "student", "welch", "sign", "dialogue_welch", "session")
 WITHIN = ("session", "interactor")
+#: the levels of Finch et al. 2023, Table 5
+ALPHAS = (0.01, 0.05, 0.1)
 
 
 @dataclass(frozen=True)

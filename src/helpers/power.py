@@ -14,11 +14,10 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 
-from helpers.contrasts import Panel, blocks, draw_p_values
+from helpers.contrasts import ALPHAS, Panel, blocks, draw_p_values
 from helpers.resampling import blocked_permutation, exact_binomial, generator, sign_flip_test
 from helpers.schema import condition
 
-ALPHAS = (0.01, 0.05, 0.1)
 Row = dict[str, object]
 
 

@@ -20,12 +20,11 @@ from math import nan
 import numpy as np
 import pandas as pd
 
-from helpers.contrasts import Panel, blocks, draw_p_values
+from helpers.contrasts import ALPHAS, Panel, blocks, draw_p_values
 from helpers.multiplicity import adjust
 from helpers.resampling import blocked_permutation, generator, sign_flip_test
 from helpers.schema import condition
 
-ALPHAS = (0.01, 0.05, 0.1)
 ROLES = ("published", "welch", "session")
 #: families of tests and the adjustment made in each
 FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))

@@ -36,12 +36,12 @@ STATISTICS: dict[str, Statistic] = {
     "annotator_correlation": Statistic("Correlation between annotators", ("coefficient", "comparison", "kind"), SIGNED),
     "interval_width_ratio": Statistic("Width of the dialogue interval over the turn interval", ("raters",), (0.0, inf)),
     # validity (04)
-    "r": Statistic("Correlation with quality", ("target", "coefficient", "kind"), SIGNED),
-    "corrected_r": Statistic("Correlation, corrected for the label's unreliability", ("target", "coefficient", "kind")),
+    "r": Statistic("Correlation with quality", ("target", "kind"), SIGNED),
+    "corrected_r": Statistic("Correlation, corrected for the label's unreliability", ("target",)),
     "repeat_reliability": Statistic("Reliability of one annotator's value of a dialogue", ("target",), (-inf, 1.0)),
-    "r2": Statistic("R²", ("target", "kind", "k", "unit"), (-inf, 1.0)),
+    "r2": Statistic("R²", ("target", "kind", "k"), (-inf, 1.0)),
     "adjusted_r2": Statistic("Adjusted R²", ("target", "kind", "k"), (-inf, 1.0)),
-    "mcfadden_r2": Statistic("McFadden's pseudo-R²", ("target", "kind", "k", "unit"), (-inf, 1.0)),
+    "mcfadden_r2": Statistic("McFadden's pseudo-R²", ("target", "kind", "k"), (-inf, 1.0)),
     "adjusted_mcfadden_r2": Statistic("Adjusted pseudo-R²", ("target", "kind", "k"), (-inf, 1.0)),
     "f_test": Statistic("F statistic of a regression", ("target",), (0.0, inf)),
     "llr": Statistic("Likelihood ratio statistic of a regression", ("target",), (0.0, inf)),
@@ -59,12 +59,27 @@ STATISTICS: dict[str, Statistic] = {
         "Pairs of systems told apart", ("test", "alpha", "family", "adjust", "n_dialogues", "summary"), (0.0, inf)
     ),
     "null_rejection": Statistic("Share of true nulls rejected", ("test", "alpha", "n_dialogues", "within"), UNIT),
-    "power": Statistic("Power", ("test", "alpha", "n_dialogues", "effect", "within"), UNIT),
+    "power": Statistic("Power", ("test", "alpha", "n_dialogues", "effect", "size", "within"), UNIT),
     "detectable_effect": Statistic(
         "Smallest difference found with the stated power",
         ("test", "alpha", "n_dialogues", "power", "scale"),
         (0.0, inf),
     ),
+    # operating characteristics (80)
+    "interval_coverage": Statistic(
+        "Share of intervals that hold the truth", ("of", "interval", "over", "sample", "n", "marks", "scenario"), UNIT
+    ),
+    "interval_width": Statistic(
+        "Mean width of an interval", ("of", "interval", "over", "sample", "n", "marks", "scenario"), (0.0, inf)
+    ),
+    "interval_power": Statistic(
+        "Share of intervals that exclude 0", ("of", "interval", "over", "sample", "n", "marks", "scenario"), UNIT
+    ),
+    "false_crossing": Statistic(
+        "Share of equal systems told apart when tested after each conversation", ("test", "alpha", "n_dialogues"), UNIT
+    ),
+    "top_share": Statistic("Largest bootstrap share of first place", ("of", "n", "systems", "point"), UNIT),
+    "group_difference_bias": Statistic("Bias of a difference between groups", ("of", "scenario", "n")),
     # counts (00, 02)
     "count": Statistic("Count", ("what", "kind"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),

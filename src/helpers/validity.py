@@ -77,22 +77,14 @@ def importance(
     `statsmodels` and R (tests/reference/regression.R).
     """
     rows: list[Row] = []
-    for column in design.x.columns:
-        known = design.x[column].notna().to_numpy()
-        part = design.rows(known)
-        one = _Label(
-            part.x[column].to_numpy(float),
-            part,
-            tuple(column),
-            None if repeats is None else tuple(d.x[column].to_numpy(float)[known] for d in _matching(design, repeats)),
-            generator(seed, "importance", design.target, *column),
-            n_resamples,
-            confidence,
-        )
-        found = one.rows()
-        if n_annotators is not None:
-            found = [row | {"n_annotators": n_annotators.get(tuple(column))} for row in found]
-        rows += found
+    twice = () if repeats is None else _matching(design, repeats)
+    for i, column in enumerate(design.x.columns):
+        known = design.x.iloc[:, i].notna().to_numpy()
+        rng = generator(seed, "importance", design.target, *column)
+        again = [x[known, i] for x in twice]
+        one = _Label(design.rows(known), i, again, rng, n_resamples, confidence)
+        people = {} if n_annotators is None else {"n_annotators": n_annotators.get(tuple(column))}
+        rows += [row | people for row in one.rows()]
     return pd.DataFrame(rows)
 
 
@@ -148,29 +140,20 @@ def jackknife_t(
     return Interval(z, low, high, "jackknife_t", unit, c, standard_error=float(error))
 
 
-def reliability(first: np.ndarray, second: np.ndarray) -> float:
-    """Reliability of one annotator's value: intraclass correlation of two annotations of the same dialogues.
-
-    first, second : (m,); which is which does not matter (each pair counts in both orders). Missing without any
-    variation. Checked against the formula on doubled data with `scipy.stats.pearsonr`.
-    """
-    sums = _repeat_sums(first - np.mean(first), second - np.mean(first)).sum(axis=0)
-    return float(_reliability(sums[None])[0])
-
-
-def _matching(design: Design, repeats: tuple[Design, Design]) -> list[Design]:
+def _matching(design: Design, repeats: tuple[Design, Design]) -> list[np.ndarray]:
     for other in repeats:
         if other.target != design.target or len(other.y) != len(design.y):
             raise ValueError("repeats: expected two designs with the same target and rows as `design`")
-    return [replace(d, x=d.x.reindex(columns=design.x.columns)) for d in repeats]
+    return [d.x.reindex(columns=design.x.columns).to_numpy(float) for d in repeats]
 
 
 class _Label:
     """One predictor of one target, and its result rows."""
 
-    def __init__(self, x, design: Design, column, repeats, rng, n_resamples: int, confidence: float):
-        self.x, self.y, self.column, self.repeats, self.rng = x, design.y, column, repeats, rng
-        self.design, self.n_resamples, self.confidence = design, n_resamples, confidence
+    def __init__(self, design: Design, i: int, repeats: list[np.ndarray], rng, n_resamples: int, confidence: float):
+        self.x, self.y, self.column = design.x.iloc[:, i].to_numpy(float), design.y, design.x.columns[i]
+        self.design, self.repeats, self.rng = design, repeats, rng
+        self.n_resamples, self.confidence = n_resamples, confidence
         self.clusters = np.unique(design.clusters.astype(str), return_inverse=True)[1]
         self.n_clusters = int(self.clusters.max(initial=-1)) + 1
 
@@ -212,8 +195,8 @@ class _Label:
         """r and, where some dialogues were judged twice, reliability and corrected r, from the same resamples."""
         x, y = self.x - self.x.mean(), self.y - self.y.mean()
         sums = np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y])
-        if self.repeats is not None:
-            first, second = (np.asarray(v) - self.x.mean() for v in self.repeats)
+        if self.repeats:
+            first, second = (v - self.x.mean() for v in self.repeats)
             both = np.isfinite(first) & np.isfinite(second)
             if both.sum() >= 2:
                 sums = np.column_stack([sums, _repeat_sums(np.where(both, first, nan), second)])

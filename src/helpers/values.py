@@ -114,9 +114,7 @@ class Design:
 
     def rows(self, keep: np.ndarray) -> Design:
         """The design on some of its rows (boolean or indices)."""
-        return Design(
-            self.target, self.y[keep], self.x.loc[self.x.index[keep]], self.clusters[keep], self.unit, self.level
-        )
+        return Design(self.target, self.y[keep], self.x.iloc[keep], self.clusters[keep], self.unit, self.level)
 
     def common(self, columns: list) -> Design:
         """The design on the given predictors and the rows that have all of them."""
