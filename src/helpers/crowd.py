@@ -2,15 +2,14 @@
 
 Verdicts are a Series of booleans over (corpus, annotator), from `quality.passes` or from a list that the data carry.
 `workers` in a condition is all, passed or failed. The definitions are those that were found to give the printed values
-of Ji et al. 2022 (Tables 1, 2 and 11, Figure 2); each function says them.
+of Ji et al. 2022 (Tables 1, 2 and 11); each function says them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from math import nan
 
-import numpy as np
 import pandas as pd
 from statsmodels.stats.proportion import proportion_confint
 
@@ -37,9 +36,11 @@ def split(rows: pd.DataFrame, verdict: pd.Series) -> Iterator[tuple[str, str, pd
 def work_units(frame: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """One row a whole work unit: corpus, annotator, work_unit, n_dialogues, seconds.
 
-    Taken from the study's work units, those without any answer among them; where a study has none, from the ratings.
+    Taken from the study's work units: those of the tasks in which ratings were made, also where one was left without
+    any answer. Where a study has none, from the ratings.
     """
-    whole = frame[(frame["part"] == "whole") & frame["annotator"].isin(scores["annotator"])]
+    whole = frame[(frame["part"] == "whole") & frame["corpus"].isin(scores["corpus"])]
+    whole = whole[whole["task"].isin(whole.loc[whole["work_unit"].isin(scores["work_unit"]), "task"])]
     if len(whole):
         return whole[[*WORKER, "work_unit", "n_dialogues", "seconds"]].reset_index(drop=True)
     units = scores.dropna(subset="work_unit").groupby([*WORKER, "work_unit"], sort=False)
@@ -65,14 +66,14 @@ def numbers(units: pd.DataFrame, verdicts: pd.Series, per_unit: int, confidence:
         found = {"workers": part["annotator"].nunique(), "work_units": len(part), "dialogues": per_unit * len(part)}
         totals |= {(corpus, what): n for what, n in found.items() if workers == "all"}
         for what, n in found.items():
-            rows.append(_row("qc_count", corpus, n, {"what": what, "workers": workers}))
+            rows.append(row("qc_count", corpus, n, {"what": what, "workers": workers}))
             total = totals[corpus, what]
             if workers == "passed" and what != "work_units" and total:
                 trials = (len(part), totals[corpus, "work_units"]) if what == "dialogues" else (n, total)
                 low, high = proportion_confint(*trials, alpha=1 - confidence, method="wilson")
                 ends = {"ci_low": low, "ci_high": high, "ci_kind": "wilson", "n": trials[1]}
                 unit = "worker" if what == "workers" else "work unit"
-                rows.append(_row("pass_rate", corpus, n / total, {"of": what}) | ends | {"resample_unit": unit})
+                rows.append(row("pass_rate", corpus, n / total, {"of": what}) | ends | {"resample_unit": unit})
     return pd.DataFrame(rows)
 
 
@@ -87,16 +88,16 @@ def minutes(
     timed = timed.assign(minutes=timed["seconds"] / 60 / timed["n_dialogues"].astype(float))
     rows = []
     for corpus, workers, part in split(timed, verdict_of(timed, verdicts)):
-        row = _row("minutes_per_dialogue", corpus, nan, {"workers": workers}) | {"n": len(part)}
+        here = row("minutes_per_dialogue", corpus, nan, {"workers": workers}) | {"n": len(part)}
         if part.empty:
-            rows.append(row | {"note": "no timed work unit"})
+            rows.append(here | {"note": "no timed work unit"})
             continue
         sums = part.groupby("annotator")["minutes"].agg(["size", "sum"]).to_numpy(float)
         rng = generator(seed, "minutes", corpus, workers)
         found = bootstrap_sums(
             sums, lambda s: s[:, 1] / s[:, 0], unit="worker", rng=rng, n_resamples=n_resamples, confidence=confidence
         )
-        rows.append(row | found.row() | {"n_annotators": len(sums)})
+        rows.append(here | found.row() | {"n_annotators": len(sums)})
     return pd.DataFrame(rows)
 
 
@@ -113,35 +114,8 @@ def opinions(dialogues: pd.DataFrame, facts: pd.DataFrame, key: str, verdicts: p
         for opinion in dict.fromkeys(rows["value"]):
             share = (part["value"] == opinion).mean() if len(part) else nan
             keys = {"opinion": opinion, "workers": workers}
-            out.append(_row("opinion_share", corpus, share, keys) | {"n": len(part), "level": "dialogue"})
+            out.append(row("opinion_share", corpus, share, keys) | {"n": len(part), "level": "dialogue"})
     return pd.DataFrame(out)
-
-
-def same_topics(dialogues: pd.DataFrame, facts: pd.DataFrame, topic: str, task: str) -> pd.DataFrame:
-    """How often two workers given the same task chose the same topic (Ji et al. 2022, section 4.1).
-
-    dialogues : corpus, work_unit, dialogue, place (of the dialogue within its unit). Two dialogues are compared when
-    their units share the fact `task` and they stand in the same place; topics are compared without case and outer
-    spaces. `same_topic_share` rows; n counts the pairs of dialogues.
-    """
-    text = (
-        facts[facts["key"] == topic].drop_duplicates(["corpus", "dialogue"]).set_index(["corpus", "dialogue"])["text"]
-    )
-    tasks = (
-        facts[facts["key"] == task].drop_duplicates(["corpus", "dialogue"]).set_index(["corpus", "dialogue"])["value"]
-    )
-    at = pd.MultiIndex.from_frame(dialogues[["corpus", "dialogue"]])
-    topics = text.reindex(at).str.strip().str.casefold().to_numpy()
-    rows = dialogues.assign(task=tasks.reindex(at).to_numpy(), topic=topics).dropna(subset=["task", "topic"])
-    pairs = rows.merge(rows, on=["corpus", "task", "place"])
-    pairs = pairs[pairs["work_unit_x"] < pairs["work_unit_y"]]
-    same = (pairs["topic_x"] == pairs["topic_y"]).groupby(pairs["corpus"], sort=False).agg(["mean", "size"])
-    return pd.DataFrame(
-        [
-            _row("same_topic_share", c, r["mean"], {}) | {"n": int(r["size"]), "level": "dialogue"}
-            for c, r in same.iterrows()
-        ]
-    )
 
 
 def lengths(dialogues: pd.DataFrame) -> pd.DataFrame:
@@ -169,7 +143,7 @@ def median_lengths(sizes: pd.DataFrame, verdict: pd.Series) -> pd.DataFrame:
         for of, here in part.groupby("of", sort=False):
             for unit in ("characters", "words"):
                 keys = {"of": of, "unit": unit, "workers": workers}
-                rows.append(_row("median_length", corpus, here[unit].median(), keys) | {"n": len(here)})
+                rows.append(row("median_length", corpus, here[unit].median(), keys) | {"n": len(here)})
     return pd.DataFrame(rows)
 
 
@@ -185,86 +159,9 @@ def costs(units: pd.DataFrame, verdicts: pd.Series, payment: float, n_systems: i
         total, kept = payment * len(part), per_unit * int((verdict.loc[part.index] == True).sum())  # noqa: E712
         amounts = {"run": total, "system": total / n_systems, "dialogue": total / (per_unit * len(part))}
         amounts["passed dialogue"] = total / kept if kept else nan
-        rows += [_row("crowd_cost", corpus, value, {"per": per}) for per, value in amounts.items()]
+        rows += [row("crowd_cost", corpus, value, {"per": per}) for per, value in amounts.items()]
     return pd.DataFrame(rows)
 
 
-def pair_correlations(
-    dialogues: pd.DataFrame,
-    families: Mapping[str, Iterable[str]],
-    verdicts: pd.Series,
-    *,
-    tasks: pd.Series | None = None,
-) -> pd.DataFrame:
-    """Pearson correlation of every two work units of different workers, over the systems both rated.
-
-    Parameters
-    ----------
-    dialogues : from `quality.dialogue_means`, of raw scores: one value a dialogue.
-    families : systems of a family (say, an architecture with and without persona) count as one.
-    tasks : work unit -> task; only units with the same task are then compared.
-
-    Returns
-    -------
-    corpus, workers (passed or failed: both of them; mixed), r, n (systems in common, at least three). Pairs in which
-    one side is constant have no r and stay out.
-
-    Notes
-    -----
-    The paper says "the Pearson correlation of ratings" of "pairs of workers who assessed the same hit" (section 4.1)
-    and no more. Over the mean rating of a dialogue, the control among the systems, and all pairs of workers (every task
-    shows the same model types), the peak lies where the paper has it. Checked against `numpy.corrcoef`.
-    """
-    family = {system: name for name, systems in families.items() for system in systems}
-    rows = dialogues.assign(kind=dialogues["system"].map(lambda s: family.get(s, s)))
-    out = []
-    for corpus, part in rows.groupby("corpus", sort=False):
-        wide = part.pivot_table(index=["annotator", "work_unit"], columns="kind", values="value", sort=False)
-        who, unit = (wide.index.get_level_values(i).to_numpy(object) for i in (0, 1))
-        passed = verdicts.reindex(pd.MultiIndex.from_arrays([[corpus] * len(who), who])).to_numpy(bool)
-        i, j = np.triu_indices(len(wide), 1)
-        keep = who[i] != who[j]
-        if tasks is not None:
-            task = tasks.reindex(unit).to_numpy(object)
-            keep &= task[i] == task[j]
-        i, j = i[keep], j[keep]
-        r, n = _correlations(wide.to_numpy(float), i, j)
-        both = np.where(passed[i] & passed[j], "passed", np.where(passed[i] | passed[j], "mixed", "failed"))
-        found = pd.DataFrame({"corpus": corpus, "workers": both, "r": r, "n": n})
-        out.append(found[np.isfinite(r)])
-    return pd.concat(out, ignore_index=True)
-
-
-def _correlations(x: np.ndarray, i: np.ndarray, j: np.ndarray, least: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    """Pearson r of rows i and j over the columns both have, and their number; NaN with fewer than `least`."""
-    a, b = x[i], x[j]
-    both = np.isfinite(a) & np.isfinite(b)
-    n = both.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        a, b = (np.where(both, v, 0) for v in (a, b))
-        a, b = (np.where(both, v - (v.sum(axis=1) / n)[:, None], 0) for v in (a, b))
-        aa, bb = (a**2).sum(axis=1), (b**2).sum(axis=1)
-        r = np.where((n >= least) & (aa > 1e-9) & (bb > 1e-9), (a * b).sum(axis=1) / np.sqrt(aa * bb), nan)
-    return np.clip(r, -1, 1), n
-
-
-def pair_summary(pairs: pd.DataFrame, bins: np.ndarray | None = None) -> pd.DataFrame:
-    """Median, share below zero and the fullest of bins of width 0.1 (its lower edge) of r: `worker_pair_r` rows.
-
-    pairs : from `pair_correlations`; both runs also taken together (corpus missing). Keys still apart; n counts pairs.
-    """
-    bins = np.arange(-10, 11) / 10 if bins is None else bins
-    parts = [(c, w, p) for (c, w), p in pairs.groupby(["corpus", "workers"], sort=False)]
-    if len(set(pairs["corpus"])) > 1:
-        parts += [(None, w, p) for w, p in pairs.groupby("workers", sort=False)]
-    rows = []
-    for corpus, workers, part in parts:
-        count = np.histogram(part["r"], bins)[0]
-        values = {"median": part["r"].median(), "below_zero": (part["r"] < 0).mean(), "peak": bins[count.argmax()]}
-        for of, value in values.items():
-            rows.append(_row("worker_pair_r", corpus, value, {"of": of, "workers": workers}) | {"n": len(part)})
-    return pd.DataFrame(rows)
-
-
-def _row(statistic: str, corpus: str | None, estimate: float, keys: dict[str, object]) -> dict[str, object]:
+def row(statistic: str, corpus: str | None, estimate: float, keys: dict[str, object]) -> dict[str, object]:
     return {"statistic": statistic, "corpus": corpus, "estimate": float(estimate), "keys": keys}

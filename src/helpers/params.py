@@ -162,7 +162,8 @@ class QualityControl(Section):
     variant: str = Field("variant", description="what the second system of a family has and the first has not")
     payment: float | None = Field(None, gt=0, description="paid for one work unit")
     currency: str = "USD"
-    published: list[PrintedCells] = Field([], description="printed tables to show beside")
+    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
+    published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
 
 
 class Simulate(Section):

@@ -343,3 +343,9 @@ def criteria(c: Crowd) -> pd.DataFrame:
         found = quality.system_means(c.scores[c.scores["passed"]], value)
         out.append(finish(system_scores.criteria(found, c.systems), scores=scores, workers="passed"))
     return pd.concat(out, ignore_index=True)
+
+
+def verdict_lists(c: Crowd) -> dict[str | None, pd.Series]:
+    """Verdicts by rule (key None) and by each list that differs from it."""
+    keys = [k["list"] for k in _selections(c).values() if "list" in k]
+    return {None: c.verdicts()} | {name: c.verdicts(name) for name in keys}
