@@ -195,3 +195,16 @@ def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
     assert again.model_dump(exclude={"sources"}) == study.model_dump(exclude={"sources"})
     assert again.bootstrap.n_resamples == 321
     assert len(again.sources) == len(study.sources)
+
+
+def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, monkeypatch):
+    """What a node made is removed when it is no longer made; nothing else in data/raw is ever touched."""
+    from helpers.pipeline import worker
+
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    raw = tmp_path / "data" / "raw" / "demo"
+    raw.mkdir(parents=True)
+    for name in ("data.json", "truth.json", "notes.txt"):
+        (raw / name).write_text("x")
+    study = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), {}, Cache(None), dag.NOTEBOOKS)
+    assert sorted(p.name for p in study.data()[0].outputs()) == ["data.json", "truth.json"]

@@ -71,13 +71,14 @@ class StudyNodes:
         nodes = []
         if self.study.simulate is not None:
             raw = store.out_root() / "data" / "raw" / self.key
+            made = [raw / name for name in [*_raw_names(self.study), "truth.json"]]
             nodes.append(
                 Node(
                     self.key,
                     "simulate",
                     (),
                     self._simulate_parts,
-                    lambda: [p for p in raw.rglob("*") if p.is_file()],
+                    lambda: [p for p in made if p.is_file()],
                     worker.simulate,
                     lambda: self.spec,
                 )
@@ -129,7 +130,7 @@ class StudyNodes:
     def _annotation_parts(self) -> Parts:
         raw = {}
         beside = self.study.path.parent if self.study.path else None
-        for name in dict.fromkeys(n for source in self.study.sources for n in source.names()):
+        for name in _raw_names(self.study):
             path = places.find(name, self.key, beside)
             raw[f"raw file {name}"] = self.cache.file(path) if path else None
         sections = sorted(set(Study.model_fields) - _NOT_DATA)
@@ -195,6 +196,11 @@ class StudyNodes:
                 temporary.write_text(text, encoding="utf-8")
 
 
+def _raw_names(study: Study) -> list[str]:
+    """Raw files the study reads, each once."""
+    return list(dict.fromkeys(name for source in study.sources for name in source.names()))
+
+
 def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
     """Why a study with these features (see `helpers.profile`) cannot have the notebook, or None.
 
@@ -210,8 +216,7 @@ def resolved(study: Study) -> dict[str, Any]:
     """The study with everything merged, as `params.load` reads it; raw files beside the YAML by full path."""
     out = study.model_dump(mode="json")
     beside = study.path.parent if study.path else None
-    names = {n for source in study.sources for n in source.names()} if beside else set()
-    here = {n: str(beside / n) for n in names if (beside / n).is_file()} if beside else {}
+    here = {n: str(beside / n) for n in _raw_names(study) if (beside / n).is_file()} if beside else {}
 
     def full(value: Any) -> Any:
         if isinstance(value, dict):
