@@ -7,7 +7,8 @@ Primary: the signed correlation, with an interval that takes the people who had 
 dialogues of a person together); R² has the interval of r, squared. An interval of R² itself cannot hold 0 and fails
 near it. The interval leaves out one person at a time (jackknife), on Fisher's z scale, with Student's t for the
 number of people. BCa over people stands beside it: it is too narrow with so few of them. In simulations with people's
-effects (tests) the jackknife covers 94 to 96 % with 46, 20 or 10 people, BCa 92, 89 and 87 %.
+effects (two of them in tests/test_validity.py) the jackknife covers 94 to 96 % with 46, 20 or 10 people, BCa 92, 89
+and 87 %.
 
 What measurement error hides is shown beside: r divided by the root of the label's reliability (Spearman 1904).
 
