@@ -49,33 +49,35 @@ class _Model:
         self.main = int(np.argmax(sizes))
         self.rest = [i for i in range(len(factors)) if i != self.main]
         w, rows = np.column_stack([x, y]), np.arange(self.n)
-        first = factors[self.main]
-        others = [np.zeros((self.n, 0))]
+        indicators = [np.zeros((self.n, 0))]
         for i in self.rest:
-            indicator = np.zeros((self.n, sizes[i]))
-            indicator[rows, factors[i]] = 1.0
-            others.append(indicator)
-        z = np.concatenate(others, axis=1)
+            indicators.append(np.zeros((self.n, sizes[i])))
+            indicators[-1][rows, factors[i]] = 1.0
+        z = np.concatenate(indicators, axis=1)
         self.of = np.repeat(np.arange(len(self.rest)), [sizes[i] for i in self.rest])
-        self.counts = np.bincount(first).astype(float)
-        self.zw, self.zz, self.ww = z.T @ w, z.T @ z, w.T @ w
-        self.first_z, self.first_w = np.zeros((sizes[self.main], z.shape[1])), np.zeros((sizes[self.main], self.p + 1))
-        np.add.at(self.first_z, first, z)
-        np.add.at(self.first_w, first, w)
+        self.zz, self.zw, self.ww = z.T @ z, z.T @ w, w.T @ w
+        # the main factor enters through sums over its levels; levels with as many scores enter alike
+        counts = np.bincount(factors[self.main])
+        self.sizes, group, self.multiplicity = np.unique(counts, return_inverse=True, return_counts=True)
+        b, u = np.zeros((len(counts), z.shape[1])), np.zeros((len(counts), self.p + 1))
+        np.add.at(b, factors[self.main], z)
+        np.add.at(u, factors[self.main], w)
+        parts = [(b[group == g], u[group == g]) for g in range(len(self.sizes))]
+        self.bb = np.stack([b.T @ b for b, _ in parts])
+        self.bw = np.stack([b.T @ u for b, u in parts])
+        self.uu = np.stack([u.T @ u for _, u in parts])
 
     def solve(self, ratios: np.ndarray) -> tuple[float, float, np.ndarray, np.ndarray]:
         """Deviance, residual variance, coefficients, and their covariance over the residual variance."""
         r, s = ratios[self.main], np.sqrt(ratios[self.rest])[self.of]
-        d = 1 + r * self.counts
-        cross = np.sqrt(r) * self.first_z * s
-        schur = np.eye(len(s)) + s[:, None] * self.zz * s - cross.T @ (cross / d[:, None])
-        u = np.sqrt(r) * self.first_w
-        v = s[:, None] * self.zw - cross.T @ (u / d[:, None])
-        q = self.ww - u.T @ (u / d[:, None]) - v.T @ np.linalg.solve(schur, v)
+        weight = r / (1 + r * self.sizes)  # Woodbury: what the main factor takes off a sum of squares
+        schur = np.eye(len(s)) + s[:, None] * (self.zz - np.tensordot(weight, self.bb, 1)) * s
+        v = s[:, None] * (self.zw - np.tensordot(weight, self.bw, 1))
+        q = self.ww - np.tensordot(weight, self.uu, 1) - v.T @ np.linalg.solve(schur, v)
         inverse = np.linalg.inv(q[:-1, :-1])
         beta = inverse @ q[:-1, -1]
         residual = max(q[-1, -1] - q[:-1, -1] @ beta, 1e-300) / (self.n - self.p)
-        log_h = np.sum(np.log(d)) + np.linalg.slogdet(schur)[1]
+        log_h = self.multiplicity @ np.log1p(r * self.sizes) + np.linalg.slogdet(schur)[1]
         deviance = (self.n - self.p) * (np.log(2 * np.pi * residual) + 1) + log_h - np.linalg.slogdet(inverse)[1]
         return float(deviance), float(residual), beta, inverse
 
@@ -124,8 +126,9 @@ def fit(y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence:
     Notes
     -----
     A variance at zero is an estimate, not a failure. The profile interval takes the deviance as chi-square with one
-    degree of freedom, which is rough with a handful of levels: with 8 annotators it covered 94 %, with 3 92 %. Checked against `statsmodels.MixedLM`, R's nlme, the
-    analysis of variance of balanced data, and by simulation with known variances.
+    degree of freedom, which is rough with a handful of levels: with 8 annotators it covered 94 %, with 3 it covered
+    92 %. Checked against `statsmodels.MixedLM`, R's nlme, the analysis of variance of balanced data, and by simulation
+    with known variances.
     """
     n, p = x.shape
     if not len(factors) or n <= p or np.linalg.matrix_rank(x) < p:
