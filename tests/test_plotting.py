@@ -17,8 +17,8 @@ from helpers.look import COLORS, Look
 
 def make_run(folder, simulated=False, formats=("png",)):
     figures = SimpleNamespace(formats=list(formats), dpi=100)
-    study = SimpleNamespace(simulated=simulated, figures=figures)
-    return SimpleNamespace(study=study, notebook="03_iaa", figures=folder)
+    study = SimpleNamespace(figures=figures)
+    return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", figures=folder)
 
 
 @pytest.fixture
@@ -150,6 +150,15 @@ def test_long_forests_share_two_columns_with_rows_of_one_height(abc):
     plt.close("all")
 
 
+def test_the_same_rows_in_both_columns_are_named_once(abc):
+    rows = [(m, i, g, 0.5, 0.4, 0.6, "bca") for m, i in abc.labels for g in "ab" if m in ("turn_likert", "comparative")]
+    fig = plotting.forest_figure(results([*rows, *[(*r[:2], "c", *r[3:]) for r in rows]]).drop_duplicates(), abc)
+    left, right = ([t.get_text() for t in ax.get_yticklabels() if t.get_text()] for ax in fig.axes)
+    assert left[0] == "Consistency"
+    assert right == []
+    plt.close(fig)
+
+
 def test_no_text_is_smaller_than_seven_points(abc):
     fig = plotting.forest_figure(results(THREE), abc, light=results(THREE), xlabel="Alpha")
     other, axes = plotting.subplots(1, 3)
@@ -255,6 +264,18 @@ def test_the_look_puts_what_the_yaml_names_first_and_the_rest_sorted():
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
     assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]
+
+
+def test_ids_become_names_in_front_and_constant_groups_are_left_out(abc):
+    frame = pd.DataFrame({"n": [1, 2], "label": "ignore", "method": "behavior", "group": ["a", "b"], "corpus": "main"})
+    assert abc.named(frame).to_dict("list") == {
+        "Group": ["Group A", "Group B"],
+        "Method": ["behavior"] * 2,
+        "Label": ["Ignore"] * 2,
+        "n": [1, 2],
+    }
+    assert list(abc.named(frame.iloc[:1])) == ["Method", "Label", "n"]
+    assert list(abc.named(frame.assign(corpus=["x", "y"]))) == ["Corpus", "Group", "Method", "Label", "n"]
 
 
 def _lab(rgb):

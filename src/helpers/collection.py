@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 
 from helpers.labels import METHODS, Label
-from helpers.look import Look
 from helpers.schema import condition, read_condition
 
 #: words with inner apostrophes or hyphens, and each punctuation mark, are tokens
@@ -267,22 +266,3 @@ def _scores(values: np.ndarray, label: Label, bins: int) -> tuple[list[str], np.
     edges = np.linspace(low, high, bins + 1)
     names = [f"{a:g}-{b:g}" for a, b in pairwise(edges)]
     return names, np.clip(np.searchsorted(edges, values, side="left") - 1, 0, bins - 1)
-
-
-def coverage_matrix(results: pd.DataFrame, look: Look, times: int) -> pd.DataFrame:
-    """Percent of what could be judged that was judged at least so often: rows labels, columns groups, display names.
-
-    results : `coverage` rows of one corpus. Labels of a method that do not differ in any group share a row.
-    """
-    here = look.sort(results[results["condition"].str.contains(f"times={times}", regex=False)])
-    rows = {}
-    for method, part in here.groupby("method", sort=False):
-        wide = part.pivot_table(index="label", columns="group", values="estimate", sort=False)
-        if len(wide.drop_duplicates()) == 1:
-            n, name = len(wide), look.name("method", method)
-            rows[f"{name} ({n} labels)" if n > 1 else name] = wide.iloc[0]
-        else:
-            rows |= {look.name("label", label, method): row for label, row in wide.iterrows()}
-    matrix = 100 * pd.DataFrame(rows).T
-    groups = sorted(matrix.columns, key=lambda g: look.position("group", g))
-    return matrix[groups].rename(columns=lambda g: look.name("group", g))

@@ -1,4 +1,4 @@
-"""What notebook 03 says about agreement: numbers and sentences made from result rows of `agreement`.
+"""What notebooks 00 and 03 say about agreement: numbers and sentences made from result rows of `agreement`.
 
 All speak from the primary interval, the one over dialogues (or pairs). Krippendorff's customary marks (Content
 Analysis, 4th edition, section 12.5) are 0.8, and 0.667 for tentative conclusions.
@@ -6,16 +6,61 @@ Analysis, 4th edition, section 12.5) are 0.8, and 0.667 for tentative conclusion
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
 import pandas as pd
 
-from helpers import tables
+from helpers import agreement, tables
+from helpers.alpha import alpha_of
+from helpers.coincidences import patterns
+from helpers.labels import METHODS, Label
 from helpers.look import Look
 from helpers.schema import condition, read_condition
 
 GOOD, TENTATIVE = 0.8, 0.667
 CELL = ["corpus", "group", "method", "label"]
+#: what stands behind alpha: heading -> statistic, part of its condition; and why a cell may be empty
+EVIDENCE = {
+    "Observed": ("observed_disagreement", ""),
+    "Expected": ("expected_disagreement", ""),
+    "Raw agreement": ("raw_agreement", ""),
+    "Prevalence": ("prevalence", ""),
+    "Positive": ("positive_agreement", ""),
+    "Negative": ("negative_agreement", ""),
+    "Kappa": ("cohen_kappa", "weights=none"),
+    "Weighted kappa": ("cohen_kappa", "weights=quadratic"),
+    "Fleiss' kappa": ("fleiss_kappa", ""),
+    "ICC(1,1)": ("icc", "form=ICC(1,1)"),
+}
+WHY_NO_EVIDENCE = {
+    **dict.fromkeys(("Prevalence", "Positive", "Negative"), "Not a label of two values."),
+    **dict.fromkeys(("Kappa", "Weighted kappa"), "Not two annotations an item, or a label of two values."),
+    "Fleiss' kappa": "Items have different numbers of annotations.",
+    "ICC(1,1)": "Not given for comparisons, labels of two values, and items with a missing annotation.",
+}
 #: intervals that are none around a free estimate
 ODD = ("exact_bound", "not_estimable")
+
+
+def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
+    """Alpha of all annotations by people, without intervals: `alpha` rows by corpus, group, method and label.
+
+    Labels that nobody judged twice have no row. Equal to `agreement.alpha_table` with all annotations.
+    """
+    known = {(label.method, label.id): label for label in labels}
+    chosen = agreement.first_annotations(annotations, first=None)
+    chosen = chosen[chosen.duplicated(["item", "group"], keep=False)]
+    rows = []
+    for cell, part in chosen.groupby(CELL, sort=False):
+        keys, label = dict(zip(CELL, cell, strict=True)), known[cell[2], cell[3]]
+        unit = METHODS[label.method].unit
+        values = agreement.matrix(part).to_numpy()
+        domain = np.unique(np.r_[part["score"], -part["score"]]) if unit == "pair" else None
+        found = alpha_of(patterns(values, domain), label.level, mirrored=unit == "pair")
+        where = condition(measurement=label.level, raters="all", kind="human")
+        rows.append(keys | {"level": unit, "condition": where, "estimate": found.estimate, "n": found.n_items})
+    return pd.DataFrame(rows, columns=[*CELL, "level", "condition", "estimate", "n"]).assign(statistic="alpha")
 
 
 def alphas(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -26,13 +71,9 @@ def alphas(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return rows[~over_turns], rows[over_turns]
 
 
-def named(wide: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """The columns of CELL as a reader knows them, in front; corpus and group only where there are several."""
-    names = {"Corpus": wide["corpus"], "Group": [look.name("group", g) for g in wide["group"]]}
-    out = pd.DataFrame({k: v for k, v in names.items() if len(set(v)) > 1}, index=wide.index)
-    out["Method"] = [look.name("method", m) for m in wide["method"]]
-    out["Label"] = [look.name("label", label, m) for m, label in zip(wide["method"], wide["label"], strict=True)]
-    return pd.concat([out, wide.drop(columns=CELL)], axis=1)
+def levels(primary: pd.DataFrame) -> str:
+    """The levels of measurement that alpha was computed at."""
+    return ", ".join(sorted({read_condition(c)["measurement"] for c in primary["condition"]}))
 
 
 def overview(results: pd.DataFrame, look: Look) -> pd.DataFrame:
@@ -86,6 +127,26 @@ def with_scope(results: pd.DataFrame, scope: str) -> pd.DataFrame:
     return rows
 
 
+def figures(primary: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows of each forest plot of one corpus: `alpha`, and `alpha_groups` where groups can be compared.
+
+    Where every method was judged twice by several groups, `alpha` shows them all; else it shows the main group.
+    """
+    main, shared = primary[primary["group"] == main_group(primary)], primary["method"].isin(shared_methods(primary))
+    if shared.all() or len(set(primary["group"])) == 1:
+        return {"alpha": primary}
+    return {"alpha": main} | ({"alpha_groups": primary[shared]} if shared.any() else {})
+
+
+def alt(rows: pd.DataFrame, look: Look) -> str:
+    """Alt text of a forest plot of alpha."""
+    groups = ", ".join(look.name("group", g) for g in dict.fromkeys(rows["group"]))
+    low, high = (tables.number(v) for v in (rows["estimate"].min(), rows["estimate"].max()))
+    return (
+        f"Forest plot: alpha of {len(rows)} labels with intervals, by method, from {low} to {high}. Judged by {groups}."
+    )
+
+
 def small(primary: pd.DataFrame, least: int, look: Look) -> str:
     """A warning where labels rest on fewer items than `least`; empty where none does."""
     few = primary[primary["n"] < least]
@@ -109,11 +170,10 @@ def verdict(primary: pd.DataFrame, look: Look) -> str:
     above = {mark: int((solid["ci_low"] > mark).sum()) for mark in (GOOD, TENTATIVE)}
     chance = int((solid["ci_low"] <= 0).sum())
     best = primary.loc[primary["estimate"].idxmax()]
-    what = "annotated twice" if len(set(primary["group"])) == 1 else "annotated twice (counted once a group)"
+    what = f"{len(primary)} label{'' if len(primary) == 1 else 's'} annotated twice"
+    what += "" if len(set(primary["group"])) == 1 else " (counted once a group)"
     many = {mark: f"{n or 'none'} {'have' if n > 1 else 'has'}" for mark, n in above.items()}
-    text = (
-        f"Of {len(primary)} labels {what}, {many[TENTATIVE]} an interval wholly above {TENTATIVE} and {many[GOOD]} one"
-    )
+    text = f"Of {what}, {many[TENTATIVE]} an interval wholly above {TENTATIVE} and {many[GOOD]} one"
     text += f" above {GOOD}, Krippendorff's customary marks. The highest alpha is"
     text += f" {tables.interval(best['estimate'], best['ci_low'], best['ci_high'])} ({_named(best, look)})."
     if chance:

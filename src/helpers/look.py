@@ -49,6 +49,21 @@ class Look:
     def marker(self, kind: str, key: str) -> str:
         return MARKERS[self.position(kind, key) % len(MARKERS)]
 
+    def named(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """`frame` with its columns of ids as a reader knows them, in front: Corpus, Group, System, Method, Label.
+
+        Corpus and Group are left out where all rows have the same.
+        """
+        out = pd.DataFrame(index=frame.index)
+        for kind in ("corpus", "group", "system", "method"):
+            if kind in frame and (kind in ("system", "method") or len(set(frame[kind])) > 1):
+                out[kind.capitalize()] = frame[kind] if kind == "corpus" else [self.name(kind, v) for v in frame[kind]]
+        if "label" in frame:
+            pairs = zip(frame["label"], frame["method"], strict=True)
+            out["Label"] = [self.name("label", label, method) for label, method in pairs]
+        ids = ["corpus", "group", "system", "method", "label"]
+        return pd.concat([out, frame.drop(columns=ids, errors="ignore")], axis=1)
+
     def sort(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Rows in the order of figures: by method, label, group and system, whichever columns there are."""
         columns = [c for c in ("method", "label", "group", "system") if c in frame]

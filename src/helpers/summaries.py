@@ -1,0 +1,124 @@
+"""What notebooks 00 and 02 show and say, made from frames and result rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from helpers import tables
+from helpers.costs import COLLECTION
+from helpers.look import Look
+from helpers.schema import read_condition
+
+
+def of_reading(counts: pd.DataFrame, main: pd.DataFrame) -> str:
+    """What became of the annotations that were read, and what the evaluation (`main`) holds."""
+    total = counts[counts["what"] == "annotations"].groupby("action")["n"].sum()
+    read, kept, dropped, mended = (int(total.get(a, 0)) for a in ("read", "kept", "dropped", "mended"))
+    people = main[main["annotator_kind"] == "human"]
+    known = people.loc[people["annotator_known"], "annotator"].nunique()
+    who = f"{known} people" if known else "people whose identity is not in the data"
+    dialogues, systems = len(set(main["dialogue"]) | set(main["dialogue_b"].dropna())), main["system"].nunique()
+    text = f"Of {read:,} annotations read, {kept:,} were kept{f' ({mended:,} of them mended)' if mended else ''}"
+    text += f" and {dropped:,} dropped. {'All' if len(main) == kept else f'Of these, {len(main):,}'} belong to the"
+    text += f" evaluation itself: {_many(dialogues, 'dialogue')} of {_many(systems, 'system')}, judged by {who}"
+    return text + ("." if len(main) == kept else "; the others are pilots and gold units.")
+
+
+def spread_of_alpha(alphas: pd.DataFrame) -> pd.Series:
+    """`0.50 (0.00 to 0.62)`: median and range over labels and groups, by corpus and method."""
+
+    def text(values: pd.Series) -> str:
+        middle, low, high = (tables.number(v) for v in values.agg(["median", "min", "max"]))
+        return f"{middle} ({low} to {high})"
+
+    return alphas.dropna(subset=["estimate"]).groupby(["corpus", "method"])["estimate"].agg(text)
+
+
+def of_coverage(coverage: pd.DataFrame, look: Look) -> str:
+    """How much of each method people judged at least twice."""
+    here = coverage["condition"].str.contains("times=2") & coverage["condition"].str.contains("kind=human")
+    best = coverage[here].groupby("method")["estimate"].max()
+    said = [f"{look.name('method', m)} {100 * best[m]:.0f} %" for m in look.names["method"] if m in best]
+    return f"Judged at least twice, by the group that did so most: {tables.listing(said)}."
+
+
+def of_collection(annotations: pd.DataFrame, workload: pd.DataFrame, cost: pd.DataFrame, look: Look) -> str:
+    """How much people judged, how evenly, and which method takes longest and least.
+
+    workload : rows of `collection.workload_summary`. cost : rows of `costs.costs`. Both may be empty.
+    """
+    people = annotations[annotations["annotator_kind"] == "human"]
+    labels = people[["method", "label"]].drop_duplicates()
+    text = f"People made {len(people):,} annotations of {_many(len(labels), 'label')}"
+    text += f" in {_many(labels['method'].nunique(), 'method')}."
+    if len(workload):
+        busy = workload[workload["statistic"] == "busiest_share"]
+        top = busy.loc[busy["estimate"].idxmax()]
+        text += f" The busiest annotator of a group and method did {100 * top['estimate']:.0f} % of its work"
+        text += f" ({_who(top, look)}, {_many(top['n'], 'annotator')})."
+    total = cost[_is_whole(cost)] if len(cost) else cost
+    if len(total) > 1:
+        slow, quick = (total.loc[i] for i in (total["estimate"].idxmax(), total["estimate"].idxmin()))
+        text += f" The slowest method, {_who(slow, look)}, takes {_minutes(slow)};"
+        text += f" the quickest, {_who(quick, look)}, {_minutes(quick)}."
+    elif len(total):
+        text += f" {_who(total.iloc[0], look)} takes {_minutes(total.iloc[0])}."
+    return text
+
+
+def _is_whole(cost: pd.DataFrame) -> pd.Series:
+    whole = (cost["statistic"] == "unit_minutes") & (cost["condition"] == "tasks=all")
+    return whole & (cost["method"] != COLLECTION)
+
+
+def _who(row: pd.Series, look: Look) -> str:
+    group = "" if row["group"] == "all" else f" ({look.name('group', row['group'])})"
+    return tables.plain(look.name("method", row["method"]) + group)
+
+
+def _minutes(row: pd.Series) -> str:
+    return f"{tables.interval(row['estimate'], row['ci_low'], row['ci_high'], 1)} minutes a {row['level']}"
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def coverage_matrix(results: pd.DataFrame, look: Look, times: int) -> pd.DataFrame:
+    """Percent of what could be judged that was judged at least so often: rows labels, columns groups, display names.
+
+    results : `coverage` rows of one corpus. Labels of a method that do not differ in any group share a row.
+    """
+    here = look.sort(results[results["condition"].str.contains(f"times={times}", regex=False)])
+    rows = {}
+    for method, part in here.groupby("method", sort=False):
+        wide = part.pivot_table(index="label", columns="group", values="estimate", sort=False)
+        if len(wide.drop_duplicates()) == 1:
+            n, name = len(wide), look.name("method", method)
+            rows[f"{name} ({n} labels)" if n > 1 else name] = wide.iloc[0]
+        else:
+            rows |= {look.name("label", label, method): row for label, row in wide.iterrows()}
+    matrix = 100 * pd.DataFrame(rows).T
+    groups = sorted(matrix.columns, key=lambda g: look.position("group", g))
+    return matrix[groups].rename(columns=lambda g: look.name("group", g))
+
+
+def panels(results: pd.DataFrame, look: Look) -> tuple[pd.DataFrame, dict[str, str]]:
+    """`score_share` rows as `plotting.share_figure` wants them, and the titles of its panels, in order.
+
+    A panel is a method; kinds of annotators and corpora have panels of their own where there are several.
+    """
+    kinds = {"human": "People", "llm": "Language model", "classifier": "Classifier"}
+    keys = results["condition"].map(read_condition)
+    out = look.sort(results.assign(score=[k["score"] for k in keys], kind=[k["kind"] for k in keys]))
+    parts = pd.DataFrame(
+        {
+            "method": [look.name("method", m) for m in out["method"]],
+            "kind": out["kind"].map(kinds),
+            "corpus": out["corpus"],
+        },
+        index=out.index,
+    )
+    told = [c for c in parts if len(set(parts[c])) > 1] or ["method"]
+    out["panel"] = parts[told].agg(", ".join, axis=1)
+    return out, {p: p for p in dict.fromkeys(out["panel"])}
