@@ -155,6 +155,9 @@ def forest_figure(
         forest(results[results["method"].isin(column)], ax, look, light=here, xlabel=xlabel, **kwargs)
         ax.set_ylim(longest - 0.7, -0.7)  # the same height for a row in both columns
         ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(8 // len(columns), steps=[1, 2, 5, 10]))
+    names = [[label.get_text() for label in ax.get_yticklabels()] for ax in np.atleast_1d(axes)]
+    if len(names) > 1 and names[0] == names[1]:  # the same rows: more room without the second list of names
+        axes[1].set_yticklabels([])
     handles = [handle(look.name("group", g), look.color("group", g), look.marker("group", g)) for g in groups]
     legend_of(fig, (handles if len(groups) > 1 else []) + _keys(results, light, key))
     return fig
