@@ -14,7 +14,7 @@ from helpers.profile import FEATURES
 from helpers.schema import FRAMES
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LINES = 16
+LINES = 15
 PRIVATE = re.compile(r"(?<![\w.])(?:/home/|/root/|/tmp/|/Users/|[A-Z]:\\\\)")
 
 
