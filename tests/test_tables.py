@@ -14,7 +14,7 @@ from helpers import tables
 
 @pytest.fixture
 def run(tmp_path):
-    return SimpleNamespace(study=SimpleNamespace(simulated=False), notebook="03_iaa", tables=tmp_path)
+    return SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path)
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_missing_cells_say_why_by_column_and_by_row(run, shown):
 
 
 def test_decimals_can_differ_by_column_and_simulated_data_are_named(run, shown):
-    run.study.simulated = True
+    run.simulated = True
     tables.show(pd.DataFrame({"x": [0.5], "y": [0.5]}), "C", "d", run=run, decimals={"x": 0})
     markdown = shown[0][0]["text/markdown"]
     assert "| 0 | 0.50 |" in markdown

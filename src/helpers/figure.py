@@ -71,7 +71,7 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run) -> None:
     if not re.fullmatch(r"[a-z0-9_]+", name):
         raise ValueError(f"figure name: expected lower-case letters, digits and _, found {name!r}")
     alt = " ".join(alt.split())
-    if run.study.simulated:
+    if run.simulated:
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
     metadata = {

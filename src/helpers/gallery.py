@@ -33,6 +33,7 @@ MOST = 250  # results of a notebook that are kept to be checked, chosen by a has
 #: two runs agree when a number differs by no more than this share; intervals are bootstrapped from a fixed seed
 TOLERANCE = 1e-4
 PRIVATE = "private"
+NOT_REAL = "Nothing on this page is about real people or systems, except where a paper’s printed numbers are shown."
 #: a text of a dialogue so long cannot stand in a page by chance
 SHORTEST = 25
 NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
@@ -72,7 +73,7 @@ def _write_study(study: str, folder: Path) -> None:
             continue
         found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if PRIVATE not in b.tags]
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
-        pages[f"{name}.md"] = page(found, loaded.simulated)
+        pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
         rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
     pages["README.md"] = _index(loaded, rows)
     _refuse_dialogue_text(study, pages)
@@ -104,7 +105,7 @@ def page(found: Iterable[Block], simulated: bool) -> str:
     """A notebook's page in GitHub's Markdown: prose, figures and tables."""
     parts = ["[All notebooks of this study](README.md)"]
     if simulated:
-        parts.append("> **Simulated data.** Nothing on this page is about real people or systems.")
+        parts.append(f"> **Simulated data.** {NOT_REAL}")
     for block in found:
         if block.kind == "prose":
             parts.append(_without_html(block.text.strip()))

@@ -108,6 +108,11 @@ def _known_annotators(frames: Frames, study: Study) -> str | None:
     return _reason(_human(frames)["annotator_known"].any(), reason)
 
 
+def _embedded(frames: Frames, study: Study) -> str | None:
+    """For what concerns the papers, not a study: it is shown once, with the study that every run has."""
+    return _reason(study.simulate is not None, "It concerns the papers, not this study: see the report of `demo`.")
+
+
 FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "annotations": _annotations,
     "repeated": _repeated,
@@ -126,6 +131,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "screening": _screening,
     "durations": _durations,
     "known_annotators": _known_annotators,
+    "embedded": _embedded,
 }
 
 

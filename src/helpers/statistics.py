@@ -76,7 +76,7 @@ STATISTICS: dict[str, Statistic] = {
         "Share of intervals that exclude 0", ("of", "interval", "over", "sample", "n", "marks", "scenario"), UNIT
     ),
     "false_crossing": Statistic(
-        "Share of equal systems told apart when tested after each conversation", ("test", "alpha", "n_dialogues"), UNIT
+        "Share of equal systems told apart when tested after each conversation", ("test", "alpha", "n_dialogues", "looks"), UNIT
     ),
     "top_share": Statistic("Largest bootstrap share of first place", ("of", "n", "systems", "point"), UNIT),
     "group_difference_bias": Statistic("Bias of a difference between groups", ("of", "scenario", "n")),
@@ -174,6 +174,9 @@ STATISTICS: dict[str, Statistic] = {
         "Correlation of two labels over systems", ("coefficient", "list", "scores", "workers"), SIGNED
     ),
     "threshold_rank": Statistic("Rank of a system as the threshold moves", ("scores", "threshold"), (1.0, inf)),
+    # the papers' printed numbers (91)
+    "audit_places": Statistic("Places where a check was made", ("assumed", "outcome", "paper", "rule"), (0.0, inf)),
+    "audit_numbers": Statistic("Printed numbers", ("paper", "state"), (0.0, inf)),
     # mixed models
     "variance_component": Statistic("Variance component", ("model", "part", "scale"), (0.0, inf)),
     "variance_share": Statistic("Share of variance", ("model", "part", "scale"), UNIT),

@@ -53,11 +53,21 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Run:
-    """One notebook at work on one study. `run_id` is None when somebody runs it by hand: then all goes to scratch."""
+    """One notebook at work on one study. `run_id` is None when somebody runs it by hand: then all goes to scratch.
+
+    of_study : whether what it shows is about the study. A notebook about something else (the papers' printed numbers)
+    reads no frames, and is not called simulated where the study is.
+    """
 
     study: params.Study
     notebook: str
     run_id: str | None
+    of_study: bool = True
+
+    @property
+    def simulated(self) -> bool:
+        """Whether figures and tables say that their data are simulated."""
+        return self.study.simulated and self.of_study
 
     @property
     def key(self) -> str:
@@ -79,6 +89,8 @@ class Run:
         """A frame of the study: annotations, dialogues, metric_scores, screening, work_units or counts."""
         import pandas as pd
 
+        if not self.of_study:
+            raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
         path = processed(self.key) / f"{name}.parquet"
         if not path.is_file():
             raise FileNotFoundError(f"{path} is missing; run `python run_all.py --study {self.key} --only annotations`")
@@ -105,8 +117,8 @@ class Run:
         return frame
 
 
-def start(study: str, notebook: str, run_id: str | None = None) -> Run:
+def start(study: str, notebook: str, run_id: str | None = None, *, of_study: bool = True) -> Run:
     """What a notebook calls first. In a pipeline run the parameters are those the run recorded; by hand, the YAML's."""
     if run_id:
-        return Run(params.load(processed(study) / "params.yaml", key=study), notebook, run_id)
-    return Run(params.load(study), notebook, None)
+        return Run(params.load(processed(study) / "params.yaml", key=study), notebook, run_id, of_study)
+    return Run(params.load(study), notebook, None, of_study)

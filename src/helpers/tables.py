@@ -93,7 +93,7 @@ def show(
         raise ValueError(f"table {name!r}: expected a caption")
     stem = f"{run.notebook}_{name}"
     cells, notes = _cells(frame, decimals, why)
-    if run.study.simulated:
+    if run.simulated:
         notes.insert(0, "Simulated data.")
     with store.atomic(run.tables / f"{stem}.csv") as path:
         _harmless(frame).to_csv(path, index=False, lineterminator="\n")

@@ -30,6 +30,11 @@ class Notebook(Section):
     requires: list[str] = Field([])
     headline: str | None = None
 
+    @property
+    def of_study(self) -> bool:
+        """Whether it shows something of the study, rather than of files of the project alone."""
+        return bool(self.needs) or any("/" not in read for read in self.reads)
+
 
 def load(folder: Path = NOTEBOOKS) -> dict[str, Notebook]:
     """The notebooks in the order of the report. Raises NotebookError naming everything that is wrong in dag.yaml."""

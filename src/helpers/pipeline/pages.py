@@ -155,7 +155,7 @@ class Pages:
             lambda: [target, *(target.parent / "files" / p.name for p in self._files(name))],
             page,
             lambda: PageJob(
-                self._shared(), name, self.of.facts(name).title, self.of.executed(name), self._files(name), target
+                self._shared(name), name, self.of.facts(name).title, self.of.executed(name), self._files(name), target
             ),
             lambda: None if self._has_page(name) else "no result",
             soft=True,
@@ -170,12 +170,14 @@ class Pages:
             p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in (".png", ".csv", ".tex", ".svg", ".pdf")
         )
 
-    def _shared(self) -> Shared:
+    def _shared(self, name: str | None = None) -> Shared:
+        """What the page of a notebook, or the index, has in common with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
-        return Shared(self.of.study.title, self.of.study.simulated, nav)
+        simulated = self.of.study.simulated and (name is None or self.of.entries[name].of_study)
+        return Shared(self.of.study.title, simulated, nav)
 
     def _page_parts(self, name: str) -> Parts:
-        shared = self._shared()
+        shared = self._shared(name)
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
         return {"notebook": digest(contents), "navigation": digest([shared.title, shared.simulated, shared.nav])} | (
             self.of.code("helpers.report", "helpers.pipeline.pages")

@@ -1,0 +1,142 @@
+"""Which rules apply to which printed numbers: `data/published/<paper>_checks.yaml`, and conventions in `audit.yaml`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from helpers import published
+
+#: rule -> the expression it stands for
+EXPRESSIONS = {"copy": "x", "sum": "sum(x)", "mean": "mean(x)", "percentage": "100 * part / whole"}
+#: rule -> fields (and, after a dot, names under `use`) that a check of it must have
+REQUIRED: dict[str, tuple[str, ...]] = {
+    "copy": ("target", "use.x"),
+    "sum": ("target", "use.x"),
+    "mean": ("target", "use.x"),
+    "percentage": ("target", "use.part", "use.whole"),
+    "equation": ("target", "expression"),
+    "relation": ("left", "relation", "expression"),
+    "whole": ("expression",),
+    "grim": ("target", "expression"),
+    "sorted": ("each", "use.x", "relation"),
+    "pearson": ("target", "use.x", "use.y"),
+    "spearman": ("target", "use.x", "use.y"),
+    "share": ("use.x", "relation", "versus", "word"),
+    "count": ("target", "use.x", "relation", "versus"),
+    "distinct": ("target", "use.x", "field"),
+    "reordered": ("each", "use.x", "use.y", "use.order"),
+    "weights": ("target", "use.x", "use.total"),
+    "homogeneous": ("each", "use.x", "use.n"),
+    "power": ("target", "use.effect", "use.n", "use.alpha", "test"),
+    "unprinted": ("target",),
+}
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+_Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Instead(_Strict):
+    """Another reading, worked out where the check fails; it is evidence and gives no verdict."""
+
+    says: str
+    use: dict[str, str] = {}
+    expression: str | None = None
+
+
+class Check(_Strict):
+    """One relation between printed numbers, or the same for every cell that `target` or `each` selects.
+
+    says : the relation in words, and where the paper states it. use : name -> pattern of cells (see `cells`).
+    exact, rounded : names (or `target`) whose numbers are, or are not, exact whatever their unit says.
+    assumes : what the paper does not print; then nothing follows from the check, and no cell is what is wrong.
+    decides : false where the target is not in question: the check is of a claim about it, or of one reading of several.
+      Then the target follows from nothing here, and is not what is wrong where the check fails.
+    """
+
+    id: str
+    says: str
+    rule: Literal[tuple(REQUIRED)]
+    target: str | None = None
+    each: str | None = None
+    use: dict[str, str] = {}
+    expression: str | None = None
+    left: str | None = None
+    relation: Literal["==", "<=", ">=", "<", ">"] = "=="
+    versus: str | None = None
+    word: str | None = None
+    field: Literal["panel", "row", "column"] | None = None
+    test: Literal["t", "f"] | None = None
+    exact: list[str] = []
+    rounded: list[str] = []
+    assumes: str | None = None
+    decides: bool = True
+    instead: Instead | None = None
+
+    @model_validator(mode="after")
+    def _complete(self) -> Check:
+        for name in REQUIRED[self.rule]:
+            where, _, key = name.partition(".")
+            value = getattr(self, where)
+            if value is None or (key and key not in value):
+                raise ValueError(f"{self.id}: rule {self.rule!r} needs {name!r}")
+        return self
+
+    @property
+    def formula(self) -> str:
+        return self.expression or EXPRESSIONS[self.rule]
+
+
+class Note(_Strict):
+    """A contradiction in prose that no rule reaches."""
+
+    element: str
+    says: str
+
+
+class Paper(_Strict):
+    """`data/published/<paper>_checks.yaml`."""
+
+    paper: str
+    title: str
+    trailing_zeros_dropped: list[str] = []
+    checks: list[Check]
+    notes: list[Note] = []
+
+
+class Conventions(_Strict):
+    """`data/published/audit.yaml`. words : share of cases, from and to. ranges : unit -> smallest and largest value."""
+
+    exact_units: list[str]
+    words: dict[str, _Ends]
+    implausible_below: float
+    ranges: dict[str, _Ends]
+
+
+def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
+    """The conventions, and the checks of every paper. Raises ValueError naming the file and what is wrong in it."""
+    conventions = _read(folder / "audit.yaml", Conventions)
+    papers = [_read(path, Paper) for path in sorted(folder.glob("*_checks.yaml"))]
+    for paper in papers:
+        names = [c.id for c in paper.checks]
+        twice = sorted({n for n in names if names.count(n) > 1})
+        unknown = [c.id for c in paper.checks if c.word and c.word not in conventions.words]
+        if twice or unknown:
+            raise ValueError(f"{paper.paper}_checks.yaml: ids given twice: {twice}; unknown words in: {unknown}")
+    return conventions, papers
+
+
+def _read(path: Path, model: type[_Model]) -> _Model:
+    try:
+        return model.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except ValidationError as error:
+        problems = "\n".join(f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise ValueError(f"{path.name}:\n{problems}") from None
