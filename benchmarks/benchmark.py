@@ -281,6 +281,104 @@ def system_tests() -> Case:
     )
 
 
+def group_effects() -> Case:
+    """8 Likert labels, 4 groups, 100 dialogues of each of 4 systems; scipy does one label and pair of groups of 48."""
+    from scipy import stats
+
+    from helpers import effects
+
+    rng = np.random.default_rng(3)
+    system = np.repeat(["a", "b", "c", "d"], 100)
+    scores = np.clip(np.rint(3 + rng.normal(size=(8, 4, 4, 100))), 1, 5)  # label, group, system, dialogue
+    frame = pd.concat(
+        pd.DataFrame({"label": f"l{i}", "group": f"g{g}", "system": system, "score": scores[i, g].ravel()})
+        for i in range(8)
+        for g in range(4)
+    ).assign(corpus="main", method="dialogue_likert", annotator="A1")
+    frame["dialogue"] = "d" + (frame.groupby(["label", "group"]).cumcount()).astype(str)
+
+    def difference(*x: np.ndarray, axis: int) -> np.ndarray:
+        mean, variance = [v.mean(axis) for v in x], [v.var(axis, ddof=1) for v in x]
+
+        def d(i: int, j: int) -> np.ndarray:
+            return (mean[i] - mean[j]) / np.sqrt((variance[i] + variance[j]) / 2)
+
+        pairs = [(i, j) for i in range(4) for j in range(i)]
+        return np.mean([np.abs(d(i, j) - d(i + 4, j + 4)) for i, j in pairs], axis=0)
+
+    def theirs() -> object:
+        samples = tuple(scores[0, :2].reshape(8, 100))
+        return stats.bootstrap(samples, difference, n_resamples=K, vectorized=True, rng=np.random.default_rng(1))
+
+    return Case(
+        "group effects as published, 8 labels × 6 pairs of groups, BCa",
+        partial(effects.published, frame, seed=1),
+        "≤ 1 s",
+        seconds=1.0,
+        theirs=theirs,
+        against="scipy.stats.bootstrap, vectorised, one of the 48, times 48",
+        scale=48,
+    )
+
+
+def spearman_contexts() -> Case:
+    """One metric on 360 responses to 60 contexts; scipy's coefficient on a fiftieth of the resamples."""
+    from scipy import stats
+
+    from helpers.correlation import by_clusters, weighted_correlations
+    from helpers.resampling import bootstrap_index
+
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=360)
+    y, context = np.rint(3 + x + rng.normal(size=360)), np.arange(360) // 6
+
+    def ours() -> object:
+        statistic = by_clusters(context, lambda c: weighted_correlations(x, y[:, None], c, "spearman")[:, 0])
+        return bootstrap_index(60, statistic, unit="context", rng=np.random.default_rng(1), n_resamples=K)
+
+    def theirs() -> object:
+        def statistic(drawn: np.ndarray) -> float:
+            rows = (drawn[:, None] * 6 + np.arange(6)).ravel()
+            return stats.spearmanr(x[rows], y[rows]).statistic
+
+        contexts = (np.arange(60),)
+        return stats.bootstrap(contexts, statistic, n_resamples=K // 50, vectorized=False, rng=np.random.default_rng(1))
+
+    return Case(
+        "Spearman, 360 responses, 60 contexts resampled, BCa",
+        ours,
+        "",
+        theirs=theirs,
+        against="scipy.stats.spearmanr in scipy.stats.bootstrap (a fiftieth of the resamples, times 50)",
+        scale=50,
+    )
+
+
+def mixed_model() -> Case:
+    """479 ratings of 356 dialogues by 10 annotators, crossed, as in `finch2024`."""
+    import statsmodels.api as sm
+
+    from helpers import reml
+
+    rng = np.random.default_rng(5)
+    dialogue = np.concatenate([np.arange(356), np.arange(123)])
+    annotator = rng.integers(0, 10, 479)
+    score = 3 + rng.normal(size=356)[dialogue] + 0.5 * rng.normal(size=10)[annotator] + rng.normal(size=479)
+    frame = pd.DataFrame({"score": score, "dialogue": dialogue, "annotator": annotator, "one": 1})
+    parts = {name: f"0 + C({name})" for name in ("annotator", "dialogue")}
+
+    def theirs() -> object:
+        return sm.MixedLM.from_formula("score ~ 1", frame, groups="one", vc_formula=parts, re_formula="0").fit()
+
+    return Case(
+        "mixed model, 479 ratings, 356 dialogues × 10 annotators",
+        lambda: reml.fit(score, np.ones((479, 1)), [annotator, dialogue], None),
+        "",
+        theirs=theirs,
+        against="statsmodels.MixedLM",
+    )
+
+
 CASES: list[Callable[[], Case]] = [
     alpha_binary,
     alpha_evalica,
@@ -293,6 +391,9 @@ CASES: list[Callable[[], Case]] = [
     partial(coverage_logit, True),
     partial(coverage_logit, False),
     system_tests,
+    group_effects,
+    spearman_contexts,
+    mixed_model,
 ]
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
@@ -158,8 +159,8 @@ class Analysis:
     effect: str
 
     def row(self, statistic: str, group: str, group_b: str | None = None, **keys: object) -> dict:
-        """The identity and counts of a result row."""
-        used = self.scores[self.scores["group"].isin([group, group_b])].dropna(subset="score")
+        """The identity and counts of a result row. Annotators belong to one group."""
+        counts = self.counts.reindex([group] if group_b is None else [group, group_b]).sum()
         return {
             **dict(zip(ANALYSIS, self.key, strict=True)),
             "statistic": statistic,
@@ -167,9 +168,18 @@ class Analysis:
             "group": group,
             "group_b": group_b,
             "condition": condition(effect=self.effect, **keys),
-            "n": len(used),
-            "n_annotators": used["annotator"].nunique() if "annotator" in used else None,
+            "n": int(counts["n"]),
+            "n_annotators": int(counts["n_annotators"]) if "n_annotators" in counts else None,
         }
+
+    @cached_property
+    def counts(self) -> pd.DataFrame:
+        """Scores and annotators of each group."""
+        by = self.scores.dropna(subset="score").groupby("group")
+        counts = {"n": by.size()}
+        if "annotator" in self.scores:
+            counts["n_annotators"] = by["annotator"].nunique()
+        return pd.DataFrame(counts)
 
 
 def published(
