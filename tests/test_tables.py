@@ -141,6 +141,12 @@ def test_html_and_markdown_show_data_as_text_never_as_markup(run, shown):
     assert r"\| \*\*b\*\* \[x\](javascript:1) \`c\` \$m\$" in markdown
 
 
+def test_short_cells_stay_on_one_line_and_long_text_wraps(run, shown):
+    tables.show(pd.DataFrame({"a": ["0.46 [−0.40, 0.51]", "a much longer piece of text"]}), "C", "w", run=run)
+    cells = [line for line in shown[0][0]["text/html"].splitlines() if "<td" in line]
+    assert ["nowrap" in cell for cell in cells] == [True, False]
+
+
 def test_missing_cells_say_why_by_column_and_by_row(run, shown):
     frame = pd.DataFrame({"a": [np.nan, 1.0, np.nan], "b": [np.nan, 2.0, 3.0]})
     tables.show(frame, "By column", "a", run=run, why={"a": "Never measured."})

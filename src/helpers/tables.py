@@ -203,9 +203,14 @@ def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
 def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[bool]) -> str:
     """An HTML table, everything escaped; columns that are `right` are aligned so."""
 
+    def cell(value: str, tag: str, align: str) -> str:
+        # intervals and short names stay on one line
+        wrap = ";white-space:nowrap" if tag == "td" and len(value) <= 24 else ""
+        return f'<{tag} style="text-align:{align}{wrap}">{escape(value)}</{tag}>'
+
     def row(values: object, tag: str) -> str:
-        style = [' style="text-align:right"' if r else ' style="text-align:left"' for r in right]
-        return "<tr>" + "".join(f"<{tag}{s}>{escape(v)}</{tag}>" for v, s in zip(values, style, strict=True)) + "</tr>"
+        pairs = zip(values, right, strict=True)
+        return "<tr>" + "".join(cell(v, tag, "right" if r else "left") for v, r in pairs) + "</tr>"
 
     body = "\n".join(row(values, "td") for values in cells.itertuples(index=False))
     foot = "".join(f"<p class='table-note'>{escape(note)}</p>" for note in notes)
