@@ -157,6 +157,27 @@ def test_few_systems_have_no_interval(n, kind):
     assert ("fewer than 8: no interval and no p-value" in (row["note"] or "")) == (n < 8)
 
 
+def test_averages_by_hand():
+    r = {"m": [0.2, 0.6, 1.0, np.nan], "n": [np.nan] * 4}
+    rows = pd.DataFrame([(k, v) for k, x in r.items() for v in x], columns=["metric", "estimate"])
+    rows = rows.assign(statistic="correlation", condition="coefficient=spearman;scope=pooled")
+    found = metric_correlation.averages(rows)
+    assert found["estimate"].tolist()[:2] == pytest.approx([0.6, np.tanh(np.mean(np.arctanh([0.2, 0.6])))])
+    assert found["n"].tolist() == [3, 2, 0, 0]
+    assert found["note"][1] == "1 of 4 are undefined; 1 with |r| = 1 left out"
+    assert found["estimate"].isna().tolist() == [False, False, True, True]
+    assert len(schema.make_results(found, study="x", notebook="09")) == 4
+    with pytest.raises(ValueError, match="expected correlations of one kind, found"):
+        metric_correlation.averages(pd.concat([rows, rows.assign(condition="coefficient=pearson")]))
+
+
+def test_a_metric_of_turns_is_left_out_of_dialogues():
+    annotations, scores = metric_study(np.random.default_rng(2), n_contexts=3)
+    dialogues = annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32"), method="dialogue_rating")
+    human = metric_correlation.human_means(pd.concat([annotations, dialogues]))
+    assert set(metric_correlation.join(human, scores)["method"]) == {"turn_rating"}
+
+
 def test_places_by_hand():
     table = pd.DataFrame({"x": [0.3, 0.3, 0.1, 0.2], "y": [np.nan, 0.5, 0.7, 0.6]}, index=list("mnop"))
     found = metric_correlation.places(table)

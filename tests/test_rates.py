@@ -142,7 +142,7 @@ def test_bound_covers_rare_marks_that_cluster():
 
 
 def test_an_unknown_unit_is_an_error():
-    with pytest.raises(ValueError, match="unit: the column 'session' must name the cluster"):
+    with pytest.raises(ValueError, match="unit: the column 'session' must be known"):
         rates.clustered(turns([[0, 1]]).assign(session=None), seed=1, unit="session")
 
 
@@ -159,6 +159,38 @@ def test_rows_fit_the_schema_and_degenerate_labels_have_reasons():
         assert len(schema.make_results(found, study="x", notebook="07")) == len(found)
         bare = found[found["estimate"].isna() | (found["ci_low"].isna() & (found["statistic"] != "design_effect"))]
         assert bare["note"].notna().all()
+
+
+def annotated(rng, n_annotators):
+    """Scores with annotators and dialogues as random effects around 3."""
+    a, d, who = rng.normal(0, 0.5, n_annotators), rng.normal(0, 0.7, 40), rng.integers(0, n_annotators, 40)
+    rows = [(f"d{i}", "a", 3 + a[j] + d[i] + 0.5 * rng.normal()) for i, j in enumerate(who)]
+    return ratings(rows, method="continuous").assign(annotator=[f"A{j}" for j in who])
+
+
+def test_annotators_are_resampled_too():
+    n, covered, one_way = 200, [], []
+    for i in range(n):
+        frame = annotated(np.random.default_rng([4, i]), 10)
+        row = rates.two_way(frame, seed=i, n_resamples=400).iloc[0]
+        covered.append(row["ci_low"] < 3 < row["ci_high"])
+        row = rates.clustered(frame, seed=i, n_resamples=400).iloc[0]
+        one_way.append(row["ci_low"] < 3 < row["ci_high"])
+    assert np.mean(covered) > 0.95 - monte_carlo(0.95, n) - 0.02
+    assert np.mean(one_way) < 0.87
+    row = rates.two_way(frame, seed=1, n_resamples=400)
+    assert row["condition"].item() == "interval=dialogue and annotator"
+    assert row["estimate"].item() == pytest.approx(frame["score"].mean())
+    assert len(schema.make_results(row, study="x", notebook="07")) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"annotator_known": False}, "annotators are positions, not people"), ({"annotator": "A1"}, "one annotator only")],
+)
+def test_without_several_people_there_is_no_two_way_interval(change, reason):
+    found = rates.two_way(annotated(np.random.default_rng(1), 5).assign(**change), seed=1)
+    assert (found["ci_kind"].item(), found["note"].item()) == ("not_estimable", reason)
 
 
 @pytest.mark.slow

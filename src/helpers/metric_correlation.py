@@ -38,8 +38,9 @@ def human_means(annotations: pd.DataFrame) -> pd.DataFrame:
 def join(human: pd.DataFrame, metric_scores: pd.DataFrame) -> pd.DataFrame:
     """Human means beside the score (`value`) of each metric, one row an item, label and metric.
 
-    Items without a score of a metric are missing there (`value` null), so that they can be counted. Raises ValueError
-    when no item has a score, or a metric scores an item twice. Checked by hand.
+    Items without a score of a metric are missing there (`value` null), so that they can be counted; a metric that
+    scores no item of a method (turns, where dialogues were rated) is left out of it. Raises ValueError when no item has
+    a score, or a metric scores an item twice. Checked by hand.
     """
     scores = metric_scores[[*ITEM, "metric", "score"]].rename(columns={"score": "value"})
     twice = scores.duplicated([*ITEM, "metric"])
@@ -49,7 +50,8 @@ def join(human: pd.DataFrame, metric_scores: pd.DataFrame) -> pd.DataFrame:
     out = grid.merge(scores, on=[*ITEM, "metric"], how="left")
     if not out["value"].notna().any():
         raise ValueError("no item has both a rating and a metric score: do dialogue and turn ids agree?")
-    return out
+    scored = out["value"].notna().groupby([out["corpus"], out["method"], out["metric"]]).transform("any")
+    return out[scored].reset_index(drop=True)
 
 
 def item_key(rows: pd.DataFrame) -> pd.Series:
@@ -257,6 +259,32 @@ def system_level(
         keys = condition(coefficient=coefficient, scope="system", resample="system")
         row = {**head, "level": "system", "statistic": "correlation", "condition": keys}
         out.append({**row, **interval.row(), "n": len(means)})
+    return pd.DataFrame(out)
+
+
+def averages(results: pd.DataFrame, over: str = "corpus") -> pd.DataFrame:
+    """Mean correlation of each metric over rows `correlation`: plain, and on Fisher's scale without |r| = 1.
+
+    results : rows of one coefficient and scope, one for each corpus, or label and corpus: every row weighs the same.
+    `over` names what is averaged over. Undefined correlations are left out and counted in the note, as is |r| = 1.
+    Result rows `mean_correlation`, without intervals: data sets are no sample. Checked by hand.
+    """
+    rows, out = results[results["statistic"] == "correlation"], []
+    coefficients = rows["condition"].str.extract("coefficient=([a-z]+)")[0].unique()
+    if len(coefficients) != 1:
+        raise ValueError(f"expected correlations of one kind, found {list(coefficients)}")
+    for metric, part in rows.groupby("metric", sort=False):
+        r = part["estimate"].to_numpy(dtype=float)
+        fisher, n, excluded = fisher_mean(r)
+        missing = f"{int(np.isnan(r).sum())} of {len(r)} are undefined"
+        plain = float(np.nanmean(r)) if np.isfinite(r).any() else nan
+        for average, value, size, note in (
+            ("plain", plain, int(np.isfinite(r).sum()), missing),
+            ("fisher", fisher, n, f"{missing}; {excluded} with |r| = 1 left out"),
+        ):
+            keys = condition(average=average, coefficient=coefficients[0], over=over)
+            row = {"statistic": "mean_correlation", "metric": metric, "condition": keys, "estimate": value}
+            out.append({**row, "n": size, "note": note})
     return pd.DataFrame(out)
 
 

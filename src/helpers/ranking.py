@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.labels import METHODS, Label
-from helpers.rates import rare_interval, sides
+from helpers.rates import rare_interval, require_unit, sides
 from helpers.resampling import Replicates, bootstrap_sums, generator, replicate_sums
 from helpers.schema import condition
 
@@ -59,7 +59,7 @@ def ranks(
     The joint coverage of the rank intervals, and the share of first place among equal systems, are checked by
     simulation, the rest by cases solved by hand.
     """
-    _require(annotations, unit)
+    require_unit(annotations, unit)
     direction = {(x.method, x.id): x.direction for x in labels}
     out = []
     for key, rows in annotations.groupby(CELL, sort=False):
@@ -138,7 +138,7 @@ def win_rates(
     `system_b` against that one, both ways round. With nothing but ties the rate without ties carries the reason.
     Checked by hand and against `rates`.
     """
-    _require(comparisons, unit)
+    require_unit(comparisons, unit)
     both, out = sides(comparisons), []
     parts = [(k, None, rows) for k, rows in both.groupby([*CELL, "system"], sort=False)]
     parts += [(k[:-1], k[-1], rows) for k, rows in both.groupby([*CELL, "system", "system_b"], sort=False)]
@@ -185,7 +185,7 @@ def bradley_terry(
     `evalica` computes the strengths. Checked against the minorisation-maximisation iteration written out and a
     `statsmodels` logit.
     """
-    _require(comparisons, unit)
+    require_unit(comparisons, unit)
     out = []
     for key, rows in comparisons.groupby(CELL, sort=False):
         systems = sorted({*rows["system"], *rows["system_b"]})
@@ -269,11 +269,6 @@ def _connected(wins: np.ndarray) -> np.ndarray:
     for _ in range(wins.shape[-1].bit_length()):
         reached = reached @ reached
     return reached.all(axis=(1, 2))
-
-
-def _require(annotations: pd.DataFrame, unit: str) -> None:
-    if unit not in annotations or annotations[unit].isna().any():
-        raise ValueError(f"unit: the column {unit!r} must be known for every annotation; name another unit")
 
 
 def _scores(rows: pd.DataFrame) -> pd.DataFrame:

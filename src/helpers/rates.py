@@ -10,14 +10,14 @@ marks in clustered samples).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from helpers.labels import METHODS
-from helpers.resampling import MIN_MINORITY, bootstrap_sums, generator
+from helpers.resampling import MIN_MINORITY, Interval, bootstrap_sums, bootstrap_two_way, generator
 from helpers.schema import condition
 
 #: one estimate for each combination of these
@@ -41,6 +41,12 @@ def sides(comparisons: pd.DataFrame) -> pd.DataFrame:
     swap = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
     right = left.rename(columns=swap)[left.columns].assign(score=-left["score"])
     return pd.concat([left, right], ignore_index=True)
+
+
+def require_unit(annotations: pd.DataFrame, unit: str) -> None:
+    """Raise ValueError unless the column `unit` names the cluster of every annotation."""
+    if unit not in annotations or annotations[unit].isna().any():
+        raise ValueError(f"unit: the column {unit!r} must be known for every annotation; name another unit")
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -193,8 +199,7 @@ def clustered(
     Where every score is a cluster of its own the design effect is 1. Checked against `scipy.stats.bootstrap` on
     dialogue sums, `statsmodels` cluster-robust variance, and by simulated coverage.
     """
-    if unit not in annotations or annotations[unit].isna().any():
-        raise ValueError(f"unit: the column {unit!r} must name the cluster of every annotation; name another unit")
+    require_unit(annotations, unit)
     out = []
     for key, rows in outcomes(annotations).groupby([*CELL, "statistic", "outcome"], sort=False, dropna=False):
         x = rows["score"].to_numpy(dtype=float)
@@ -211,6 +216,57 @@ def clustered(
         deff_row["condition"] = condition(of=key[-2], outcome=_text(key[-1]), unit=unit)
         out.append({**_identity(key, unit), **deff_row, **_counts(rows)})
     return pd.DataFrame(out)
+
+
+def two_way(
+    annotations: pd.DataFrame,
+    *,
+    seed: int,
+    unit: str = "dialogue",
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """The same rates, means and shares with intervals that resample annotators too, as other people might have judged.
+
+    annotations : one annotation an item, with the column `unit`. Result rows `rate`, `mean`, `share`; percentile
+    intervals, somewhat wide (see `resampling.bootstrap_two_way`). The reason stands instead where annotators are
+    positions or fewer than two. With a handful of annotators read it as a warning: three people are no sample.
+
+    Raises ValueError where the column is absent or has gaps. Checked by simulated coverage of a mean with annotators
+    and dialogues as random effects.
+    """
+    require_unit(annotations, unit)
+    out = []
+    for key, rows in outcomes(annotations).groupby([*CELL, "statistic", "outcome"], sort=False, dropna=False):
+        what = f"{unit} and annotator"
+        head = {**_identity(key, what), **_counts(rows)}
+        (clusters, names), (people, annotators) = (pd.factorize(rows[c]) for c in (unit, "annotator"))
+        x, reason = rows["score"].to_numpy(dtype=float), ""
+        if "annotator_known" in rows and not rows["annotator_known"].all():
+            reason = "annotators are positions, not people"
+        elif len(annotators) < 2:
+            reason = "one annotator only"
+        if reason:
+            found = Interval(float(x.mean()), np.nan, np.nan, "not_estimable", what, len(names), note=reason)
+        else:
+            tables = np.zeros((2, len(names), len(annotators)))
+            np.add.at(tables, (0, clusters, people), 1.0)
+            np.add.at(tables, (1, clusters, people), x)
+            rng = generator(seed, "two_way_rates", *map(str, key))
+            size = {"n_resamples": n_resamples, "confidence": confidence}
+            found = bootstrap_two_way(len(names), len(annotators), _two_way_mean(tables), rng=rng, unit=what, **size)
+        out.append({**head, **found.row(), "n_clusters": len(names)})
+    return pd.DataFrame(out)
+
+
+def _two_way_mean(tables: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Mean score when clusters and annotators are weighted; tables : counts and sums by cluster and annotator."""
+
+    def statistic(clusters: np.ndarray, annotators: np.ndarray) -> np.ndarray:
+        n, total = (np.einsum("ka,ka->k", clusters @ table, annotators) for table in tables)
+        return total / n
+
+    return statistic
 
 
 def _bca(n, s, unit, rng, n_resamples, confidence) -> dict:
