@@ -180,7 +180,7 @@ def opinion_table(results: pd.DataFrame) -> pd.DataFrame:
 def length_table(results: pd.DataFrame) -> pd.DataFrame:
     """Median words and characters of inputs and conversations."""
     rows = by_rule(results[results["statistic"] == "median_length"])
-    rows = rows.assign(what=rows["unit"].str.capitalize() + " of a " + rows["of"])
+    rows = rows.assign(what=rows["unit"].str.capitalize() + ", " + rows["of"])
     wide = rows.pivot_table(index=["corpus", "workers"], columns="what", values="estimate", sort=False).reset_index()
     return wide.rename(columns={"corpus": "Run", "workers": "Of"}).rename_axis(columns=None)
 
@@ -188,6 +188,8 @@ def length_table(results: pd.DataFrame) -> pd.DataFrame:
 def criteria_table(results: pd.DataFrame, corpus: str, look: Look, method: str) -> pd.DataFrame:
     """Correlation of labels over systems, raw means: Pearson above the diagonal, Spearman below."""
     rows = results[(results["statistic"] == "criteria_correlation") & (results["corpus"] == corpus)]
+    if rows.empty:
+        return pd.DataFrame()
     rows = rows[rows["scores"] == "raw"]
     order = list(dict.fromkeys(rows["label"]))
     name = {label: "Overall" if label == OVERALL else look.name("label", label, method) for label in order}

@@ -275,7 +275,9 @@ def centred(r: float, resampled: np.ndarray, confidence: float = 0.95) -> tuple[
 
 
 def finish(rows: pd.DataFrame, **keys: object) -> pd.DataFrame:
-    """Result rows from rows whose `keys` stand apart, with more keys added."""
+    """Result rows from rows whose `keys` stand apart, with more keys added. No rows stay no rows."""
+    if rows.empty:
+        return pd.DataFrame()
     out = rows.assign(condition=[condition(**k, **keys) for k in rows["keys"]])
     return out.drop(columns=["keys", *(c for c in ("bias", "standard_error") if c in out)])
 

@@ -1,0 +1,148 @@
+"""Numbers, times, opinions, lengths, costs and pairs of workers: cases solved by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import crowd, worker_pairs
+
+VERDICTS = pd.Series(
+    [True, False, False],
+    pd.MultiIndex.from_tuples([("r", "w1"), ("r", "w2"), ("r", "w3")], names=["corpus", "annotator"]),
+)
+UNITS = pd.DataFrame(
+    {
+        "corpus": "r",
+        "annotator": ["w1", "w1", "w2", "w3", "w4"],
+        "work_unit": ["u1", "u2", "u3", "u4", "u5"],
+        "n_dialogues": [6, 6, 6, 6, 0],
+        "seconds": [360.0, 720.0, 1080.0, np.nan, 99.0],
+    }
+)
+
+
+def estimates(rows):
+    return {(r.statistic, *r.keys.values()): r.estimate for r in rows.itertuples()}
+
+
+def test_numbers_count_workers_without_answers_under_all():
+    found = estimates(crowd.numbers(UNITS, VERDICTS, 5))
+    assert found["qc_count", "workers", "all"] == 4
+    assert found["qc_count", "workers", "passed"] == 1
+    assert found["qc_count", "workers", "failed"] == 2
+    assert found["qc_count", "dialogues", "all"] == 25
+    assert found["qc_count", "dialogues", "passed"] == 10
+    assert found["pass_rate", "workers"] == 1 / 4
+    assert found["pass_rate", "dialogues"] == 2 / 5
+
+
+def test_minutes_are_means_over_timed_units_with_answers():
+    rows = crowd.minutes(UNITS, VERDICTS, seed=1, n_resamples=200)
+    assert estimates(rows) == {
+        ("minutes_per_dialogue", "all"): pytest.approx((1 + 2 + 3) / 3),
+        ("minutes_per_dialogue", "passed"): pytest.approx(1.5),
+        ("minutes_per_dialogue", "failed"): pytest.approx(3),
+    }
+    assert rows["n"].tolist() == [3, 2, 1]
+    assert rows["ci_kind"].tolist()[1:] == ["not_estimable", "not_estimable"]
+
+
+def test_work_units_of_other_tasks_stay_out_and_empty_ones_stay():
+    frame = UNITS.assign(part="whole", task=["hit", "hit", "hit", "hit", "hit"])
+    other = frame.iloc[[0]].assign(work_unit="x", task="other", annotator="w9")
+    scores = pd.DataFrame({"corpus": "r", "annotator": "w1", "work_unit": ["u1"], "dialogue": "d", "seconds": 5.0})
+    found = crowd.work_units(pd.concat([frame, other]), scores)
+    assert found["work_unit"].tolist() == ["u1", "u2", "u3", "u4", "u5"]
+    # without a frame of work units, the ratings tell
+    assert crowd.work_units(frame.iloc[:0], scores)[["work_unit", "n_dialogues", "seconds"]].to_numpy().tolist() == [
+        ["u1", 1, 5]
+    ]
+
+
+def test_costs_by_hand():
+    found = estimates(crowd.costs(UNITS, VERDICTS, 0.99, 10, 5))
+    assert found["crowd_cost", "run"] == pytest.approx(4.95)
+    assert found["crowd_cost", "system"] == pytest.approx(0.495)
+    assert found["crowd_cost", "dialogue"] == pytest.approx(0.99 / 5)
+    assert found["crowd_cost", "passed dialogue"] == pytest.approx(4.95 / 10)
+
+
+def test_the_first_opinion_of_a_dialogue_counts():
+    dialogues = pd.DataFrame({"corpus": "r", "annotator": ["w1", "w1", "w2", "w2"], "dialogue": list("abcd")})
+    facts = pd.DataFrame(
+        [("a", "like"), ("a", "dislike"), ("b", "dislike"), ("c", "like")], columns=["dialogue", "value"]
+    ).assign(corpus="r", key="topic_opinion")
+    found = estimates(crowd.opinions(dialogues, facts, "topic_opinion", VERDICTS))
+    assert found["opinion_share", "like", "all"] == pytest.approx(2 / 3)
+    assert found["opinion_share", "like", "passed"] == 0.5
+    assert found["opinion_share", "dislike", "failed"] == 0
+    assert crowd.opinions(dialogues, facts.iloc[:0], "topic_opinion", VERDICTS).empty
+
+
+def test_lengths_by_hand():
+    texts = pd.DataFrame(
+        {
+            "corpus": "r",
+            "dialogue": ["a", "a", "b"],
+            "user_text": ["hi you", "well", None],
+            "system_text": ["good  day\nto you", "bye", "x"],
+        }
+    )
+    found = crowd.lengths(texts)
+    conversation = found[found["of"] == "conversation"]
+    assert conversation[["dialogue", "words", "characters"]].to_numpy().tolist() == [["a", 3, 9]]
+    inputs = found[found["of"] == "input"]
+    assert sorted(zip(inputs["words"], inputs["characters"], strict=True)) == [(1, 1), (1, 3), (1, 4), (2, 5), (4, 12)]
+    medians = estimates(crowd.median_lengths(found, pd.Series([True] * len(found), found.index)))
+    assert medians["median_length", "input", "characters", "passed"] == 4
+    assert np.isnan(medians.get(("median_length", "input", "characters", "failed"), np.nan))
+
+
+def test_planned_dialogues_is_the_most_frequent_number():
+    units = [("u1", "a"), ("u1", "b"), ("u1", "qc"), ("u2", "a"), ("u2", "b"), ("u3", "a")]
+    scores = pd.DataFrame(units, columns=["work_unit", "system"]).assign(corpus="r", dialogue=range(6))
+    assert crowd.planned_dialogues(scores, "qc") == 2
+    assert crowd.planned_dialogues(scores.assign(work_unit=None), "qc") == 0
+
+
+@pytest.fixture
+def means():
+    rng = np.random.default_rng(3)
+    rows = [(f"w{i}", f"u{i}", s, rng.normal()) for i in range(1, 4) for s in ("a", "b", "c", "qc")]
+    rows += [("w3", "u9", s, rng.normal()) for s in ("a_p", "b", "c")]
+    return pd.DataFrame(rows, columns=["annotator", "work_unit", "system", "value"]).assign(corpus="r")
+
+
+def test_pairs_are_correlated_over_shared_families_as_numpy_does(means):
+    found = worker_pairs.pair_correlations(means, {"A": ["a", "a_p"]}, VERDICTS)
+    wide = means.assign(kind=means["system"].str[:1]).pivot_table(index="work_unit", columns="kind", values="value")
+    both = wide.loc[["u1", "u9"]].dropna(axis=1)
+    assert sorted(found["n"]) == [3, 3, 4, 4, 4]
+    assert np.isclose(found["r"], np.corrcoef(both)[0, 1]).any()
+    # w1 passed, the others failed; two units of one worker are no pair
+    assert found["workers"].value_counts().to_dict() == {"mixed": 3, "failed": 2}
+    summary = estimates(worker_pairs.pair_summary(found))
+    assert summary["worker_pair_r", "median", "mixed"] == found.loc[found["workers"] == "mixed", "r"].median()
+
+
+def test_pairs_of_one_task_only(means):
+    tasks = pd.Series({"u1": "t", "u2": "t", "u3": "s", "u9": "s"})
+    found = worker_pairs.pair_correlations(means, {}, VERDICTS, tasks=tasks)
+    assert found["workers"].tolist() == ["mixed"]
+
+
+def test_constant_workers_have_no_correlation(means):
+    means.loc[means["work_unit"] == "u1", "value"] = 50.0
+    found = worker_pairs.pair_correlations(means, {}, VERDICTS)
+    assert set(found["workers"]) == {"failed"}
+
+
+def test_same_topics_by_hand():
+    rows = [("u1", "d1", 0), ("u1", "d2", 1), ("u2", "d3", 0), ("u2", "d4", 1), ("u3", "d5", 0)]
+    dialogues = pd.DataFrame(rows, columns=["work_unit", "dialogue", "place"]).assign(corpus="r")
+    topics = {"d1": "Cats ", "d2": "tea", "d3": "cats", "d4": "rain", "d5": "cats"}
+    tasks = {"d1": "t", "d2": "t", "d3": "t", "d4": "t", "d5": "s"}
+    facts = [("topic", d, "like", text) for d, text in topics.items()] + [("hit", d, v, None) for d, v in tasks.items()]
+    facts = pd.DataFrame(facts, columns=["key", "dialogue", "value", "text"]).assign(corpus="r")
+    found = worker_pairs.same_topics(dialogues, facts, "topic", "hit")
+    assert found[["estimate", "n"]].to_numpy().tolist() == [[0.5, 2]]

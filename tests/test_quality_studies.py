@@ -1,0 +1,227 @@
+"""Notebook 10 on studies: printed cells of Ji et al. 2022 from raw files, and small studies by YAML alone."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from miniature import build_from
+from small_project import ROOT
+
+from helpers import crowd, crowd_rows, params, printed_cells, published, quality, quality_control, schema, store
+from helpers.sources.build import build
+
+TYPES = ["biencoder", "polyencoder", "kvmemnn", "seq2seq", "lan_model"]
+COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]
+YAML = """
+method: continuous
+control_system: qc
+unranked_systems: [qc]
+sources:
+  - adapter: ji2022
+    runs:
+      first: {files: [first.csv]}
+      second: {files: [second.csv]}
+labels:
+  robotic: {scale: [0, 100], level: interval}
+  interesting: {scale: [0, 100], level: interval}
+  fun: {scale: [0, 100], level: interval}
+  consistent: {scale: [0, 100], level: interval}
+  fluent: {scale: [0, 100], level: interval}
+  repetitive: {scale: [0, 100], level: interval}
+  topic: {scale: [0, 100], level: interval}
+bootstrap: {n_resamples: 200}
+quality_control:
+  labels: [interesting, fun, consistent, fluent, topic]
+  families: {encoder: [biencoder, polyencoder]}
+  variant: several codes
+  payment: 1.0
+"""
+
+
+def run_of(n_workers, seed, careful=0.7):
+    """An MTurk result file: workers chat with five types and the control; careful ones rate by type."""
+    rng, out = np.random.default_rng(seed), io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for i in range(n_workers):
+        attentive, answers = rng.random() < careful, {}
+        for j, kind in enumerate(rng.permutation([*TYPES, "qc"]).tolist()):
+            mean = 15 if kind == "qc" else 80 - 8 * TYPES.index(kind)
+            typed = rng.normal(mean if attentive else 85, 10, 7)
+            typed[[0, 5]] = 100 - typed[[0, 5]]  # robotic and repetitive: high is bad
+            answers[f"task{j}"] = kind
+            answers[f"score{j}"] = "".join(f"{int(x)}#" for x in np.clip(typed, 0, 100))
+            answers[f"dialogue{j}"] = "u: hello there###b: hi###"
+            answers[f"topic{j}"], answers[f"topic_opinion{j}"] = f"#0@topic {rng.integers(3)}", "#0@like"
+        writer.writerow([f"H{i // 2}", f"AS{seed}{i}", f"WORKER{seed}{i}", "Approved", 600, json.dumps([answers])])
+    return out.getvalue()
+
+
+def execute(folder, monkeypatch):
+    """Run the cells of the notebook on the study in `folder`; its result rows."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(folder / "out"))
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    path = folder / "mini.yaml"
+    build(params.load(path), out=store.processed("mini"))
+    space = {}
+    for cell in json.loads((ROOT / "notebooks" / "10_quality_control.ipynb").read_text("utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)
+            space["study"] = str(path)
+    return space["results"]
+
+
+def test_another_pair_of_runs_needs_a_yaml_only(tmp_path, monkeypatch, capsys):
+    build_from(tmp_path, YAML, {"first.csv": run_of(40, 1), "second.csv": run_of(40, 2)})
+    results = execute(tmp_path, monkeypatch)
+    said = capsys.readouterr().out
+    r = results[(results["statistic"] == "replication_r") & (results["label"] == "overall")]
+    among = r[
+        r["condition"].str.contains("among=systems;interval=workers") & r["condition"].str.contains("workers=passed")
+    ]
+    assert among["estimate"].min() > 0.9
+    rate = results[(results["statistic"] == "pass_rate") & results["condition"].eq("of=workers")]["estimate"]
+    assert rate.between(0.5, 0.9).all()
+    figures = {p.name for p in (tmp_path / "out").rglob("*.png")}
+    assert {"10_quality_control_repeat.png", "10_quality_control_variants.png"} <= figures
+    assert "WORKER" not in results.to_csv() + said
+    assert "hello" not in results.to_csv() + said
+
+
+@pytest.mark.parametrize(("n", "careful"), [(3, 1.0), (12, 0.0)])
+def test_one_run_of_few_or_careless_workers_gives_a_page(tmp_path, monkeypatch, n, careful):
+    yaml = YAML.replace("      second: {files: [second.csv]}\n", "")
+    build_from(tmp_path, yaml, {"first.csv": run_of(n, 3, careful)})
+    results = execute(tmp_path, monkeypatch)
+    assert "replication_r" not in set(results["statistic"])
+    passed = results[results["condition"].eq("what=workers;workers=passed")]["estimate"].tolist()
+    assert passed == [n if careful else 0]
+
+
+def test_a_run_that_is_not_there_is_named(tmp_path):
+    frames = build_from(tmp_path, YAML, {"first.csv": run_of(3, 1), "second.csv": run_of(3, 2)}).frames
+    study = params.load(tmp_path / "mini.yaml")
+    ratings = quality.ratings(frames["annotations"], study.label_list(), "continuous")
+    with pytest.raises(ValueError, match=r"runs: expected corpora of the study \(first, second\), found \['third'\]"):
+        quality_control.crowd(ratings, frames["dialogue_facts"], control="qc", systems=TYPES, corpora=["third"])
+
+
+@pytest.fixture(scope="module")
+def ji(raw_data):
+    """The public study: frames, crowd and result rows (few resamples: intervals are not looked at)."""
+    study = params.load("ji2022")
+    frames, qc = build(study).frames, study.quality_control
+    annotations, facts = frames["annotations"], frames["dialogue_facts"]
+    ratings = quality.ratings(annotations, study.label_list(), quality.main_method(annotations, study.control_system))
+    given = {"labels": qc.labels, "alpha": qc.alpha, "families": qc.families}
+    people = quality_control.crowd(ratings, facts, control="qc", systems=list(study.systems), **given)
+    boot = {"seed": 1, "n_resamples": 100, "confidence": 0.95}
+    resampled, tested = quality_control.resampled(people, **boot), quality_control.tests(people)
+    units = crowd.work_units(frames["work_units"], people.scores)
+    parts = [
+        quality_control.means(people),
+        quality_control.other_rows(resampled),
+        quality_control.replication_rows(people, resampled, 0.95),
+        quality_control.concordance(people, tested, resampled, qc.levels),
+        quality_control.criteria(people),
+        crowd_rows.numbers(people, units, payment=qc.payment, **boot),
+        crowd_rows.texts(people, frames["dialogues"], facts)[0],
+        crowd_rows.pairs(people, facts)[0],
+    ]
+    results = schema.make_results(pd.concat(parts), study="ji2022", notebook="10_quality_control")
+    return study, people, results
+
+
+@pytest.fixture(scope="module")
+def cells(ji):
+    study, _, results = ji
+    return printed_cells.beside(results, published.load("ji2022"), study.quality_control.published)
+
+
+@pytest.mark.data
+def test_the_rule_gives_the_released_verdicts(ji):
+    _, people, _ = ji
+    by_run = people.workers.groupby("corpus")
+    assert by_run["passed"].sum().to_dict() == {"free_run1": 173, "free_run2": 138}
+    assert (people.workers["passed"] == people.workers["released"]).all()
+    assert (people.workers["passed"] != people.workers["fitted"]).groupby(people.workers["corpus"]).sum().tolist() == [
+        0,
+        3,
+    ]
+
+
+EXPECTED = {
+    ("Table 1", "workers"): {"match": 4, "match_fitted": 2, "needs_data": 3},
+    ("Table 1", "ave_duration"): {"match": 6, "needs_data": 3},
+    ("Table 1", "dialogues"): {"match": 4, "differs": 2, "needs_data": 3},
+    ("Table 2", "free_run_1"): {"match": 5, "differs": 1},
+    ("Table 2", "free_run_2"): {"match": 5, "differs": 1},
+    ("Table 3", "free_run_1"): {"match": 90},
+    ("Table 3", "free_run_1_vs_free_run_2"): {"match": 4, "match_fitted": 4},
+    ("Table 4", "ice_breaker"): {"needs_data": 90},
+    ("Table 4", "ice_breaker_vs_free_run_1"): {"needs_data": 8},
+    ("Table 7", "pearson"): {"match": 28},
+    ("Table 7", "spearman"): {"match": 28},
+    ("Table 8", "free_run_2"): {"match": 21, "match_fitted": 62, "differs": 7},
+    ("Table 8", "free_run_1_vs_free_run_2"): {"match": 4, "match_fitted": 4},
+    ("Table 9", "free_run_1"): {"match": 90},
+    ("Table 9", "free_run_2"): {"match": 21, "match_fitted": 69},
+    ("Table 9", "free_run_1_vs_free_run_2"): {"match": 1, "match_fitted": 7},
+    ("Table 10", "ice_breaker"): {"needs_data": 90},
+    ("Table 10", "ice_breaker_vs_free_run_1"): {"needs_data": 8},
+    ("Table 11", "characters"): {"match": 4, "needs_data": 2},
+    ("Table 11", "words"): {"match": 4, "needs_data": 2},
+    ("Text 4.2", "significance"): {"match": 1, "differs": 1},
+}
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("place", EXPECTED, ids=", ".join)
+def test_printed_cells_come_out_of_the_raw_files(cells, place):
+    here = cells[(cells["element"] == place[0]) & (cells["panel"] == place[1])]
+    assert here["verdict"].value_counts().to_dict() == EXPECTED[place]
+
+
+@pytest.mark.data
+def test_every_cell_that_differs_says_why(cells):
+    differ = cells[cells["verdict"] == "differs"]
+    assert (differ["note"] != "").all()
+    # the n of Table 8 stand beside other models: as a whole they are those of Table 9
+    n = differ[(differ["element"] == "Table 8") & (differ["column"] == "n")]
+    assert set(n["value"]) <= set(published.load("ji2022", "Table 9").query("column == 'n'")["value"])
+
+
+@pytest.mark.data
+def test_wrong_definitions_do_not_match(ji):
+    """Negative control: the cells of Table 3 under raw scores of run 2, and under the scores of all workers."""
+    study, _, results = ji
+    spec = next(s for s in study.quality_control.published if s.element == "Table 3" and s.row == "system")
+    table = published.load("ji2022", "Table 3").query("column != 'n' and row != 'r'")
+    for change in (
+        {"where": {"statistic": "mean_z", "corpus": "free_run2"}},
+        {"keys": {"standardised": "last", "workers": "all"}},
+    ):
+        wrong = printed_cells.beside(results, table, [spec.model_copy(update=change)])
+        assert len(wrong) == 80
+        assert (wrong["verdict"] == "match").sum() <= 2
+
+
+@pytest.mark.data
+def test_repeatability_does_not_come_from_quality_control(ji):
+    """What the page says: r with and without it, of workers who failed, and of persona contrasts."""
+    _, _, results = ji
+    r = results[(results["statistic"] == "replication_r") & (results["label"] == "overall")].set_index("condition")[
+        "estimate"
+    ]
+
+    def of(workers, among, scores="z", over="standardised=all;"):
+        keys = f"against=free_run1;among={among};interval=fisher;scores={scores};{over}workers={workers}"
+        return round(r[keys], 3)
+
+    assert (of("passed", "systems"), of("all", "systems"), of("failed", "systems")) == (0.968, 0.969, 0.907)
+    assert of("failed", "systems", "raw", "") == 0.288
+    assert of("passed", "variants", over="standardised=last;") == 0.098
+    assert of("passed", "families") == 0.998
