@@ -22,6 +22,8 @@ import pandas as pd
 from scipy import optimize, stats
 
 from helpers.effects import ANALYSIS, Analysis, analyses, pair_effects, unit_sums
+from helpers.rates import require_unit
+from helpers.rates import require_unit
 from helpers.resampling import Interval, Replicates, bootstrap_two_way, generator, replicate_sums
 
 
@@ -64,7 +66,7 @@ def resampled(
     means of absolute values cannot, and stand here for comparison only. Checked by simulated coverage, and against the
     published values for the point estimates.
     """
-    _require(annotations, unit)
+    require_unit(annotations, unit)
     out = []
     for one in analyses(annotations, effect, groups, systems):
         names, sums = unit_sums(one.scores, one.scores[unit].to_numpy(), one.groups, one.systems)
@@ -131,7 +133,7 @@ def resampled_two_way(
     Returns result rows `effect_size` and `effect_difference`, percentile intervals. Checked by simulated coverage with
     people who differ, where sessions alone do not cover.
     """
-    _require(annotations, unit)
+    require_unit(annotations, unit)
     out = []
     for one in analyses(annotations, effect, groups, systems):
         scores = one.scores.dropna(subset="score")
@@ -157,10 +159,6 @@ def resampled_two_way(
         )
         out += _named_rows(one, found, both)
     return pd.DataFrame(out)
-
-
-def _require(annotations: pd.DataFrame, unit: str) -> None:
-    require_unit(annotations, unit)
 
 
 def _beyond_noise(one: Analysis, found: Replicates, unit: str, margin: float, confidence: float) -> list[dict]:
