@@ -33,6 +33,7 @@ def alpha_table(
     seed: int = 1,
     units: Sequence[str] = ("turn", "dialogue"),
     kinds: Sequence[str] = ("human",),
+    beside: bool = True,
 ) -> pd.DataFrame:
     """Agreement within each corpus, evaluator group, method and label.
 
@@ -49,6 +50,8 @@ def alpha_table(
         Judgements of dialogues and pairs resample these.
     kinds : sequence of str
         Kinds of annotators that enter: human, llm, classifier.
+    beside : bool
+        Also what stands beside alpha; without it alpha alone, in a fraction of the time.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def alpha_table(
     rows = []
     for cell, label, frame in _cells(chosen, labels):
         keys = {"raters": raters, "kind": "+".join(kinds)}
-        rows += [cell | row for row in _rows(frame, label, keys, units, seed, tuple(cell.values()), options)]
+        rows += [cell | row for row in _rows(frame, label, keys, units, seed, tuple(cell.values()), options, beside)]
     return _table(rows)
 
 
@@ -83,13 +86,15 @@ def alpha_between(
     seed: int = 1,
     units: Sequence[str] = ("turn", "dialogue"),
     kinds: Sequence[str] = ("human",),
+    beside: bool = True,
 ) -> pd.DataFrame:
     """Agreement between two evaluator groups: one annotation of each on every item that both judged.
 
     pick : where a group judged an item more than once, one annotation is drawn from this generator; None: the first in
     source order. Pass annotations with one an item and group to use a pick of your own.
 
-    Returns rows as `alpha_table`, with `group` and `group_b`, and `raters=one_each` in the condition.
+    Returns rows as `alpha_table` (which see for the other arguments), with `group` and `group_b`, and `raters=one_each`
+    in the condition.
     """
     missing = sorted({group, group_b} - set(annotations["group"]))
     if missing or group == group_b:
@@ -105,7 +110,8 @@ def alpha_between(
     for cell, label, frame in _cells(chosen, labels):
         keys = {"raters": "one_each", "kind": "+".join(kinds)}
         names = (*cell.values(), group_b)
-        rows += [cell | {"group_b": group_b} | r for r in _rows(frame, label, keys, units, seed, names, options)]
+        found = _rows(frame, label, keys, units, seed, names, options, beside)
+        rows += [cell | {"group_b": group_b} | row for row in found]
     return _table(rows)
 
 
@@ -214,7 +220,9 @@ def _cells(chosen: pd.DataFrame, labels: Iterable[Label]):
         yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
 
 
-def _rows(frame: pd.DataFrame, label: Label, keys: dict, units, seed: int, names: tuple, options: dict) -> list[dict]:
+def _rows(
+    frame: pd.DataFrame, label: Label, keys: dict, units, seed: int, names: tuple, options: dict, beside: bool
+) -> list[dict]:
     level = METHODS[label.method].unit
     mirrored = level == "pair"
     item = pd.factorize(frame["item"])[0]
@@ -234,6 +242,8 @@ def _rows(frame: pd.DataFrame, label: Label, keys: dict, units, seed: int, names
         _row("alpha", {"measurement": label.level, "resample": unit, **keys}, **intervals["alpha"].row())
         for unit, intervals in by_unit.items()
     ]
+    if not beside:
+        return [common | row for row in out]
     primary = list(by_unit.values())[-1]
     measures = [m for m in primary if m != "alpha" and (label.binary or m == "raw_agreement")]
     out += [_row(m, keys, **primary[m].row()) for m in measures]

@@ -102,11 +102,13 @@ def effect_of(rows: pd.DataFrame) -> str:
 def scored(rows: pd.DataFrame) -> pd.DataFrame:
     """Scores of systems, one row a judged system: a comparison gives two, each 1 (won), 0 (lost) or missing (tied).
 
-    Adds `item`, what is judged together: the dialogue, or the pair compared. Checked by hand.
+    Adds `item`, what is judged together: the dialogue, or the pair compared. Comparisons that are seen from one side
+    already (`picks.pick_as_published` marks them in `one_side`) are not turned. Checked by hand.
     """
     if METHODS[rows["method"].iloc[0]].unit != "pair":
         return rows.assign(item=rows["dialogue"])
-    out = sides(rows)
+    one_side = "one_side" in rows and rows["one_side"].all()
+    out = rows.assign(item=rows["dialogue"]) if one_side else sides(rows)
     return out.assign(score=np.where(out["score"] == 0, np.nan, (out["score"] + 1) / 2))
 
 

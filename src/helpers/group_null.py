@@ -107,14 +107,14 @@ def _exchange_judgements(pair: _Pair, block: str) -> tuple[np.ndarray, Callable]
     scores, (a, b) = pair.scores, pair.groups
     items, sums = unit_sums(scores, scores["item"].to_numpy(), (a, b), pair.one.systems)
     sums = sums.reshape(len(items), 2, -1)
-    judged = pd.crosstab(scores["item"], scores["group"]).reindex(index=items, columns=[a, b], fill_value=0).to_numpy()
-    shared = (judged > 0).all(axis=1)
+    judged = np.stack([np.isin(items, scores.loc[scores["group"] == g, "item"].to_numpy(str)) for g in (a, b)], axis=1)
+    shared = judged.all(axis=1)
     facts = scores.drop_duplicates("item").set_index("item").loc[items]
     blocks = facts[block].where(facts[block].notna(), items) if block in facts else facts.index
     codes = pd.factorize(np.asarray(blocks)[shared])[0]
     swap = np.zeros((codes.max(initial=-1) + 1, sums.shape[2]))
     np.add.at(swap, codes, sums[shared, 1] - sums[shared, 0])
-    base, alone, mine = sums[shared, 0].sum(axis=0), sums[~shared].sum(axis=1), judged[~shared, 0] > 0
+    base, alone, mine = sums[shared, 0].sum(axis=0), sums[~shared].sum(axis=1), judged[~shared, 0]
     kind = facts["system"].to_numpy()
     if METHODS[pair.one.key[1]].unit == "pair":
         kind = np.array(["\x1f".join(sorted(p)) for p in zip(facts["system"], facts["system_b"], strict=True)])

@@ -23,7 +23,6 @@ from scipy import optimize, stats
 
 from helpers.effects import ANALYSIS, Analysis, analyses, pair_effects, unit_sums
 from helpers.rates import require_unit
-from helpers.rates import require_unit
 from helpers.resampling import Interval, Replicates, bootstrap_two_way, generator, replicate_sums
 
 
@@ -228,8 +227,7 @@ def mean_square_difference(
 
 
 def _noncentrality(x: float, f: float, level: float) -> float:
-    """The noncentrality at which a chi-square with f degrees of freedom stays below x with probability `level`; at
-    least 0."""
+    """The noncentrality (0 or more) at which chi-square with f degrees of freedom is below x with probability level."""
 
     def excess(nc: float) -> float:
         return float(stats.ncx2.cdf(x, f, nc) if nc > 0 else stats.chi2.cdf(x, f)) - level

@@ -182,6 +182,7 @@ def bootstrap_two_way(
     *,
     rng: np.random.Generator,
     unit: str = "item and annotator",
+    strata: np.ndarray | None = None,
     n_resamples: int = 10_000,
     confidence: float = 0.95,
     width: int = 0,
@@ -190,13 +191,13 @@ def bootstrap_two_way(
 
     `statistic` gets (k, n_items) and (k, n_annotators) arrays: how often each item and each annotator is drawn. A
     judgement weighs as much as their product; where annotators are compared, copies of one annotator are no pair.
-    `width` as in `bootstrap_weights`.
+    `strata`, (n_annotators,): annotators are resampled within them. `width` as in `bootstrap_weights`.
 
     The variance is over- rather than underestimated (Owen 2007), so the interval is somewhat wide. There is
     no BCa: two crossed samples have no agreed jackknife. Checked against the exact variance of a crossed mean.
     """
     items, annotators = rng.spawn(2)
-    samples = [_Multiplicities(n_items, items, width), _Multiplicities(n_annotators, annotators)]
+    samples = [_Multiplicities(n_items, items, width), _Multiplicities(n_annotators, annotators, strata=strata)]
     return _replicates(samples, statistic, unit, n_resamples, jackknife=False).intervals(confidence, "percentile")
 
 
@@ -259,16 +260,20 @@ class _Indices:
 class _Multiplicities:
     """A sample whose resamples say how often each unit is drawn."""
 
-    def __init__(self, n: int, rng: np.random.Generator, width: int = 0):
+    def __init__(self, n: int, rng: np.random.Generator, width: int = 0, strata=None):
         if n < 1:
             raise ValueError(f"expected at least one unit in each sample, found {n}")
-        self.weights, self.strata, self.rng, self.width = np.ones(n), np.zeros(n, int), rng.spawn(1)[0], 4 * n + width
+        self.weights, self.strata, self.width = np.ones(n), _codes(strata, n), 4 * n + width
+        self.parts = [(np.flatnonzero(self.strata == s), child) for s, child in _streams(self.strata, rng)]
 
     def whole(self) -> np.ndarray:
         return self.weights[None]
 
     def draw(self, k: int) -> np.ndarray:
-        return _multiplicities(self.rng, self.weights, k, counted=False)
+        out = np.empty((k, len(self.weights)))
+        for units, child in self.parts:
+            out[:, units] = _multiplicities(child, self.weights[units], k, counted=False)
+        return out
 
     def without(self, part: np.ndarray) -> np.ndarray:
         return 1.0 - (np.arange(len(self.weights)) == part[:, None])
