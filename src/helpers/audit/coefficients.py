@@ -95,12 +95,12 @@ def _rankings(values: Sequence[Range]) -> list[np.ndarray]:
     """All rankings that printed values allow; empty where they are too many or cannot be told."""
     levels = sorted(set(values), key=lambda r: r.low)
     overlap = any(a.high > b.low for a, b in pairwise(levels))
-    sizes = [values.count(level) for level in levels]
-    if overlap or len(levels) < 2 or prod(size**size for size in sizes) > MOST_ORDERS:
-        return []
     places = [[i for i, v in enumerate(values) if v == level] for level in levels]
     # a value of a rounded range can lie anywhere in it; equal numbers that were not rounded are equal
     free = [range(len(at)) if level.width else range(1) for at, level in zip(places, levels, strict=True)]
+    ways = prod(len(f) ** len(at) for f, at in zip(free, places, strict=True))
+    if overlap or len(levels) < 2 or ways > MOST_ORDERS:
+        return []
     out = {}
     for offsets in product(*(product(f, repeat=len(at)) for f, at in zip(free, places, strict=True))):
         keys = np.empty(len(values))

@@ -109,7 +109,8 @@ def _verdict(paper: str, check: Check, finding: Finding) -> dict[str, object] | 
             return None
         verdict = CONTRADICTS
     else:
-        determines = check.rule in FIXING and check.relation == "==" and check.decides and not check.assumes
+        equal = check.relation == "==" or check.rule == "count"  # what is counted, not how it compares
+        determines = check.rule in FIXING and equal and check.decides and not check.assumes
         fixed = determines and value is not None and rules.fixes(value, target.decimals, target.exact)
         verdict = FOLLOWS if fixed else CONSISTENT_WITH
     others = (c for c in finding.cells if c != target)
