@@ -67,8 +67,8 @@ def _repeats(results: pd.DataFrame, corpus: str, variant: str) -> list[str]:
     ]
     out.append(
         f"Workers who failed give r = {told('systems', 'failed', 'z')} on standardised scores and"
-        f" {told('systems', 'failed', 'raw')} on raw ones; workers who passed and took part in one run only,"
-        f" {told('systems', 'once', 'z')}."
+        f" {told('systems', 'failed', 'raw')} on raw ones{_as_many(results, corpus)}; workers who passed"
+        f" and took part in one run only, {told('systems', 'once', 'z')}."
     )
     if found[("variants", *z)] is not None:
         out.append(
@@ -93,6 +93,17 @@ def _random(results: pd.DataFrame, corpus: str) -> str:
         f"As many workers chosen at random give {ends}; {100 * share['estimate']:.0f} % of such sets repeat at least as"
         f" well, {verdict}."
     )
+
+
+def _as_many(results: pd.DataFrame, corpus: str) -> str:
+    """r of as many random workers as failed, on both kinds of score, in brackets."""
+    rows = [
+        one(results, statistic="replication_r", corpus=corpus, scores=scores, workers="random as failed")
+        for scores in ("z", "raw")
+    ]
+    if any(row is None or pd.isna(row["estimate"]) for row in rows):
+        return ""
+    return f" (as many at random: {number(rows[0]['estimate'], 3)} and {number(rows[1]['estimate'], 3)})"
 
 
 def buys(results: pd.DataFrame, corpora: Sequence[str]) -> list[str]:
@@ -151,10 +162,12 @@ def answer(results: pd.DataFrame, corpora: Sequence[str], change: float = 0.1) -
         found = [w for c in corpora if (w := _widths(results, c, scores)) is not None]
         if found:
             gain = sum(_ratio(w, "passed") / _ratio(w, "all") for w in found) / len(found) - 1
-            how = "about as sure as before" if abs(gain) < change else "surer" if gain > 0 else "less sure"
-            said.append(
-                f"differences of {name} scores are {how} ({100 * gain:+.0f} % standard errors)".replace("-", "−")
+            how = (
+                "as many standard errors wide as before" if abs(gain) < change else "wider" if gain > 0 else "narrower"
             )
+            how += " in standard errors" if abs(gain) >= change else ""
+            percent = f"{100 * gain:+.0f} %".replace("-", "−")
+            said.append(f"differences between systems on {name} scores are {how} ({percent})")
     text = "; ".join(said)
     return f"{text[:1].upper()}{text[1:]}." if text else "The data are too few to say what quality control buys."
 

@@ -15,7 +15,7 @@ from helpers.tables import interval, number
 AMONG = {
     "systems": "Between {n} systems",
     "families": "Between {n} architectures",
-    "variants": "{variant} less without",
+    "variants": "{variant}: with less without, {n} pairs",
 }
 
 
