@@ -158,6 +158,7 @@ def test_binary_labels_have_both_models():
     assert mixed.variance_table(frame, logistic=False)["condition"].str.contains("model=linear").all()
 
 
+@pytest.mark.slow
 def test_logistic_variances_by_simulation():
     """On average right in order; drawn towards the prior, as documented."""
     sd = []
