@@ -62,6 +62,7 @@ def audit(frame: pd.DataFrame | None = None, folder: Path = published.FOLDER) ->
     Raises ValueError, naming file and check, for checks that cannot be read or that select no number.
     """
     conventions, papers = load(folder)
+    papers = sorted(papers, key=lambda p: p.title)
     zeros = [(p.paper, element) for p in papers for element in p.trailing_zeros_dropped]
     numbers = Printed(published.load() if frame is None else frame, conventions.exact_units, zeros)
     found = [
@@ -74,7 +75,7 @@ def audit(frame: pd.DataFrame | None = None, folder: Path = published.FOLDER) ->
     checks = pd.concat([checks, _domains(numbers, conventions)], ignore_index=True)
     verdicts = [row for f in found if (row := _verdict(*f)) is not None]
     arithmetic = pd.DataFrame(verdicts, columns=ARITHMETIC)
-    titles = {p.paper: p.title for p in sorted(papers, key=lambda p: p.title)}
+    titles = {p.paper: p.title for p in papers}
     return Audit(checks, arithmetic, _states(numbers, found, arithmetic), _notes(papers), titles)
 
 
