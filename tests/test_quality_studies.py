@@ -74,19 +74,23 @@ def execute(folder, monkeypatch):
     return space["results"]
 
 
-def test_another_pair_of_runs_needs_a_yaml_only(tmp_path, monkeypatch, capsys):
-    build_from(tmp_path, YAML, {"first.csv": run_of(40, 1), "second.csv": run_of(40, 2)})
+def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
+    """Three of them, as with the run on prescribed topics of the paper: each is held against the first."""
+    yaml = YAML.replace("labels:\n  robotic", "      third: {files: [third.csv]}\nlabels:\n  robotic")
+    runs = {"first.csv": run_of(40, 1), "second.csv": run_of(40, 2), "third.csv": run_of(30, 4)}
+    build_from(tmp_path, yaml, runs)
     results = execute(tmp_path, monkeypatch)
     said = capsys.readouterr().out
     r = results[(results["statistic"] == "replication_r") & (results["label"] == "overall")]
     among = r[
         r["condition"].str.contains("among=systems;interval=workers") & r["condition"].str.contains("workers=passed")
     ]
+    assert among["corpus"].unique().tolist() == ["second", "third"]
     assert among["estimate"].min() > 0.9
     rate = results[(results["statistic"] == "pass_rate") & results["condition"].eq("of=workers")]["estimate"]
     assert rate.between(0.5, 0.9).all()
     figures = {p.name for p in (tmp_path / "out").rglob("*.png")}
-    assert {"10_quality_control_repeat.png", "10_quality_control_variants.png"} <= figures
+    assert {f"10_quality_control_{name}.png" for name in ("repeat", "repeat_1", "variants")} <= figures
     assert "WORKER" not in results.to_csv() + said
     assert "hello" not in results.to_csv() + said
 
