@@ -353,13 +353,21 @@ def test_minutes_take_timed_parts_before_whole_units_and_each_unit_once():
     out = costs.minutes(work, marks)
     found = out[["method", "task", "work_unit", "minutes"]].to_records(index=False).tolist()
     assert sorted(found) == [
-        ("behavior", "transitions", "U1", 2.0),
+        ("behavior", "transitions", "U1", 1.0),
         ("collection", "collection", "U3", 8.0),
         ("comparative", "comparative", "U3", 0.5),
         ("comparative", "comparative", "U4", 1.5),
     ]
     alone = costs.minutes(work.iloc[:0], marks)  # no frame of work units: the seconds of the annotations
     assert sorted(alone["work_unit"]) == ["U1", "U2", "U3", "U4", "U5"]
+
+
+def test_the_time_of_a_unit_is_shared_by_the_dialogues_or_pairs_judged_in_it():
+    marks = MARKS.assign(work_unit=["U1", "U9", "U1", "U1", "U3", "U9", "U9", "U3"])  # U1: 1a and 2b; U3: two pairs
+    work = units([("g", "U1", "A1", "transitions", "whole", 240.0), ("g", "U3", "A1", None, "whole", 600.0)])
+    out = costs.minutes(work, marks).set_index("work_unit")
+    assert out["minutes"].to_dict() == {"U1": 2.0, "U3": 5.0}
+    assert out["task"].to_dict() == {"U1": "transitions", "U3": "comparative"}
 
 
 def test_whole_units_that_mix_methods_have_no_time_by_method():

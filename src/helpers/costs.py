@@ -1,7 +1,7 @@
 """What annotation takes in time and money (Finch et al. 2023, appendix F, Tables 9 and 10).
 
-The time of a method is the sum, over the tasks it is split into, of the median minutes of a work unit: one unit covers
-one dialogue, or one pair where dialogues are compared. Throughput, estimated cost and own cost follow from it by
+The time of a method is the sum, over the tasks it is split into, of the median minutes a dialogue, or a pair where
+dialogues are compared. Throughput, estimated cost and own cost follow from it by
 arithmetic, see `money`.
 """
 
@@ -30,28 +30,34 @@ _KEYS = ["corpus", "group", "method", "task"]
 
 
 def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
-    """How long each timed piece of work took: corpus, group, method, task, annotator, work_unit, minutes.
+    """How long a dialogue (a pair, where dialogues are compared) took, by work unit.
 
-    A unit whose parts were timed counts by its parts (`PARTS`), any other as a whole, with the method its judgements
-    have. Units without a duration, and whole units that mix methods, are left out. Where a study has no work-unit
-    frame, the seconds of its annotations are taken, one value a unit.
+    Returns corpus, group, method, task, annotator, work_unit and minutes, one row a timed unit or part of one. A unit
+    whose parts were timed counts by its parts (`PARTS`), each about one dialogue or pair; any other as a whole, with
+    the method of its judgements and divided by the dialogues or pairs judged in it. Units without a duration, and whole
+    units that mix methods, are left out. Where a study has no work-unit frame, the seconds of its annotations are
+    taken, one value a unit.
     """
-    units = annotations.dropna(subset=["work_unit"])[["work_unit", "method"]].drop_duplicates()
-    method = units[~units.duplicated("work_unit", keep=False)].set_index("work_unit")["method"]
+    judged = annotations.dropna(subset=["work_unit"])
+    judged = judged.drop_duplicates(["work_unit", "method", "dialogue", "dialogue_b"]).groupby("work_unit")["method"]
+    judged = judged.agg(["first", "nunique", "size"]).query("nunique == 1")
     if work_units.empty:
         work_units = annotations.drop_duplicates("work_unit").assign(part="whole", task=pd.NA)
     timed = work_units[work_units["seconds"].notna() & work_units["work_unit"].notna()]
     parts = timed[timed["part"].isin(list(PARTS))]
     whole = timed[(timed["part"] == "whole") & ~timed["work_unit"].isin(parts["work_unit"])]
-    parts = parts.assign(method=parts["part"].map(PARTS), task=parts["part"].map(PARTS))
-    whole = whole.assign(method=whole["work_unit"].map(method).astype(object)).dropna(subset=["method"])
-    whole = whole.assign(task=whole["task"].astype(object).fillna(whole["method"]))
-    out = pd.concat([parts, whole]).assign(minutes=lambda f: f["seconds"] / 60)
+    parts = parts.assign(method=parts["part"].map(PARTS), task=parts["part"].map(PARTS), size=1)
+    whole = (
+        whole[whole["work_unit"].isin(judged.index)].join(judged, on="work_unit").rename(columns={"first": "method"})
+    )
+    whole = whole.assign(task=whole["task"].astype(object).fillna(whole["method"].astype(object)))
+    out = pd.concat([part for part in (parts, whole) if len(part)] or [parts])
+    out = out.assign(minutes=out["seconds"] / 60 / out["size"])
     return out[[*_KEYS, "annotator", "work_unit", "minutes"]].reset_index(drop=True)
 
 
 def medians(times: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
-    """Median minutes of a work unit by corpus, group, method and task: `median_minutes` rows.
+    """Median minutes a dialogue or pair, by corpus, group, method and task: `median_minutes` rows.
 
     The interval is the exact one for a median from order statistics (binomial, at least `confidence`), which takes the
     units as independent although people do several: n_annotators says how many did them.
@@ -128,6 +134,12 @@ def costs(
             paid = _payment(payments.get(group, {}).get(method), here["task"])
             rows += [keys | row for row in _cost_rows(here, n_labels, hourly_rate, planned_dialogues, paid)]
     return pd.DataFrame(rows)
+
+
+def whole(results: pd.DataFrame, corpus: str | None = None) -> pd.DataFrame:
+    """The rows of `costs` with the minutes of all tasks, of one corpus or all."""
+    here = (results["statistic"] == "unit_minutes") & (results["condition"] == "tasks=all")
+    return results[here if corpus is None else here & (results["corpus"] == corpus)]
 
 
 def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None) -> list[dict]:

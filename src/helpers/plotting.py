@@ -203,7 +203,7 @@ def bars_ci(
         ax.errorbar(here, part["estimate"], _bars(part), fmt="none", ecolor=INK, elinewidth=0.9, capsize=1.5)
     method = dict(zip(rows[x], rows["method"], strict=True)) if "method" in rows else {}
     _names_below(ax, [look.name(x, p, method.get(p)) for p in places])
-    ax.set(ylabel=ylabel)
+    ax.set(xlim=(-0.6, len(places) - 0.4), ylabel=ylabel)
     ax.grid(axis="y")
 
 
@@ -373,7 +373,7 @@ def _shares(rows: pd.DataFrame, ax: Axes, look: Look, longest_bar: float) -> Non
             "borderpad": 0,
             "borderaxespad": 0.2,
         }
-        ax.legend(names, ncols=len(names), loc="upper left", bbox_to_anchor=(0.0, 0.0), **spacing)
+        ax.legend(names, ncols=len(names), loc="upper right", bbox_to_anchor=(1.0, 0.0), **spacing)
         return
     shares = wide[scores[-1]]
     ax.barh(range(len(shares)), shares, 0.7, color=look.color("method", method))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from helpers import tables
-from helpers.costs import COLLECTION
+from helpers.costs import COLLECTION, whole
 from helpers.look import Look
 from helpers.schema import read_condition
 
@@ -56,7 +56,8 @@ def of_collection(annotations: pd.DataFrame, workload: pd.DataFrame, cost: pd.Da
         top = busy.loc[busy["estimate"].idxmax()]
         text += f" The busiest annotator of a group and method did {100 * top['estimate']:.0f} % of its work"
         text += f" ({_who(top, look)}, {_many(top['n'], 'annotator')})."
-    total = cost[_is_whole(cost)] if len(cost) else cost
+    total = whole(cost) if len(cost) else cost
+    total = total[total["method"] != COLLECTION] if len(total) else total
     if len(total) > 1:
         slow, quick = (total.loc[i] for i in (total["estimate"].idxmax(), total["estimate"].idxmin()))
         text += f" The slowest method, {_who(slow, look)}, takes {_minutes(slow)};"
@@ -64,11 +65,6 @@ def of_collection(annotations: pd.DataFrame, workload: pd.DataFrame, cost: pd.Da
     elif len(total):
         text += f" {_who(total.iloc[0], look)} takes {_minutes(total.iloc[0])}."
     return text
-
-
-def _is_whole(cost: pd.DataFrame) -> pd.Series:
-    whole = (cost["statistic"] == "unit_minutes") & (cost["condition"] == "tasks=all")
-    return whole & (cost["method"] != COLLECTION)
 
 
 def _who(row: pd.Series, look: Look) -> str:
