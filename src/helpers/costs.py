@@ -47,9 +47,8 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     parts = timed[timed["part"].isin(list(PARTS))]
     whole = timed[(timed["part"] == "whole") & ~timed["work_unit"].isin(parts["work_unit"])]
     parts = parts.assign(method=parts["part"].map(PARTS), task=parts["part"].map(PARTS), size=1)
-    whole = (
-        whole[whole["work_unit"].isin(judged.index)].join(judged, on="work_unit").rename(columns={"first": "method"})
-    )
+    whole = whole[whole["work_unit"].isin(judged.index)].drop(columns="method", errors="ignore")
+    whole = whole.join(judged, on="work_unit").rename(columns={"first": "method"})
     whole = whole.assign(task=whole["task"].astype(object).fillna(whole["method"].astype(object)))
     out = pd.concat([part for part in (parts, whole) if len(part)] or [parts])
     out = out.assign(minutes=out["seconds"] / 60 / out["size"])
