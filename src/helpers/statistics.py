@@ -86,7 +86,7 @@ STATISTICS: dict[str, Statistic] = {
     "coverage": Statistic("Share judged of what could be judged", ("kind", "times"), UNIT),
     "busiest_share": Statistic("Share of the work done by the busiest annotator", (), UNIT),
     "score_share": Statistic("Share of a score among annotations", ("score", "kind"), UNIT),
-    "median_minutes": Statistic("Median minutes of a work unit of one task", ("task",), (0.0, inf)),
+    "median_minutes": Statistic("Median minutes of one task a dialogue or pair", ("task",), (0.0, inf)),
     "unit_minutes": Statistic("Minutes of all tasks of a dialogue or pair", ("tasks",), (0.0, inf)),
     "throughput": Statistic("Dialogues or pairs an hour", ("tasks",), (0.0, inf)),
     "estimated_cost": Statistic("Cost at the hourly rate", ("tasks",), (0.0, inf)),
