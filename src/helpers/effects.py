@@ -162,7 +162,7 @@ class Analysis:
 
     def row(self, statistic: str, group: str, group_b: str | None = None, **keys: object) -> dict:
         """The identity and counts of a result row. Annotators belong to one group."""
-        counts = self.counts.reindex([group] if group_b is None else [group, group_b]).sum()
+        used = [self.counts.get(g, {}) for g in (group, group_b)]
         return {
             **dict(zip(ANALYSIS, self.key, strict=True)),
             "statistic": statistic,
@@ -170,18 +170,16 @@ class Analysis:
             "group": group,
             "group_b": group_b,
             "condition": condition(effect=self.effect, **keys),
-            "n": int(counts["n"]),
-            "n_annotators": int(counts["n_annotators"]) if "n_annotators" in counts else None,
+            "n": sum(c.get("n", 0) for c in used),
+            "n_annotators": sum(c.get("annotator", 0) for c in used) if "annotator" in self.scores else None,
         }
 
     @cached_property
-    def counts(self) -> pd.DataFrame:
-        """Scores and annotators of each group."""
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Scores (`n`) and annotators of each group; counted once, as there are many rows of one analysis."""
         by = self.scores.dropna(subset="score").groupby("group")
-        counts = {"n": by.size()}
-        if "annotator" in self.scores:
-            counts["n_annotators"] = by["annotator"].nunique()
-        return pd.DataFrame(counts)
+        people = by["annotator"].nunique() if "annotator" in self.scores else {}
+        return {g: {"n": int(n), "annotator": int(people.get(g, 0))} for g, n in by.size().items()}
 
 
 def published(
@@ -233,6 +231,20 @@ def published(
         names += [("group_difference", a, b) for a, b in combinations(one.groups, 2)]
         for name, interval in zip(names, found, strict=True):
             out.append({**one.row(*name, resample="score"), **interval.row()})
+    return pd.DataFrame(out)
+
+
+def differences(annotations: pd.DataFrame, *, effect: str | None = None, groups=None, systems=None) -> pd.DataFrame:
+    """The group differences alone, without intervals: rows `group_difference` with `resample=none`.
+
+    Arguments as in `published`, against which it is checked.
+    """
+    out = []
+    for one in analyses(annotations, effect, groups, systems):
+        sums = unit_sums(one.scores, np.zeros(len(one.scores)), one.groups, one.systems)[1][0]
+        values = group_differences(pair_effects(sums, one.effect))
+        pairs = zip(combinations(one.groups, 2), values, strict=True)
+        out += [{**one.row("group_difference", *g, resample="none"), "estimate": v} for g, v in pairs]
     return pd.DataFrame(out)
 
 

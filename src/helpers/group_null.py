@@ -20,6 +20,7 @@ import pandas as pd
 from helpers.effects import ANALYSIS, Analysis, analyses, group_differences, pair_effects, unit_sums
 from helpers.labels import METHODS
 from helpers.resampling import Permutation, generator, permutation_test
+from helpers.schema import condition
 
 #: all ways to hand annotators to groups are gone through when there are no more
 EXACT_LIMIT = 10_000
@@ -214,10 +215,11 @@ def leave_one_annotator_out(
         home = one.scores.drop_duplicates("annotator").set_index("annotator")["group"].loc[names]
         values = group_differences(pair_effects(sums.sum(axis=0) - sums, one.effect))
         for k, pair in enumerate(combinations(one.groups, 2)):
+            head = one.row("group_difference", *pair)
             for i in np.flatnonzero(home.isin(pair)):
-                row = one.row("group_difference", *pair, resample="none", without=names[i])
+                keys = condition(effect=one.effect, resample="none", without=names[i])
                 reason = None if np.isfinite(values[i, k]) else f"a system is left without judgements of {home.iloc[i]}"
-                out.append({**row, "estimate": values[i, k], "note": reason})
+                out.append({**head, "condition": keys, "estimate": values[i, k], "note": reason})
     return pd.DataFrame(out)
 
 

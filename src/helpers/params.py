@@ -166,6 +166,93 @@ class QualityControl(Section):
     published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
 
 
+class Operating(Section):
+    """Notebook 80: how tests and intervals behave where the truth is known."""
+
+    n_runs: int = Field(2000, ge=100, le=100_000, description="simulated samples behind every number")
+    n_resamples: int = Field(1000, ge=200, le=20_000, description="bootstrap resamples of each simulated sample")
+    labels: int = Field(2, ge=1, description="labels a method whose intervals are simulated, from rarest to commonest")
+    conversations: list[Annotated[int, Field(ge=4)]] = Field(
+        [8, 16, 32, 64, 100], min_length=1, description="conversations a system on the power curves"
+    )
+    items: list[Annotated[int, Field(ge=8)]] = Field(
+        [12, 25, 50], min_length=1, description="independent items, for intervals of agreement"
+    )
+    marks: list[Annotated[int, Field(ge=4)]] = Field(
+        [10, 20, 30, 60], min_length=1, description="marks of the rarer kind, for labels of two values"
+    )
+    dialogues: list[Annotated[int, Field(ge=8)]] = Field(
+        [27], description="dialogues a sample, beside the study's own number"
+    )
+
+
+class Importance(Section):
+    """Notebooks 04 and 06: what is predicted, and from whose judgements."""
+
+    target: str = Field("quality", description="label that interactors gave their own dialogues, and that is predicted")
+    group: str | None = Field(None, description="group whose judgements predict it; null: the one with most labels")
+    published: Published | None = Field(None, description="printed numbers to show beside; panels are not used")
+
+
+class Sensitivity(Section):
+    """Notebook 05: do labels tell systems apart?"""
+
+    n_dialogues: int = Field(32, ge=2, description="dialogues a system (pairs, a pair of systems) in one draw")
+    n_draws: int = Field(1000, ge=1, le=100_000, description="draws; the first is the one draw of the paper")
+    within: Literal["session", "interactor"] = Field(
+        "session", description="how dialogues are exchanged that have no partner in their session"
+    )
+    n_permutations: int = Field(10_000, ge=99, description="permutations of the primary test")
+    null_runs: int = Field(200, ge=20, description="comparisons within one system that show how often a test errs")
+    null_permutations: int = Field(199, ge=99, description="permutations in each of them")
+    power_sizes: list[Annotated[int, Field(ge=2)]] = Field(
+        [8, 16, 32, 64, 100], min_length=1, description="dialogues a system for which power is shown"
+    )
+    power_draws: int = Field(200, ge=20, description="samples drawn for each")
+    published: Published | None = Field(None, description="the printed counts to show beside")
+
+
+class Coverage(Section):
+    """Notebook 06: what do labels explain together?"""
+
+    exclude: list[str] = Field(["quality"], description="labels that are no predictors, as in the paper")
+    beam: int = Field(100, ge=1, description="models kept at each step of the published search")
+    n_halves: int = Field(100, ge=10, description="random halves of the people")
+    n_folds: int = Field(10, ge=2, description="folds of people in cross-validation")
+    n_repeats: int = Field(3, ge=1, description="times they are dealt into folds anew")
+    n_permutations: int = Field(40, ge=10, description="shuffled targets")
+
+
+class LabelSelection(Section):
+    """Notebook 06: what a label must reach to be kept; null: the criterion is not applied."""
+
+    min_alpha: float | None = Field(0.4, ge=-1, lt=1, description="agreement: alpha of the group is at least this")
+    excludes_zero: bool = Field(
+        True, description="importance: the interval of r excludes 0, for dialogue or comparative quality"
+    )
+    min_pairs: int | None = Field(
+        1, ge=1, description="sensitivity: pairs of systems told apart at .05, Holm-adjusted within the label"
+    )
+    min_selected: float | None = Field(
+        0.5, ge=0, le=1, description="distinctness: share of half-samples that select the label, for either target"
+    )
+    max_cost: float | None = Field(None, gt=0, description="cost: estimated cost of one label of a dialogue or pair")
+
+
+class GroupEffects(Section):
+    """Notebook 08: does it matter who evaluates?"""
+
+    margin: float = Field(0.2, gt=0, description="differences of effect sizes within it do not matter")
+    n_permutations: int = Field(5000, ge=99, le=1_000_000, description="random arrangements of a permutation test")
+    n_picks: int = Field(1000, ge=100, le=100_000, description="picks of one annotation an item to range over")
+    people_resamples: int = Field(1000, ge=100, le=100_000, description="resamples where annotators are resampled, too")
+    pick: Literal["own", "finch2024"] = Field(
+        "own", description="the pick behind the values as published: the study's own, or that of the paper's code"
+    )
+    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
+    published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
+
+
 class Simulate(Section):
     """The simulated study (`helpers.simulate`). Factors of 1 give the effects documented in `simulation.design`."""
 
@@ -225,6 +312,12 @@ class Study(Section):
     costs: Costs = Costs()
     collection: Collection = Collection()
     quality_control: QualityControl = QualityControl()
+    importance: Importance = Importance()
+    sensitivity: Sensitivity = Sensitivity()
+    coverage: Coverage = Coverage()
+    label_selection: LabelSelection = LabelSelection()
+    operating: Operating = Operating()
+    group_effects: GroupEffects = GroupEffects()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 

@@ -18,7 +18,9 @@ SIGNED = (-1.0, 1.0)
 
 STATISTICS: dict[str, Statistic] = {
     # agreement (03)
-    "alpha": Statistic("Krippendorff's alpha", ("measurement", "raters", "resample", "kind", "scope"), (-inf, 1.0)),
+    "alpha": Statistic(
+        "Krippendorff's alpha", ("measurement", "raters", "resample", "kind", "scope", "pick", "over"), (-inf, 1.0)
+    ),
     "observed_disagreement": Statistic("Observed disagreement", ("measurement", "raters", "kind"), (0.0, inf)),
     "expected_disagreement": Statistic("Expected disagreement", ("measurement", "raters", "kind"), (0.0, inf)),
     "raw_agreement": Statistic("Raw agreement", ("raters", "kind"), UNIT),
@@ -48,11 +50,18 @@ STATISTICS: dict[str, Statistic] = {
     "coefficient": Statistic("Log-odds for one standard deviation", ("target",)),
     "firth_coefficient": Statistic("Log-odds for one standard deviation, Firth's estimate", ("target",)),
     "separated": Statistic("Is the logit separated?", ("target", "kind", "k"), UNIT),
+    "importance_rank": Statistic("Rank by |r| with quality, 1 the strongest", ("target",), (1.0, inf)),
+    "single_source_share": Statistic(
+        "Share of dialogues or pairs whose labels of a method come from one person", (), UNIT
+    ),
+    "label_intercorrelation": Statistic("Mean |r| between the labels of a method", (), UNIT),
     # coverage (06)
     "smallest_gain": Statistic("Smallest gain of a predictor in adjusted fit", ("target", "kind", "k")),
     "selected": Statistic("Is the label in the best subset of its size?", ("target", "kind", "k"), UNIT),
     "selection_frequency": Statistic("Share of half-samples that select the label", ("target", "kind"), UNIT),
     "close_subsets": Statistic("Subsets nearly as good as the best", ("target", "kind", "within"), (0.0, inf)),
+    "criterion_met": Statistic("Does the label reach the threshold?", ("criterion", "threshold"), UNIT),
+    "n_kept": Statistic("Labels that reach the threshold", ("criterion", "threshold"), (0.0, inf)),
     # sensitivity (05, 80)
     "system_difference": Statistic("Difference between two systems", ("test", "within", "sample", "n_dialogues")),
     "n_significant": Statistic(
@@ -76,12 +85,14 @@ STATISTICS: dict[str, Statistic] = {
         "Share of intervals that exclude 0", ("of", "interval", "over", "sample", "n", "marks", "scenario"), UNIT
     ),
     "false_crossing": Statistic(
-        "Share of equal systems told apart when tested after each conversation", ("test", "alpha", "n_dialogues", "looks"), UNIT
+        "Share of equal systems told apart when tested after each conversation",
+        ("test", "alpha", "n_dialogues", "looks"),
+        UNIT,
     ),
     "top_share": Statistic("Largest bootstrap share of first place", ("of", "n", "systems", "point"), UNIT),
     "group_difference_bias": Statistic("Bias of a difference between groups", ("of", "scenario", "n")),
     # counts (00, 02)
-    "count": Statistic("Count", ("what", "kind"), (0.0, inf)),
+    "count": Statistic("Count", ("what", "kind", "scope"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),
     "coverage": Statistic("Share judged of what could be judged", ("kind", "times"), UNIT),
     "busiest_share": Statistic("Share of the work done by the busiest annotator", (), UNIT),
@@ -107,10 +118,14 @@ STATISTICS: dict[str, Statistic] = {
     # effects and groups (08)
     "effect_size": Statistic("Effect size between two systems", ("effect", "resample"), (-inf, inf)),
     "mean_absolute_effect": Statistic(
-        "Mean absolute effect size over pairs of systems", ("effect", "resample"), (0.0, inf)
+        "Mean absolute effect size over pairs of systems",
+        ("effect", "resample", "scope", "pick", "over", "sides"),
+        (0.0, inf),
     ),
     "group_difference": Statistic(
-        "Mean absolute difference of effect sizes between groups", ("effect", "resample", "without"), (0.0, inf)
+        "Mean absolute difference of effect sizes between groups",
+        ("effect", "resample", "without", "scope", "pick", "over", "sides"),
+        (0.0, inf),
     ),
     "effect_difference": Statistic("Difference of an effect size between groups", ("effect", "resample")),
     "group_difference_debiased": Statistic(
@@ -120,11 +135,16 @@ STATISTICS: dict[str, Statistic] = {
         "Smallest margin within which groups are equivalent", ("effect", "margin", "resample"), (0.0, inf)
     ),
     "group_difference_null": Statistic(
-        "Group difference to expect by chance", ("effect", "exchange", "point"), (0.0, inf)
+        "Group difference to expect by chance", ("effect", "exchange", "point", "scope", "pick"), (0.0, inf)
     ),
-    "group_difference_test": Statistic("Group difference, tested by permutation", ("effect", "exchange"), (0.0, inf)),
+    "group_difference_test": Statistic(
+        "Group difference, tested by permutation", ("effect", "exchange", "scope", "pick"), (0.0, inf)
+    ),
     "conclusion_count": Statistic(
-        "Pairs of systems by agreement of conclusions", ("effect", "resample", "verdict"), (0.0, inf)
+        "Pairs of systems by agreement of conclusions", ("effect", "resample", "of", "margin", "verdict"), (0.0, inf)
+    ),
+    "wrong_inside": Statistic(
+        "Share of other labels' printed values inside the range over picks", ("of", "sides", "scope"), UNIT
     ),
     # metrics and people (09)
     "correlation": Statistic("Correlation with people", ("coefficient", "resample", "scope"), SIGNED),
