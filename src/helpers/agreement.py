@@ -15,7 +15,7 @@ import pandas as pd
 
 from helpers.alpha import alpha_intervals, alpha_of, alpha_two_way
 from helpers.coefficients import cohen_kappa, fleiss_kappa, icc
-from helpers.coincidences import Patterns, patterns, patterns_long
+from helpers.coincidences import Patterns, patterns_long
 from helpers.labels import METHODS, Label
 from helpers.resampling import Interval, generator
 from helpers.schema import condition
@@ -163,14 +163,15 @@ def _over_annotators(frame: pd.DataFrame, label: Label, names: tuple, options: d
     two_way = alpha_two_way(
         values, label.level, rng=generator(*names, both), clusters=dialogue, mirrored=mirrored, unit=both, **options
     )
-    without = [
-        alpha_of(
-            patterns(np.delete(values, i, axis=1), _domain(frame["score"], label, mirrored)),
-            label.level,
-            mirrored=mirrored,
-        )
-        for i in range(values.shape[1])
-    ]
+    # one row a judgement: with many annotators the matrix is nearly empty, and going through it for each takes minutes
+    item, annotator = pd.factorize(frame["item"])[0], pd.factorize(frame["annotator"])[0]
+    score, domain = frame["score"].to_numpy(), _domain(frame["score"], label, mirrored)
+    domain = np.unique(score) if domain is None else domain
+    rest = (
+        patterns_long(item[kept], score[kept], len(values), domain)
+        for kept in annotator != np.unique(annotator)[:, None]
+    )
+    without = [alpha_of(found, label.level, mirrored=mirrored) for found in rest]
     found = np.array([a.estimate for a in without])
     if np.isnan(found).all():
         return {both: two_way, one_out: none("no two people are left when one is left out")[one_out]}

@@ -102,7 +102,7 @@ def alpha_intervals(
         out = _many_values(found, here, names, options)
     else:
         t = terms(found.counts, found.values, level, mirrored=mirrored)
-        rows, weights = (t.rows, found.weights) if here is None else (_sum_by(t.rows, found, here), None)
+        rows, weights = (t.rows, found.weights) if here is None else _alike(_sum_by(t.rows, found, here))
         statistic = _statistic(t, names)
         out = resampling.bootstrap_sums(rows, statistic, counts=weights, **options)
     return dict(zip(names, out, strict=True))
@@ -133,6 +133,12 @@ def _sum_by(rows: np.ndarray, found: Patterns, clusters: np.ndarray) -> np.ndarr
         (np.ones(here.sum()), (clusters[here], found.index[here])), shape=(clusters.max() + 1, len(rows))
     )
     return times @ rows
+
+
+def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows and how often each occurs, where that is far fewer than there are (clusters of one item); else no counts."""
+    distinct, times = np.unique(rows, axis=0, return_counts=True)
+    return (distinct, times) if 4 * len(distinct) < len(rows) else (rows, None)
 
 
 def _many_values(found: Patterns, clusters: np.ndarray | None, names: list[str], options: dict) -> list[Interval]:
