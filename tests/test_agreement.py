@@ -99,6 +99,8 @@ def test_icc_equals_r_psych_and_shrout_fleiss():
         (lambda: (np.nan, icc(np.array([[1, 2], [1, np.nan], [2, 2.0]]))[0]["note"]), "every annotation"),
         (lambda: (np.nan, icc(np.array([[1, 1], [3, 3], [2, 2.0]]))[0]["note"]), "no error variance"),
         (lambda: (np.nan, icc(np.array([[1, 1], [3, 3.0]]))[0]["note"]), "3 items"),
+        (lambda: (np.nan, icc(np.array([[1, 2], [2, 1], [1, 2.0]]), ("ICC(1,k)",))[0]["note"]), "equal means"),
+        (lambda: (np.nan, icc(np.array([[1, 2], [1, 2], [1, 2.0]]), ("ICC(C,1)",))[0]["note"]), "equal means"),
     ],
 )
 def test_undefined_coefficients_have_a_reason(call, reason):

@@ -83,18 +83,19 @@ def icc(values: np.ndarray, forms: tuple[str, ...] = ("ICC(1,1)",)) -> list[dict
     rounding = pingouin.options["round.column.CI95"]
     pingouin.options["round.column.CI95"] = None  # full precision: rounding is for presentation
     try:
-        with warnings.catch_warnings():
+        # 0/0: items do not differ in their means, or nothing is left once people's means are taken out; told below
+        with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.filterwarnings("ignore", "The inplace keyword", DeprecationWarning)  # pingouin 0.7 on pandas 3.1
             table = pingouin.intraclass_corr(long, "item", "annotator", "score").set_index("Type")
     finally:
         pingouin.options["round.column.CI95"] = rounding
-    return [
-        {
-            "form": f,
-            "estimate": float(table.at[f, "ICC"]),
-            "ci_low": float(table.at[f, "CI95"][0]),
-            "ci_high": float(table.at[f, "CI95"][1]),
-            "note": "",
-        }
-        for f in forms
-    ]
+    out = []
+    for form in forms:
+        numbers = dict(
+            zip(("estimate", "ci_low", "ci_high"), (table.at[form, "ICC"], *table.at[form, "CI95"]), strict=True)
+        )
+        if np.isfinite(list(map(float, numbers.values()))).all():
+            out.append({"form": form, **{k: float(v) for k, v in numbers.items()}, "note": ""})
+        else:
+            out.append(refuse("undefined: items have equal means, or people differ by a constant")[0] | {"form": form})
+    return out
