@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from helpers import rates, schema
+from helpers import rates, schema, scores
 from helpers.resampling import generator
 
 R = pd.read_csv(ROOT / "tests" / "reference" / "effects.csv").set_index("name")["value"]
@@ -40,7 +40,7 @@ def test_no_spread_no_t_interval(x, reason):
 
 
 def test_sides_by_hand():
-    found = rates.sides(comparisons([("a", "b", 1), ("b", "c", 0)]))
+    found = scores.sides(comparisons([("a", "b", 1), ("b", "c", 0)]))
     assert found[["dialogue", "system", "dialogue_b", "system_b", "score"]].values.tolist() == [
         ["x000", "a", "y000", "b", 1],
         ["x001", "b", "y001", "c", 0],
@@ -52,9 +52,9 @@ def test_sides_by_hand():
 
 def test_sides_need_two_sides_and_three_scores():
     with pytest.raises(ValueError, match="lacks its other side"):
-        rates.sides(comparisons([("a", None, 1)]))
+        scores.sides(comparisons([("a", None, 1)]))
     with pytest.raises(ValueError, match=r"scores -1, 0 or 1; found \[2.0\]"):
-        rates.sides(comparisons([("a", "b", 2)]))
+        scores.sides(comparisons([("a", "b", 2)]))
 
 
 def test_outcomes_by_hand():

@@ -19,9 +19,9 @@ import numpy as np
 import pandas as pd
 
 from helpers.labels import METHODS
-from helpers.rates import sides
 from helpers.resampling import bootstrap_sums, generator
 from helpers.schema import condition
+from helpers.scores import sides
 
 #: columns that tell one analysis from the next
 ANALYSIS = ["corpus", "method", "label"]

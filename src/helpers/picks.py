@@ -7,14 +7,14 @@ the study's own pick and, where it matters, as its distribution over picks.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import pandas as pd
 
-from helpers.rates import sides
 from helpers.resampling import generator
 from helpers.schema import ITEM, unordered
+from helpers.scores import sides
 
 KEEP = ("dialogue", "item")
 
@@ -54,7 +54,9 @@ def picks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue
         yield annotations[_mask(item, holder, generator(seed, "pick", str(i)))]
 
 
-def pick_as_published(annotations: pd.DataFrame, seed: int, *, comparisons: str = "dialogue") -> pd.DataFrame:
+def pick_as_published(
+    annotations: pd.DataFrame, seed: int, *, comparisons: str = "dialogue", source_order: Collection[str] = ()
+) -> pd.DataFrame:
     """The pick behind the printed values of Finch et al. 2024, of judgements of whole dialogues and of pairs.
 
     Parameters
@@ -67,6 +69,9 @@ def pick_as_published(annotations: pd.DataFrame, seed: int, *, comparisons: str 
         'dialogue' (their Tables 3 and 4): each side of a comparison has a draw of its own, that of its dialogue.
         Comparisons then come seen from both dialogues, marked in the column `one_side`. 'pair' (their Figure 1): both
         sides share one draw; comparisons alone are drawn for, and come once.
+    source_order : collection of str
+        Groups whose dialogues are gone through as they come in the source (by their ratings), not in the order of
+        their ids: in the authors' code the Surge group, whose data are not split by annotator.
 
     Returns
     -------
@@ -81,39 +86,47 @@ def pick_as_published(annotations: pd.DataFrame, seed: int, *, comparisons: str 
     of the same characters: `(12,1)_x` and `(21,2)_x` share it. This couples the picks of dialogues that have nothing in
     common but digits; it biases nothing.
 
+    Raises ValueError for judgements of turns.
+
     Checked against all 48 printed values of the two public groups that depend on the pick, which it gives to the last
     digit, and against draws worked out by hand.
     """
     if comparisons not in ("dialogue", "pair"):
         raise ValueError(f"comparisons: expected 'dialogue' or 'pair', found {comparisons!r}")
+    if annotations["turn"].notna().any():
+        raise ValueError("turn: expected judgements of whole dialogues and pairs, found some of turns")
     out = []
-    for _, part in annotations.sort_values("source_row", kind="stable").groupby("group", sort=False):
+    for group, part in annotations.sort_values("source_row", kind="stable").groupby("group", sort=False):
         pairs = part["dialogue_b"].notna()
         ratings, compared = part[~pairs].assign(one_side=False), sides(part[pairs].assign(row=part.index[pairs]))
+        place = {d: i for i, d in enumerate(dict.fromkeys(ratings["dialogue"]))} if group in source_order else {}
+        rated = (ratings, ratings["dialogue"].map(frozenset))
         if comparisons == "dialogue":
             compared = compared.assign(one_side=True).drop(columns=["row", "item"])
-            out += _drawn(
-                [ratings, compared], [ratings["dialogue"].map(frozenset), compared["dialogue"].map(frozenset)], seed
-            )
+            out += _drawn([rated, (compared, compared["dialogue"].map(frozenset))], place, seed)
         else:
-            both = unordered(compared)
-            (once,) = _drawn([compared], [pd.Series(list(zip(both["low"], both["high"], strict=True)))], seed)
-            out += _drawn([ratings], [ratings["dialogue"].map(frozenset)], seed)
+            ends = unordered(compared)
+            (once,) = _drawn([(compared, pd.Series(list(zip(ends["low"], ends["high"], strict=True))))], place, seed)
+            out += _drawn([rated], place, seed)
             out.append(part.loc[part.index.isin(once["row"])].assign(one_side=False))
     return pd.concat(out, ignore_index=True)
 
 
-def _drawn(frames: list[pd.DataFrame], codes: list[pd.Series], seed: int) -> list[pd.DataFrame]:
-    """The rows picked of each frame, one after the other from one stream; rows of a code share the first draw."""
+def _drawn(parts: list[tuple[pd.DataFrame, pd.Series]], place: dict[str, int], seed: int) -> list[pd.DataFrame]:
+    """The rows picked of each frame, all from one stream of draws; rows of one code share the first draw made for it.
+
+    place : where a dialogue comes in the order of draws; those without one follow in the order of their ids.
+    """
     twister, first, out = random.Random(seed), {}, []
-    for frame, code in zip(frames, codes, strict=True):
+    for frame, code in parts:
         items = frame.groupby(["method", "label", "dialogue"], sort=False)
-        place, many = items.cumcount(), items["score"].transform("size") > 1
-        twice = frame.assign(code=code)[place == 1].groupby("dialogue")["code"].agg(["first", "size"]).sort_index()
-        for unit, n in twice.itertuples(index=False):
+        nth, several = items.cumcount(), items["score"].transform("size") > 1
+        twice = frame.assign(code=code)[nth == 1].groupby("dialogue")["code"].agg(["first", "size"])
+        for dialogue in sorted(twice.index, key=lambda d: (place.get(d, len(place)), d)):
+            unit, n = twice.loc[dialogue]
             for _ in range(n):  # a draw for each label, of which only the first counts
                 first.setdefault(unit, twister.randint(0, 1))
-        out.append(frame[place == [first[c] if m else 0 for c, m in zip(code, many, strict=True)]])
+        out.append(frame[nth == [first[c] if m else 0 for c, m in zip(code, several, strict=True)]])
     return out
 
 

@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 
 from helpers.labels import METHODS, Label
-from helpers.rates import rare_interval, require_unit, sides
+from helpers.rates import rare_interval
 from helpers.resampling import Replicates, bootstrap_sums, generator, replicate_sums
 from helpers.schema import condition
+from helpers.scores import require_unit, sides
 
 #: an iteration that has not settled by then gives no strengths
 MAX_ITERATIONS = 10_000

@@ -10,56 +10,29 @@ marks in clustered samples).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.labels import METHODS
 from helpers.resampling import MIN_MINORITY, Interval, bootstrap_sums, bootstrap_two_way, generator
-from helpers.schema import condition
+from helpers.schema import condition, read_condition
+from helpers.scores import CELL, cluster_sums, identities, identity, numbered, outcomes, require_unit
 
-#: one estimate for each combination of these
-CELL = ["corpus", "method", "label", "group", "system"]
-#: result of a comparison for one side -> name of the share
-OUTCOMES = {"win": 1, "tie": 0, "loss": -1}
-
-
-def sides(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Comparisons seen from each of the two dialogues: two rows a comparison, the score with opposite signs.
-
-    comparisons : one row a comparison (`dialogue, system, dialogue_b, system_b, score` with +1 the first wins). Other
-    columns are repeated. Adds `item`, the same for both sides. Raises ValueError where a score is not -1, 0 or 1 or the
-    other side is missing. Checked by hand.
-    """
-    if comparisons[["dialogue_b", "system_b"]].isna().any(axis=None):
-        raise ValueError("a comparison lacks its other side: dialogue_b and system_b must be given in every row")
-    if not comparisons["score"].isin([-1, 0, 1]).all():
-        raise ValueError(f"a comparison scores -1, 0 or 1; found {sorted(comparisons['score'].unique().tolist())}")
-    left = comparisons.assign(item=comparisons["dialogue"].astype(str) + "\x1f" + comparisons["dialogue_b"].astype(str))
-    swap = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
-    right = left.rename(columns=swap)[left.columns].assign(score=-left["score"])
-    return pd.concat([left, right], ignore_index=True)
-
-
-def require_unit(annotations: pd.DataFrame, unit: str) -> None:
-    """Raise ValueError unless the column `unit` names the cluster of every annotation."""
-    if unit not in annotations or annotations[unit].isna().any():
-        raise ValueError(f"unit: the column {unit!r} must be known for every annotation; name another unit")
+#: from so many clusters on, those that are alike are counted together in resampling
+MANY_CLUSTERS = 2_000
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Wilson's score interval of a proportion of `n` independent trials.
 
-    Raises ValueError unless 0 <= successes <= n and n > 0. statsmodels' `proportion_confint` does the work; checked
-    against R's `prop.test(correct = FALSE)`.
+    Raises ValueError unless 0 <= successes <= n and n > 0. scipy does the work (statsmodels takes a second to import);
+    checked against R's `prop.test(correct = FALSE)`.
     """
-    from statsmodels.stats.proportion import proportion_confint  # here, because importing it takes a second
-
     if not 0 <= successes <= n or n < 1:
         raise ValueError(f"expected 0 <= successes <= n, n at least 1; found {successes} of {n}")
-    low, high = proportion_confint(successes, n, alpha=1 - confidence, method="wilson")
+    low, high = stats.binomtest(successes, n).proportion_ci(confidence, method="wilson")
     return float(low), float(high)
 
 
@@ -129,41 +102,25 @@ def rare_interval(n: np.ndarray, s: np.ndarray, q: np.ndarray, unit: str, confid
     return found | {"resample_unit": unit, "n_clusters": len(n), "n_undefined": 0, "note": note}
 
 
-def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
-    """The scores to be averaged, with the statistic each belongs to.
-
-    Adds `statistic`, `outcome` and `binary`: a comparison gives a 0/1 row for each side and each of win, tie and loss
-    (`share`); labels marked 0/1 give `rate`; all others `mean`. Checked by hand.
-    """
-    pairwise = annotations["method"].map(lambda m: METHODS[m].unit == "pair").astype(bool)
-    plain = annotations[~pairwise]
-    values = plain["score"].isin([0, 1]).groupby([plain["method"], plain["label"]]).transform("all").astype(bool)
-    out = [plain.assign(statistic=np.where(values, "rate", "mean"), outcome=None, binary=values)]
-    if pairwise.any():
-        both = sides(annotations[pairwise])
-        out += [
-            both.assign(statistic="share", outcome=name, binary=True, score=(both["score"] == value).astype(float))
-            for name, value in OUTCOMES.items()
-        ]
-    return pd.concat(out, ignore_index=True)
-
-
 def published(annotations: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
     """Rates and win, tie and loss shares with Wilson's interval, means with Student's t, as if scores were independent.
 
     annotations : one annotation an item. One result row a corpus, method, label, group, system and outcome (`rate`,
     `mean`, `share`). Finch et al. 2023, Figures 4 to 8. Checked on counts against R's `prop.test` and `t.test`.
     """
+    scores, codes = numbered(annotations)
+    order, binary = np.argsort(codes, kind="stable"), scores["binary"].to_numpy()
+    ends = np.cumsum(np.bincount(codes))[:-1] if len(codes) else []
     out = []
-    for key, rows in outcomes(annotations).groupby([*CELL, "statistic", "outcome"], sort=False, dropna=False):
-        x = rows["score"].to_numpy(dtype=float)
-        if rows["binary"].iloc[0]:
+    for head, at in zip(identities(scores, codes, "independent"), np.split(order, ends), strict=True):
+        x = scores["score"].to_numpy(dtype=float)[at]
+        if binary[at[0]]:
             (low, high), kind, reason = wilson(int(x.sum()), len(x), confidence), "wilson", ""
         else:
             low, high, reason = student_t(x, confidence)
             kind = "not_estimable" if reason else "t"
         row = {"estimate": x.mean(), "ci_low": low, "ci_high": high, "ci_kind": kind, "note": reason or None}
-        out.append({**_identity(key, "independent"), **row, "resample_unit": _level(key[1]), **_counts(rows)})
+        out.append({**head, **row, "resample_unit": head["level"]})
     return pd.DataFrame(out)
 
 
@@ -200,21 +157,37 @@ def clustered(
     dialogue sums, `statsmodels` cluster-robust variance, and by simulated coverage.
     """
     require_unit(annotations, unit)
+    scores, codes = numbered(annotations)
+    heads, clusters = identities(scores, codes, unit), cluster_sums(scores, codes, scores[unit])
+    found = _intervals(heads, clusters, scores["binary"].groupby(codes).first(), unit, seed, n_resamples, confidence)
     out = []
-    for key, rows in outcomes(annotations).groupby([*CELL, "statistic", "outcome"], sort=False, dropna=False):
-        x = rows["score"].to_numpy(dtype=float)
-        codes = rows[unit].factorize()[0]
-        n, s, q = (np.bincount(codes, w) for w in (np.ones(len(x)), x, x**2))
-        deff = design_effect(n, s, q)
-        found = rare_interval(n, s, q, unit, confidence) if rows["binary"].iloc[0] else None
-        if found is None:
-            rng = generator(seed, "clustered_rates", *map(str, key))
-            found = _bca(n, s, unit, rng, n_resamples, confidence)
-        out.append({**_identity(key, unit), **found, **_counts(rows)})
-        reason = None if np.isfinite(deff) else "one cluster, or no spread"
-        deff_row = {"statistic": "design_effect", "estimate": deff, "note": reason, "n_clusters": len(n)}
-        deff_row["condition"] = condition(of=key[-2], outcome=_text(key[-1]), unit=unit)
-        out.append({**_identity(key, unit), **deff_row, **_counts(rows)})
+    for head, interval, (_, sums) in zip(heads, found, clusters, strict=True):
+        out += [{**head, **interval}, {**head, **_design_effect_row(head, sums, unit)}]
+    return pd.DataFrame(out)
+
+
+def design_effects(annotations: pd.DataFrame, units: Iterable[str | tuple[str, str]]) -> pd.DataFrame:
+    """Design effects of the same rates, means and shares by other clusters, without intervals.
+
+    units : columns that name clusters; a pair of columns is two-way: its variance is that of either less that of their
+    intersections (Cameron, Gelbach and Miller 2011, Journal of Business & Economic Statistics 29, 238-249, eq. 2.9),
+    missing where this is negative. With few clusters, say annotators, read the value as a warning.
+
+    Result rows `design_effect`. Raises ValueError where a column is absent or has gaps. Checked against the one-way and
+    two-way cluster-robust covariance of `statsmodels.OLS`.
+    """
+    scores, codes = numbered(annotations)
+    out = []
+    for unit in units:
+        columns = [unit] if isinstance(unit, str) else list(unit)
+        for column in columns:
+            require_unit(annotations, column)
+        name = " and ".join(columns)
+        heads, parts = identities(scores, codes, name), [cluster_sums(scores, codes, scores[c]) for c in columns]
+        if len(columns) > 1:
+            parts.append(cluster_sums(scores, codes, scores.groupby(columns, sort=False).ngroup()))
+        for head, *sums in zip(heads, *parts, strict=True):
+            out.append({**head, **_design_effect_row(head, sums[0][1], name, [s for _, s in sums[1:]])})
     return pd.DataFrame(out)
 
 
@@ -239,7 +212,7 @@ def two_way(
     out = []
     for key, rows in outcomes(annotations).groupby([*CELL, "statistic", "outcome"], sort=False, dropna=False):
         what = f"{unit} and annotator"
-        head = {**_identity(key, what), **_counts(rows)}
+        head = {**identity(key, what), **_counts(rows)}
         (clusters, names), (people, annotators) = (pd.factorize(rows[c]) for c in (unit, "annotator"))
         x, reason = rows["score"].to_numpy(dtype=float), ""
         if "annotator_known" in rows and not rows["annotator_known"].all():
@@ -269,37 +242,52 @@ def _two_way_mean(tables: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.n
     return statistic
 
 
-def _bca(n, s, unit, rng, n_resamples, confidence) -> dict:
-    """BCa of the ratio of sums; clusters alike are counted together, so that the cost does not grow with them."""
-    rows, counts = np.unique(np.stack([n, s], axis=1), axis=0, return_counts=True)
-    interval = bootstrap_sums(
-        rows,
-        lambda sums: sums[:, 1] / sums[:, 0],
-        unit=unit,
-        rng=rng,
-        counts=counts,
-        n_resamples=n_resamples,
-        confidence=confidence,
-    )
-    return interval.row()
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _level(method: str) -> str:
-    return METHODS[method].unit
-
-
-def _identity(key: Sequence, independent_of: str) -> dict:
-    *cell, statistic, outcome = key
+def _design_effect_row(head: dict, sums: np.ndarray, unit: str, others: Sequence[np.ndarray] = ()) -> dict:
+    """others : the sums by the second cluster and by the intersections, for a two-way design effect."""
+    deff = design_effect(*sums.T)
+    if others:
+        deff += design_effect(*others[0].T) - design_effect(*others[1].T)
+    keys = read_condition(head["condition"])
+    named = condition(of=head["statistic"], outcome=keys.get("outcome"), unit=unit)
+    known = np.isfinite(deff) and deff > 0
     return {
-        **dict(zip(CELL, cell, strict=True)),
-        "statistic": statistic,
-        "level": _level(cell[1]),
-        "condition": condition(outcome=_text(outcome), interval=independent_of),
+        "statistic": "design_effect",
+        "condition": named,
+        "estimate": deff if known else np.nan,
+        "note": None if known else "the variance comes out negative" if others else "one cluster, or no spread",
+        "n_clusters": min(len(s) for s in (sums, *others)),
     }
+
+
+def _intervals(heads, clusters, binary, unit, seed, n_resamples, confidence) -> list[dict]:
+    """An interval for each estimate.
+
+    Estimates of one system on the same clusters share their resamples, because drawing is what costs. Where clusters
+    are many, an estimate has its own, with clusters that are alike counted together.
+    """
+    out: list[dict | None] = [None] * len(heads)
+    together: dict[tuple, list[int]] = {}
+    for i, (head, (names, sums)) in enumerate(zip(heads, clusters, strict=True)):
+        out[i] = rare_interval(*sums.T, unit, confidence) if binary[i] else None
+        if out[i] is None:
+            alone = (head["label"], head["condition"]) if len(names) > MANY_CLUSTERS else ()
+            block = *(head[c] for c in ("corpus", "method", "group", "system")), *alone
+            together.setdefault((block, names.tobytes()), []).append(i)
+    size = {"n_resamples": n_resamples, "confidence": confidence}
+    for (block, _), members in together.items():
+        rng = generator(seed, "clustered_rates", unit, *map(str, block))
+        sums = [clusters[i][1][:, column] for column in (0, 1) for i in members]
+        for i, interval in zip(members, _bca(np.column_stack(sums), unit=unit, rng=rng, **size), strict=True):
+            out[i] = interval.row()
+    return out
+
+
+def _bca(rows: np.ndarray, **options) -> list[Interval]:
+    """BCa of m ratios of sums. rows : (clusters, 2 m), the numbers of scores before the sums."""
+    m, counts = rows.shape[1] // 2, None
+    if len(rows) > MANY_CLUSTERS:
+        rows, counts = np.unique(rows, axis=0, return_counts=True)
+    return bootstrap_sums(rows, lambda sums: sums[:, m:] / sums[:, :m], counts=counts, **options)
 
 
 def _counts(rows: pd.DataFrame) -> dict:
