@@ -1,10 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-import statsmodels.api as sm
 from evaluations import SYSTEMS, comparisons, monte_carlo, ratings, study
-from hypothesis import given
-from hypothesis import strategies as st
 
 from helpers import ranking, rates, schema
 from helpers.labels import Label
@@ -113,63 +110,6 @@ def test_win_rates_agree_with_shares():
     assert half.to_dict() == pytest.approx((shares["win"] + shares["tie"] / 2).to_dict())
 
 
-wins = st.lists(st.integers(0, 9), min_size=16, max_size=16)
-
-
-@given(wins)
-def test_strengths_are_those_of_the_iteration_written_out(numbers):
-    w = np.array(numbers, dtype=float).reshape(4, 4)
-    np.fill_diagonal(w, 0)
-    found = ranking.strengths(w)
-    assert ranking.resampled_strengths(w[None])[0] == pytest.approx(found, nan_ok=True, abs=1e-6)
-    if np.isnan(found).any():
-        reach = np.linalg.matrix_power((w > 0) + np.eye(4), 4)
-        assert not (reach > 0).all()
-        return
-    p, games = np.ones(4), w + w.T
-    for _ in range(100_000):  # Hunter 2004, Annals of Statistics 32, eq. 3
-        before, p = p, w.sum(axis=1) / np.sum(games / (p[:, None] + p), axis=1)
-        p /= np.exp(np.log(p).mean())
-        if np.allclose(p, before, rtol=1e-12, atol=0):
-            break
-    assert found == pytest.approx(np.log(p), abs=1e-6)
-
-
-def test_strengths_are_those_of_a_logit():
-    rng = np.random.default_rng(4)
-    frame = comparisons([(*rng.choice(SYSTEMS, 2, replace=False), rng.choice([-1, 1])) for _ in range(150)])
-    x = np.zeros((len(frame), 4))
-    rows = np.arange(len(frame))
-    x[rows, [SYSTEMS.index(s) for s in frame["system"]]] = 1
-    x[rows, [SYSTEMS.index(s) for s in frame["system_b"]]] = -1
-    logit = sm.Logit(frame["score"] > 0, x[:, 1:]).fit(disp=0, tol=1e-12)
-    reference = np.concatenate([[0], logit.params])
-    found = ranking.bradley_terry(frame, seed=1, n_resamples=500)
-    assert found["estimate"].to_numpy() == pytest.approx(reference - reference.mean(), abs=1e-6)
-    assert (found["ci_low"] < found["estimate"]).all()
-    assert (found["estimate"] < found["ci_high"]).all()
-    # the interval is about as wide as the logit's standard errors say
-    cov = np.zeros((4, 4))
-    cov[1:, 1:] = logit.cov_params()
-    contrast = np.eye(4) - 0.25
-    se = np.sqrt(np.diag(contrast @ cov @ contrast.T))
-    assert ((found["ci_high"] - found["ci_low"]) / (2 * 1.96 * se)).to_numpy() == pytest.approx(1, abs=0.15)
-
-
-def test_a_tie_is_half_a_win_for_either():
-    a = ranking.bradley_terry(
-        comparisons([("a", "b", 1)] * 3 + [("b", "a", 1)] + [("a", "b", 0)] * 2), seed=1, n_resamples=100
-    )
-    assert a["estimate"].tolist() == pytest.approx([np.log(2) / 2, -np.log(2) / 2])
-
-
-def test_a_system_that_never_wins_has_no_strength():
-    found = ranking.bradley_terry(comparisons([("a", "b", 1), ("b", "a", 1), ("a", "c", 1)]), seed=1)
-    assert found["estimate"].isna().all()
-    assert found["note"].unique() == ["one group of systems never wins against the others: strengths do not exist"]
-    assert len(schema.make_results(found, study="x", notebook="07")) == 3
-
-
 def test_ranks_of_comparisons_are_those_of_win_rates():
     rng = np.random.default_rng(5)
     frame = comparisons([(*rng.choice(SYSTEMS, 2, replace=False), rng.integers(-1, 2)) for _ in range(300)])
@@ -182,7 +122,21 @@ def test_ranks_of_comparisons_are_those_of_win_rates():
 
 def test_an_unknown_unit_is_an_error():
     frame = comparisons([("a", "b", 1)]).drop(columns="session")
-    for function in (ranking.win_rates, ranking.bradley_terry):
-        with pytest.raises(ValueError, match="the column 'session' must be known"):
-            function(frame, seed=1)
-    assert isinstance(frame, pd.DataFrame)
+    with pytest.raises(ValueError, match="the column 'session' must be known"):
+        ranking.win_rates(frame, seed=1)
+    with pytest.raises(ValueError, match="the column 'session' must be known"):
+        ranking.ranks(frame, LABELS, seed=1)
+
+
+def test_ranks_of_a_label_do_not_depend_on_other_labels():
+    frame = study(np.random.default_rng(6), n_sessions=40, groups=("all",))
+    second = frame.assign(label="bad", score=-frame["score"])
+    alone = ranking.ranks(frame, LABELS, seed=1, n_resamples=500)
+    fewer = second[second["session"] > "s005"]  # judged on other sessions: resampled apart
+    for other in (second, fewer):
+        both = ranking.ranks(pd.concat([other, frame]), LABELS, seed=1, n_resamples=500)
+        own = both[both["label"] == "quality"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, alone)
+    # the same sessions, turned twice: the same ranks and shares
+    turned = ranking.ranks(second, LABELS, seed=1, n_resamples=500)
+    assert turned["estimate"].tolist() == alone["estimate"].tolist()

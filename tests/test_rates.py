@@ -206,3 +206,65 @@ def test_clustered_covers_where_wilson_does_not():
             covered[name].append(found["ci_low"].iloc[0] <= 0.2 <= found["ci_high"].iloc[0])
     assert np.mean(covered["clustered"]) > 0.95 - monte_carlo(0.95, n) - 0.01
     assert np.mean(covered["wilson"]) < 0.85
+
+
+def test_an_interval_does_not_depend_on_other_labels():
+    rng = np.random.default_rng(7)
+    marks = [rng.random(15) < p for p in rng.beta(4, 6, 40)]
+    frame = turns(marks)
+    alone = rates.clustered(frame, seed=1, n_resamples=500)
+    other = frame.assign(label="ignore", score=1 - frame["score"])
+    for more in (other, other[other["dialogue"] > "d003"]):  # on the same dialogues, and on fewer
+        both = rates.clustered(pd.concat([more, frame]), seed=1, n_resamples=500)
+        own = both[both["label"] == "redundant"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, alone)
+
+
+def test_many_clusters_are_counted_together():
+    rng = np.random.default_rng(8)
+    rows = [(f"d{i:05d}", "a", f"s{i}", x) for i, x in enumerate(rng.integers(1, 6, rates.MANY_CLUSTERS + 500))]
+    found = rates.clustered(ratings(rows), seed=1, n_resamples=4000).iloc[0]
+    one = rates.published(ratings(rows)).iloc[0]
+    assert found["n_clusters"] == len(rows)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((one["ci_low"], one["ci_high"]), abs=0.006)
+
+
+class TestDesignEffects:
+    def frame(self):
+        rng = np.random.default_rng(9)
+        rows, lean = [], rng.normal(size=6)
+        for d in range(30):
+            for a in rng.choice(6, 2, replace=False):
+                rows += [(f"d{d:02d}", "a", f"s{d}", lean[a] + rng.normal() + (d % 3), f"A{a}") for _ in range(4)]
+        frame = ratings([r[:4] for r in rows], method="continuous")
+        return frame.assign(annotator=[r[4] for r in rows])
+
+    def test_are_those_of_cluster_robust_least_squares(self):
+        frame = self.frame()
+        found = rates.design_effects(frame, ["dialogue", "annotator", ("dialogue", "annotator")])
+        x, simple = frame["score"].to_numpy(), frame["score"].var(ddof=1) / len(frame)
+        codes = {c: frame[c].factorize()[0] for c in ("dialogue", "annotator")}
+        for row, groups in zip(
+            found.itertuples(), [codes["dialogue"], codes["annotator"], np.stack(list(codes.values()), 1)], strict=True
+        ):
+            fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": groups})
+            assert row.estimate == pytest.approx(fit.cov_params()[0, 0] / simple)
+        assert found["n_clusters"].tolist() == [30, 6, 6]
+        assert found["condition"].tolist()[2] == "of=mean;unit=dialogue and annotator"
+
+    def test_those_of_the_cluster_are_those_beside_intervals(self):
+        frame = self.frame()
+        beside = rates.clustered(frame, seed=1, n_resamples=200).set_index("statistic").loc["design_effect"]
+        assert rates.design_effects(frame, ["dialogue"])["estimate"].item() == beside["estimate"]
+
+    def test_a_negative_variance_has_a_reason(self):
+        # two dialogues by two annotators, as unlike within either as can be: both variances are 0
+        rows = [("d1", "a", "s1", 1.0), ("d1", "a", "s1", 0.0), ("d2", "a", "s2", 0.0), ("d2", "a", "s2", 1.0)]
+        frame = ratings(rows, method="continuous").assign(annotator=["A", "B", "A", "B"])
+        row = rates.design_effects(frame, [("dialogue", "annotator")]).iloc[0]
+        assert np.isnan(row["estimate"])
+        assert row["note"] == "the variance comes out negative"
+
+    def test_an_unknown_unit_is_an_error(self):
+        with pytest.raises(ValueError, match="the column 'interactor' must be known"):
+            rates.design_effects(self.frame(), ["interactor"])

@@ -7,7 +7,7 @@ the study's own pick and, where it matters, as its distribution over picks.
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def pick_one(annotations: pd.DataFrame, rng: np.random.Generator, *, keep: str =
     left, so both orientations take the same pick. The pick depends on the random numbers and on who judged what,
     not on the order of the rows. Checked against cases counted by hand and by the frequency of picks.
     """
-    return annotations[_mask(*_codes(annotations, keep), rng)]
+    return annotations[_chooser(annotations, keep)(rng)]
 
 
 def picks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[pd.DataFrame]:
@@ -49,9 +49,15 @@ def picks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue
 
     Pick number i depends on `seed` and i only: more picks do not change the earlier ones.
     """
-    item, holder = _codes(annotations, keep)
+    for chosen in masks(annotations, n, seed, keep=keep):
+        yield annotations[chosen]
+
+
+def masks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[np.ndarray]:
+    """The rows of `picks` as (rows,) arrays, true where a row is picked: for callers that need sums only."""
+    choose = _chooser(annotations, keep)
     for i in range(n):
-        yield annotations[_mask(item, holder, generator(seed, "pick", str(i)))]
+        yield choose(generator(seed, "pick", str(i)))
 
 
 def pick_as_published(
@@ -148,12 +154,22 @@ def _number(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return frame.groupby(columns, dropna=False, sort=True).ngroup().to_numpy()
 
 
-def _mask(item: np.ndarray, holder: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    if not len(item):
-        return np.zeros(0, dtype=bool)
-    draw = rng.random(holder.max() + 1)[holder]
-    order = np.lexsort((draw, item))
-    first = np.r_[True, np.diff(item[order]) != 0]
-    chosen = np.zeros(len(item), dtype=bool)
-    chosen[order[first]] = True
-    return chosen
+def _chooser(annotations: pd.DataFrame, keep: str) -> Callable[[np.random.Generator], np.ndarray]:
+    """A function from random numbers to the rows picked: of each item the one with the smallest number."""
+    item, holder = _codes(annotations, keep)
+    order = np.argsort(item, kind="stable")
+    item, who = item[order], holder[order]
+    starts = np.flatnonzero(np.r_[True, np.diff(item) != 0]) if len(item) else []
+    sizes = np.diff(np.r_[starts, len(item)])
+
+    def choose(rng: np.random.Generator) -> np.ndarray:
+        chosen = np.zeros(len(item), dtype=bool)
+        if not len(item):
+            return chosen
+        draw = rng.random(holder.max() + 1)[who]
+        smallest = np.flatnonzero(draw == np.repeat(np.minimum.reduceat(draw, starts), sizes))
+        # one row an item, even where a holder has two
+        chosen[order[smallest[np.r_[True, np.diff(item[smallest]) != 0]]]] = True
+        return chosen
+
+    return choose

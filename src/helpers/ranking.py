@@ -2,17 +2,17 @@
 
 `ranks` orders systems by their mean score, rate or bot-vs-all win rate; beside each rank stand an interval that holds
 for all systems at once, and how often a system comes first when sessions are resampled. The latter is no probability
-that the system is best: with four equal systems the largest such share has a median of .56. `win_rates` and
-`bradley_terry` are for comparisons.
+that the system is best: with four equal systems the largest such share has a median of .56. `win_rates` are for
+comparisons; so is `strengths`.
 
-References: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, Review of Economic Studies 91, 476-518,
-section 3; Bradley and Terry 1952, Biometrika 39, 324-345; Ford 1957, American Mathematical Monthly 64(8), 28-33 (when
-strengths exist).
+Reference: Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, Review of Economic Studies 91, 476-518,
+section 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -24,8 +24,7 @@ from helpers.resampling import Replicates, bootstrap_sums, generator, replicate_
 from helpers.schema import condition
 from helpers.scores import require_unit, sides
 
-#: an iteration that has not settled by then gives no strengths
-MAX_ITERATIONS = 10_000
+BLOCK = ["corpus", "method", "group"]
 CELL = ["corpus", "method", "label", "group"]
 
 
@@ -63,26 +62,83 @@ def ranks(
     require_unit(annotations, unit)
     direction = {(x.method, x.id): x.direction for x in labels}
     out = []
-    for key, rows in annotations.groupby(CELL, sort=False):
-        sign = direction.get((key[1], key[2]), 0)
-        scores = _scores(rows)
-        systems = sorted(scores["system"].unique())
-        if sign == 0 or len(systems) < 2:
-            continue
-        sums = _unit_sums(scores, systems, unit)
-        rng = generator(seed, "ranks", unit, *key)
-        found = replicate_sums(sums, _means(len(systems), sign), unit=unit, rng=rng, n_resamples=n_resamples)
-        order, low, high, first, reason = rank_intervals(found, confidence)
-        head = {**dict(zip(CELL, key, strict=True)), "level": METHODS[key[1]].unit, "resample_unit": unit}
-        head |= {"condition": condition(of="win_rate" if "won" in scores else "mean", resample=unit)}
-        head |= {"n_clusters": len(sums), "n_undefined": int((~np.isfinite(found.values).all(axis=1)).sum())}
-        for i, system in enumerate(systems):
-            own = {**head, "system": system, "n": int((scores["system"] == system).sum()), "note": reason or None}
-            kind = "not_estimable" if reason else "simultaneous"
-            interval = {"estimate": order[i], "ci_low": low[i], "ci_high": high[i], "ci_kind": kind}
-            out.append({**own, "statistic": "rank", **interval})
-            out.append({**own, "statistic": "first_place_share", "estimate": first[i]})
+    for block, part in annotations.groupby(BLOCK, sort=False):
+        signed = [(key, rows, direction.get((key[1], key[2]), 0)) for key, rows in part.groupby(CELL, sort=False)]
+        tables = [_table(key, rows, sign, unit) for key, rows, sign in signed if sign]
+        for table, found in _replicated([t for t in tables if len(t.systems) > 1], block, unit, seed, n_resamples):
+            out += _rank_rows(table, found, unit, confidence)
     return pd.DataFrame(out)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """What ranks of one label are made from. sums : (units, 2 m), of m systems the numbers of scores before the sums;
+    units : (units,) their names; sign : -1 where less is better."""
+
+    key: tuple
+    systems: list[str]
+    n: dict[str, int]
+    units: np.ndarray
+    sums: np.ndarray
+    sign: int
+    of: str
+
+
+def _table(key: tuple, rows: pd.DataFrame, sign: int, unit: str) -> _Table:
+    scores = _scores(rows)
+    systems = sorted(scores["system"].unique())
+    codes, names = pd.factorize(scores[unit], sort=True)
+    system = pd.Index(systems).get_indexer(scores["system"])
+    sums = np.zeros((len(names), 2 * len(systems)))
+    np.add.at(sums, (codes, system), 1.0)
+    np.add.at(sums, (codes, system + len(systems)), scores["score"].to_numpy(dtype=float))
+    n = scores["system"].value_counts().to_dict()
+    of = "win_rate" if "won" in scores else "mean"
+    return _Table(key, systems, n, names.to_numpy(dtype=object), sums, sign, of)
+
+
+def _replicated(
+    tables: list[_Table], block: tuple, unit: str, seed: int, n_resamples: int
+) -> Iterator[tuple[_Table, Replicates]]:
+    """Resampled values of each system, more being better. Labels judged on the same units share their resamples."""
+    together: dict[tuple, list[_Table]] = {}
+    for table in tables:
+        together.setdefault(tuple(table.units), []).append(table)
+    for members in together.values():
+        rows = np.concatenate([t.sums for t in members], axis=1)
+        rng = generator(seed, "ranks", unit, *block)
+        found = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n_resamples)
+        ends = np.cumsum([len(t.systems) for t in members])
+        for table, end in zip(members, ends, strict=True):
+            at = slice(end - len(table.systems), end)
+            parts = {"values": found.values[:, at], "jackknife": found.jackknife[:, at]}
+            yield table, replace(found, estimate=found.estimate[at], **parts)
+
+
+def _means(tables: list[_Table]) -> Callable[[np.ndarray], np.ndarray]:
+    """From the sums of all tables side by side to the signed means of their systems side by side."""
+    ends = np.cumsum([t.sums.shape[1] for t in tables])[:-1]
+
+    def values(sums: np.ndarray) -> np.ndarray:
+        halves = [np.split(part, 2, axis=1) for part in np.split(sums, ends, axis=1)]
+        return np.concatenate([t.sign * total / n for t, (n, total) in zip(tables, halves, strict=True)], axis=1)
+
+    return values
+
+
+def _rank_rows(table: _Table, found: Replicates, unit: str, confidence: float) -> list[dict]:
+    order, low, high, first, reason = rank_intervals(found, confidence)
+    head = {**dict(zip(CELL, table.key, strict=True)), "level": METHODS[table.key[1]].unit, "resample_unit": unit}
+    head |= {"condition": condition(of=table.of, resample=unit), "n_clusters": len(table.units)}
+    head |= {"n_undefined": int((~np.isfinite(found.values).all(axis=1)).sum())}
+    out = []
+    for i, system in enumerate(table.systems):
+        own = {**head, "system": system, "n": table.n[system], "note": reason or None}
+        kind = "not_estimable" if reason else "simultaneous"
+        interval = {"estimate": order[i], "ci_low": low[i], "ci_high": high[i], "ci_kind": kind}
+        out.append({**own, "statistic": "rank", **interval})
+        out.append({**own, "statistic": "first_place_share", "estimate": first[i]})
+    return out
 
 
 def rank_intervals(
@@ -169,125 +225,9 @@ def win_rates(
     return pd.DataFrame(out)
 
 
-def bradley_terry(
-    comparisons: pd.DataFrame,
-    *,
-    seed: int,
-    unit: str = "session",
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    """Bradley-Terry strengths on the log scale, mean 0 over systems, a tie counting as half a win for either.
-
-    comparisons : one annotation an item, with the column `unit`, which is resampled (BCa). Result rows `bradley_terry`
-    a system. Strengths exist only if no split of the systems has one part never winning against the other (Ford 1957):
-    else the reason stands instead, and resamples without strengths are counted as undefined.
-
-    `evalica` computes the strengths. Checked against the minorisation-maximisation iteration written out and a
-    `statsmodels` logit.
-    """
-    require_unit(comparisons, unit)
-    out = []
-    for key, rows in comparisons.groupby(CELL, sort=False):
-        systems = sorted({*rows["system"], *rows["system_b"]})
-        m, names = len(systems), pd.Index(systems)
-        left, right = names.get_indexer(rows["system"]), names.get_indexer(rows["system_b"])
-        codes, won = rows[unit].factorize()[0], (rows["score"].to_numpy(dtype=float) + 1) / 2
-        sums = np.zeros((codes.max() + 1, m, m))
-        np.add.at(sums, (codes, left, right), won)
-        np.add.at(sums, (codes, right, left), 1 - won)
-        head = {**dict(zip(CELL, key, strict=True)), "level": METHODS[key[1]].unit, "statistic": "bradley_terry"}
-        head |= {"condition": condition(resample=unit), "n": len(rows)}
-        estimate = strengths(sums.sum(axis=0))
-        if not np.isfinite(estimate).all():
-            reason = "one group of systems never wins against the others: strengths do not exist"
-            none = {"estimate": np.nan, "ci_kind": "not_estimable", "resample_unit": unit, "note": reason}
-            out += [{**head, "system": s, **none} for s in systems]
-            continue
-        found = bootstrap_sums(
-            sums.reshape(len(sums), -1),
-            lambda t, m=m: resampled_strengths(t.reshape(-1, m, m)),
-            unit=unit,
-            rng=generator(seed, "bradley_terry", unit, *key),
-            n_resamples=n_resamples,
-            confidence=confidence,
-        )
-        out += [
-            {**head, "system": s, **f.row(), "estimate": e} for s, f, e in zip(systems, found, estimate, strict=True)
-        ]
-    return pd.DataFrame(out)
-
-
-def strengths(wins: np.ndarray) -> np.ndarray:
-    """Log Bradley-Terry strengths with mean 0 from an (m, m) matrix of wins of row over column; NaN where none exist.
-
-    `evalica` does the work. Checked against the minorisation-maximisation iteration and a `statsmodels` logit.
-    """
-    import evalica  # here, because most notebooks do without
-
-    m = len(wins)
-    if not _connected(wins[None])[0]:
-        return np.full(m, np.nan)
-    i, j = np.nonzero(wins)
-    found = evalica.bradley_terry(
-        i.tolist(),
-        j.tolist(),
-        [evalica.Winner.X] * len(i),
-        index=pd.Index(range(m)),
-        weights=wins[i, j].tolist(),
-        tolerance=1e-10,
-        limit=MAX_ITERATIONS,
-    )
-    log = np.log(found.scores.sort_index().to_numpy())
-    return log - log.mean() if found.iterations < found.limit else np.full(m, np.nan)
-
-
-def resampled_strengths(wins: np.ndarray) -> np.ndarray:
-    """`strengths` of many (k, m, m) matrices at once: (k, m), NaN where none exist.
-
-    evalica's own iteration (Newman 2023, JMLR 24(238), eq. 5) on all matrices together, as calling it for each resample
-    takes sixty times as long. Checked against `strengths`.
-    """
-    out, usable = np.full(wins.shape[:2], np.nan), _connected(wins)
-    w, p = wins[usable], np.ones((usable.sum(), wins.shape[1]))
-    settled = np.zeros(len(w), dtype=bool)
-    for _ in range(MAX_ITERATIONS):
-        before = p.copy()
-        for i in range(p.shape[1]):
-            total = p[:, i, None] + p
-            p[:, i] = np.sum(w[:, i] * p / total, axis=1) / np.sum(w[:, :, i] / total, axis=1)
-        p /= np.exp(np.log(p).mean(axis=1, keepdims=True))
-        settled = np.isclose(p, before, rtol=1e-10, atol=0).all(axis=1)
-        if settled.all():
-            break
-    out[usable] = np.where(settled[:, None], np.log(p), np.nan)
-    return out
-
-
-def _connected(wins: np.ndarray) -> np.ndarray:
-    """(k,): whether each of the systems can be reached from each other one along wins (Ford 1957)."""
-    reached = (wins > 0) | np.eye(wins.shape[-1], dtype=bool)
-    for _ in range(wins.shape[-1].bit_length()):
-        reached = reached @ reached
-    return reached.all(axis=(1, 2))
-
-
 def _scores(rows: pd.DataFrame) -> pd.DataFrame:
     """One row a judged system; a comparison gives two, with ties worth a half (column `won`)."""
     if METHODS[rows["method"].iloc[0]].unit != "pair":
         return rows
     both = sides(rows)
     return both.assign(won=(both["score"] + 1) / 2, score=(both["score"] + 1) / 2)
-
-
-def _means(m: int, sign: int) -> Callable[[np.ndarray], np.ndarray]:
-    return lambda sums: sign * sums[:, m:] / sums[:, :m]
-
-
-def _unit_sums(scores: pd.DataFrame, systems: list[str], unit: str) -> np.ndarray:
-    """(units, 2 * systems): the number of scores of each system, then their sums."""
-    codes, system = scores[unit].factorize()[0], pd.Index(systems).get_indexer(scores["system"])
-    out = np.zeros((codes.max() + 1, 2 * len(systems)))
-    np.add.at(out, (codes, system), 1.0)
-    np.add.at(out, (codes, system + len(systems)), scores["score"].to_numpy(dtype=float))
-    return out

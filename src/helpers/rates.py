@@ -249,7 +249,7 @@ def _design_effect_row(head: dict, sums: np.ndarray, unit: str, others: Sequence
         deff += design_effect(*others[0].T) - design_effect(*others[1].T)
     keys = read_condition(head["condition"])
     named = condition(of=head["statistic"], outcome=keys.get("outcome"), unit=unit)
-    known = np.isfinite(deff) and deff > 0
+    known = np.isfinite(deff) and (deff > 0 or not others)
     return {
         "statistic": "design_effect",
         "condition": named,
