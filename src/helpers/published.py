@@ -1,4 +1,8 @@
-"""The papers' printed numbers, and when a recomputed number counts as equal to a printed one."""
+"""The papers' printed numbers, patterns that select them, and when a recomputed number is equal to a printed one.
+
+A printed number has a place: `element/panel/row/column`, e.g. `Table 3/free_run_1/a/overall`. A pattern is such a place
+in which a part may be `*` (any), end in `*` (any that begins so), be `a|b` (one of), or `!a|b` (none of).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,13 @@ import pandas as pd
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "published"
 COLUMNS = ("paper", "element", "panel", "row", "column", "value", "unit", "decimals", "note")
+PLACE = ["element", "panel", "row", "column"]
 
 
 @cache
-def _read() -> pd.DataFrame:
+def _read(folder: Path) -> pd.DataFrame:
     frames = []
-    for path in sorted(FOLDER.glob("*.csv")):
+    for path in sorted(folder.glob("*.csv")):
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
         if tuple(frame.columns) == COLUMNS:  # the others hold text, not numbers
             frames.append(frame.assign(file=path.name))
@@ -22,12 +27,12 @@ def _read() -> pd.DataFrame:
     return out.assign(printed=out["value"], value=out["value"].astype(float), decimals=out["decimals"].astype(int))
 
 
-def load(paper: str | None = None, element: str | None = None) -> pd.DataFrame:
+def load(paper: str | None = None, element: str | None = None, folder: Path = FOLDER) -> pd.DataFrame:
     """Printed numbers, one a row: the columns of the CSVs, `printed` as text beside `value` as a number, and `file`.
 
     Rows with unit `bool` are check marks, not numbers, and stay out. Raises KeyError when nothing is left.
     """
-    frame = _read()
+    frame = _read(folder)
     frame = frame[frame["unit"] != "bool"]
     for column, wanted in (("paper", paper), ("element", element)):
         if wanted is not None:
@@ -37,13 +42,35 @@ def load(paper: str | None = None, element: str | None = None) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
+def fits(part: str, value: str) -> bool:
+    """Whether a value is what one part of a pattern asks for."""
+    if part.startswith("!"):
+        return not fits(part[1:], value)
+    return any(value.startswith(p[:-1]) if p.endswith("*") else value == p for p in part.split("|"))
+
+
+def select(printed: pd.DataFrame, paper: str, pattern: str) -> pd.DataFrame:
+    """The numbers of a paper that a pattern names. Raises ValueError where it has not four parts or names nothing."""
+    parts = pattern.split("/")
+    if len(parts) != len(PLACE):
+        raise ValueError(f"{paper}: {pattern!r}: expected element/panel/row/column, found {len(parts)} parts")
+    keep = printed["paper"] == paper
+    for column, part in zip(PLACE, parts, strict=True):
+        keep &= printed[column].map({v: fits(part, v) for v in printed[column].unique()})
+    if not keep.any():
+        raise ValueError(f"{paper}: {pattern!r}: the paper prints no such number")
+    return printed[keep]
+
+
+def tolerance(decimals: pd.Series | int) -> pd.Series | float:
+    """Half a unit of the last printed decimal: how far the number that was rounded may lie from the printed one."""
+    return 0.5 * 10.0 ** -(decimals.astype(float) if isinstance(decimals, pd.Series) else decimals)
+
+
 def agrees(printed: pd.Series | float, decimals: pd.Series | int, reproduced: pd.Series | float) -> pd.Series | bool:
     """Whether the printed number is the reproduced one rounded to the printed decimals.
 
     The rule knows nothing of the values: the two differ by at most half a unit of the last printed decimal. Both
     ways of rounding an exact half are therefore accepted. A missing reproduced value agrees with nothing.
     """
-    half = (
-        0.5 * 10.0 ** -pd.Series(decimals).astype(float) if isinstance(decimals, pd.Series) else 0.5 * 10.0**-decimals
-    )
-    return abs(reproduced - printed) <= half + 1e-9
+    return abs(reproduced - printed) <= tolerance(decimals) + 1e-9

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 import pandas as pd
 
 from helpers.audit.ranges import Range, exactly, printed
+from helpers.published import fits
 
 PARTS = ("element", "panel", "row", "column")
 
@@ -90,24 +91,16 @@ class Printed:
         if len(parts) != len(PARTS):
             raise ValueError(f"{pattern!r}: expected element/panel/row/column, found {len(parts)} parts")
         paper = owner or paper
-        elements = [e for p, e in self._by_element if p == paper and _fits(parts[0], e)]
+        elements = [e for p, e in self._by_element if p == paper and fits(parts[0], e)]
         found = [
             cell
             for element in elements
             for cell in self._by_element[paper, element]
-            if all(_fits(part, getattr(cell, p)) for part, p in zip(parts[1:], PARTS[1:], strict=True))
+            if all(fits(part, getattr(cell, p)) for part, p in zip(parts[1:], PARTS[1:], strict=True))
         ]
         if not found:
             raise ValueError(f"{pattern!r}: {paper} prints no such number")
         return tuple(found)
-
-
-def _fits(part: str, value: str) -> bool:
-    if part == "*":
-        return True
-    if part.startswith("!"):
-        return value not in part[1:].split("|")
-    return value in part.split("|")
 
 
 def ids(cells: Iterable[Cell]) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from helpers import published
+from helpers.yaml_file import read
 
 #: rule -> the expression it stands for
 EXPRESSIONS = {"copy": "x", "sum": "sum(x)", "mean": "mean(x)", "percentage": "100 * part / whole"}
@@ -36,7 +36,6 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 
 
-_Model = TypeVar("_Model", bound=BaseModel)
 _Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
@@ -123,8 +122,8 @@ class Conventions(_Strict):
 
 def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
     """The conventions, and the checks of every paper. Raises ValueError naming the file and what is wrong in it."""
-    conventions = _read(folder / "audit.yaml", Conventions)
-    papers = [_read(path, Paper) for path in sorted(folder.glob("*_checks.yaml"))]
+    conventions = read(folder / "audit.yaml", Conventions)
+    papers = [read(path, Paper) for path in sorted(folder.glob("*_checks.yaml"))]
     for paper in papers:
         names = [c.id for c in paper.checks]
         twice = sorted({n for n in names if names.count(n) > 1})
@@ -132,11 +131,3 @@ def load(folder: Path = published.FOLDER) -> tuple[Conventions, list[Paper]]:
         if twice or unknown:
             raise ValueError(f"{paper.paper}_checks.yaml: ids given twice: {twice}; unknown words in: {unknown}")
     return conventions, papers
-
-
-def _read(path: Path, model: type[_Model]) -> _Model:
-    try:
-        return model.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except ValidationError as error:
-        problems = "\n".join(f"  {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
-        raise ValueError(f"{path.name}:\n{problems}") from None
