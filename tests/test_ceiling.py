@@ -129,7 +129,7 @@ def of(found, name, **columns):
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
 def test_replaceability_is_that_of_plain_loops(coefficient):
     annotations, scores = metric_study(np.random.default_rng(5), n_contexts=15, missing=0.05)
-    found = ceiling.replaceability(annotations, scores, seed=1, coefficient=coefficient, n_resamples=300)
+    found = ceiling.replaceability(annotations, scores, coefficient=coefficient)
     assert len(schema.make_results(found, study="x", notebook="09")) == 16
     wide = annotations[annotations["label"] == "quality"].pivot_table(
         index="dialogue", columns="annotator", values="score"
@@ -152,13 +152,13 @@ def test_replaceability_is_that_of_plain_loops(coefficient):
 
 def test_a_metric_that_is_one_more_annotator_is_as_good():
     rng, n, inside = np.random.default_rng(6), 100, []
-    for i in range(n):
-        _, scores = true_and_rated(rng, n=60, m=4)
+    for _ in range(n):
+        scores = true_and_rated(rng, n=60, m=4)[1]
         frame = rated(scores[:, :3])
         metric = frame.drop_duplicates("dialogue")[["corpus", "dialogue", "turn"]].assign(
             metric="m", score=scores[:, 3]
         )
-        row = of(ceiling.replaceability(frame, metric, seed=i, n_resamples=300), "difference")
+        row = of(ceiling.replaceability(frame, metric), "difference")
         inside.append(row["ci_low"] < 0 < row["ci_high"])
     assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
 
@@ -166,10 +166,37 @@ def test_a_metric_that_is_one_more_annotator_is_as_good():
 def test_annotators_with_few_items_are_left_out_and_counted():
     annotations, scores = metric_study(np.random.default_rng(7), n_contexts=10)
     few = annotations[(annotations["annotator"] != "A2") | (annotations["dialogue"] < "d0020")]
-    found = ceiling.replaceability(few, scores, seed=1, n_resamples=100)
+    found = ceiling.replaceability(few, scores)
     row = of(found, "difference", label="quality", metric="m")
     assert row["n_annotators"] == 2
     assert row["note"].startswith("1 of 3 annotators have fewer than 20 items")
-    none = ceiling.replaceability(annotations, scores, seed=1, min_items=1_000)
+    none = ceiling.replaceability(annotations, scores, min_items=1_000)
     assert none["estimate"].isna().all()
     assert none["note"].unique() == ["3 of 3 annotators have fewer than 1000 items or constant ratings"]
+
+
+def test_interval_of_replaceability_is_about_that_of_the_bootstrap():
+    annotations, scores = metric_study(np.random.default_rng(8), n_contexts=40)
+    one = annotations[annotations["label"] == "quality"]
+    row = of(ceiling.replaceability(one, scores[scores["metric"] == "m"]), "difference")
+    wide = one.pivot_table(index="dialogue", columns="annotator", values="score")
+    value = scores[scores["metric"] == "m"].set_index("dialogue")["score"].loc[wide.index].to_numpy()
+    own = wide.to_numpy()
+    rest = np.stack([np.delete(own, a, axis=1).mean(axis=1) for a in range(3)], axis=1)
+    contexts = np.arange(160).reshape(40, 4)  # dialogues of a context follow each other
+    assert (
+        one.drop_duplicates("dialogue").sort_values("dialogue")["context"].factorize()[0] == np.arange(160) // 4
+    ).all()
+
+    def difference(index):
+        at = contexts[index].ravel()
+        r = [
+            (stats.spearmanr(value[at], rest[at, a])[0], stats.spearmanr(own[at, a], rest[at, a])[0]) for a in range(3)
+        ]
+        return np.subtract(*np.mean(r, axis=0))
+
+    rng = np.random.default_rng(9)
+    drawn = [difference(rng.integers(0, 40, 40)) for _ in range(800)]
+    half = (row["ci_high"] - row["ci_low"]) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, 39) * np.std(drawn), rel=0.12)
+    assert (row["ci_kind"], row["resample_unit"], row["n_clusters"]) == ("cluster_robust", "context", 40)

@@ -55,6 +55,18 @@ def test_ranks_within_resamples_are_those_of_the_resample_written_out(pairs, see
                 assert values[k, j] == pytest.approx(expected, abs=1e-7, nan_ok=True)
 
 
+def test_several_metrics_at_once_are_each_alone():
+    rng = np.random.default_rng(4)
+    x, y = np.rint(rng.normal(size=(2, 20, 3)) * 2)
+    x[3, 1], y[5, 2] = np.nan, np.nan
+    counts = rng.multinomial(20, np.full(20, 0.05), size=5).astype(float)
+    for c in ("pearson", "spearman"):
+        found = correlation.weighted_correlations(x, y, counts, c)
+        alone = np.stack([correlation.weighted_correlations(column, y, counts, c) for column in x.T], axis=1)
+        assert found.shape == (5, 3, 3)
+        assert found == pytest.approx(alone, nan_ok=True)
+
+
 @given(samples, st.floats(0.1, 5), st.floats(-9, 9))
 def test_an_affine_change_leaves_pearson_and_any_rising_one_leaves_ranks(pairs, scale, shift):
     x, y = np.array(pairs, dtype=float).T
@@ -134,3 +146,40 @@ def test_fisher_mean_is_that_of_psych():
     assert (mean, n, excluded) == (pytest.approx(R["fisher_mean"]), 4, 2)
     mean, n, excluded = correlation.fisher_mean(np.array([1.0, 1.0]))
     assert (np.isnan(mean), n, excluded) == (True, 0, 2)
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
+def test_influence_is_what_an_item_contributes(coefficient):
+    """Its sum of squares is the jackknife's variance, up to the order that the projection leaves out."""
+    rng, n = np.random.default_rng(5), 400
+    x = rng.normal(size=n)
+    y = np.rint(x + rng.normal(size=n))
+    r, effect = correlation.influence(x, y, coefficient)
+    assert r == pytest.approx(SCIPY[coefficient](x, y).statistic)
+    assert effect.mean() == pytest.approx(0, abs=1e-12)
+    without = np.array([SCIPY[coefficient](np.delete(x, i), np.delete(y, i)).statistic for i in range(n)])
+    assert np.corrcoef(effect, r - without)[0, 1] > 0.999
+    assert np.sum(effect**2) / n**2 == pytest.approx((n - 1) * np.var(without), rel=0.03)
+
+
+def test_interval_from_influences_covers_with_clusters():
+    rng, n, truth = (
+        np.random.default_rng(6),
+        300,
+        6 / np.pi * np.arcsin(0.25),
+    )  # Spearman's rho of a normal pair, r = .5
+    covered = []
+    for _ in range(n):
+        shared, own = (rng.normal(size=(60, k, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T for k in (1, 4))
+        x, y = (0.8 * shared + 0.6 * own).reshape(-1, 2).T
+        r, effect = correlation.influence(x, y)
+        se = correlation.clustered_se(effect / len(x), np.repeat(np.arange(60), 4))
+        low, high = correlation.fisher_interval(r, se, 59)
+        covered.append(low < truth < high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
+
+
+def test_no_interval_from_one_cluster_or_a_perfect_correlation():
+    assert np.isnan(correlation.clustered_se(np.array([1.0, -1.0]), np.array([0, 0])))
+    assert np.isnan(correlation.fisher_interval(1.0, 0.1, 5)).all()
+    assert np.isnan(correlation.fisher_interval(0.5, np.nan, 5)).all()

@@ -1,19 +1,21 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from evaluations import metric_study, monte_carlo
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 from test_correlation import SCIPY
 from test_rates import R
 
-from helpers import metric_comparison, metric_correlation, schema
+from helpers import metric_comparison, metric_items, schema
 
 
 @pytest.fixture(scope="module")
 def joined():
     annotations, scores = metric_study(np.random.default_rng(1), missing=0.05)
-    return metric_correlation.join(metric_correlation.human_means(annotations), scores)
+    return metric_items.join(metric_items.human_means(annotations), scores)
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_permutation_keeps_its_size_with_contexts_where_williams_does_not():
 
 def test_compare_gives_both_tests_on_common_items(joined):
     found = metric_comparison.compare(joined, seed=1, n_permutations=500)
-    assert len(schema.make_results(found, study="x", notebook="09")) == 4
+    assert len(schema.make_results(found, study="x", notebook="09")) == 5
     wide = joined[joined["label"] == "quality"].pivot_table(index="dialogue", columns="metric", values="value").dropna()
     human = joined[joined["label"] == "quality"].drop_duplicates("dialogue").set_index("dialogue")["human"][wide.index]
     rows = found[found["label"] == "quality"].set_index("condition")
@@ -83,3 +85,26 @@ def test_compare_gives_both_tests_on_common_items(joined):
     )
     assert constant["p_value"].isna().all()
     assert set(constant["note"]) == {"one of the two sides is constant"}
+
+
+def test_the_mean_over_labels_has_a_test_of_its_own(joined):
+    found = metric_comparison.compare(joined, seed=1, n_permutations=500)
+    mean = found[found["condition"].str.contains("over=label")].iloc[0]
+    each = found[found["condition"].str.contains("test=permutation") & found["label"].notna()]
+    assert mean["estimate"] == pytest.approx(each["estimate"].mean())
+    assert (mean["n"], mean["resample_unit"]) == (2, "context")
+    assert mean["p_value"] < 0.01
+    twins = metric_comparison.compare(joined[joined["metric"] == "m"].assign(metric="a"), seed=1)
+    assert twins.empty
+
+
+def test_pairs_are_adjusted_together_and_do_not_depend_on_each_other(joined):
+    third = joined[joined["metric"] == "m"].assign(metric="o", value=lambda f: f["value"].round(0))
+    both = metric_comparison.compare(pd.concat([joined, third]), seed=1, n_permutations=400)
+    alone = metric_comparison.compare(joined, seed=1, n_permutations=400)
+    keys = ["label", "metric", "condition"]
+    pair = both.merge(alone, on=keys, suffixes=("", "_alone"))
+    assert len(pair) == len(alone)
+    assert pair["p_value"].to_numpy() == pytest.approx(pair["p_value_alone"].to_numpy())
+    rows = both[(both["label"] == "quality") & both["condition"].str.contains("permutation")]
+    assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method="holm")[1])

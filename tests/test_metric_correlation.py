@@ -5,14 +5,14 @@ from evaluations import metric_study, monte_carlo
 from scipy import stats
 from test_correlation import SCIPY
 
-from helpers import metric_correlation, schema
+from helpers import metric_correlation, metric_items, schema
 from helpers.resampling import generator
 
 
 @pytest.fixture(scope="module")
 def joined():
     annotations, scores = metric_study(np.random.default_rng(1), missing=0.05)
-    return metric_correlation.join(metric_correlation.human_means(annotations), scores)
+    return metric_items.join(metric_items.human_means(annotations), scores)
 
 
 def pick(found, statistic, **columns):
@@ -27,7 +27,7 @@ def pick(found, statistic, **columns):
 def test_human_means_by_hand():
     annotations, _ = metric_study(np.random.default_rng(2), n_contexts=2)
     llm = annotations.assign(annotator_kind="llm", score=99.0)
-    found = metric_correlation.human_means(pd.concat([annotations, llm]))
+    found = metric_items.human_means(pd.concat([annotations, llm]))
     assert len(found) == 16
     one = annotations[(annotations["dialogue"] == "d0012") & (annotations["label"] == "fluent")]["score"]
     row = found[(found["dialogue"] == "d0012") & (found["label"] == "fluent")].iloc[0]
@@ -36,20 +36,20 @@ def test_human_means_by_hand():
 
 def test_join_matches_dialogues_without_turns_and_keeps_what_has_no_score():
     annotations, scores = metric_study(np.random.default_rng(2), n_contexts=2)
-    human = metric_correlation.human_means(annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32")))
+    human = metric_items.human_means(annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32")))
     scores = scores.assign(turn=pd.array([pd.NA] * len(scores), dtype="Int32"))
-    found = metric_correlation.join(human, scores.iloc[1:])
+    found = metric_items.join(human, scores.iloc[1:])
     assert len(found) == 32
     assert found["value"].isna().sum() == 2  # one item of metric m, for two labels
 
 
 def test_join_says_what_is_wrong():
     annotations, scores = metric_study(np.random.default_rng(2), n_contexts=2)
-    human = metric_correlation.human_means(annotations)
+    human = metric_items.human_means(annotations)
     with pytest.raises(ValueError, match="1 items have two scores of one metric"):
-        metric_correlation.join(human, pd.concat([scores, scores.iloc[:1]]))
+        metric_items.join(human, pd.concat([scores, scores.iloc[:1]]))
     with pytest.raises(ValueError, match="no item has both a rating and a metric score"):
-        metric_correlation.join(human, scores.assign(dialogue="x" + scores["dialogue"]))
+        metric_items.join(human, scores.assign(dialogue="x" + scores["dialogue"]))
 
 
 @pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
@@ -70,7 +70,7 @@ def test_estimates_are_those_of_scipy(joined, coefficient):
 
 def test_interval_is_that_of_scipy_over_contexts():
     annotations, scores = metric_study(np.random.default_rng(3))
-    joined = metric_correlation.join(metric_correlation.human_means(annotations), scores)
+    joined = metric_items.join(metric_items.human_means(annotations), scores)
     one = joined[(joined["label"] == "quality") & (joined["metric"] == "m")]
     wide = [part[["value", "human"]].to_numpy() for _, part in one.groupby("context")]
 
@@ -87,10 +87,16 @@ def test_interval_is_that_of_scipy_over_contexts():
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((reference.low, reference.high), abs=0.025)
 
 
-def test_items_without_context_stand_for_themselves(joined):
+def test_items_without_context_are_resampled_by_dialogue(joined):
     found = metric_correlation.correlations(joined.assign(context=None), seed=1, n_resamples=200)
-    assert set(found["resample_unit"]) == {"item"}
+    assert set(found["resample_unit"]) == {"dialogue"}
     assert set(found["n_clusters"]) == {160}
+    two_turns = joined.assign(context=None, turn=joined["dialogue"].str[-1].astype(int) % 2)
+    two_turns["dialogue"] = two_turns["dialogue"].str[:-1] + (joined["dialogue"].str[-1] < "2").map(str)
+    found = metric_correlation.correlations(two_turns, seed=1, n_resamples=200)
+    assert set(found["n_clusters"]) == {80}
+    by_item = metric_correlation.correlations(two_turns, seed=1, unit="item", n_resamples=200)
+    assert (set(by_item["resample_unit"]), set(by_item["n_clusters"])) == ({"item"}, {160})
     with pytest.raises(ValueError, match="unit: expected 'context' or 'item', found 'system'"):
         metric_correlation.correlations(joined, seed=1, unit="system")
 
@@ -144,7 +150,7 @@ def test_contexts_of_one_response_leave_a_reason(joined):
 @pytest.mark.parametrize(("n", "kind"), [(7, "not_estimable"), (8, "bca"), (12, "bca")])
 def test_few_systems_have_no_interval(n, kind):
     annotations, scores = metric_study(np.random.default_rng(4), n_contexts=25, n_systems=n)
-    joined = metric_correlation.join(metric_correlation.human_means(annotations), scores)
+    joined = metric_items.join(metric_items.human_means(annotations), scores)
     joined["human"] += joined["system"].str[1:].astype(int) / 3
     found = metric_correlation.system_level(joined, seed=1, n_resamples=500)
     means = (
@@ -174,8 +180,8 @@ def test_averages_by_hand():
 def test_a_metric_of_turns_is_left_out_of_dialogues():
     annotations, scores = metric_study(np.random.default_rng(2), n_contexts=3)
     dialogues = annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32"), method="dialogue_rating")
-    human = metric_correlation.human_means(pd.concat([annotations, dialogues]))
-    assert set(metric_correlation.join(human, scores)["method"]) == {"turn_rating"}
+    human = metric_items.human_means(pd.concat([annotations, dialogues]))
+    assert set(metric_items.join(human, scores)["method"]) == {"turn_rating"}
 
 
 def test_places_by_hand():

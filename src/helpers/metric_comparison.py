@@ -10,6 +10,8 @@ form of Steiger 1980, Psychological Bulletin 87, 245-251, eq. 7.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from math import nan, sqrt
 
@@ -17,12 +19,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.correlation import MIN_ITEMS, correlate
-from helpers.labels import METHODS
-from helpers.metric_correlation import item_key
+from helpers.correlation import correlate
+from helpers.metric_items import Table, tables
+from helpers.multiplicity import adjust
 from helpers.resampling import Permutation, generator, permutation_test
 from helpers.schema import condition
 
+#: numbers that one chunk of arrangements may hold at once
+CHUNK = 4_000_000
 #: all patterns of swaps are gone through when there are no more than two to this
 EXACT_CLUSTERS = 13
 
@@ -61,36 +65,58 @@ def paired_permutation(
     first (Pearson) or replaced by their ranks (Spearman), as two metrics have different units; ranks are kept when
     swapped, so that an arrangement is Pearson's r of mixed ranks. Exact with up to EXACT_CLUSTERS clusters.
 
-    Depends on the swaps through sums by cluster only, so that the cost does not grow with n. Checked against
-    recomputing each arrangement with numpy, and by simulated size.
+    Checked against recomputing each arrangement with numpy, and by simulated size.
     """
+    n_clusters = int(clusters.max()) + 1
+    sums = _sums(np.stack([x, y], axis=1), human[:, None], clusters, n_clusters, coefficient)
+
+    def difference(swaps: np.ndarray) -> np.ndarray:
+        return _differences(swaps, sums, [(0, 1)], len(x))[:, 0, 0]
+
+    observed = difference(np.zeros((1, n_clusters)))[0]
+    return _test(observed, difference, n_clusters, rng, n_permutations, width=8)
+
+
+def _sums(x: np.ndarray, y: np.ndarray, clusters: np.ndarray, n_clusters: int, coefficient: str) -> np.ndarray:
+    """(clusters, metrics, 2 + labels): what each cluster adds to the sums of z, z squared and z times each rating, for
+    standardised scores z of a metric; ratings have mean 0 and variance 1."""
     if coefficient not in ("pearson", "spearman"):
         raise ValueError(f"coefficient: expected 'pearson' or 'spearman', found {coefficient!r}")
     if coefficient == "spearman":
-        x, y, human = (stats.rankdata(v) for v in (x, y, human))
-    x, y, h = ((v - np.mean(v)) / np.std(v) for v in (x, y, human))
-    n, n_clusters = len(x), int(clusters.max()) + 1
-    parts = [np.stack([v, v * v, v * h], axis=1) for v in (x, y)]
-    sums = np.zeros((2, n_clusters, 3))
-    for s, part in zip(sums, parts, strict=True):
-        np.add.at(s, clusters, part)
-    total, swap = sums.sum(axis=(0, 1)), sums[1] - sums[0]
+        x, y = (stats.rankdata(side, axis=0) for side in (x, y))
+    z, h = ((side - side.mean(axis=0)) / side.std(axis=0) for side in (x, y))
+    parts = np.concatenate([z[:, :, None], z[:, :, None] ** 2, z[:, :, None] * h[:, None, :]], axis=2)
+    sums = np.zeros((n_clusters, *parts.shape[1:]))
+    np.add.at(sums, clusters, parts)
+    return sums
 
-    def r(s: np.ndarray) -> np.ndarray:  # h has mean 0 and variance 1
-        return s[:, 2] / np.sqrt(n * np.maximum(s[:, 1] - s[:, 0] ** 2 / n, 1e-12))
 
-    def difference(swapped: np.ndarray) -> np.ndarray:
-        first = sums[0].sum(axis=0) + swapped @ swap
-        return r(first) - r(total - first)
+def _differences(swaps: np.ndarray, sums: np.ndarray, pairs: list[tuple[int, int]], n: int) -> np.ndarray:
+    """(k, pairs, labels): difference of the two correlations of each pair under k patterns of swapped clusters.
+
+    A swap moves sums of whole clusters from one metric to the other, so that all pairs share one matrix product.
+    """
+    total = sums.sum(axis=0)
+    moved = (swaps @ sums.reshape(len(sums), -1)).reshape(len(swaps), *total.shape)
+    a, b = np.array(pairs).T
+    change = moved[:, b] - moved[:, a]
+
+    def r(s: np.ndarray) -> np.ndarray:
+        return s[..., 2:] / np.sqrt(n * np.maximum(s[..., 1:2] - s[..., 0:1] ** 2 / n, 1e-12))
+
+    return r(total[a] + change) - r(total[b] - change)
+
+
+def _test(observed, difference, n_clusters: int, rng, n_permutations: int, width: int) -> Permutation:
+    """All patterns of swaps where they are few, else random ones. width : numbers `difference` holds for a pattern."""
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
-        sizes = [len(part) for part in np.array_split(range(k), -(-k * n_clusters // 4_000_000))]
+        sizes = [len(part) for part in np.array_split(range(k), -(-k * (n_clusters + width) // CHUNK))]
         return np.concatenate([difference(rng.integers(0, 2, (size, n_clusters)).astype(float)) for size in sizes])
 
     exact = None
     if n_clusters <= EXACT_CLUSTERS:
         exact = difference((np.arange(2**n_clusters)[:, None] >> np.arange(n_clusters) & 1).astype(float))
-    observed = difference(np.zeros((1, n_clusters)))[0]
     return permutation_test(observed, permute, rng=rng, n_permutations=n_permutations, exact=exact)
 
 
@@ -102,51 +128,101 @@ def compare(
     unit: str = "context",
     n_permutations: int = 10_000,
 ) -> pd.DataFrame:
-    """Every two metrics against each other, label by label, on the items both score.
+    """Every two metrics against each other on the items both score, label by label and on the mean over labels.
 
-    joined : frame from `metric_correlation.join`. Returns result rows `correlation_difference` (first metric less the
-    second, named in `against`) with the permutation p-value (`test=permutation`) and Williams' (`test=williams`); p is
-    missing with the reason where a test does not apply. p-values are not adjusted for their number. unit : as in
-    `metric_correlation.correlations`. Checked through `paired_permutation` and `williams`.
+    joined : frame from `metric_items.join`. Returns result rows `correlation_difference` (first metric less the second,
+    named in `against`) with the permutation p-value (`test=permutation`) and Williams' (`test=williams`); p is missing
+    with the reason where a test does not apply. Rows without a label: the mean of the differences over labels, by
+    permutation (`over=label`). p_adjusted is Holm's over the pairs of one label (or of the mean) and one test. unit :
+    as in `metric_items.clusters_of`. Pairs share their random swaps. Checked through `paired_permutation` and
+    `williams`.
     """
     out = []
-    for (corpus, method, label), rows in joined.groupby(["corpus", "method", "label"], sort=False):
-        rows = rows.assign(item=item_key(rows))
-        wide = rows.pivot_table(index="item", columns="metric", values="value", aggfunc="first", dropna=False)
-        facts = rows.drop_duplicates("item").set_index("item").loc[wide.index]
-        shared = facts["context"].notna() & (unit == "context")
-        clusters = facts["context"].astype("string").where(shared, "\x1f" + facts.index.to_series()).to_numpy()
-        head = {"corpus": corpus, "method": method, "label": label, "level": METHODS[method].unit}
-        for a, b in combinations(rows["metric"].unique(), 2):
-            both = (wide[[a, b]].notna().all(axis=1) & facts["human"].notna()).to_numpy(dtype=bool)
-            values = (wide[a].to_numpy(float)[both], wide[b].to_numpy(float)[both], facts["human"].to_numpy()[both])
-            rng = generator(seed, "paired_permutation", coefficient, corpus, method, label, a, b)
-            codes = pd.factorize(clusters[both])[0]
-            for test, found in _tests(*values, codes, coefficient, rng, n_permutations).items():
-                keys = condition(coefficient=coefficient, against=b, test=test)
-                row = {**head, "metric": a, "statistic": "correlation_difference", "condition": keys}
-                out.append(
-                    {**row, "n": int(both.sum()), **found, "resample_unit": unit if test != "williams" else "item"}
-                )
-    return pd.DataFrame(out)
+    for table in tables(joined, unit):
+        pairs = list(combinations(range(len(table.metrics)), 2))
+        cells = {l: [_cell(table, l, pair, coefficient) for pair in pairs] for l in range(len(table.labels))}
+        targets = [[l] for l in cells] + ([list(cells)] if len(cells) > 1 else [])
+        for labels in targets if pairs else []:
+            label = table.labels[labels[0]] if len(labels) == 1 else None
+            rng = generator(seed, "paired_permutation", coefficient, table.corpus, table.method, str(label))
+            rows = _pairs(table, pairs, {l: cells[l] for l in labels}, label, coefficient, rng, n_permutations)
+            out += [table.head | {"statistic": "correlation_difference", "label": label} | row for row in rows]
+    return pd.DataFrame(out) if out else pd.DataFrame(columns=["statistic"])
 
 
-def _tests(x, y, human, clusters, coefficient, rng, n_permutations) -> dict[str, dict]:
-    found = [correlate(u, v, coefficient) for u, v in ((human, x), (human, y), (x, y))]
-    reason = next((why for _, why in found if why), "")
-    if reason or len(x) < MIN_ITEMS:
-        return {t: {"estimate": nan, "p_value": nan, "note": reason} for t in ("permutation", "williams")}
-    (rx, _), (ry, _), (rxy, _) = found
-    test = paired_permutation(x, y, human, clusters, rng=rng, coefficient=coefficient, n_permutations=n_permutations)
-    _, p = williams(rx, ry, rxy, len(x))
-    note = None if np.isfinite(p) else "the three correlations leave no residual variance, or fewer than 4 items"
-    return {
-        "permutation": {
-            "estimate": rx - ry,
-            "p_value": test.p_value,
-            "n_clusters": int(clusters.max()) + 1,
-            "n_undefined": test.n_undefined,
-            "note": f"{'all' if test.exact else 'random'} {len(test.null)} arrangements",
-        },
-        "williams": {"estimate": rx - ry, "p_value": p, "note": note},
-    }
+@dataclass(frozen=True)
+class _Cell:
+    """Two metrics and one label: the items with all three (`both`), the correlations, and why there are none."""
+
+    both: np.ndarray
+    r: tuple[float, float, float]
+    reason: str
+
+
+def _cell(table: Table, label: int, pair: tuple[int, int], coefficient: str) -> _Cell:
+    a, b, y = table.x[:, pair[0]], table.x[:, pair[1]], table.y[:, label]
+    both = np.isfinite(a) & np.isfinite(b) & np.isfinite(y)
+    found = [correlate(u[both], v[both], coefficient) for u, v in ((y, a), (y, b), (a, b))]
+    return _Cell(both, tuple(r for r, _ in found), next((why for _, why in found if why), ""))
+
+
+def _pairs(
+    table: Table,
+    pairs: list,
+    cells: dict[int, list[_Cell]],
+    label: str | None,
+    coefficient: str,
+    rng,
+    n_permutations: int,
+) -> Iterator[dict]:
+    """Rows of every pair of metrics for one label, or for the mean over several."""
+    estimate = np.mean([[c.r[0] - c.r[1] for c in row] for row in cells.values()], axis=0)
+    reasons = [next((c.reason for c in column if c.reason), "") for column in zip(*cells.values(), strict=True)]
+    estimate[[why != "" for why in reasons]] = nan
+    blocks = list(_blocks(table, pairs, cells, coefficient, np.isfinite(estimate)))
+
+    def difference(swaps: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(swaps), len(pairs)))
+        for at, sums, n in blocks:
+            out[:, at] += _differences(swaps, sums, [pairs[i] for i in at], n)[:, :, 0] / len(cells)
+        return out
+
+    width = 8 * len(pairs) + 6 * len(table.metrics)
+    test = _test(estimate, difference, table.n_clusters, rng, n_permutations, width)
+    note = f"{'all' if test.exact else 'random'} {len(test.null)} arrangements"
+    n = [int(c.both.sum()) for c in next(iter(cells.values()))] if label else [len(cells)] * len(pairs)
+    shared = {"resample_unit": table.unit, "n_clusters": table.n_clusters}
+    found = {"permutation": (test.p_value, [why or note for why in reasons], shared)}
+    if label:
+        p = np.array([williams(*c.r, c.both.sum())[1] if not c.reason else nan for c in cells[min(cells)]])
+        none = "the three correlations leave no residual variance, or fewer than 4 items"
+        notes = [why or (none if np.isnan(v) else None) for why, v in zip(reasons, p, strict=True)]
+        found["williams"] = (p, notes, {"resample_unit": "item"})
+    for name, (p, notes, more) in found.items():
+        adjusted = adjust(p, "holm")
+        for i, (a, b) in enumerate(pairs):
+            keys = {"coefficient": coefficient, "against": table.metrics[b], "test": name}
+            keys |= {} if label else {"over": "label"}
+            row = {"metric": table.metrics[a], "condition": condition(**keys), "estimate": estimate[i], "n": n[i]}
+            row |= {"p_value": p[i], "p_adjusted": adjusted[i], "family": "pairs of metrics, holm", "note": notes[i]}
+            yield row | more
+
+
+def _blocks(
+    table: Table, pairs: list, cells: dict[int, list[_Cell]], coefficient: str, usable: np.ndarray
+) -> Iterator[tuple[list[int], np.ndarray, int]]:
+    """Pairs with the same items share their sums: (numbers of the pairs, `_sums` of all metrics, number of items)."""
+    for l, row in cells.items():
+        alike: dict[bytes, list[int]] = {}
+        for i, cell in enumerate(row):
+            if usable[i]:
+                alike.setdefault(cell.both.tobytes(), []).append(i)
+        for at in alike.values():
+            both = row[at[0]].both
+            used = sorted({m for i in at for m in pairs[i]})
+            sums = np.zeros((table.n_clusters, len(table.metrics), 3))
+            ours = _sums(
+                table.x[np.ix_(both, used)], table.y[both][:, [l]], table.clusters[both], len(sums), coefficient
+            )
+            sums[:, used] = ours
+            yield at, sums, int(both.sum())

@@ -2,13 +2,15 @@
 
 Published results correlate a metric with the mean human rating of each item, one label at a time, and average over
 labels (Zhang et al. 2022, section 2: Spearman) or correlate means of systems (Ji et al. 2022, section 7: Pearson).
-Responses to the same context are not independent, so intervals resample contexts. What separates two metrics is in
-`metric_comparison`, what a perfect metric could reach in `ceiling`.
+Responses to the same context are not independent, nor are turns of one dialogue: intervals resample contexts, and
+dialogues where responses share none. What separates two metrics is in `metric_comparison`, what a perfect metric could
+reach in `ceiling`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -16,47 +18,12 @@ import pandas as pd
 
 from helpers.correlation import MIN_ITEMS, by_clusters, correlate, fisher_mean, kendall, weighted_correlations
 from helpers.labels import METHODS
+from helpers.metric_items import Table, tables
 from helpers.resampling import Interval, bootstrap_index, bootstrap_sums, generator
 from helpers.schema import condition
 
 #: fewer systems than this give no interval and no p-value
 MIN_SYSTEMS = 8
-ITEM = ["corpus", "dialogue", "turn"]
-
-
-def human_means(annotations: pd.DataFrame) -> pd.DataFrame:
-    """Mean human rating of each item and label, and the number of ratings behind it (`human`, `n_ratings`).
-
-    annotations : rows of people; others are left out. Checked by hand.
-    """
-    people = annotations[annotations["annotator_kind"] == "human"] if "annotator_kind" in annotations else annotations
-    keys = ["corpus", "method", "label", "dialogue", "turn", "system", "context"]
-    means = people.groupby(keys, dropna=False, sort=False)["score"].agg(human="mean", n_ratings="size")
-    return means.reset_index()
-
-
-def join(human: pd.DataFrame, metric_scores: pd.DataFrame) -> pd.DataFrame:
-    """Human means beside the score (`value`) of each metric, one row an item, label and metric.
-
-    Items without a score of a metric are missing there (`value` null), so that they can be counted; a metric that
-    scores no item of a method (turns, where dialogues were rated) is left out of it. Raises ValueError when no item has
-    a score, or a metric scores an item twice. Checked by hand.
-    """
-    scores = metric_scores[[*ITEM, "metric", "score"]].rename(columns={"score": "value"})
-    twice = scores.duplicated([*ITEM, "metric"])
-    if twice.any():
-        raise ValueError(f"{twice.sum()} items have two scores of one metric, e.g. {scores[twice].iloc[0].to_dict()}")
-    grid = human.merge(scores[["corpus", "metric"]].drop_duplicates(), on="corpus")
-    out = grid.merge(scores, on=[*ITEM, "metric"], how="left")
-    if not out["value"].notna().any():
-        raise ValueError("no item has both a rating and a metric score: do dialogue and turn ids agree?")
-    scored = out["value"].notna().groupby([out["corpus"], out["method"], out["metric"]]).transform("any")
-    return out[scored].reset_index(drop=True)
-
-
-def item_key(rows: pd.DataFrame) -> pd.Series:
-    """One string an item: dialogue and turn. Checked through the functions that use it."""
-    return rows["dialogue"].astype("string") + "\x1f" + rows["turn"].astype("string").fillna("")
 
 
 def correlations(
@@ -73,98 +40,89 @@ def correlations(
     Parameters
     ----------
     joined : frame
-        From `join`.
+        From `metric_items.join`.
     unit : 'context' or 'item'
-        What is resampled. Items without a context stand for themselves.
+        What is resampled, see `metric_items.clusters_of`.
 
     Returns
     -------
     Result rows `correlation` (`scope=pooled`) for each corpus, method, label and metric and, where a method has several
-    labels, `mean_correlation`, for which the labels are resampled jointly. Pearson and Spearman have BCa intervals,
-    with new ranks in each resample; Kendall's is cluster-robust, and its mean has none. What is undefined carries the
+    labels, `mean_correlation`. Labels and metrics share their resamples. Pearson and Spearman have BCa intervals, with
+    new ranks in each resample; Kendall's is cluster-robust, and its mean has none. What is undefined carries the
     reason.
 
     Notes
     -----
     Checked against scipy's coefficients and a `scipy.stats.bootstrap` over contexts; coverage by simulation.
     """
-    if unit not in ("context", "item"):
-        raise ValueError(f"unit: expected 'context' or 'item', found {unit!r}")
     out = []
-    for key, rows in joined.groupby(["corpus", "method", "metric"], sort=False):
-        items = rows.assign(item=item_key(rows))
-        x = items.drop_duplicates("item").set_index("item")
-        y = items.pivot_table(index="item", columns="label", values="human", aggfunc="first", dropna=False)
-        y = y.loc[x.index, list(items["label"].unique())]
-        names = x["context"].where(x["context"].notna(), x.index) if unit == "context" else pd.Series(x.index)
-        clusters, value = names.factorize()[0], x["value"].to_numpy(dtype=float)
-        what = "context" if unit == "context" and x["context"].notna().any() else "item"
-        args = (value, y.to_numpy(dtype=float), clusters, coefficient, confidence, what)
+    for table in tables(joined, unit):
         if coefficient == "kendall":
-            found = _kendall_intervals(*args)
+            found = _kendall_intervals(table, confidence)
         else:
-            rng = generator(seed, "correlation", coefficient, unit, *key)
-            found = _bootstrap_intervals(*args, rng, n_resamples)
-        corpus, method, metric = key
-        head = {"corpus": corpus, "method": method, "metric": metric, "level": METHODS[method].unit}
-        n = [int((np.isfinite(value) & y[label].notna().to_numpy()).sum()) for label in y]
-        keys = {"coefficient": coefficient, "resample": what}
-        for label, interval, size in zip(y, found, n, strict=False):
-            row = {**head, "statistic": "correlation", "label": label, "condition": condition(scope="pooled", **keys)}
-            out.append({**row, **interval.row(), "n": size})
-        if y.shape[1] > 1:
-            row = {
-                **head,
-                "statistic": "mean_correlation",
-                "condition": condition(over="label", average="plain", **keys),
-            }
-            out.append({**row, **found[-1].row(), "n": y.shape[1]})
+            rng = generator(seed, "correlation", coefficient, unit, table.corpus, table.method)
+            found = _bootstrap_intervals(table, coefficient, rng, n_resamples, confidence)
+        keys = {"coefficient": coefficient, "resample": table.unit}
+        both = np.isfinite(table.x)[:, :, None] & np.isfinite(table.y)[:, None, :]
+        for j, metric in enumerate(table.metrics):
+            head = table.head | {"metric": metric}
+            for i, label in enumerate(table.labels):
+                row = {**head, "statistic": "correlation", "label": label, "n": int(both[:, j, i].sum())}
+                out.append(row | {"condition": condition(scope="pooled", **keys)} | found[j][i].row())
+            if len(table.labels) > 1:
+                row = {**head, "statistic": "mean_correlation", "n": len(table.labels)}
+                out.append(row | {"condition": condition(over="label", average="plain", **keys)} | found[j][-1].row())
     return pd.DataFrame(out)
 
 
-def _bootstrap_intervals(x, y, clusters, coefficient, confidence, unit, rng, n_resamples) -> list[Interval]:
-    """One interval a column of y and a last one for their mean."""
-    reasons = [correlate(x, column, coefficient)[1] for column in y.T]
-    usable = np.array([r == "" for r in reasons])
-    found = [_without(nan, unit, clusters, reason) for reason in reasons]
-    if usable.any():
+def _bootstrap_intervals(table: Table, coefficient, rng, n_resamples, confidence) -> list[list[Interval]]:
+    """For each metric an interval a label, and a last one for their mean."""
+    shape = len(table.metrics), len(table.labels)
 
-        def statistic(counts: np.ndarray) -> np.ndarray:
-            r = weighted_correlations(x, y[:, usable], counts, coefficient)
-            return np.concatenate([r, r.mean(axis=1, keepdims=True)], axis=1)
+    def statistic(counts: np.ndarray) -> np.ndarray:
+        r = weighted_correlations(table.x, table.y, counts, coefficient)
+        return np.concatenate([r, r.mean(axis=2, keepdims=True)], axis=2).reshape(len(r), -1)
 
-        *some, mean = bootstrap_index(
-            int(clusters.max()) + 1,
-            by_clusters(clusters, statistic),
-            unit=unit,
-            rng=rng,
-            n_resamples=n_resamples,
-            confidence=confidence,
-        )
-        for i, interval in zip(np.flatnonzero(usable), some, strict=True):
-            found[i] = interval
-    return [*found, mean if usable.all() else _without(nan, unit, clusters, _unusable(usable))]
-
-
-def _kendall_intervals(x, y, clusters, coefficient, confidence, unit) -> list[Interval]:
+    flat = bootstrap_index(
+        table.n_clusters,
+        by_clusters(table.clusters, statistic, width=sum(shape) if coefficient == "spearman" else 1),
+        unit=table.unit,
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+    )
     found = []
-    for column in y.T:
-        both = np.isfinite(x) & np.isfinite(column)
-        codes = np.unique(clusters[both], return_inverse=True)[1]
-        tau, low, high, reason = kendall(x[both], column[both], codes, confidence)
-        kind = "not_estimable" if reason else "cluster_robust"
-        found.append(Interval(tau, low, high, kind, unit, len(np.unique(codes)), note=reason))
-    taus = np.array([f.estimate for f in found])
-    reason = "no interval for a mean of tau-b" if np.isfinite(taus).all() else _unusable(np.isfinite(taus))
-    return [*found, _without(float(taus.mean()), unit, clusters, reason)]
+    for j in range(shape[0]):
+        reasons = [correlate(table.x[:, j], y, coefficient)[1] for y in table.y.T]
+        row = flat[j * (shape[1] + 1) : (j + 1) * (shape[1] + 1)]
+        row = [replace(one, note=why) if why else one for one, why in zip(row, [*reasons, ""], strict=True)]
+        undefined = np.array([why != "" for why in reasons])
+        found.append([*row[:-1], replace(row[-1], note=_unusable(~undefined)) if undefined.any() else row[-1]])
+    return found
+
+
+def _kendall_intervals(table: Table, confidence: float) -> list[list[Interval]]:
+    found = []
+    for x in table.x.T:
+        row = []
+        for y in table.y.T:
+            both = np.isfinite(x) & np.isfinite(y)
+            codes = np.unique(table.clusters[both], return_inverse=True)[1]
+            tau, low, high, reason = kendall(x[both], y[both], codes, confidence)
+            kind = "not_estimable" if reason else "cluster_robust"
+            row.append(Interval(tau, low, high, kind, table.unit, len(np.unique(codes)), note=reason))
+        taus = np.array([f.estimate for f in row])
+        reason = "no interval for a mean of tau-b" if np.isfinite(taus).all() else _unusable(np.isfinite(taus))
+        found.append([*row, _without(float(taus.mean()), table, reason)])
+    return found
 
 
 def _unusable(usable: np.ndarray) -> str:
     return f"undefined for {int((~usable).sum())} of {len(usable)} labels"
 
 
-def _without(estimate: float, unit: str, clusters: np.ndarray, reason: str) -> Interval:
-    return Interval(estimate, nan, nan, "not_estimable", unit, int(clusters.max()) + 1, note=reason)
+def _without(estimate: float, table: Table, reason: str) -> Interval:
+    return Interval(estimate, nan, nan, "not_estimable", table.unit, table.n_clusters, note=reason)
 
 
 def _analyses(joined: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
@@ -246,16 +204,19 @@ def system_level(
     out = []
     for head, rows in _analyses(joined):
         means = rows.dropna(subset=["value", "human"]).groupby("system")[["value", "human"]].mean()
-        x, y = means["value"].to_numpy(), means["human"].to_numpy()[:, None]
+        x, y = means["value"].to_numpy()[:, None], means["human"].to_numpy()[:, None]
         if len(means) < MIN_SYSTEMS:
-            r, reason = correlate(x, y[:, 0], coefficient)
+            r, reason = correlate(x[:, 0], y[:, 0], coefficient)
             few = f"{len(means)} systems, fewer than {MIN_SYSTEMS}: no interval and no p-value"
             interval = Interval(r, nan, nan, "not_estimable", "system", len(means), note=reason or few)
         else:
-            args = (x, y, np.arange(len(x)), coefficient, confidence, "system")
-            rng = generator(seed, "system_level", coefficient, *map(str, head.values()))
-            rest = () if coefficient == "kendall" else (rng, n_resamples)
-            interval = (_kendall_intervals if coefficient == "kendall" else _bootstrap_intervals)(*args, *rest)[0]
+            names = [[head["metric"]], [head["label"]]]
+            table = Table(head["corpus"], head["method"], *names, x, y, np.arange(len(x)), "system")
+            if coefficient == "kendall":
+                interval = _kendall_intervals(table, confidence)[0][0]
+            else:
+                rng = generator(seed, "system_level", coefficient, *map(str, head.values()))
+                interval = _bootstrap_intervals(table, coefficient, rng, n_resamples, confidence)[0][0]
         keys = condition(coefficient=coefficient, scope="system", resample="system")
         row = {**head, "level": "system", "statistic": "correlation", "condition": keys}
         out.append({**row, **interval.row(), "n": len(means)})

@@ -150,7 +150,7 @@ STATISTICS: dict[str, Statistic] = {
     "correlation": Statistic("Correlation with people", ("coefficient", "resample", "scope"), SIGNED),
     "mean_correlation": Statistic("Mean correlation", ("average", "coefficient", "over", "resample"), SIGNED),
     "correlation_difference": Statistic(
-        "Difference of two metrics' correlations", ("against", "coefficient", "test"), (-2.0, 2.0)
+        "Difference of two metrics' correlations", ("against", "coefficient", "over", "test"), (-2.0, 2.0)
     ),
     "reliability": Statistic("Reliability of the mean rating", ("coefficient", "form"), (-inf, 1.0)),
     "reliability_ceiling": Statistic("Highest correlation to expect", ("coefficient", "form"), UNIT),
