@@ -6,7 +6,7 @@ used. Tables and sentences made from these rows are in `group_report`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -19,7 +19,7 @@ from helpers.multiplicity import adjust_rows
 from helpers.schema import condition, read_condition, unordered
 
 #: Table 2 of Finch et al. 2024, which leaves out what was judged more than twice -> counts that add up
-COUNTS = {"evaluators": ["annotators"], "evaluated": ["once", "twice"], "doubly_annotated": ["twice"]}
+COUNTS = {"evaluated": ["once", "twice"], "doubly_annotated": ["twice"]}
 
 
 def comparable(annotations: pd.DataFrame) -> pd.DataFrame:
@@ -180,10 +180,10 @@ def _counted(key: Sequence, counts: dict[str, int], n: int, **keys: object) -> l
 
 
 def group_counts(annotations: pd.DataFrame) -> pd.DataFrame:
-    """Evaluators, dialogues (pairs) evaluated once or twice, and twice, by group and method: `count` rows.
+    """Dialogues (pairs) evaluated once or twice, and twice, and who did it, by group and method: `count` rows.
 
-    As Table 2 of Finch et al. 2024 counts: what was judged more than twice is not among them. Rows without a method
-    count the evaluators of all methods. Missing where raters are positions. Checked by hand.
+    As Table 2 of Finch et al. 2024 counts: what was judged more than twice is not among them. `what=evaluators` is over
+    all methods, `evaluators_of_method` what it says; missing where raters are positions. Checked by hand.
     """
     counts = collection.counts(annotations)
     keys = [read_condition(c) for c in counts["condition"]]
@@ -192,7 +192,8 @@ def group_counts(annotations: pd.DataFrame) -> pd.DataFrame:
     for key, part in counts.groupby(["corpus", "group", "method", "level", "kind"], dropna=False, sort=False):
         value = part.set_index("what")["estimate"]
         head = dict(zip(["corpus", "group", "method", "level"], key[:4], strict=True)) | {"statistic": "count"}
-        for name, parts in COUNTS.items():
+        whom = {"evaluators" if pd.isna(key[2]) else "evaluators_of_method": ["annotators"]}
+        for name, parts in {**whom, **COUNTS}.items():
             if set(parts) <= set(value.index):
                 total = value[parts].sum(skipna=False)
                 out.append(head | {"condition": condition(kind=key[4], what=name), "estimate": total})
@@ -205,6 +206,7 @@ def as_published(
     *,
     pick_seed: int,
     seed: int,
+    source_order: Collection[str] = (),
     scope: str | None = None,
     **boot: float,
 ) -> pd.DataFrame:
@@ -215,8 +217,8 @@ def as_published(
     Table 3 (alpha between groups), Table 4 (`mean_absolute_effect`), Figure 1 (`group_difference`). Checked against all
     printed values of the two public groups.
     """
-    table = picks.pick_as_published(annotations, pick_seed)
-    figure = picks.pick_as_published(annotations, pick_seed, comparisons="pair")
+    table = picks.pick_as_published(annotations, pick_seed, source_order=source_order)
+    figure = picks.pick_as_published(annotations, pick_seed, comparisons="pair", source_order=source_order)
     effect = effects.published(table, seed=seed, **boot)
     difference = effects.published(figure, seed=seed, **boot)
     rows = [effect[effect["statistic"] == "mean_absolute_effect"]]
@@ -236,6 +238,7 @@ def around_published(
     n_permutations: int,
     n_picks: int,
     scope: str,
+    source_order: Collection[str] = (),
     **boot: float,
 ) -> pd.DataFrame:
     """What stands around the values of `as_published` on the paper's scope: result rows with `scope`.
@@ -243,7 +246,7 @@ def around_published(
     The permutation null of Figure 1, the ranges over picks, and what no pick touches: alpha within groups (Table 3) and
     the counts of Table 2.
     """
-    figure = picks.pick_as_published(annotations, pick_seed, comparisons="pair")
+    figure = picks.pick_as_published(annotations, pick_seed, comparisons="pair", source_order=source_order)
     null = group_null.permutation_null(figure, seed=seed, n_permutations=n_permutations)
     options = {"seed": seed, "n_picks": n_picks}
     rows = [

@@ -204,7 +204,7 @@ class Sensitivity(Section):
     )
     n_permutations: int = Field(10_000, ge=99, description="permutations of the primary test")
     null_runs: int = Field(200, ge=20, description="comparisons within one system that show how often a test errs")
-    null_permutations: int = Field(199, ge=99, description="permutations in each of them")
+    null_permutations: int = Field(201, ge=99, description="permutations in each of them")
     power_sizes: list[Annotated[int, Field(ge=2)]] = Field(
         [8, 16, 32, 64, 100], min_length=1, description="dialogues a system for which power is shown"
     )
@@ -220,7 +220,7 @@ class Coverage(Section):
     n_halves: int = Field(100, ge=10, description="random halves of the people")
     n_folds: int = Field(10, ge=2, description="folds of people in cross-validation")
     n_repeats: int = Field(3, ge=1, description="times they are dealt into folds anew")
-    n_permutations: int = Field(40, ge=10, description="shuffled targets")
+    n_permutations: int = Field(100, ge=10, description="shuffled targets")
 
 
 class LabelSelection(Section):
@@ -246,10 +246,10 @@ class GroupEffects(Section):
     n_permutations: int = Field(5000, ge=99, le=1_000_000, description="random arrangements of a permutation test")
     n_picks: int = Field(1000, ge=100, le=100_000, description="picks of one annotation an item to range over")
     people_resamples: int = Field(1000, ge=100, le=100_000, description="resamples where annotators are resampled, too")
-    pick: Literal["own", "finch2024"] = Field(
-        "own", description="the pick behind the values as published: the study's own, or that of the paper's code"
+    paper: str | None = Field(None, description="the paper whose printed tables are shown beside, by its own pick")
+    source_order: list[str] = Field(
+        [], description="groups whose dialogues that pick goes through in the order of the source, not of their ids"
     )
-    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
     published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
 
 
@@ -269,6 +269,9 @@ class Simulate(Section):
     lean_share: float = Field(0.10, ge=0, le=0.3, description="noise that is a leaning on one dialogue; turn labels")
     halo_share: float = Field(
         0.30, ge=0, le=0.6, description="the same for ratings of whole dialogues, over all labels"
+    )
+    parts_size: float = Field(
+        1.0, gt=0, le=20, description="factor on the sizes of the compared techniques and of moderation"
     )
 
     @model_validator(mode="after")
@@ -296,7 +299,8 @@ class Study(Section):
     simulated: bool = Field(False, description="true: every figure and page says so")
     licence: str = ""
     citation: str = ""
-    sources: Annotated[list[Source], Field(min_length=1)]
+    sources: list[Source] = []
+    across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")
     method: str | None = Field(None, description="method of labels that do not name one")
     label_set: str | None = Field(None, description="a set of labels the papers define")
     labels: dict[Identifier, LabelSpec] = {}
@@ -323,6 +327,14 @@ class Study(Section):
 
     _key: str = ""
     _path: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_data(self) -> Study:
+        if not self.sources and not self.across:
+            raise ValueError("sources: expected a list of at least 1 item, found []")
+        if self.sources and self.across:
+            raise ValueError("sources: expected none where `across` is true, found some")
+        return self
 
     @model_validator(mode="after")
     def _known_names(self) -> Study:
