@@ -166,6 +166,29 @@ class QualityControl(Section):
     published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
 
 
+class Pilot(Section):
+    """Notebook 01: pilots of systems and of annotation, screening of annotators."""
+
+    label: str = Field("quality", description="the rating by which a system passes its pilot")
+    least: float | None = Field(None, description="smallest mean that passes; null: the middle of the scale")
+    deciding_dialogue: int = Field(3, ge=1, description="which training dialogue of a task decides")
+    mistakes_below: dict[str, int] = Field(
+        {}, description="task -> an annotator passes with fewer turns marked wrongly than this"
+    )
+    other_tasks_below: int = Field(3, ge=1, description="the same for tasks not named there")
+    paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
+    published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
+
+
+class Performance(Section):
+    """Notebook 07: rates, means, comparisons and ranks of systems."""
+
+    picks: int = Field(20, ge=2, description="random picks of one annotation an item, to show what the pick changes")
+    paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
+    published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
+    note: str = Field("", description="shown beside printed numbers")
+
+
 class Operating(Section):
     """Notebook 80: how tests and intervals behave where the truth is known."""
 
@@ -243,7 +266,7 @@ class GroupEffects(Section):
     """Notebook 08: does it matter who evaluates?"""
 
     margin: float = Field(0.2, gt=0, description="differences of effect sizes within it do not matter")
-    n_permutations: int = Field(5000, ge=99, le=1_000_000, description="random arrangements of a permutation test")
+    n_permutations: int = Field(2000, ge=99, le=1_000_000, description="random arrangements of a permutation test")
     n_picks: int = Field(1000, ge=100, le=100_000, description="picks of one annotation an item to range over")
     people_resamples: int = Field(1000, ge=100, le=100_000, description="resamples where annotators are resampled, too")
     paper: str | None = Field(None, description="the paper whose printed tables are shown beside, by its own pick")
@@ -251,6 +274,96 @@ class GroupEffects(Section):
         [], description="groups whose dialogues that pick goes through in the order of the source, not of their ids"
     )
     published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
+
+
+class Technique(Section):
+    """One way of evaluating: which judgements belong to it, and what a conversation is worth."""
+
+    method: MethodName
+    title: str = ""
+    corpus: str | None = Field(None, description="judgements of this corpus only")
+    facts: dict[str, str] = Field({}, description="judgements of dialogues with these facts only, e.g. n_exchanges: 5")
+    turns: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="first and last turn used, counted from 1; null: all"
+    )
+    rate: Literal["linear", "squared", "winner"] = Field(
+        "linear", description="what a conversation is worth: share of its marks, squared share, or who has more of them"
+    )
+    timed: bool = Field(True, description="shown among the hours that techniques need")
+    onboarding_minutes: float = Field(0.0, ge=0, description="training of one annotator before the first judgement")
+    conversation_minutes: float = Field(
+        0.0, ge=0, description="collecting one of the conversations that are compared once they are finished"
+    )
+
+
+class Mixture(Section):
+    """Ratings of several techniques taken together."""
+
+    techniques: Annotated[list[str], Field(min_length=2)]
+    weights: Annotated[list[float], Field(min_length=2)] = Field(description="share of each, up to a factor")
+    title: str = ""
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Mixture:
+        if len(self.weights) != len(self.techniques) or min(self.weights) < 0 or sum(self.weights) == 0:
+            raise ValueError(f"weights: expected {len(self.techniques)}, 0 or more, not all 0, found {self.weights}")
+        return self
+
+
+class MessageChecks(Section):
+    """What annotators typed: people whose messages fail a check are left out."""
+
+    first_turn: int = Field(1, ge=1, description="turn of the first message that was typed")
+    min_words: float = Field(3, gt=0, description="fewer words a message on average fail")
+    greetings: list[str] = Field([], description="words that fail in the first message; empty: not checked")
+    capitals: int = Field(2, ge=1, description="so many messages all in capitals fail")
+    offensive: list[str] = Field([], description="words that fail in any message; empty: not checked")
+
+
+class Techniques(Section):
+    """Notebook 11: pairwise or single, by turn or by dialogue?"""
+
+    compare: dict[Identifier, Technique] = Field({}, description="the techniques; empty: the methods of shared labels")
+    pairs: dict[Identifier, Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
+        {}, description="name -> two systems, the first of which is expected to be better; empty: all pairs"
+    )
+    labels: list[str] = Field([], description="labels compared; empty: those that two techniques share, or all")
+    combine: dict[Identifier, Mixture] = Field({}, description="ratings sampled from several techniques")
+    average: dict[Identifier, Mixture] = Field(
+        {}, description="values of one conversation under several techniques, each from 0 to 1, averaged"
+    )
+    checks: MessageChecks | None = Field(None, description="checks of what annotators typed; null: none")
+    left_open: float = Field(10, gt=1, description="a work unit of more than so many median times was left open")
+    alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
+    power: float = Field(0.8, gt=0, lt=1, description="hours are told for this power")
+    sizes: list[Annotated[int, Field(ge=4)]] = Field(
+        [8, 16, 32, 64, 128, 256, 512, 1024], min_length=2, description="conversations at which power is found"
+    )
+    n_runs: int = Field(1000, ge=100, le=100_000, description="simulated studies behind every power")
+    most_ratings: int = Field(1000, ge=50, le=20_000, description="ratings after which nobody goes on testing")
+    crossing_runs: int = Field(300, ge=50, le=10_000, description="orders of ratings, each tested rating by rating")
+    chunk_minutes: float = Field(45, gt=0, description="working time of one part of the data, for variability")
+    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
+    published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
+
+    @model_validator(mode="after")
+    def _known(self) -> Techniques:
+        for name, mixture in {**self.combine, **self.average}.items():
+            unknown = sorted(set(mixture.techniques) - set(self.compare))
+            if unknown:
+                raise ValueError(f"{name}: expected techniques of `compare`, found {unknown}")
+        return self
+
+
+class Moderation(Section):
+    """Notebook 12: which label holds what (methods: `moderation` for one reply, any pairwise one for two)."""
+
+    category: str = Field("category", description="label: -1 not acceptable, 0 in between, 1 acceptable")
+    better: str = Field("better", description="label: which of two replies is better")
+    unrelated: str = Field("unrelated", description="label: both replies are unrelated, on the left one")
+    flagged: str = Field("flagged", description="label: the reply is toxic or encourages it")
+    reference_system: str | None = Field("human", description="its replies are what overlap is measured against")
+    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
 
 
 class Simulate(Section):
@@ -320,8 +433,12 @@ class Study(Section):
     sensitivity: Sensitivity = Sensitivity()
     coverage: Coverage = Coverage()
     label_selection: LabelSelection = LabelSelection()
+    pilot: Pilot = Pilot()
+    performance: Performance = Performance()
     operating: Operating = Operating()
     group_effects: GroupEffects = GroupEffects()
+    techniques: Techniques = Techniques()
+    moderation: Moderation = Moderation()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 
@@ -602,7 +719,7 @@ def _paths(tree: Any, prefix: str = "") -> set[str]:
 
 
 def json_schema() -> dict:
-    """JSON schema of a study's YAML, for editors. Nothing is required: defaults are inherited."""
+    """JSON schema of a study's YAML, for editors. Little is required: defaults are inherited."""
     schema = Study.model_json_schema()
-    schema["required"] = ["title", "sources"]
+    schema["required"] = ["title"]
     return schema

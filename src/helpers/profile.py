@@ -59,6 +59,19 @@ def _interactor_ratings(frames: Frames, study: Study) -> str | None:
     return _reason((own["annotator"] == own["interactor"]).any(), "Nobody rated a dialogue of their own.")
 
 
+def _predictable_quality(frames: Frames, study: Study) -> str | None:
+    """The target of notebooks 04 and 06: interactors rated their own dialogues, and others judged the same ones."""
+    label, people = study.importance.target, _human(frames)
+    talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
+    judged = people.merge(talked, on=["corpus", "dialogue"])
+    own = judged["annotator"] == judged["interactor"]
+    rated = judged.loc[own & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
+    if rated.empty:
+        return f"Nobody rated the {label} of a dialogue of their own."
+    others = judged[~own].merge(rated.drop_duplicates(), on=["corpus", "dialogue"])
+    return _reason(len(others), "Nobody but those who talked judged the dialogues.")
+
+
 def _groups(frames: Frames, study: Study) -> str | None:
     shared = frames["annotations"].groupby(["corpus", "method", "label"])["group"].nunique().ge(2).any()
     return _reason(shared, "No label was judged by two groups of evaluators.")
@@ -98,6 +111,11 @@ def _screening(frames: Frames, study: Study) -> str | None:
     return _reason(len(frames["screening"]), "The data hold no screening attempts.")
 
 
+def _preparation(frames: Frames, study: Study) -> str | None:
+    missing = _pilots(frames, study) and _screening(frames, study)
+    return "The data hold neither a pilot nor screening attempts." if missing else None
+
+
 def _durations(frames: Frames, study: Study) -> str | None:
     timed = frames["annotations"]["seconds"].notna().any() or frames["work_units"]["seconds"].notna().any()
     return _reason(timed, "The data do not say how long anything took.")
@@ -121,6 +139,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "turns": _turns,
     "comparisons": _comparisons,
     "interactor_ratings": _interactor_ratings,
+    "predictable_quality": _predictable_quality,
     "groups": _groups,
     "metric_scores": _metric_scores,
     "judges": _judges,
@@ -129,6 +148,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "control_system": _control_system,
     "pilots": _pilots,
     "screening": _screening,
+    "preparation": _preparation,
     "durations": _durations,
     "known_annotators": _known_annotators,
     "embedded": _embedded,

@@ -91,6 +91,10 @@ STATISTICS: dict[str, Statistic] = {
     ),
     "top_share": Statistic("Largest bootstrap share of first place", ("of", "n", "systems", "point"), UNIT),
     "group_difference_bias": Statistic("Bias of a difference between groups", ("of", "scenario", "n")),
+    # pilots and screening (01)
+    "pilot_passed": Statistic("Does the system pass its pilot?", ("least",), UNIT),
+    "alpha_gain": Statistic("Difference of alpha on the same dialogues", ("against", "resample", "scope")),
+    "screening_pass_rate": Statistic("Share of those who tried that passes the screening", ("by", "of", "tries"), UNIT),
     # counts (00, 02)
     "count": Statistic("Count", ("what", "kind", "scope"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),
@@ -107,6 +111,9 @@ STATISTICS: dict[str, Statistic] = {
     "rate": Statistic("Share of units with the mark", ("interval", "outcome"), UNIT),
     "mean": Statistic("Mean score", ("interval", "outcome")),
     "share": Statistic("Share of comparisons won, tied or lost", ("interval", "outcome"), UNIT),
+    "rate_summary": Statistic(
+        "Rate over systems together, its ends, or the share without the mark", ("summary",), UNIT
+    ),
     "design_effect": Statistic(
         "Variance of the mean over that of independent scores", ("of", "outcome", "unit"), (0.0, inf)
     ),
