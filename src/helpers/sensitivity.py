@@ -23,7 +23,7 @@ import pandas as pd
 from helpers.contrasts import ALPHAS, Panel, blocks, draw_p_values
 from helpers.multiplicity import adjust
 from helpers.resampling import blocked_permutation, generator, sign_flip_test
-from helpers.schema import condition
+from helpers.schema import condition, read_condition
 
 ROLES = ("published", "welch", "session")
 #: families of tests and the adjustment made in each
@@ -199,6 +199,26 @@ def count_significant(
     return pd.DataFrame(counts), pd.DataFrame(first)
 
 
+def count_tests(panels: Sequence[Panel], tests: pd.DataFrame, alphas: Sequence[float] = ALPHAS) -> pd.DataFrame:
+    """How many pairs of systems each label tells apart by tests that were made, such as `session_tests`.
+
+    tests : rows system_difference of one test a panel, every pair and label. Returns result rows n_significant as from
+    `count_significant`, with summary=first and without n_dialogues. Checked against a loop with `statsmodels`.
+    """
+    names, p_values, seeds = [], [], tests["seed"].dropna() if "seed" in tests else pd.Series(dtype=float)
+    for data in panels:
+        rows = tests[tests["method"] == data.method]
+        found = rows["condition"].map(lambda c: read_condition(c)["test"]).unique()
+        if len(found) != 1:
+            raise ValueError(f"tests: expected one test of method {data.method!r}, found {sorted(found)}")
+        wide = rows.set_index(["system", "system_b", "label"])["p_value"].unstack("label")  # noqa: PD010
+        order = pd.MultiIndex.from_tuples([(data.systems[a], data.systems[b]) for a, b in data.pairs])
+        names.append(str(found[0]))
+        p_values.append(wide.reindex(index=order, columns=data.labels).to_numpy(float)[None])
+    seed = int(seeds.iloc[0]) if len(seeds) else None
+    return pd.DataFrame(_count_rows(panels, names, p_values, alphas, None, seed))
+
+
 def _test(data: Panel, role: str) -> str:
     if role not in ROLES:
         raise ValueError(f"roles: expected some of {', '.join(ROLES)}, found {role!r}")
@@ -206,7 +226,7 @@ def _test(data: Panel, role: str) -> str:
     return own if role == "published" else "session" if role == "session" else own.replace("student", "welch")
 
 
-def _count_rows(panels, tests, p_values: list[np.ndarray], alphas, n: int | None, seed: int) -> list[Row]:
+def _count_rows(panels, tests, p_values: list[np.ndarray], alphas, n: int | None, seed: int | None) -> list[Row]:
     rows, draws = [], len(p_values[0])
     flat = np.concatenate([p.reshape(draws, -1) for p in p_values], axis=1)
     ends = np.cumsum([p[0].size for p in p_values])[:-1]
@@ -225,7 +245,7 @@ def _count_rows(panels, tests, p_values: list[np.ndarray], alphas, n: int | None
     return rows
 
 
-def _summaries(data: Panel, count: np.ndarray, draws: int, where: dict, seed: int) -> list[Row]:
+def _summaries(data: Panel, count: np.ndarray, draws: int, where: dict, seed: int | None) -> list[Row]:
     summary = {"first": count[0]}
     if draws > 1:
         summary |= {"mean": count.mean(axis=0), "smallest": count.min(axis=0), "largest": count.max(axis=0)}

@@ -56,6 +56,13 @@ def number(value: object, decimals: int = 2) -> str:
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 
 
+def p_value(value: float) -> str:
+    """`0.031`; `< 0.001`; – where missing."""
+    if pd.isna(value):
+        return MISSING
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
 def interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
     """`0.46 [0.40, 0.51]`; the estimate alone where there is no interval; – where there is no estimate."""
     if pd.isna(estimate):
