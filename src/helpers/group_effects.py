@@ -129,11 +129,10 @@ def alpha_between(one: pd.DataFrame, labels: Sequence[Label], **options) -> pd.D
     """
     out = []
     for a, b in combinations(sorted(one["group"].unique()), 2):
-        pair = comparable(one[one["group"].isin([a, b])])
-        if len(pair):
-            kinds = sorted(pair["annotator_kind"].unique())
-            found = agreement.alpha_between(pair, labels, a, b, kinds=kinds, beside=False, **options)
-            out.append(found[found["n"] > 0])
+        pair = one[one["group"].isin([a, b])]
+        kinds = sorted(pair["annotator_kind"].unique())
+        found = agreement.alpha_between(pair, labels, a, b, kinds=kinds, beside=False, **options)
+        out.append(found[found["n"] > 0])
     return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
 
 

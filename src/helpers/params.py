@@ -286,6 +286,7 @@ class Technique(Section):
     turns: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
         None, description="first and last turn used, counted from 1; null: all"
     )
+    rename: dict[str, str] = Field({}, description="label -> the label it is compared as")
     rate: Literal["linear", "squared", "winner"] = Field(
         "linear", description="what a conversation is worth: share of its marks, squared share, or who has more of them"
     )
@@ -339,9 +340,9 @@ class Techniques(Section):
     sizes: list[Annotated[int, Field(ge=4)]] = Field(
         [8, 16, 32, 64, 128, 256, 512, 1024], min_length=2, description="conversations at which power is found"
     )
-    n_runs: int = Field(1000, ge=100, le=100_000, description="simulated studies behind every power")
-    most_ratings: int = Field(1000, ge=50, le=20_000, description="ratings after which nobody goes on testing")
-    crossing_runs: int = Field(300, ge=50, le=10_000, description="orders of ratings, each tested rating by rating")
+    n_runs: int = Field(500, ge=100, le=100_000, description="simulated studies behind every power")
+    most_ratings: int = Field(400, ge=50, le=20_000, description="ratings after which nobody goes on testing")
+    crossing_runs: int = Field(200, ge=50, le=10_000, description="orders of ratings, each tested rating by rating")
     chunk_minutes: float = Field(45, gt=0, description="working time of one part of the data, for variability")
     paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
     published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
