@@ -125,6 +125,17 @@ def test_all_subsets_equal_statsmodels():
             assert value[i] <= value[j] + 1e-9
 
 
+def test_answers_that_are_all_but_separated_have_a_maximum_far_out():
+    """Twelve counts of 28 pairs: Newton's method takes more than sixty steps to log-odds in the hundreds."""
+    rng = np.random.default_rng(2473)
+    x, y = rng.poisson(1.0, (28, 12)).astype(float), (rng.random(28) < 0.5).astype(float)
+    found = logit.fit(x, y)
+    model = sm.Logit(y, sm.add_constant(x)).fit(disp=0, maxiter=1000, tol=1e-12)
+    assert found.separation == "none"
+    assert found.log_likelihood == pytest.approx(model.llf, abs=1e-8)
+    assert np.abs(sm.add_constant(x) @ found.coefficients).max() > 100
+
+
 def test_all_subsets_under_separation_equal_single_fits():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(60, 6))
@@ -157,7 +168,7 @@ def test_firth_equals_r_and_firthmodels(data, r_values, model, columns):
     assert found.coefficients == pytest.approx([other[model, t] for t in terms], abs=1e-8)
 
 
-@pytest.mark.parametrize("cells", [(6, 3, 2, 8), (6, 3, 4, 0), (5, 0, 0, 7)])
+@pytest.mark.parametrize("cells", [(6, 3, 2, 8), (6, 3, 4, 0), (5, 0, 0, 7), (13, 14, 0, 1)])
 def test_firth_adds_half_to_each_cell_of_a_table(cells):
     a, b, c, d = (n + 0.5 for n in cells)
     found = logit.firth(*table(*cells))

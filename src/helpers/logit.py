@@ -25,6 +25,8 @@ from scipy.stats import chi2
 MARGIN = 1e-6
 #: one step of Newton's method moves no log-odds further
 LONG_STEP = 5.0
+#: steps at most; few are needed but where the answers are all but separated, with log-odds in the hundreds
+STEPS = 1000
 #: subsets whose fitted values are held at once
 CHUNK = 4096
 
@@ -239,7 +241,7 @@ def _newton(z: np.ndarray, y: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray
     # a ridge far below rounding of the fit keeps collinear subsets solvable; it does not move the maximum
     idle = np.where(masks, 1e-10 * len(z), 1.0)[:, :, None] * np.eye(q)
     beta, active = np.zeros(masks.shape), np.arange(len(masks))
-    for _ in range(60):
+    for _ in range(STEPS):
         eta = beta[active] @ z.T
         p = expit(eta)
         gradient = ((y - p) @ z) * masks[active]
@@ -268,14 +270,15 @@ def _firth_newton(z: np.ndarray, y: np.ndarray, free: np.ndarray) -> tuple[np.nd
     """Maximise lnL + log det(information) / 2 over the `free` coefficients, the others held at 0 (Firth 1993)."""
     beta = np.zeros(z.shape[1])
     value, score, information = _penalised(z, y, beta)
-    for _ in range(200):
+    for _ in range(STEPS):
         step = np.zeros(z.shape[1])
         step[free] = np.linalg.solve(information[np.ix_(free, free)], score[free])
         if np.max(np.abs(step), initial=0.0) < 1e-10:
             return beta, value
         for halving in range(40):
             after = _penalised(z, y, beta + step / 2**halving)
-            if after[0] >= value - 1e-12:
+            # the information is not quite minus the second derivative: full steps can go to and fro about the maximum
+            if after[0] >= value - 1e-12 and after[1] @ step >= -score @ step / 2:
                 break
         beta, (value, score, information) = beta + step / 2**halving, after
     raise RuntimeError("Firth's estimate: the iterations did not converge")
@@ -333,7 +336,7 @@ def _weighted_newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple
     total = weights @ (moments[:, :2] * y[:, None])
     a, b = np.zeros(len(weights)), np.zeros(len(weights))
     active = np.arange(len(weights))
-    for _ in range(60):
+    for _ in range(STEPS):
         w = weights[active]
         p = expit(a[active, None] + b[active, None] * x)
         g = total[active] - (w * p) @ moments[:, :2]
