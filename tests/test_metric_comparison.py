@@ -84,7 +84,8 @@ def test_compare_gives_both_tests_on_common_items(joined):
         joined.assign(value=joined["value"].where(joined["metric"] == "m", 1.0)), seed=1
     )
     assert constant["p_value"].isna().all()
-    assert set(constant["note"]) == {"one of the two sides is constant"}
+    assert set(constant.loc[constant["label"].notna(), "note"]) == {"one of the two sides is constant"}
+    assert set(constant.loc[constant["label"].isna(), "note"]) == {"undefined for a label"}
 
 
 def test_the_mean_over_labels_has_a_test_of_its_own(joined):

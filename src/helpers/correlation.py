@@ -46,11 +46,20 @@ def weighted_ranks(x: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
     Checked against `scipy.stats.rankdata` of the resample written out.
     """
+    ranks, codes, _ = _ranks(x, counts)
+    return ranks[:, codes]
+
+
+def _ranks(x: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(k, v) midranks of the v distinct values, (n,) which of them each item has, and (k,) 12 times the sum of squared
+    deviations of all ranks, which is n^3 less the cubes of the numbers of ties (Kendall 1945)."""
     _, codes, sizes = np.unique(x, return_inverse=True, return_counts=True)
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    ties = np.add.reduceat(counts[:, order], starts, axis=1)
-    return (np.cumsum(ties, axis=1) - (ties - 1) / 2)[:, codes]
+    ties = counts[:, np.argsort(codes, kind="stable")]
+    if len(sizes) < len(x):
+        ties = np.add.reduceat(ties, np.concatenate([[0], np.cumsum(sizes)[:-1]]), axis=1)
+    ranks = np.cumsum(ties, axis=1)
+    squares = ranks[:, -1] ** 3 - np.einsum("kv,kv,kv->k", ties, ties, ties)
+    return ranks - (ties - 1) / 2, codes, squares
 
 
 def weighted_correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray, coefficient: str) -> np.ndarray:
@@ -75,8 +84,10 @@ def weighted_correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray, coef
 
 def _alike(present: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Each distinct column of `present` with the numbers of the columns like it: they share the work."""
-    distinct, which = np.unique(present, axis=1, return_inverse=True)
-    return [(mask, np.flatnonzero(which.ravel() == i)) for i, mask in enumerate(distinct.T)]
+    groups: dict[bytes, list[int]] = {}
+    for i, column in enumerate(present.T):
+        groups.setdefault(column.tobytes(), []).append(i)
+    return [(present[:, at[0]], np.array(at)) for at in groups.values()]
 
 
 def _pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -91,11 +102,15 @@ def _pearson(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 def _spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
     n = counts.sum(axis=1)[:, None]
-    middle = (n + 1) / 2  # the mean of midranks, whatever the ties
-    u, v = (np.stack([weighted_ranks(column, counts) - middle for column in side.T], axis=1) for side in (x, y))
-    weighted = counts[:, None, :] * u
-    uu, vv = np.einsum("kjn,kjn->kj", weighted, u), np.einsum("kn,kmn,kmn->km", counts, v, v)
-    return _ratio(weighted @ v.transpose(0, 2, 1), uu, vv, n**3, n**3)
+    sides, squares = [], []
+    for side in (x, y):
+        found = [_ranks(column, counts) for column in side.T]
+        # (n + 1) / 2 is the mean of midranks, whatever the ties
+        sides.append(np.stack([(ranks - (n + 1) / 2)[:, codes] for ranks, codes, _ in found], axis=1))
+        squares.append(np.stack([s / 12 for *_, s in found], axis=1))
+    u, v = sides
+    u *= counts[:, None, :]
+    return _ratio(u @ v.transpose(0, 2, 1), *squares, n**3, n**3)
 
 
 def _ratio(covariance, variance_x, variance_y, scale_x, scale_y) -> np.ndarray:

@@ -10,7 +10,6 @@ form of Steiger 1980, Psychological Bulletin 87, 245-251, eq. 7.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import nan, sqrt
@@ -19,14 +18,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.correlation import correlate
+from helpers.correlation import correlate, weighted_correlations
 from helpers.metric_items import Table, tables
 from helpers.multiplicity import adjust
-from helpers.resampling import Permutation, generator, permutation_test
+from helpers.permutation import Permutation, from_null, permutation_test
+from helpers.resampling import generator
 from helpers.schema import condition
 
 #: numbers that one chunk of arrangements may hold at once
-CHUNK = 4_000_000
+CHUNK = 500_000
 #: all patterns of swaps are gone through when there are no more than two to this
 EXACT_CLUSTERS = 13
 
@@ -68,43 +68,48 @@ def paired_permutation(
     Checked against recomputing each arrangement with numpy, and by simulated size.
     """
     n_clusters = int(clusters.max()) + 1
-    sums = _sums(np.stack([x, y], axis=1), human[:, None], clusters, n_clusters, coefficient)
+    sums = _sums(np.stack([x, y], axis=1), human, clusters, n_clusters, coefficient)
 
     def difference(swaps: np.ndarray) -> np.ndarray:
-        return _differences(swaps, sums, [(0, 1)], len(x))[:, 0, 0]
+        return _differences(swaps, sums, [(0, 1)], len(x))[:, 0]
 
     observed = difference(np.zeros((1, n_clusters)))[0]
     return _test(observed, difference, n_clusters, rng, n_permutations, width=8)
 
 
-def _sums(x: np.ndarray, y: np.ndarray, clusters: np.ndarray, n_clusters: int, coefficient: str) -> np.ndarray:
-    """(clusters, metrics, 2 + labels): what each cluster adds to the sums of z, z squared and z times each rating, for
-    standardised scores z of a metric; ratings have mean 0 and variance 1."""
+def _sums(x: np.ndarray, human: np.ndarray, clusters: np.ndarray, n_clusters: int, coefficient: str) -> np.ndarray:
+    """(3, clusters, metrics): what each cluster adds to the sums of z, z squared and z times the rating, for the
+    standardised scores z of a metric; ratings have mean 0 and variance 1.
+
+    x : (n, metrics), human : (n,).
+    """
     if coefficient not in ("pearson", "spearman"):
         raise ValueError(f"coefficient: expected 'pearson' or 'spearman', found {coefficient!r}")
     if coefficient == "spearman":
-        x, y = (stats.rankdata(side, axis=0) for side in (x, y))
-    z, h = ((side - side.mean(axis=0)) / side.std(axis=0) for side in (x, y))
-    parts = np.concatenate([z[:, :, None], z[:, :, None] ** 2, z[:, :, None] * h[:, None, :]], axis=2)
-    sums = np.zeros((n_clusters, *parts.shape[1:]))
-    np.add.at(sums, clusters, parts)
+        x, human = stats.rankdata(x, axis=0), stats.rankdata(human)
+    z, h = ((side - side.mean(axis=0)) / side.std(axis=0) for side in (x, human))
+    sums = np.zeros((3, n_clusters, x.shape[1]))
+    for total, part in zip(sums, (z, z * z, z * h[:, None]), strict=True):
+        np.add.at(total, clusters, part)
     return sums
 
 
 def _differences(swaps: np.ndarray, sums: np.ndarray, pairs: list[tuple[int, int]], n: int) -> np.ndarray:
-    """(k, pairs, labels): difference of the two correlations of each pair under k patterns of swapped clusters.
+    """(k, pairs): difference of the two correlations of each pair under k patterns of swapped clusters.
 
-    A swap moves sums of whole clusters from one metric to the other, so that all pairs share one matrix product.
+    A swap moves sums of whole clusters from one metric to the other, so that all pairs share three matrix products and
+    the cost does not grow with n.
     """
-    total = sums.sum(axis=0)
-    moved = (swaps @ sums.reshape(len(sums), -1)).reshape(len(swaps), *total.shape)
     a, b = np.array(pairs).T
-    change = moved[:, b] - moved[:, a]
+    total = sums.sum(axis=1)
+    moved = [swaps @ part for part in sums]
+    change = [m[:, b] - m[:, a] for m in moved]
 
-    def r(s: np.ndarray) -> np.ndarray:
-        return s[..., 2:] / np.sqrt(n * np.maximum(s[..., 1:2] - s[..., 0:1] ** 2 / n, 1e-12))
+    def r(metric: np.ndarray, sign: int) -> np.ndarray:
+        z, zz, zh = (t[metric] + sign * c for t, c in zip(total, change, strict=True))
+        return zh / np.sqrt(n * np.maximum(zz - z**2 / n, 1e-12))
 
-    return r(total[a] + change) - r(total[b] - change)
+    return r(a, 1) - r(b, -1)
 
 
 def _test(observed, difference, n_clusters: int, rng, n_permutations: int, width: int) -> Permutation:
@@ -140,13 +145,21 @@ def compare(
     out = []
     for table in tables(joined, unit):
         pairs = list(combinations(range(len(table.metrics)), 2))
-        cells = {l: [_cell(table, l, pair, coefficient) for pair in pairs] for l in range(len(table.labels))}
-        targets = [[l] for l in cells] + ([list(cells)] if len(cells) > 1 else [])
-        for labels in targets if pairs else []:
-            label = table.labels[labels[0]] if len(labels) == 1 else None
-            rng = generator(seed, "paired_permutation", coefficient, table.corpus, table.method, str(label))
-            rows = _pairs(table, pairs, {l: cells[l] for l in labels}, label, coefficient, rng, n_permutations)
-            out += [table.head | {"statistic": "correlation_difference", "label": label} | row for row in rows]
+        head = table.head | {"statistic": "correlation_difference"}
+        names = (seed, "paired_permutation", coefficient, table.corpus, table.method)
+        observed, null = np.zeros(len(pairs)), 0.0
+        for l, label in enumerate(table.labels if pairs else []):
+            cells = _cells(table, l, pairs, coefficient)
+            # the same swaps for every label, so that the mean over labels has a null too
+            test = _permuted(table, l, pairs, cells, coefficient, generator(*names), n_permutations)
+            observed, null = observed + test.observed / len(table.labels), null + test.null / len(table.labels)
+            found = {"permutation": _permutation_columns(table, test, cells), "williams": _williams_columns(cells)}
+            for name, columns in found.items():
+                out += [head | {"label": label} | row for row in _rows(table, pairs, coefficient, name, columns)]
+        if pairs and len(table.labels) > 1:
+            test = from_null(observed, null, exact=test.exact)
+            columns = _permutation_columns(table, test, None) | {"n": len(table.labels)}
+            out += [head | row for row in _rows(table, pairs, coefficient, "permutation", columns, over="label")]
     return pd.DataFrame(out) if out else pd.DataFrame(columns=["statistic"])
 
 
@@ -159,70 +172,81 @@ class _Cell:
     reason: str
 
 
-def _cell(table: Table, label: int, pair: tuple[int, int], coefficient: str) -> _Cell:
-    a, b, y = table.x[:, pair[0]], table.x[:, pair[1]], table.y[:, label]
-    both = np.isfinite(a) & np.isfinite(b) & np.isfinite(y)
-    found = [correlate(u[both], v[both], coefficient) for u, v in ((y, a), (y, b), (a, b))]
-    return _Cell(both, tuple(r for r, _ in found), next((why for _, why in found if why), ""))
+def _cells(table: Table, label: int, pairs: list[tuple[int, int]], coefficient: str) -> list[_Cell]:
+    """The cell of each pair. Pairs with the same items share one matrix of correlations."""
+    y, present, known = table.y[:, [label]], np.isfinite(table.x), {}
+    out = []
+    for a, b in pairs:
+        both = present[:, a] & present[:, b] & np.isfinite(y[:, 0])
+        key = both.tobytes()
+        if key not in known:
+            x = np.where(present[both].all(axis=0), table.x[both], nan)  # metrics with gaps here belong to other pairs
+            one = np.ones((1, len(x)))
+            known[key] = weighted_correlations(x, np.concatenate([x, y[both]], axis=1), one, coefficient)[0]
+        r = known[key][a, -1], known[key][b, -1], known[key][a, b]
+        sides = ((y[both, 0], table.x[both, a]), (y[both, 0], table.x[both, b]), (table.x[both, a], table.x[both, b]))
+        undefined = next((side for side, value in zip(sides, r, strict=True) if np.isnan(value)), None)
+        out.append(_Cell(both, r, correlate(*undefined, coefficient)[1] if undefined else ""))
+    return out
 
 
-def _pairs(
-    table: Table,
-    pairs: list,
-    cells: dict[int, list[_Cell]],
-    label: str | None,
-    coefficient: str,
-    rng,
-    n_permutations: int,
-) -> Iterator[dict]:
-    """Rows of every pair of metrics for one label, or for the mean over several."""
-    estimate = np.mean([[c.r[0] - c.r[1] for c in row] for row in cells.values()], axis=0)
-    reasons = [next((c.reason for c in column if c.reason), "") for column in zip(*cells.values(), strict=True)]
-    estimate[[why != "" for why in reasons]] = nan
-    blocks = list(_blocks(table, pairs, cells, coefficient, np.isfinite(estimate)))
+def _permuted(
+    table: Table, label: int, pairs: list, cells: list[_Cell], coefficient, rng, n_permutations
+) -> Permutation:
+    """The test of every pair of metrics for one label; missing (NaN) for pairs that have a reason."""
+    estimate = np.array([nan if c.reason else c.r[0] - c.r[1] for c in cells])
+    blocks = []
+    for at in _alike(cells):
+        both, used = cells[at[0]].both, sorted({m for i in at for m in pairs[i]})
+        sums = np.zeros((3, table.n_clusters, len(table.metrics)))
+        x, human = table.x[np.ix_(both, used)], table.y[both, label]
+        sums[:, :, used] = _sums(x, human, table.clusters[both], table.n_clusters, coefficient)
+        blocks.append((at, sums, [pairs[i] for i in at], int(both.sum())))
 
     def difference(swaps: np.ndarray) -> np.ndarray:
-        out = np.zeros((len(swaps), len(pairs)))
-        for at, sums, n in blocks:
-            out[:, at] += _differences(swaps, sums, [pairs[i] for i in at], n)[:, :, 0] / len(cells)
+        out = np.full((len(swaps), len(pairs)), nan)
+        for at, sums, some, n in blocks:
+            out[:, at] = _differences(swaps, sums, some, n)
         return out
 
-    width = 8 * len(pairs) + 6 * len(table.metrics)
-    test = _test(estimate, difference, table.n_clusters, rng, n_permutations, width)
+    width = 10 * len(pairs) + 3 * len(table.metrics)
+    return _test(estimate, difference, table.n_clusters, rng, n_permutations, width)
+
+
+def _alike(cells: list[_Cell]) -> list[list[int]]:
+    """Numbers of the pairs that are compared on the same items, together: they share their sums."""
+    groups: dict[bytes, list[int]] = {}
+    for i, cell in enumerate(cells):
+        if not cell.reason:
+            groups.setdefault(cell.both.tobytes(), []).append(i)
+    return list(groups.values())
+
+
+def _permutation_columns(table: Table, test: Permutation, cells: list[_Cell] | None) -> dict[str, object]:
     note = f"{'all' if test.exact else 'random'} {len(test.null)} arrangements"
-    n = [int(c.both.sum()) for c in next(iter(cells.values()))] if label else [len(cells)] * len(pairs)
-    shared = {"resample_unit": table.unit, "n_clusters": table.n_clusters}
-    found = {"permutation": (test.p_value, [why or note for why in reasons], shared)}
-    if label:
-        p = np.array([williams(*c.r, c.both.sum())[1] if not c.reason else nan for c in cells[min(cells)]])
-        none = "the three correlations leave no residual variance, or fewer than 4 items"
-        notes = [why or (none if np.isnan(v) else None) for why, v in zip(reasons, p, strict=True)]
-        found["williams"] = (p, notes, {"resample_unit": "item"})
-    for name, (p, notes, more) in found.items():
-        adjusted = adjust(p, "holm")
-        for i, (a, b) in enumerate(pairs):
-            keys = {"coefficient": coefficient, "against": table.metrics[b], "test": name}
-            keys |= {} if label else {"over": "label"}
-            row = {"metric": table.metrics[a], "condition": condition(**keys), "estimate": estimate[i], "n": n[i]}
-            row |= {"p_value": p[i], "p_adjusted": adjusted[i], "family": "pairs of metrics, holm", "note": notes[i]}
-            yield row | more
+    where = {"estimate": test.observed, "p_value": test.p_value, "resample_unit": table.unit}
+    if cells is None:
+        missing = "undefined for a label"
+        note = [note if np.isfinite(v) else missing for v in test.observed]
+        return where | {"note": note, "n_clusters": table.n_clusters}
+    n = [len(np.unique(table.clusters[c.both])) for c in cells]
+    return where | {"note": [c.reason or note for c in cells], "n_clusters": n, "n": [int(c.both.sum()) for c in cells]}
 
 
-def _blocks(
-    table: Table, pairs: list, cells: dict[int, list[_Cell]], coefficient: str, usable: np.ndarray
-) -> Iterator[tuple[list[int], np.ndarray, int]]:
-    """Pairs with the same items share their sums: (numbers of the pairs, `_sums` of all metrics, number of items)."""
-    for l, row in cells.items():
-        alike: dict[bytes, list[int]] = {}
-        for i, cell in enumerate(row):
-            if usable[i]:
-                alike.setdefault(cell.both.tobytes(), []).append(i)
-        for at in alike.values():
-            both = row[at[0]].both
-            used = sorted({m for i in at for m in pairs[i]})
-            sums = np.zeros((table.n_clusters, len(table.metrics), 3))
-            ours = _sums(
-                table.x[np.ix_(both, used)], table.y[both][:, [l]], table.clusters[both], len(sums), coefficient
-            )
-            sums[:, used] = ours
-            yield at, sums, int(both.sum())
+def _williams_columns(cells: list[_Cell]) -> dict[str, object]:
+    n = [int(c.both.sum()) for c in cells]
+    p = [nan if c.reason else williams(*c.r, m)[1] for c, m in zip(cells, n, strict=True)]
+    none = "the three correlations leave no residual variance, or fewer than 4 items"
+    note = [c.reason or (none if np.isnan(v) else None) for c, v in zip(cells, p, strict=True)]
+    estimate = [nan if c.reason else c.r[0] - c.r[1] for c in cells]
+    return {"estimate": estimate, "p_value": p, "resample_unit": "item", "note": note, "n": n}
+
+
+def _rows(table: Table, pairs: list, coefficient: str, test: str, columns: dict, **keys: str) -> list[dict]:
+    """Result rows of all pairs for one test, with Holm's adjustment over the pairs."""
+    found = pd.DataFrame(columns, index=range(len(pairs)))
+    found["p_adjusted"] = adjust(found["p_value"].to_numpy(float), "holm")
+    keys = keys | {"coefficient": coefficient, "test": test}
+    found["metric"] = [table.metrics[a] for a, _ in pairs]
+    found["condition"] = [condition(against=table.metrics[b], **keys) for _, b in pairs]
+    return found.assign(family="pairs of metrics, holm").to_dict("records")

@@ -67,15 +67,25 @@ def permutation_test(
     """
     if alternative not in ALTERNATIVES:
         raise ValueError(f"alternative: expected one of {', '.join(ALTERNATIVES)}, found {alternative!r}")
-    null = np.asarray(permute(rng, n_permutations) if exact is None else exact, dtype=float)
-    value = np.asarray(observed, dtype=float)
+    null = permute(rng, n_permutations) if exact is None else exact
+    return from_null(observed, null, exact=exact is not None, alternative=alternative)
+
+
+def from_null(
+    observed: float | np.ndarray, null: np.ndarray, *, exact: bool, alternative: str = "two-sided"
+) -> Permutation:
+    """The test from the statistic under arrangements already gone through, e.g. a mean of several tests' statistics.
+
+    Everything as in `permutation_test`, through which it was checked; exact : whether these are all arrangements.
+    """
+    null, value = np.asarray(null, dtype=float), np.asarray(observed, dtype=float)
     if null.ndim != value.ndim + 1 or null.shape[1:] != value.shape or not len(null):
         raise ValueError(f"expected one row like the observed {value.shape} an arrangement, found {null.shape}")
-    p = _p_value(value, null, alternative, exact is not None)
+    p = _p_value(value, null, alternative, exact)
     undefined = np.sum(~np.isfinite(null), axis=0)
     if value.ndim == 0:
-        return Permutation(float(value), float(p), null, exact is not None, int(undefined))
-    return Permutation(value, p, null, exact is not None, undefined)
+        return Permutation(float(value), float(p), null, exact, int(undefined))
+    return Permutation(value, p, null, exact, undefined)
 
 
 def _p_value(observed: np.ndarray, null: np.ndarray, alternative: str, exact: bool) -> np.ndarray:
