@@ -37,6 +37,12 @@ COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
 BOOT = {"n_resamples": 200, "confidence": 0.95}
 
 
+def names_of(*frames):
+    """The look of a study that names nothing but the paper's labels."""
+    plain = SimpleNamespace(groups={}, systems={}, label_list=lambda: list(LABEL_SETS["abc_eval"]))
+    return look.of(plain, *frames)
+
+
 def marks(rows, **columns):
     frame = ratings(rows, **columns).assign(dialogue_b=None, system_b=None, work_unit="U1")
     return frame.assign(source_row=np.arange(len(frame)))
@@ -276,7 +282,7 @@ class TestPrimary:
         assert (found["without_low"] <= found["estimate"] + 0.3).all()
 
     def test_sentences_say_so(self, rows, three):
-        lk = look.of(params.load("demo"), three)
+        lk = names_of(three)
         found = group_report.differences(rows, 0.05)
         said = group_report.what_chance_gives(found, lk, 0.2)
         assert "2 of 3 exceed" in said
@@ -304,13 +310,13 @@ class TestFigures:
 
     def test_differences(self, rows, three):
         found = group_report.differences(rows, 0.05)
-        fig = group_plots.differences_figure(found, look.of(params.load("demo"), three), 0.2)
+        fig = group_plots.differences_figure(found, names_of(three), 0.2)
         titles = [ax.get_title(loc="left") for ax in fig.axes if ax.axison]
         assert titles == ["g1 / g2", "g1 / g3", "g2 / g3"]
         assert fig.axes[0].get_xlim()[1] > found["debiased_high"].max()
 
     def test_effects_and_alpha(self, rows, three):
-        lk = look.of(params.load("demo"), three)
+        lk = names_of(three)
         effect = group_report.select(rows, "effect_size", resample="session")
         (ax,) = group_plots.effects_figure(effect, lk, "d").axes
         assert len(ax.get_yticklabels()) == 6
@@ -321,7 +327,7 @@ class TestFigures:
 
     def test_conclusions(self, rows, three):
         parts = {"Which": group_report.totals(rows, "sign", "session"), "None": pd.DataFrame()}
-        (ax,) = group_plots.agreement_figure(parts, look.of(params.load("demo"), three)).axes
+        (ax,) = group_plots.agreement_figure(parts, names_of(three)).axes
         assert [t.get_text() for t in ax.get_yticklabels()] == ["g1 / g2", "g1 / g3", "g2 / g3"]
 
 
@@ -494,7 +500,7 @@ class TestPrintedValues:
         found = group_report.differences(finch, 0.05, scope="paper", pick="paper")
         assert len(found) == 16
         assert found[["estimate", "null_mean", "null_q95", "p_adjusted"]].notna().all(axis=None)
-        said = group_beside.about_figure(found, look.of(SimpleNamespace(groups={}, systems={}, label_list=list)), 0.05)
+        said = group_beside.about_figure(found, names_of(), 0.05)
         assert f"{int(found['exceeds'].sum())} exceed the 95 % point" in said
 
 

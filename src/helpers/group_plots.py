@@ -189,7 +189,7 @@ def agreement_figure(parts: dict[str, pd.DataFrame], look: Look) -> Figure:
         shares = rows[kinds].div(rows[kinds].sum(axis=1), axis=0)
         shares.index = names
         stacked(shares, ax, colors=[colours[k] for k in kinds], xlabel="")
-        ax.set_title(fill(title, 24), fontsize=8)
+        ax.set_title(fill(title, 22), fontsize=8)
     keys = {"same": "#0072B2", "one cannot tell": "#E3E3E3", "opposite, or different": "#D55E00"}
     legend_of(fig, [mpl.patches.Patch(color=c, label=k) for k, c in keys.items()])
     fig.supxlabel("Share of the pairs of systems of all labels", fontsize=8)

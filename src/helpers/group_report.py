@@ -251,10 +251,10 @@ def conclusions(results: pd.DataFrame, look: Look, margin: float) -> str:
         name = tables.plain(look.name("method", method))
         lines = [f"**{name}**, {int(n)} pairs of systems (over labels and pairs of groups):"]
         lines += [
-            f"- *Survives a change of evaluators:* both groups find the same system better in {_share(s['same'], n)};"
+            f"- *Survives a change of evaluators:* both groups find the same direction in {_share(s['same'], n)};"
         ]
         lines[-1] += f" the effect is the same within ± {margin:g} in {_share(z['same'], z.sum())}."
-        lines += [f"- *Does not survive:* the groups find opposite systems better in {_share(s['opposite'], n)};"]
+        lines += [f"- *Does not survive:* the groups find opposite directions in {_share(s['opposite'], n)};"]
         lines[-1] += f" the effect has another size in {_share(z['different'], z.sum())}, where 5 % would seem so"
         lines[-1] += " by chance."
         lines += [f"- *The data cannot tell:* at least one group finds no difference in {_share(s['undecided'], n)};"]
@@ -277,8 +277,8 @@ def with_people(results: pd.DataFrame) -> str:
     one = one.merge(two[["method", "group", "group_b"]])
     n = two[["same", "opposite", "undecided"]].to_numpy().sum()
     return (
-        f"When other people are allowed for, both groups find the same system better in {_share(two['same'].sum(), n)}"
-        f" pairs of systems (with these people: {_share(one['same'].sum(), n)}), and opposite ones in"
+        f"When other people are allowed for, both groups find the same direction in {_share(two['same'].sum(), n)}"
+        f" pairs of systems (with these people: {_share(one['same'].sum(), n)}), and opposite directions in"
         f" {_share(two['opposite'].sum(), n)}."
     )
 

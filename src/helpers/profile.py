@@ -15,6 +15,10 @@ from helpers.params import Study
 from helpers.schema import ITEM
 
 Frames = dict[str, pd.DataFrame]
+#: dialogues of a system below which notebook 05 does not compare it (as in `systems_apart`)
+MIN_DIALOGUES = 5
+#: dialogues with a target and predictors below which notebooks 04 and 06 are not run
+MIN_RATED = 10
 
 
 def _human(frames: Frames) -> pd.DataFrame:
@@ -69,12 +73,29 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     if rated.empty:
         return f"Nobody rated the {label} of a dialogue of their own."
     others = judged[~own].merge(rated.drop_duplicates(), on=["corpus", "dialogue"])
-    return _reason(len(others), "Nobody but those who talked judged the dialogues.")
+    n = others.drop_duplicates(["corpus", "dialogue"])["corpus"].value_counts().max() if len(others) else 0
+    few = f"Only {n} dialogues have the {label} rated by their interactor and judgements by others"
+    return _reason(n >= MIN_RATED, f"{few}: {MIN_RATED} are needed.")
+
+
+def _comparable_systems(frames: Frames, study: Study) -> str | None:
+    """Two systems with enough dialogues each, judged by one method of one group; not the control, not people."""
+    people = _human(frames)
+    out = {study.control_system, *study.unranked_systems}
+    sides = [people[["corpus", "group", "method", s, d]].set_axis([*"cgmsd"], axis=1).dropna()
+             for s, d in (("system", "dialogue"), ("system_b", "dialogue_b"))]  # fmt: skip
+    judged = pd.concat(sides).drop_duplicates()
+    size = judged[~judged["s"].isin(out)].groupby(["c", "g", "m", "s"], observed=True).size()
+    enough = size[size >= MIN_DIALOGUES].groupby(["c", "g", "m"]).size()
+    return _reason((enough >= 2).any(), f"No two systems have {MIN_DIALOGUES} judged dialogues each.")
 
 
 def _groups(frames: Frames, study: Study) -> str | None:
-    shared = frames["annotations"].groupby(["corpus", "method", "label"])["group"].nunique().ge(2).any()
-    return _reason(shared, "No label was judged by two groups of evaluators.")
+    marks, key = frames["annotations"], ["corpus", "method", "label", "group"]
+    marks = marks[~marks["corpus"].str.fullmatch(r".*_pilot_\d+|gold")]  # as `collection.evaluated`
+    sides = pd.concat([marks[[*key, "system"]], marks[[*key, "system_b"]].rename(columns={"system_b": "system"})])
+    enough = sides.groupby(key)["system"].nunique().ge(2).groupby(level=key[:3]).sum().ge(2).any()
+    return _reason(enough, "No label was judged by two groups of evaluators, each on two systems.")
 
 
 def _metric_scores(frames: Frames, study: Study) -> str | None:
@@ -140,6 +161,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "comparisons": _comparisons,
     "interactor_ratings": _interactor_ratings,
     "predictable_quality": _predictable_quality,
+    "comparable_systems": _comparable_systems,
     "groups": _groups,
     "metric_scores": _metric_scores,
     "judges": _judges,
