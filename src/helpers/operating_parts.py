@@ -37,8 +37,8 @@ from helpers.operating_estimates import (
 )
 from helpers.schema import ITEM
 
-#: samples are no larger than this: what more dialogues do is no surprise, and costs time
-MOST_UNITS = 200
+#: samples hold no more dialogues than this (a system, for groups): what more do is no surprise, and costs time
+MOST_UNITS, MOST_SHARED = 200, 50
 #: turns whose ratings form more patterns than this are not resampled one by one
 MOST_PATTERNS = 40
 #: share of items disagreed on, and items, where the bound for (nearly) perfect agreement is tried
@@ -204,5 +204,5 @@ def _groups(data: Material, plan: Plan) -> list[Row]:
     known = data.all_values.loc[data.all_values["method"] == method, "label"]
     label = "quality" if "quality" in set(known) else known.iloc[0]
     scores = shared_scores(data.all_values, method, label, tuple(groups))
-    scores = [x[:MOST_UNITS] for x in scores if len(x) >= 8]
+    scores = [x[:MOST_SHARED] for x in scores if len(x) >= 8]
     return group_coverage(scores, label, method, tuple(groups), plan) if len(scores) >= 2 else []

@@ -82,7 +82,7 @@ def power_figure(power: pd.DataFrame, look: Look) -> Figure:
     power : power rows without a label, with columns test, size, n_dialogues, valid.
     """
     methods = list(dict.fromkeys(look.sort(power)["method"]))
-    fig, axes = subplots(1, len(methods), width=max(3.4, min(PAGE, 2.4 * len(methods) + 0.8)), height=2.6, sharey=True,
+    fig, axes = subplots(1, len(methods), width=max(5.4, min(PAGE, 2.4 * len(methods) + 0.8)), height=2.6, sharey=True,
                          squeeze=False)  # fmt: skip
     for ax, method in zip(axes[0], methods, strict=True):
         rows = power[power["method"] == method]
@@ -167,11 +167,13 @@ def pairs_figure(rows: pd.DataFrame, confidence: float) -> Figure:
             names.append(row["name"])
             y += 1.0
     ax.axvline(confidence, **NOMINAL)
+    least = rows["ci_low"].min()
+    left = -0.02 if least < 0.5 else np.floor(10 * least) / 10 - 0.02
     ax.set(
         yticks=ticks,
         yticklabels=names,
         ylim=(y - 0.3, -0.7),
-        xlim=(-0.02, 1.02),
+        xlim=(left, 1.02),
         xlabel="Intervals that hold the truth",
     )
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

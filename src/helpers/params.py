@@ -199,7 +199,7 @@ class Operating(Section):
         [8, 16, 32, 64, 100], min_length=1, description="conversations a system on the power curves"
     )
     items: list[Annotated[int, Field(ge=8)]] = Field(
-        [12, 25, 50], min_length=1, description="independent items, for intervals of agreement"
+        [12, 25], min_length=1, description="independent items, beside the study's own number"
     )
     marks: list[Annotated[int, Field(ge=4)]] = Field(
         [10, 20, 30, 60], min_length=1, description="marks of the rarer kind, for labels of two values"
@@ -321,6 +321,15 @@ class MessageChecks(Section):
     offensive: list[str] = Field([], description="words that fail in any message; empty: not checked")
 
 
+class PrintedRates(Section):
+    """Printed success rates by system, and the printed effective win rates that should follow from them."""
+
+    rates: str = Field(description="element with the rates, panels being systems")
+    rate: str = Field(description="its column")
+    wins: str = Field(description="element with the effective win rates, panels being pairs")
+    win: str = Field(description="its column")
+
+
 class Techniques(Section):
     """Notebook 11: pairwise or single, by turn or by dialogue?"""
 
@@ -338,7 +347,7 @@ class Techniques(Section):
     alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
     power: float = Field(0.8, gt=0, lt=1, description="hours are told for this power")
     sizes: list[Annotated[int, Field(ge=4)]] = Field(
-        [8, 16, 32, 64, 128, 256, 512, 1024], min_length=2, description="conversations at which power is found"
+        [4, 8, 16, 32, 64, 128, 256, 512, 1024], min_length=2, description="conversations at which power is found"
     )
     n_runs: int = Field(500, ge=100, le=100_000, description="simulated studies behind every power")
     most_ratings: int = Field(400, ge=50, le=20_000, description="ratings after which nobody goes on testing")
@@ -346,6 +355,7 @@ class Techniques(Section):
     chunk_minutes: float = Field(45, gt=0, description="working time of one part of the data, for variability")
     paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
     published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
+    printed_rates: PrintedRates | None = Field(None, description="printed rates of which others should follow")
 
     @model_validator(mode="after")
     def _known(self) -> Techniques:
