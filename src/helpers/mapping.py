@@ -45,6 +45,10 @@ class Entry(Section):
     ranged: str = Field(
         "", description="what the result's ci_low and ci_high range over, where chance is in the number"
     )
+    low: Change | None = Field(
+        None, description="the row whose estimate is the lower end, where it is a row of its own"
+    )
+    high: Change | None = Field(None, description="likewise the upper end")
     shows: str = Field("", description="figure or table of the notebook that shows the results")
     note: str = Field("", description="why numbers differ, where they do")
     needs: str = Field("", description="why results may be absent: the file that is not public")
@@ -54,6 +58,8 @@ class Entry(Section):
     def _one_kind(self) -> Entry:
         if self.fitted and self.ranged:
             raise ValueError(f"{self.cells}: expected `fitted` or `ranged`, found both")
+        if bool(self.low) != bool(self.high) or (self.low and not self.ranged):
+            raise ValueError(f"{self.cells}: expected `low` and `high` together, and `ranged` with them")
         return self
 
     def changed(self, change: Change) -> Entry:

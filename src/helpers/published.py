@@ -1,11 +1,12 @@
 """The papers' printed numbers, patterns that select them, and when a recomputed number is equal to a printed one.
 
 A printed number has a place: `element/panel/row/column`, e.g. `Table 3/free_run_1/a/overall`. A pattern is such a place
-in which a part may be `*` (any), end in `*` (any that begins so), be `a|b` (one of), or `!a|b` (none of).
+in which `*` in a part stands for any text, `a|b` for one of several, and `!a|b` for none of them.
 """
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def fits(part: str, value: str) -> bool:
     """Whether a value is what one part of a pattern asks for."""
     if part.startswith("!"):
         return not fits(part[1:], value)
-    return any(value.startswith(p[:-1]) if p.endswith("*") else value == p for p in part.split("|"))
+    return any(fnmatchcase(value, p) for p in part.split("|"))
 
 
 def select(printed: pd.DataFrame, paper: str, pattern: str) -> pd.DataFrame:

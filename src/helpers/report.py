@@ -114,8 +114,8 @@ def _css() -> Markup:
     )
 
 
-def _page(page: Page, heading: str, body: str, has_code: bool) -> str:
-    script = (_DATA / "report.js").read_text(encoding="utf-8").strip()
+def _page(page: Page, heading: str, body: str, has_code: bool, script: str = "report.js") -> str:
+    script = (_DATA / script).read_text(encoding="utf-8").strip()
     sha = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     template = _environment().get_template("page.html.j2")
     return template.render(
@@ -178,3 +178,9 @@ def index_page(
         page=page, description=description, facts=list(facts), cards=list(cards), absent=list(absent), made=list(made)
     )
     return _page(page, page.study_title, body, has_code=False)
+
+
+def board_page(page: Page, heading: str, **content: Any) -> str:
+    """The page of all printed numbers; content is what `scoreboard_page.page` gives its template."""
+    body = _environment().get_template("cells.html.j2").render(heading=heading, **content)
+    return _page(page, heading, body, has_code=False, script="cells.js")

@@ -201,9 +201,36 @@ STATISTICS: dict[str, Statistic] = {
         "Correlation of two labels over systems", ("coefficient", "list", "scores", "workers"), SIGNED
     ),
     "threshold_rank": Statistic("Rank of a system as the threshold moves", ("scores", "threshold"), (1.0, inf)),
+    # techniques (11)
+    "technique_win_rate": Statistic("Win rate under a technique", ("technique", "ties"), UNIT),
+    "technique_score": Statistic("Rate or mean of a system under a technique", ("technique",)),
+    "effective_win_rate": Statistic("How often a system scores higher than another", ("technique", "ties", "data"), UNIT),
+    "turn_rate": Statistic("Share won or marked at a turn", ("turn",), UNIT),
+    "turn_coefficient": Statistic("What a mark at a turn adds to the final rating", ("turn",)),
+    "same_winner": Statistic("Ratings name the same winner as comparisons", ("technique", "against"), UNIT),
+    "tied_share": Statistic("Share of ties", ("technique", "against", "of"), UNIT),
+    "technique_seconds": Statistic("Mean seconds of a conversation or comparison", ("technique", "of"), (0.0, inf)),
+    "technique_power": Statistic("Share of studies that find the difference", ("technique", "alpha", "n", "hours"), UNIT),
+    "technique_false_positive": Statistic(
+        "Share of equal systems told apart", ("technique", "alpha", "n", "hours"), UNIT
+    ),
+    "hours_to_power": Statistic("Hours until the stated power", ("technique", "alpha", "power"), (0.0, inf)),
+    "hours_to_significance": Statistic("Hours until a test is first significant", ("technique", "alpha"), (0.0, inf)),
+    "technique_false_crossing": Statistic(
+        "Share of equal systems told apart when tested after each rating", ("technique", "alpha"), UNIT
+    ),
+    "chunk_sd": Statistic(
+        "Standard deviation of win rates over parts of equal working time", ("technique", "minutes", "of"), (0.0, inf)
+    ),
+    "message_check": Statistic("Conversations or people that fail a check of messages", ("check", "of"), (0.0, inf)),
     # the papers' printed numbers (91)
     "audit_places": Statistic("Places where a check was made", ("assumed", "outcome", "paper", "rule"), (0.0, inf)),
     "audit_numbers": Statistic("Printed numbers", ("paper", "state"), (0.0, inf)),
+    # what reproduces (90)
+    "printed_numbers": Statistic("Printed numbers", ("paper", "verdict"), (0.0, inf)),
+    "control_match_rate": Statistic(
+        "Share of printed numbers that match a wrong value", ("control", "element", "paper"), UNIT
+    ),
     # mixed models
     "variance_component": Statistic("Variance component", ("model", "part", "scale"), (0.0, inf)),
     "variance_share": Statistic("Share of variance", ("model", "part", "scale"), UNIT),

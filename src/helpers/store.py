@@ -111,6 +111,20 @@ class Run:
 
         return pd.read_parquet(processed(self.key) / "results" / f"{notebook}.parquet")
 
+    def results_elsewhere(self, study: str, notebook: str) -> pd.DataFrame | None:
+        """Result rows that a notebook stored for another study; None where it was not run.
+
+        Raises ValueError in a study that has data of its own, and for a simulated study.
+        """
+        import pandas as pd
+
+        if not self.study.across:
+            raise ValueError(f"study {self.key!r} has data of its own: it must not read results of {study!r}")
+        if params.load(study).simulated:
+            raise ValueError(f"results of {study!r} are simulated: nothing printed can be held against them")
+        path = processed(study) / "results" / f"{notebook}.parquet"
+        return pd.read_parquet(path) if path.is_file() else None
+
     def frame(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """Store something that is not one number a row as `<notebook>.<name>.parquet`, and return it."""
         write_frame(frame, self._base / "results" / f"{self.notebook}.{name}.parquet")

@@ -45,19 +45,27 @@ def reproduced(results: pd.DataFrame | None, cells: pd.DataFrame, entry: Entry) 
     """
     known = {} if results is None else _known(results, entry)
     sides = [[entry.names.get(v, v) for v in cells[s]] for s in _SIDES if getattr(entry, s)]
-    places = zip(*sides, strict=True) if sides else [()] * len(cells)
+    places = list(zip(*sides, strict=True)) if sides else [()] * len(cells)
     found = [known.get(place, (np.nan,) * 3) for place in places]
     out = pd.DataFrame(found, index=cells.index, columns=["value", "low", "high"], dtype=float) * entry.scale
-    return out if entry.ranged else out.assign(low=np.nan, high=np.nan)
+    if not entry.ranged:
+        return out.assign(low=np.nan, high=np.nan)
+    ends = {"low": entry.low, "high": entry.high} if entry.low and entry.high else {}
+    return out.assign(**{k: reproduced(results, cells, _alone(entry, v))["value"] for k, v in ends.items()})
+
+
+def _alone(entry: Entry, change: mapping.Change) -> Entry:
+    """An end of the range as an entry of its own."""
+    return entry.changed(change).model_copy(update={"ranged": "", "low": None, "high": None})
 
 
 def _known(results: pd.DataFrame, entry: Entry) -> dict[tuple, tuple[float, ...]]:
     """Estimate and interval by what the sides of the table say; rows of a list of values are added up."""
-    rows = results
+    rows = results.assign(groups=_groups(results)) if "groups" not in results else results
     for column, value in entry.where.items():
         rows = rows[rows[column].isna() if value is None else rows[column] == value]
     dimensions = [d for d in (entry.panel, entry.row, entry.column) if d]
-    inside = [d for d in dimensions if d not in results]
+    inside = [d for d in dimensions if d not in rows]
     allowed = {k: [str(x) for x in (v if isinstance(v, list) else [v])] for k, v in entry.keys.items()}
     parsed = {text: read_condition(text) for text in rows["condition"].fillna("").unique()}
     names = {*allowed, *inside}
@@ -74,6 +82,12 @@ def _known(results: pd.DataFrame, entry: Entry) -> dict[tuple, tuple[float, ...]
     if many:
         raise ValueError(f"{entry.cells}: {len(out[many[0]])} result rows of {entry.notebook} for {many[0]}")
     return {place: tuple(np.sum(values, axis=0)) for place, values in out.items() if len(values) == wanted}
+
+
+def _groups(results: pd.DataFrame) -> pd.Series:
+    """`a`, or `a__b` where two groups are compared, as printed tables name them."""
+    both = results["group"] + "__" + results["group_b"]
+    return both.where(results["group_b"].notna(), results["group"])
 
 
 def attempts(results: Results, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> dict[object, list[Attempt]]:

@@ -29,6 +29,7 @@ class Notebook(Section):
     knobs: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = Field({})
     requires: list[str] = Field([])
     headline: str | None = None
+    across: bool = False
 
     @property
     def of_study(self) -> bool:
@@ -53,6 +54,11 @@ def load(folder: Path = NOTEBOOKS) -> dict[str, Notebook]:
     if problems:
         raise NotebookError("\n".join(f"notebooks/dag.yaml: {p}" for p in problems))
     return out
+
+
+def of(entries: dict[str, Notebook], study: Study) -> dict[str, Notebook]:
+    """The notebooks a study can have: those across studies belong to the one without data of its own, and no others."""
+    return {name: entry for name, entry in entries.items() if entry.across == study.across}
 
 
 def _check(name: str, entry: Notebook, names: list[str], folder: Path) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from helpers import params, store
+from helpers import mapping, params, store
 from helpers.params import Study
 from helpers.pipeline import dag, worker
 from helpers.pipeline.cache import Cache, digest
@@ -68,6 +68,8 @@ class StudyNodes:
 
     def data(self) -> list[Node]:
         """Simulating, where the YAML asks for it, and building the annotations."""
+        if self.study.across:
+            return []
         nodes = []
         if self.study.simulate is not None:
             raw = store.out_root() / "data" / "raw" / self.key
@@ -146,6 +148,9 @@ class StudyNodes:
         for needed in entry.needs:
             results = sorted((self.home / "results").glob(f"{needed}.*parquet"))
             parts[f"results of {needed}"] = digest({p.name: self.cache.file(p) for p in results})
+        for study, notebook in mapping.sources() if entry.across else ():
+            path = store.processed(study) / "results" / f"{notebook}.parquet"
+            parts[f"results of {study}/{notebook}"] = self.cache.file(path)
         return parts | self.code(*found.imports)
 
     def _paths(self, read: str) -> list[Path]:
@@ -180,7 +185,7 @@ class StudyNodes:
         """Remove what notebooks wrote that are no longer in dag.yaml."""
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
-            if notebook not in self.entries and name not in ("simulate", "annotations", "index"):
+            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "board"):
                 self.retire(name)
 
     def clear_scratch(self) -> None:

@@ -15,6 +15,8 @@ from helpers.pipeline.nodes import Node, Parts, StudyNodes
 from helpers.pipeline.worker import timed
 
 INDEX = "index"
+#: the notebook whose numbers have a page of their own, the name of that page, and of its node
+BOARD, CELLS, BOARD_NODE = "90_scoreboard", "90_cells", "board"
 #: sizes in profile.json, as the index names them
 SIZES = {
     "n_annotations": "annotations",
@@ -83,6 +85,39 @@ def page(job: PageJob) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class BoardJob:
+    """cells : the scoreboard. target : its page. csv : the same as a table. pages : folder of all studies' pages."""
+
+    shared: Shared
+    cells: Path
+    target: Path
+    csv: Path
+    pages: Path
+
+
+@timed
+def board(job: BoardJob) -> str:
+    """Render the page of every printed number, and write the same as CSV."""
+    import pandas as pd
+
+    from helpers import report, scoreboard_page
+    from helpers.audit import checks
+
+    def link(study: str, notebook: str, shows: str) -> str:
+        there = (job.pages / study / f"{notebook}.html").is_file()
+        return f"../{study}/{notebook}.html" + (f"#{notebook}_{shows}" if shows else "") if there else ""
+
+    cells = pd.read_parquet(job.cells)
+    with store.atomic(job.csv) as temporary:
+        cells.to_csv(temporary, index=False, lineterminator="\n")
+    about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
+    titles = {paper.paper: paper.title for paper in checks.load()[1]}
+    titles = dict(sorted(titles.items(), key=lambda item: item[1]))
+    _write(job.target, scoreboard_page.page(cells, about, titles, link))
+    return ""
+
+
 @timed
 def index(job: IndexJob) -> str:
     """Render the index of a study."""
@@ -132,6 +167,7 @@ class Pages:
         """A node for each notebook of the study, and the index; `notebooks` are those of this run."""
         every = list(self.of.entries)
         pages = [self._page(name, tuple(notebooks)) for name in every]
+        pages += [self._board(tuple(notebooks))] if BOARD in every else []
         last = Node(
             self.of.key,
             INDEX,
@@ -162,6 +198,31 @@ class Pages:
             quiet=True,
         )
 
+    def _board(self, after: tuple[str, ...]) -> Node:
+        """The page of every printed number, and `reports/replication.csv`."""
+        cells = self.of.home / "results" / f"{BOARD}.cells.parquet"
+        target, csv = self.folder / f"{CELLS}.html", self.folder.parent / "replication.csv"
+        return Node(
+            self.of.key,
+            BOARD_NODE,
+            after,
+            lambda: self._board_parts(cells),
+            lambda: [target, csv],
+            board,
+            lambda: BoardJob(self._shared(), cells, target, csv, self.folder.parent),
+            lambda: None if cells.is_file() else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _board_parts(self, cells: Path) -> Parts:
+        shared = self._shared()
+        pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
+        about = digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
+        return {"scoreboard": self.of.cache.file(cells), "navigation": about} | (
+            self.of.code("helpers.scoreboard_page", "helpers.audit.checks", "helpers.pipeline.pages")
+        )
+
     def _has_page(self, name: str) -> bool:
         return name in self.of.manifest.nodes and self.of.executed(name).is_file()
 
@@ -173,6 +234,7 @@ class Pages:
     def _shared(self, name: str | None = None) -> Shared:
         """What the page of a notebook, or the index, has in common with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
+        nav += ((CELLS, "Every printed number"),) if BOARD in dict(nav) else ()
         simulated = self.of.study.simulated and (name is None or self.of.entries[name].of_study)
         return Shared(self.of.study.title, simulated, nav)
 

@@ -53,7 +53,8 @@ def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[
 def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
     """Run studies; returns the exit code. Raises ParamsError, NotebookError or Busy before anything runs."""
     chosen, entries, known = specs(named, options.values, absent_ok), dag.load(folder), cache()
-    studies = {s.key: StudyNodes(s, s.load(), entries, known, folder) for s in chosen}
+    loaded = [(s, s.load()) for s in chosen]
+    studies = {s.key: StudyNodes(s, study, dag.of(entries, study), known, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
     teller = _Teller(studies, selected)
@@ -104,15 +105,18 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
     for study in studies.values():
         for name in study.entries:
             study.missing(name)
-        if not options.dry and runner.states[study.key, "annotations"].state != "failed":
+        state = runner.states.get((study.key, "annotations"))
+        if not options.dry and (state is None or state.state != "failed"):
             study.write_params()
             study.retire_strangers()
     _warn_of_few(studies)
-    nodes: list[Node] = []
-    for study in studies.values():
-        pages = Pages(study, lambda name, key=study.key: _state(runner, key, name))
-        nodes += [*study.notebooks(selected), *(pages.nodes(selected) if not options.dry else [])]
-    runner.run(nodes)
+    for across in (False, True):  # what reads the results of other studies comes after them
+        nodes: list[Node] = []
+        for study in (s for s in studies.values() if s.study.across == across):
+            pages = Pages(study, lambda name, key=study.key: _state(runner, key, name))
+            own = [name for name in selected if name in study.entries]
+            nodes += [*study.notebooks(own), *(pages.nodes(own) if not options.dry else [])]
+        runner.run(nodes)
     return 1 if any(s.state == "failed" for s in runner.states.values()) else 0
 
 
