@@ -357,6 +357,21 @@ def test_orders_by_hand():
     assert found.to_dict() == {f"of=order;verdict={v}": 1 for v in ("same", "opposite", "undecided")}
 
 
+def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
+    """Two systems, one pair, and a group that saw a tie: no effect, no test, no conclusion; each row says why."""
+    frame = pd.concat([comparisons([("a", "b", 1)]), comparisons([("a", "b", 0)], group="g2", annotator="A2")])
+    frame = frame.assign(group=["g1", "g2"], annotator_kind="human", work_unit="U1", source_row=[0, 1])
+    options = {"margin": 0.2, "n_permutations": 99, "n_picks": 100, "people_resamples": 100, "seed": 1}
+    found = group_effects.primary(frame, frame, [COMPARED], **options, **BOOT)
+    assert found.loc[found["estimate"].isna(), "note"].notna().all()
+    table, lk = group_report.differences(found, 0.05), names_of(frame)
+    assert table["verdict"].tolist() == ["no test"]
+    assert "no difference could be tested" in group_report.what_chance_gives(table, lk, 0.2)
+    assert "1 pairs of systems" in group_report.conclusions(found, lk, 0.2)
+    group_plots.differences_figure(table, lk, 0.2)
+    group_plots.agreement_figure({k: group_report.totals(found, k) for k in ("size", "order")}, lk)
+
+
 @pytest.mark.parametrize(
     ("p", "q", "said"),
     [

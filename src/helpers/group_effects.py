@@ -143,9 +143,9 @@ def orders(joint: pd.DataFrame) -> pd.DataFrame:
     that do not differ. Checked by hand.
     """
     sizes = joint[joint["statistic"] == "effect_size"].assign(sign=lambda f: np.sign(f["estimate"]))
-    wide = sizes.pivot_table(
-        index=[*ANALYSIS, "level", "system", "system_b"], columns="group", values="sign", sort=False
-    )
+    keys = [*ANALYSIS, "level", "system", "system_b", "group"]
+    # unstack, because pivot_table leaves out a group whose effects are all undefined
+    wide = sizes.set_index(keys)["sign"].unstack("group")  # noqa: PD010
     out = []
     for key, part in wide.groupby(level=[*ANALYSIS, "level"], sort=False):
         for a, b in combinations(part.columns, 2):

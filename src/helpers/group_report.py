@@ -150,13 +150,14 @@ def statistics(counts: pd.DataFrame, look: Look, payments: Mapping, currency: st
 def totals(results: pd.DataFrame, of: str, resample: str | None = None) -> pd.DataFrame:
     """`conclusion_count` added up over labels: method, group, group_b, same, opposite or different, undecided."""
     rows = select(results, "conclusion_count", of=of, resample=resample)
+    verdicts = ["same", "different" if of == "size" else "opposite", "undecided"]
     if rows.empty:
-        return pd.DataFrame()
+        return pd.DataFrame(columns=["method", "group", "group_b", *verdicts])
     kind = rows["condition"].map(lambda c: read_condition(c)["verdict"])
     wide = rows.assign(verdict=kind).pivot_table(
         index=["method", "group", "group_b"], columns="verdict", values="estimate", aggfunc="sum", sort=False
     )
-    return wide.rename_axis(columns=None).reset_index()
+    return wide[verdicts].rename_axis(columns=None).reset_index()
 
 
 def few_people(one: pd.DataFrame, look: Look) -> str:
