@@ -46,6 +46,13 @@ def test_ratings_are_those_of_known_people():
     assert quality.ratings(rows, LABELS, "continuous")["annotator"].tolist() == ["w"]
 
 
+def test_pilots_and_gold_units_are_no_runs():
+    rows = marks([(corpus, "w", "u", "s", "d", "good", 1.0) for corpus in ("main", "bot_pilot_1", "gold")])
+    assert quality.ratings(rows, LABELS, "continuous")["corpus"].tolist() == ["main"]
+    rows["method"] = ["continuous", "turn_likert", "turn_likert"]
+    assert quality.main_method(rows, "s") == "continuous"
+
+
 def test_comparisons_have_no_ratings():
     with pytest.raises(ValueError, match="expected ratings of single dialogues or turns, found 'comparative'"):
         quality.ratings(marks([]), LABELS, "comparative")

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from helpers import quality, replication, system_scores
+from helpers import quality, quality_control, replication, system_scores
 from helpers.replication import OVERALL, fisher, pearson, points
 from helpers.resampling import generator
 
@@ -39,6 +39,16 @@ def test_means_from_sums_are_those_of_the_ratings(scores, t):
     for i, corpus in enumerate(t.corpora):
         for j, system in enumerate(SYSTEMS):
             assert means[i, j].tolist() == pytest.approx([found[corpus, system, name] for name in t.names])
+
+
+def test_runs_are_those_with_the_control_and_must_share_a_system(scores):
+    rows = scores.rename(columns={"z": "score"})
+    given = {"facts": pd.DataFrame(columns=["corpus", "dialogue", "key", "value"]), "systems": SYSTEMS[:-1]}
+    first = rows[(rows["corpus"] == "one") | (rows["system"] != "c")]
+    assert quality_control.crowd(first, control="c", **given).corpora == ["one"]
+    apart = rows[(rows["corpus"] == "one") != rows["system"].isin(["b", "b_p"])]
+    with pytest.raises(ValueError, match="expected corpora with a system in common, found"):
+        quality_control.crowd(apart, control="c", corpora=["one", "two"], **given)
 
 
 def test_points_by_hand():

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from helpers.collection import evaluated
 from helpers.labels import METHODS, Label
 
 WORKER = ["corpus", "annotator"]
@@ -22,18 +23,19 @@ OVERALL = "overall"
 
 
 def main_method(annotations: pd.DataFrame, control: str) -> str:
-    """The method by which the control was rated most often, comparisons left out.
+    """The method by which the control was rated most often in the evaluation itself, comparisons left out.
 
     Raises ValueError where the control was never rated.
     """
-    rated = annotations[(annotations["system"] == control) & annotations["dialogue_b"].isna()]
+    rated = evaluated(annotations[(annotations["system"] == control) & annotations["dialogue_b"].isna()])
     if rated.empty:
         raise ValueError(f"control_system: expected a system that was rated, found {control!r}")
     return str(rated["method"].value_counts().index[0])
 
 
 def ratings(annotations: pd.DataFrame, labels: Iterable[Label], method: str) -> pd.DataFrame:
-    """The ratings of one method by people who are known, turned so that a high score is good.
+    """The ratings of one method by people who are known, turned so that a high score is good. Pilots and gold units,
+    which are no runs of the evaluation, stay out.
 
     A label of direction -1 is reversed on its scale (100 - x on a scale from 0 to 100, Ji et al. 2022, section 3.3);
     labels of direction 0, which are neither good nor bad, stay out. Columns as in `schema.ANNOTATIONS`.
@@ -41,7 +43,7 @@ def ratings(annotations: pd.DataFrame, labels: Iterable[Label], method: str) -> 
     if METHODS[method].unit == "pair":
         raise ValueError(f"method: expected ratings of single dialogues or turns, found {method!r}")
     kept = annotations["annotator_known"] & (annotations["annotator_kind"] == "human")
-    out = annotations[kept & (annotations["method"] == method)].reset_index(drop=True)
+    out = evaluated(annotations[kept & (annotations["method"] == method)]).reset_index(drop=True)
     known = {label.id: label for label in labels if label.method == method}
     direction = out["label"].map({id_: label.direction for id_, label in known.items()})
     ends = out["label"].map({id_: sum(label.scale) for id_, label in known.items()})

@@ -70,16 +70,17 @@ def crowd(
     """Test every worker, standardise the scores and form the sets of workers.
 
     scores : `quality.ratings`; facts : the study's dialogue facts (lists of verdicts); systems : candidates for the
-    ranking, in the order of figures; those nobody rated, and the control, drop out; corpora : by default all, sorted.
-    Raises ValueError for a corpus that the ratings do not have.
+    ranking, in the order of figures; those nobody rated, and the control, drop out; corpora : by default those where
+    the control was rated, sorted. Raises ValueError for a corpus that the ratings do not have, and for corpora that
+    share no system.
     """
     absent = sorted(set(corpora) - set(scores["corpus"]))
     if absent:
         raise ValueError(
             f"runs: expected corpora of the study ({', '.join(sorted(set(scores['corpus'])))}), found {absent}"
         )
-    families, names = dict(families or {}), list(corpora) or sorted(set(scores["corpus"]))
-    scores = scores[scores["corpus"].isin(names)].reset_index(drop=True)
+    names = list(corpora) or sorted(set(scores.loc[scores["system"] == control, "corpus"]))
+    families, scores = dict(families or {}), scores[scores["corpus"].isin(names)].reset_index(drop=True)
     workers = quality.worker_tests(scores, control, labels)
     passed = quality.passes(workers, alpha)
     in_runs = workers.groupby("annotator")["corpus"].transform("nunique")
@@ -91,7 +92,10 @@ def crowd(
     for name in [*SETS, *(n for n in LISTS.values() if n in workers)]:
         scores[name] = quality.of_workers(scores, workers, workers[name]).astype(bool)
     rated = set(scores["system"]) - {control}
-    return Crowd(scores, workers, [s for s in systems if s in rated], names, families, control)
+    out = Crowd(scores, workers, [s for s in systems if s in rated], names, families, control)
+    if not out.shared:
+        raise ValueError(f"runs: expected corpora with a system in common, found {names}: name those that have one")
+    return out
 
 
 def _lists(scores: pd.DataFrame, facts: pd.DataFrame, workers: pd.DataFrame, passed: pd.Series) -> dict[str, pd.Series]:
