@@ -377,6 +377,30 @@ class Moderation(Section):
     paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
 
 
+class Metrics(Section):
+    """Notebook 09: which metrics agree with people?"""
+
+    computed: list[str] | None = Field(
+        None, description="metrics computed from the texts (text_metrics.METRICS); null: all; []: none"
+    )
+    corpora: list[str] = Field([], description="corpora that are analysed; empty: all")
+    titles: dict[str, str] = Field({}, description="display names of metrics")
+    n_resamples: int = Field(
+        2000, ge=200, le=1_000_000, description="bootstrap resamples of correlations, ranked anew in each"
+    )
+    paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
+    published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
+
+
+class Judges(Section):
+    """Notebook 13: can a model replace an annotator?"""
+
+    cost: float = Field(
+        0.15, ge=0, lt=1, description="alternative annotator test: what a model may be worse by, for it costs less"
+    )
+    min_items: int = Field(30, ge=5, description="the same: items an annotator must have")
+
+
 class Simulate(Section):
     """The simulated study (`helpers.simulate`). Factors of 1 give the effects documented in `simulation.design`."""
 
@@ -450,6 +474,8 @@ class Study(Section):
     group_effects: GroupEffects = GroupEffects()
     techniques: Techniques = Techniques()
     moderation: Moderation = Moderation()
+    metrics: Metrics = Metrics()
+    judges: Judges = Judges()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 

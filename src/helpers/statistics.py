@@ -35,7 +35,9 @@ STATISTICS: dict[str, Statistic] = {
         "Reliability of a system's mean, level included", ("n_dialogues", "n_annotators", "kind"), UNIT
     ),
     "facet_variance": Statistic("Variance due to systems, annotators, dialogues", ("facet", "kind"), (0.0, inf)),
-    "annotator_correlation": Statistic("Correlation between annotators", ("coefficient", "comparison", "kind"), SIGNED),
+    "annotator_correlation": Statistic(
+        "Correlation between annotators", ("coefficient", "comparison", "kind", "summary"), SIGNED
+    ),
     "interval_width_ratio": Statistic("Width of the dialogue interval over the turn interval", ("raters",), (0.0, inf)),
     # validity (04)
     "r": Statistic("Correlation with quality", ("target", "kind"), SIGNED),
@@ -204,15 +206,19 @@ STATISTICS: dict[str, Statistic] = {
     # techniques (11)
     "technique_win_rate": Statistic("Win rate under a technique", ("technique", "ties"), UNIT),
     "technique_score": Statistic("Rate or mean of a system under a technique", ("technique",)),
-    "effective_win_rate": Statistic("How often a system scores higher than another", ("technique", "ties", "data"), UNIT),
+    "effective_win_rate": Statistic(
+        "How often a system scores higher than another", ("technique", "ties", "data"), UNIT
+    ),
     "turn_rate": Statistic("Share won or marked at a turn", ("turn",), UNIT),
     "turn_coefficient": Statistic("What a mark at a turn adds to the final rating", ("turn",)),
     "same_winner": Statistic("Ratings name the same winner as comparisons", ("technique", "against"), UNIT),
     "tied_share": Statistic("Share of ties", ("technique", "against", "of"), UNIT),
     "technique_seconds": Statistic("Mean seconds of a conversation or comparison", ("technique", "of"), (0.0, inf)),
-    "technique_power": Statistic("Share of studies that find the difference", ("technique", "alpha", "n", "hours"), UNIT),
+    "technique_power": Statistic(
+        "Share of studies that find the difference", ("technique", "alpha", "conversations", "hours"), UNIT
+    ),
     "technique_false_positive": Statistic(
-        "Share of equal systems told apart", ("technique", "alpha", "n", "hours"), UNIT
+        "Share of equal systems told apart", ("technique", "alpha", "conversations", "hours"), UNIT
     ),
     "hours_to_power": Statistic("Hours until the stated power", ("technique", "alpha", "power"), (0.0, inf)),
     "hours_to_significance": Statistic("Hours until a test is first significant", ("technique", "alpha"), (0.0, inf)),

@@ -125,6 +125,17 @@ class Run:
         path = processed(study) / "results" / f"{notebook}.parquet"
         return pd.read_parquet(path) if path.is_file() else None
 
+    def cached(self, name: str) -> pd.DataFrame | None:
+        """What `cache` stored under this name in an earlier run; None where there is nothing."""
+        import pandas as pd
+
+        path = processed(self.key) / "cache" / f"{name}.parquet"
+        return pd.read_parquet(path) if path.is_file() else None
+
+    def cache(self, frame: pd.DataFrame, name: str) -> None:
+        """Keep a frame for later runs, whatever becomes of this one; it must say itself for what it is valid."""
+        write_frame(frame, processed(self.key) / "cache" / f"{name}.parquet")
+
     def frame(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
         """Store something that is not one number a row as `<notebook>.<name>.parquet`, and return it."""
         write_frame(frame, self._base / "results" / f"{self.notebook}.{name}.parquet")
