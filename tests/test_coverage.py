@@ -193,6 +193,11 @@ def test_what_cannot_be_searched_gives_a_reason(function):
     assert "8 rows are too few for 6 labels" in function(few, "behavior")["note"].item()
     flat = values.Design(design.target, np.ones(len(design.y)), design.x, design.clusters, "interactor", "dialogue")
     assert "target has the same value" in function(flat, "behavior")["note"].item()
+    pairs = study(binary=True)
+    rare = np.r_[np.flatnonzero(pairs.y == 1)[:5], np.flatnonzero(pairs.y == 0)]
+    assert (
+        "the rarer answer occurs 5 times, too few for 6 labels" in function(pairs.rows(rare), "behavior")["note"].item()
+    )
 
 
 def test_more_than_twenty_labels_have_a_path_but_no_exact_search():

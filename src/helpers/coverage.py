@@ -195,6 +195,9 @@ class _Method:
             return f"{n} rows are too few for {p} labels"
         if np.ptp(self.fitness.y) == 0:
             return "the target has the same value throughout"
+        rarer = min(np.sum(self.fitness.y == 0), np.sum(self.fitness.y == 1))
+        if self.fitness.family == "logit" and rarer < p:  # most larger models would be separated, and mean nothing
+            return f"the rarer answer occurs {rarer} times, too few for {p} labels"
         return ""
 
     def too_many(self) -> bool:

@@ -60,10 +60,10 @@ def _p_strip(ax: Axes, rows: pd.DataFrame, sure: pd.Series, places: dict, heads:
             here = (sure[part.index] == yes).to_numpy()
             ax.plot(p[here], np.full(here.sum(), y), "o", color=color, markerfacecolor=face, markersize=3.6, alpha=0.9)
         if (hidden := int(np.sum(p == FLOOR))) > 1:
-            ax.text(FLOOR * 1.25, y, f"×{hidden}", va="center", fontsize=6.5, color=color)
+            ax.text(FLOOR * 0.8, y, f"{hidden}×", ha="right", va="center", fontsize=6.5, color=color)
     for alpha, style in zip(ALPHAS, ((0, (1, 1.5)), "-", (0, (4, 2))), strict=True):
         ax.axvline(alpha, color="#999999", linewidth=0.8, linestyle=style, zorder=0)
-    ax.set(xscale="log", xlim=(FLOOR * 0.75, 1.4), xlabel="p-value")
+    ax.set(xscale="log", xlim=(FLOOR * 0.45, 1.4), xlabel="p-value")
     ax.set_xticks([FLOOR, 0.01, 0.05, 0.1, 1], ["≤ .0001", ".01", ".05", ".1", "1"], fontsize=6.5)
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.tick_params(axis="y", length=0)

@@ -140,7 +140,7 @@ def verdict(rows: pd.DataFrame, cell: Cell, look: Look) -> str:
     apart = sure[["method", "label"]].drop_duplicates()
     over_all = _counts(rows, "session", "all", 0.05, False, "first").sum()
     text = f"By the permutation test on all dialogues, with Holm's adjustment within a label, {len(apart) or 'none'} of"
-    text += f" {_many(len(labels), 'label')} tell{'s' if len(apart) == 1 else ''} at least one pair of systems apart"
+    text += f" {_many(len(labels), 'label')} tell{'s' if len(apart) < 2 else ''} at least one pair of systems apart"
     text += f" ({len(sure)} of {len(known)} comparisons; {over_all:.0f} when adjusted over all of them)."
     if len(sure):
         pairs = sure.groupby(["system", "system_b"]).size().sort_values(ascending=False, kind="stable")
@@ -149,6 +149,8 @@ def verdict(rows: pd.DataFrame, cell: Cell, look: Look) -> str:
         text += f" {_many(n, 'label')}."
     if cell.blocks == "none":
         text += " The data do not say which dialogues share a session or a context: all dialogues were exchanged."
+    elif cell.blocks == "context":
+        text += " Dialogues were exchanged within contexts, since the data know no sessions."
     return text
 
 
@@ -176,12 +178,15 @@ def luck(rows: pd.DataFrame, n: int | None, n_draws: int) -> str:
         return ""
     gap = high - low
     text = (
-        f"One draw of {n} conversations a system, as in the paper, is partly luck: over {n_draws:,} draws the number of"
+        f"One draw of {n} conversations a system, as Finch et al. 2023 made it, is partly luck: over {n_draws:,} draws"
     )
     text += (
-        f" pairs a label tells apart at .05 by the published test moves by {gap.median():.0f} for the median label and"
+        f" the number of pairs that a label tells apart at .05 by the published test moves by {gap.median():.0f} for"
     )
-    return text + f" by up to {gap.max():.0f}. That is a range over draws from the same dialogues, not an interval."
+    text += (
+        f" the median label and by up to {gap.max():.0f}. That is a range over draws from the same dialogues, not an"
+    )
+    return text + " interval."
 
 
 def errors(rows: pd.DataFrame, look: Look, n_runs: int) -> str:
@@ -196,15 +201,17 @@ def errors(rows: pd.DataFrame, look: Look, n_runs: int) -> str:
         parts = [f"{TESTS[t]} {100 * share[method, t]:.0f} %" for t in [*tests, "session"] if t in share[method].index]
         said.append(f"{tables.plain(look.name('method', method))}: {', '.join(parts)}")
     worst = share[[t in PUBLISHED for _, t in share.index]]
+    chance = 100 * 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
     text = (
-        "Where there is nothing to find (one system against itself), the tests still find a difference at .05 in this"
+        "Where there is nothing to find (one system against itself), the tests find a difference at .05 all the same in"
     )
-    text += f" share of {n_runs} comparisons, averaged over labels: {'; '.join(said)}."
+    text += (
+        f" this share of {n_runs} comparisons, averaged over labels: {'; '.join(said)}. Chance moves such a share by"
+    )
+    text += f" up to {chance:.0f} points."
     if worst.max() > 0.075:
-        text += (
-            " A test that rejects a true null more often than its level makes its labels look more sensitive than they"
-        )
-        text += " are: counts by the published tests compare tests as much as labels."
+        text += " A test that rejects a true null more often than its level makes its labels look more sensitive than"
+        text += " they are: counts by the published tests compare tests as much as labels."
     elif worst.min() < 0.025:
         text += " A test that rejects a true null less often than its level makes its labels look less sensitive."
     return text

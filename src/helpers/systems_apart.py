@@ -14,6 +14,11 @@ from helpers.multiplicity import adjust_rows
 from helpers.picks import picks
 from helpers.targets import main_group
 
+#: a system with fewer dialogues in a method is not compared
+MIN_DIALOGUES = 5
+#: permutations for each comparison of the largest family, so that the smallest p-value can stand its adjustment
+PER_COMPARISON = 40
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -49,8 +54,9 @@ class Cell:
 def cells(annotations: pd.DataFrame, dialogues: pd.DataFrame, *, systems: Sequence[str], pick_seed: int) -> list[Cell]:
     """What can be compared: a cell for each corpus and group, the group that judged the most labels first.
 
-    annotations : by people, of the evaluation itself. systems : those to compare, in the order of figures. Methods by
-    which a group judged fewer than two of them are left out, and groups without a method.
+    annotations : by people, of the evaluation itself. systems : those to compare, in the order of figures. Systems of
+    which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of it; so are methods with fewer
+    than two systems, and groups without a method.
     """
     out = []
     annotations = annotations[annotations["system"].isin(list(systems))]
@@ -69,11 +75,21 @@ def _cell(part: pd.DataFrame, talked: pd.Series, systems: Sequence[str], pick_se
     if picked["session"].isna().all():
         picked, blocks = picked.assign(session=picked["context"]), "context"
     found = values.dialogue_values(picked)
-    made = [panel(found, m, list(systems), talked) for m in METHODS if (found["method"] == m).any()]
-    made = [p for p in made if p.pairs and len(set(p.system) | set(p.system_b) - {-1}) > 1]
+    made = []
+    for method in METHODS:
+        enough = _judged(found[found["method"] == method])
+        here = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
+        if len(here) > 1 and (one := panel(found, method, here, talked)).pairs:
+            made.append(one)
     if not any(_shared(p) for p in made):
         blocks = "none"
     return Cell(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), made, blocks)
+
+
+def _judged(values: pd.DataFrame) -> pd.Series:
+    """How many dialogues of each system were judged, on either side of a comparison."""
+    right = values[["system_b", "dialogue_b"]].dropna().set_axis(["system", "dialogue"], axis=1)
+    return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
 
 
 def _shared(data: Panel) -> bool:
@@ -86,8 +102,10 @@ def tests(cell: Cell, *, seed: int, within: str, n_permutations: int) -> tuple[p
     """Every pair of systems and label by the published test, Welch's t and the permutation test, on all dialogues.
 
     Returns rows system_difference with p-values adjusted by Holm within each label and test; and n_significant counted
-    from them, which have the families over all labels, too.
+    from them, which have the families over all labels, too. Families of many comparisons get more permutations
+    (PER_COMPARISON).
     """
+    n_permutations = max(n_permutations, PER_COMPARISON * sum(len(p.pairs) * len(p.labels) for p in cell.panels))
     found = []
     for data in cell.panels:
         own = [sensitivity.published_tests(data)]
