@@ -42,7 +42,7 @@ def test_means_from_sums_are_those_of_the_ratings(scores, t):
 
 
 def test_runs_are_those_with_the_control_and_must_share_a_system(scores):
-    rows = scores.rename(columns={"z": "score"})
+    rows = scores.rename(columns={"z": "score"}).assign(source_row=range(len(scores)))
     given = {"facts": pd.DataFrame(columns=["corpus", "dialogue", "key", "value"]), "systems": SYSTEMS[:-1]}
     first = rows[(rows["corpus"] == "one") | (rows["system"] != "c")]
     assert quality_control.crowd(first, control="c", **given).corpora == ["one"]
