@@ -20,12 +20,12 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
-from helpers import params, schema, store
+from helpers import gallery_board, params, schema, scoreboard, store
 from helpers.blocks import Block, blocks, first_sentences, section
 from helpers.pipeline import dag
 from helpers.tables import plain
 
-STUDIES = ("demo", "gpt_abceval", "finch2024")
+STUDIES = ("demo", "gpt_abceval", "finch2024", "scoreboard")
 FOLDER = params.ROOT / "gallery"
 LIMIT = 3_000_000  # bytes, all studies together
 COLUMNS, ROWS = 8, 40  # of a table; more is trimmed with a note
@@ -64,10 +64,15 @@ def _write_study(study: str, folder: Path) -> None:
     loaded, home = params.load(study), store.processed(study)
     if not (home / "manifest.json").is_file():
         return
+    target = folder / study
+    if loaded.across:
+        absent = gallery_board.missing(target / gallery_board.CSV)
+        if absent:
+            raise GalleryError(f"gallery: {study} rests on results of {', '.join(absent)}: run these studies first")
     pages: dict[str, str] = {}
     images: dict[str, bytes] = {}
     rows = []
-    for name, entry in dag.load().items():
+    for name, entry in dag.of(dag.load(), loaded).items():
         path = home / "notebooks" / f"{name}.ipynb"
         if not path.is_file():
             continue
@@ -76,15 +81,21 @@ def _write_study(study: str, folder: Path) -> None:
         pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
         rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
     pages["README.md"] = _index(loaded, rows)
-    _refuse_dialogue_text(study, pages)
-    target = folder / study
+    extra = {"numbers.csv": sample(numbers(study)).to_csv(index=False, lineterminator="\n").encode()}
+    if loaded.across:
+        cells, readme = gallery_board.last_run(), folder.parent / gallery_board.README
+        extra[gallery_board.CSV] = gallery_board.table(cells)
+        _put(readme, gallery_board.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
+    else:
+        _refuse_dialogue_text(study, pages)
     for name, text in pages.items():
         _put(target / name, text.encode())
     for name, png in images.items():
         _put(target / name, png)
-    _put(target / "numbers.csv", sample(numbers(study)).to_csv(index=False, lineterminator="\n").encode())
+    for name, content in extra.items():
+        _put(target / name, content)
     for path in target.iterdir():
-        if path.name not in {*pages, *images, "numbers.csv"}:
+        if path.name not in {*pages, *images, *extra}:
             path.unlink()
 
 
@@ -159,6 +170,8 @@ def _index(study: params.Study, rows: list[tuple[str, list[Block], Block | None]
             parts.append(f"![{_alt(figure.text)}]({figure.name}.png)")
         parts.append(_without_html(first_sentences(section(found, "What we see"))))
     parts.append(f"Numbers behind these pages, at most {MOST} of a notebook: [numbers.csv](numbers.csv).")
+    if study.across:
+        parts.append(f"Every printed number, its verdict and why: [{gallery_board.CSV}]({gallery_board.CSV}).")
     return "\n\n".join(p for p in parts if p) + "\n"
 
 
@@ -240,7 +253,14 @@ def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
             print(f"gallery: {study}: no numbers.csv; run `python run_all.py gallery`", file=sys.stderr)
             differing += 1
             continue
+        absent = gallery_board.missing(path.parent / gallery_board.CSV)
+        if absent:
+            print(f"gallery: {study}: left out, it rests on results of {', '.join(absent)}")
+            continue
         lines = compare(pd.read_csv(path, dtype=str, keep_default_na=False), numbers(study))
+        if (path.parent / gallery_board.CSV).is_file():
+            committed = scoreboard.read(path.parent / gallery_board.CSV)
+            lines += gallery_board.differences(committed, gallery_board.last_run())
         differing += len(lines)
         for line in lines[:20]:
             print(f"gallery: {study}: {line}", file=sys.stderr)

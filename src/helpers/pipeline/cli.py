@@ -135,10 +135,11 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _gallery(args: argparse.Namespace) -> int:
-    from helpers import gallery
+    from helpers import gallery, gallery_board
 
     studies = args.studies or list(gallery.STUDIES)
-    code = run(studies, Options(jobs=args.jobs), absent_ok=not args.studies)
+    needed = gallery_board.needed(studies)
+    code = run(needed, Options(jobs=args.jobs), absent_ok=not args.studies or needed != studies)
     if code:
         return code
     return gallery.check(studies) if args.check else gallery.write(studies)

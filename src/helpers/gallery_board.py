@@ -1,0 +1,62 @@
+"""What the gallery keeps of the scoreboard beside its page: the table of printed numbers, and a line in the README."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from helpers import mapping, params, scoreboard, store
+
+CSV, README = "replication.csv", "README.md"
+START, END = "<!-- scoreboard: written by `python run_all.py gallery` -->", "<!-- /scoreboard -->"
+_KEY = ["paper", "element", "panel", "row", "column"]
+
+
+def needed(studies: Iterable[str]) -> list[str]:
+    """The studies, and before those across studies the ones whose results they read."""
+    studies = list(studies)
+    if not any(params.load(s).across for s in studies):
+        return studies
+    return list(dict.fromkeys([*(study for study, _ in mapping.sources()), *studies]))
+
+
+def missing(committed: Path) -> list[str]:
+    """Studies that the committed table rests on, and that have no results here."""
+    if not committed.is_file():
+        return []
+    cells = scoreboard.read(committed)
+    rests_on = cells.loc[cells["verdict"].isin(scoreboard.ATTEMPTED), ["study", "notebook"]].drop_duplicates()
+    pairs = [(s, store.processed(s) / "results" / f"{n}.parquet") for s, n in rests_on.itertuples(index=False)]
+    return sorted({study for study, path in pairs if not path.is_file()})
+
+
+def last_run() -> pd.DataFrame:
+    """The scoreboard of the last run."""
+    return scoreboard.read(store.out_root() / "reports" / CSV)
+
+
+def table(cells: pd.DataFrame) -> bytes:
+    """The table as committed: six digits, so that no machine's last digits make a difference."""
+    return cells.to_csv(index=False, lineterminator="\n", float_format="%.6g").encode()
+
+
+def with_badge(readme: str, cells: pd.DataFrame) -> str:
+    """The README with the line on what reproduces between its marks. Raises ValueError where it has no marks."""
+    before, start, rest = readme.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise ValueError(f"README.md has no lines {START} and {END}")
+    return f"{before}{START}\n{scoreboard.badge(cells)}\n{END}{after}"
+
+
+def differences(committed: pd.DataFrame, fresh: pd.DataFrame) -> list[str]:
+    """Printed numbers whose verdict is another one in a fresh run, a line each."""
+    old, new = (f.set_index(_KEY)["verdict"].to_dict() for f in (committed, fresh))
+    names = {place: "/".join(place) for place in {**old, **new}}
+    return [
+        f"{name}: {new.get(place, 'no longer printed')}, the gallery says {old.get(place, 'nothing')}"
+        for place, name in names.items()
+        if old.get(place) != new.get(place)
+    ]
