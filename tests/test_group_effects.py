@@ -413,6 +413,11 @@ def test_positions_and_models_as_groups():
     assert group_report.with_people(found) == group_report.by_people(table, 0.05) == ""
 
 
+def test_extent_of_values():
+    assert group_report.extent(pd.Series([-0.5, np.nan, 1.0])) == "from −0.50 to 1.00"
+    assert group_report.extent(pd.Series([np.nan])) == "none of them defined"
+
+
 def test_counts_by_hand():
     frame = pd.concat([judged_twice(["d1", "d2"]), marks([("d3", "a", 1)]), marks([("d1", "a", 2)], annotator="A9")])
     found = group_effects.group_counts(frame.assign(session=None, seconds=1.0)).set_index(["method", "condition"])[

@@ -77,6 +77,14 @@ def verdict(p_difference: float, p_equivalence: float, level: float) -> str:
     return BOTH if differs and same else DIFFERS if differs else ROBUST if same else UNKNOWN
 
 
+def extent(values: pd.Series) -> str:
+    """`from a to b`, for descriptions of figures."""
+    found = values.dropna()
+    return (
+        f"from {tables.number(found.min())} to {tables.number(found.max())}" if len(found) else "none of them defined"
+    )
+
+
 def named(rows: pd.DataFrame, look: Look) -> pd.DataFrame:
     """Corpus (where several), method, label and groups as a reader knows them."""
     out = {"Corpus": rows["corpus"]} if len(set(rows["corpus"])) > 1 else {}
