@@ -161,6 +161,10 @@ def test_the_card_by_hand():
         "utterances": pytest.approx((3 + 4 + 2) / 3),
         "context words": pytest.approx((5 + 8 + 2) / 3),
         "response words": 2,
+        "context words with names": pytest.approx((5 + 2 + 8 + 3 + 2 + 1) / 3),
+        "response words with names": 3,
+        "fewest annotations of an item": 1,
+        "most annotations of an item": 2,
     }
     whole = by_what(
         collection.card(MARKS[MARKS["method"] == "behavior"].assign(turn=None, method="dialogue_likert"), DIALOGUES)
@@ -168,6 +172,11 @@ def test_the_card_by_hand():
     assert whole["instances"] == 2
     assert whole["utterances"] == (4 + 2) / 2
     assert whole["context words"] == (10 + 3) / 2
+    # before the last exchange: the first dialogue's last system turn had no words of the user before it
+    assert whole["utterances before the last exchange"] == (3 + 0) / 2
+    assert whole["context words before the last exchange"] == (8 + 0) / 2
+    referred = collection.card(MARKS, DIALOGUES.assign(reference=["so be it", None, None]))
+    assert by_what(referred, method="behavior")["response words with a reference"] == 3
     both = MARKS[MARKS["annotator"] == "A4"].assign(dialogue="2b", dialogue_b="1a")
     assert by_what(collection.card(both, DIALOGUES))["utterances"] == 4 + 2
 
@@ -196,14 +205,32 @@ def test_the_card_equals_table_1_of_dstc10(raw_data, study, corpus, row):
         "n_annotations": "annotations",
     }
     agree = {c: published.agrees(printed.at[c, "value"], printed.at[c, "decimals"], ours[n]) for c, n in names.items()}
-    # The printed annotations of GRADE are not the real counts; the printed response words of USR leave out the
-    # original responses (the second assertion).
+    # The printed annotations of GRADE are not the real counts; the printed response words of USR leave out the original
+    # responses, which have no reference.
     wrong = {"n_annotations"} if study == "grade" else {"avg_hyp_words"}
     assert {c for c, same in agree.items() if not same} == wrong
     if study == "usr":
-        generated = frames["dialogues"][~frames["dialogues"]["system"].str.contains("(?i)original")]
-        mean = collection.utterances(generated)["system_words"].mean()
+        mean = ours["response words with a reference"]
         assert published.agrees(printed.at["avg_hyp_words", "value"], 1, mean)
+
+
+@pytest.mark.data
+def test_the_card_of_fed_equals_table_1_of_dstc10_with_its_ways_of_counting(raw_data):
+    frames = build.build(params.load("fed")).frames
+    card = collection.card(frames["annotations"], frames["dialogues"])
+    printed = published.load("dstc10", "Table 1").set_index(["row", "column"])
+    sizes = {"n_instances": "instances", "n_criteria": "criteria", "n_annotations": "annotations"}
+    turn = {"avg_utts": "utterances", "avg_ctx_words": "context words with names"}
+    turn |= {"avg_hyp_words": "response words with names"}
+    whole = {
+        c: f"{n} before the last exchange"
+        for c, n in {"avg_utts": "utterances", "avg_ctx_words": "context words"}.items()
+    }
+    for row, method, names in (("fed_turn", "turn_rating", turn), ("fed_dial", "dialogue_rating", whole)):
+        ours = by_what(card, method=method)
+        for column, name in (sizes | names).items():
+            cell = printed.loc[(row, column)]
+            assert published.agrees(cell["value"], cell["decimals"], ours[name]), (row, column)
 
 
 @pytest.mark.data

@@ -21,13 +21,15 @@ from helpers.schema import condition, read_condition
 TOKEN = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
 #: corpora that prepare an evaluation (`annotation_pilot_1`, `gold`): notebook 01 is about them
 _PREPARATION = r".*_pilot_\d+|gold"
+#: corpora that a notebook of their own is about, beside the evaluation (`extra_techniques`, `extra_moderation`)
+_EXTRA = r"extra_.*"
 _PART = ["corpus", "group", "annotator_kind", "method"]
 _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 
 
 def evaluated(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame that belong to the evaluation itself, not to pilots or gold units."""
-    return frame[~frame["corpus"].str.fullmatch(_PREPARATION)]
+    """The rows of a frame that belong to the evaluation itself, not to pilots, gold units or extra corpora."""
+    return frame[~frame["corpus"].str.fullmatch(f"{_PREPARATION}|{_EXTRA}")]
 
 
 def in_scope(
@@ -154,15 +156,21 @@ def _mean(what: str, values: pd.Series) -> dict[str, object]:
 def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
     """The data-set card: the columns of Table 1 of Zhang et al. 2022, for each corpus and method.
 
-    `count`: instances (turns, dialogues or pairs judged by people), criteria, annotations, systems. `mean_count`, over
-    instances: utterances (context and response), context words, response words (white space). Of a judged dialogue or
-    pair all utterances count as context. Missing where the data hold no text.
+    `count`: instances (turns, dialogues or pairs judged by people), criteria, annotations, systems, fewest and most
+    annotations of an item. `mean_count`, over instances: utterances (context and response), context words, response
+    words (white space); of a judged dialogue or pair all utterances count as context. Missing where the data hold no
+    text.
+
+    Zhang et al. do not count alike everywhere. Beside these stand therefore: words with the speakers' names (one an
+    utterance), response words of responses that have a reference, and what was said before the last exchange.
     """
     human = annotations[annotations["annotator_kind"] == "human"]
     sizes = utterances(dialogues)
-    sizes["words"] = sizes["context_words"] + sizes["system_words"].astype(float)
-    sizes["utterances"] = sizes["context_utterances"] + 1
-    last = sizes.groupby(["corpus", "dialogue"])[["words", "utterances"]].max()
+    heard = sizes["user_text"].notna().groupby(sizes["corpus"]).transform("any")
+    sizes["context_words"], sizes["context_utterances"] = (
+        sizes[c].astype(float).where(heard) for c in ("context_words", "context_utterances")
+    )
+    last = _last(sizes)
     rows = []
     for (corpus, method), part in human.groupby(["corpus", "method"], sort=False):
         unit = METHODS[method].unit
@@ -170,18 +178,40 @@ def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
         keys = {"corpus": corpus, "method": method, "level": unit}
         amounts = {"instances": len(instances), "criteria": part["label"].nunique(), "annotations": len(part)}
         amounts["systems"] = len(set(part["system"]) | set(part["system_b"].dropna()))
+        times = part.groupby(_ITEM, dropna=False, sort=False).size()
+        amounts |= {"fewest annotations of an item": times.min(), "most annotations of an item": times.max()}
         rows += [keys | _count(what, n) | {"level": unit} for what, n in amounts.items()]
-        if unit == "turn":
-            merged = instances.merge(sizes, on=["corpus", "dialogue", "turn"])
-            lengths = {
-                "utterances": merged["utterances"],
-                "context words": merged["context_words"],
-                "response words": merged["system_words"],
-            }
-        else:
-            lengths = _whole(instances, last)
+        lengths = _of_turns(instances, sizes) if unit == "turn" else _whole(instances, last)
         rows += [keys | _mean(what, values) for what, values in lengths.items()]
     return pd.DataFrame(rows)
+
+
+def _of_turns(instances: pd.DataFrame, sizes: pd.DataFrame) -> dict[str, pd.Series]:
+    """Utterances and words of each judged turn and of what was said before it."""
+    merged = instances.merge(sizes, on=["corpus", "dialogue", "turn"])
+    out = {
+        "utterances": merged["context_utterances"] + 1,
+        "context words": merged["context_words"],
+        "response words": merged["system_words"],
+        "context words with names": merged["context_words"] + merged["context_utterances"],
+        "response words with names": merged["system_words"] + 1,
+    }
+    referred = merged["reference"].notna()
+    return out | ({"response words with a reference": merged.loc[referred, "system_words"]} if referred.any() else {})
+
+
+def _last(sizes: pd.DataFrame) -> pd.DataFrame:
+    """Utterances and words of each dialogue, all of it and before its last exchange."""
+    end = sizes.groupby(["corpus", "dialogue"], sort=False).tail(1).set_index(["corpus", "dialogue"])
+    said = end["user_text"].notna().astype(float)
+    return pd.DataFrame(
+        {
+            "utterances": end["context_utterances"] + 1,
+            "context words": end["context_words"] + end["system_words"].astype(float),
+            "utterances before the last exchange": end["context_utterances"] - said,
+            "context words before the last exchange": end["context_words"] - end["user_words"].fillna(0).astype(float),
+        }
+    )
 
 
 def _whole(instances: pd.DataFrame, last: pd.DataFrame) -> dict[str, pd.Series]:
@@ -193,7 +223,7 @@ def _whole(instances: pd.DataFrame, last: pd.DataFrame) -> dict[str, pd.Series]:
     total = side("dialogue")
     if instances["dialogue_b"].notna().any():
         total = total + side("dialogue_b")
-    return {"utterances": total["utterances"], "context words": total["words"]}
+    return dict(total.items())
 
 
 def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:

@@ -24,8 +24,8 @@ STATISTICS: dict[str, Statistic] = {
     "observed_disagreement": Statistic("Observed disagreement", ("measurement", "raters", "kind"), (0.0, inf)),
     "expected_disagreement": Statistic("Expected disagreement", ("measurement", "raters", "kind"), (0.0, inf)),
     "raw_agreement": Statistic("Raw agreement", ("raters", "kind"), UNIT),
-    "positive_agreement": Statistic("Positive specific agreement", ("raters", "kind"), UNIT),
-    "negative_agreement": Statistic("Negative specific agreement", ("raters", "kind"), UNIT),
+    "positive_agreement": Statistic("Positive specific agreement", ("raters", "kind", "against"), UNIT),
+    "negative_agreement": Statistic("Negative specific agreement", ("raters", "kind", "against"), UNIT),
     "prevalence": Statistic("Prevalence of a mark", ("raters", "kind"), UNIT),
     "cohen_kappa": Statistic("Cohen's kappa", ("weights", "raters", "kind"), (-inf, 1.0)),
     "fleiss_kappa": Statistic("Fleiss' kappa", ("raters", "kind"), (-inf, 1.0)),
@@ -164,6 +164,19 @@ STATISTICS: dict[str, Statistic] = {
     "reliability": Statistic("Reliability of the mean rating", ("coefficient", "form"), (-inf, 1.0)),
     "reliability_ceiling": Statistic("Highest correlation to expect", ("coefficient", "form"), UNIT),
     "replaceability": Statistic("Agreement with the other annotators", ("coefficient", "of"), (-2.0, 2.0)),
+    "metric_correlation": Statistic("Correlation of two metrics", ("against", "coefficient"), SIGNED),
+    # judges (13)
+    "precision": Statistic("Share of the model's marks that a person confirms", ("against",), UNIT),
+    "recall": Statistic("Share of a person's marks that the model finds", ("against",), UNIT),
+    "judge_alpha": Statistic("Alpha of a model with people", ("measurement", "pair"), (-inf, 2.0)),
+    "judge_rate": Statistic("Rate or mean of a system, by who judged", ("raters",)),
+    "judge_contrast": Statistic("Difference of two systems, by who judged", ("raters",)),
+    "rate_change": Statistic("Change of a rate with another judge", ("by",)),
+    "contrast_change": Statistic("Change of a difference with another judge", ("by",)),
+    "judge_rank_correlation": Statistic("Order of systems, model against people", ("coefficient",), SIGNED),
+    "judge_conclusions": Statistic("Pairs of systems by who tells them apart", ("verdict",), (0.0, inf)),
+    "winning_rate": Statistic("Share of annotators whom a model passes", ("cost", "test"), UNIT),
+    "advantage_probability": Statistic("Share of items on which a model is as close as a person", (), UNIT),
     # quality control (10)
     "qc_count": Statistic(
         "Workers, work units, dialogues, ratings", ("what", "workers", "list", "threshold"), (0.0, inf)
@@ -214,6 +227,7 @@ STATISTICS: dict[str, Statistic] = {
     "same_winner": Statistic("Ratings name the same winner as comparisons", ("technique", "against"), UNIT),
     "tied_share": Statistic("Share of ties", ("technique", "against", "of"), UNIT),
     "technique_seconds": Statistic("Mean seconds of a conversation or comparison", ("technique", "of"), (0.0, inf)),
+    "technique_uses": Statistic("Comparisons that a conversation stands in", ("technique",), (0.0, inf)),
     "technique_power": Statistic(
         "Share of studies that find the difference", ("technique", "alpha", "conversations", "hours"), UNIT
     ),
