@@ -159,6 +159,31 @@ def contrasts_rng(seed):
     return generator(seed, "downsample")
 
 
+@pytest.mark.parametrize("test", ["published", "session"])
+def test_counts_of_tests_equal_a_loop(panels, test):
+    if test == "published":
+        tests = pd.concat(sensitivity.published_tests(d) for d in panels)
+    else:
+        tests = pd.concat(sensitivity.session_tests(d, seed=1, n_permutations=400) for d in panels)
+    tests = tests.sample(frac=1, random_state=0)  # the order of rows does not matter
+    found = keyed(sensitivity.count_tests(panels, tests))
+    assert found["n_dialogues"].isna().all() if "n_dialogues" in found else True
+    every = multipletests(tests["p_value"], method="holm")[1]
+    tests = tests.assign(over_all=every)
+    for (method, label), part in tests.groupby(["method", "label"]):
+        at = found[(found["method"] == method) & (found["label"] == label) & (found["alpha"] == "0.05")]
+        at = at.set_index(["family", "adjust"])["estimate"]
+        assert at["none", "none"] == (part["p_value"] < 0.05).sum()
+        assert at["label", "holm"] == (multipletests(part["p_value"], method="holm")[1] < 0.05).sum()
+        assert at["all", "holm"] == (part["over_all"] < 0.05).sum()
+
+
+def test_counts_want_one_test_a_method(panels):
+    both = pd.concat([sensitivity.published_tests(panels[1]), sensitivity.published_tests(panels[1], "welch")])
+    with pytest.raises(ValueError, match="expected one test of method 'dialogue_likert'"):
+        sensitivity.count_tests(panels[1:2], both)
+
+
 def test_all_dialogues_need_no_draw(panels):
     found, first = sensitivity.count_significant(panels, n=None, n_draws=50, seed=1, roles=("published",))
     assert set(keyed(found)["summary"]) == {"first"}
