@@ -83,3 +83,45 @@ def test_a_control_system_must_have_been_judged(tmp_path):
     yaml = SCORED.replace("control_system: worst", "control_system: random")
     found = studies.read(tmp_path, yaml, my_csv=SCORED_CSV).profile["features"]
     assert found["control_system"].startswith("The control system 'random' was never")
+
+
+INTERACTED = """\
+title: Chats
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: my.csv
+    layout: long
+    columns: {dialogue: d, system: s, interactor: i, annotator: w, label: l, score: v}
+labels:
+  quality: {scale: [1, 5]}
+  good: {scale: [1, 5]}
+"""
+
+
+def chats(n, outsiders=True):
+    """`n` dialogues of two systems, rated by the one who talked and by an outsider."""
+    lines = ["d,s,i,w,l,v"]
+    for k in range(n):
+        lines.append(f"d{k},s{k % 2},u{k % 3},u{k % 3},quality,{1 + k % 5}")
+        lines.append(f"d{k},s{k % 2},u{k % 3},{'x' if outsiders else 'u'}{k % 3},good,{1 + k % 4}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("n", "outsiders", "reasons"),
+    [
+        (12, True, (None, None)),
+        (8, True, ("Only 8 dialogues have the quality rated", "No two systems have 5 judged dialogues")),
+        (12, False, ("Nobody but those who talked", None)),
+    ],
+)
+def test_quality_can_be_predicted_and_systems_compared_from_enough_dialogues(tmp_path, n, outsiders, reasons):
+    found = studies.read(tmp_path, INTERACTED, my_csv=chats(n, outsiders)).profile["features"]
+    for name, reason in zip(("predictable_quality", "comparable_systems"), reasons, strict=True):
+        assert (found[name] is None) if reason is None else found[name].startswith(reason)
+
+
+def test_a_study_without_ratings_of_quality_says_so(features):
+    assert features["bare"]["predictable_quality"] == "Nobody rated the quality of a dialogue of their own."
+    assert features["scored"]["comparable_systems"] == "No two systems have 5 judged dialogues each."

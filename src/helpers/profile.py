@@ -35,8 +35,8 @@ def _annotations(frames: Frames, study: Study) -> str | None:
 
 
 def _repeated(frames: Frames, study: Study) -> str | None:
-    twice = _human(frames).groupby(ITEM, dropna=False, sort=False).size().ge(2).any()
-    return _reason(twice, "No item was judged by two people.")
+    twice = _human(frames).groupby([*ITEM, "group"], dropna=False, sort=False).size().ge(2).any()
+    return _reason(twice, "No item was judged by two people of one group.")
 
 
 def _two_systems(frames: Frames, study: Study) -> str | None:
@@ -73,7 +73,9 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     if rated.empty:
         return f"Nobody rated the {label} of a dialogue of their own."
     others = judged[~own].merge(rated.drop_duplicates(), on=["corpus", "dialogue"])
-    n = others.drop_duplicates(["corpus", "dialogue"])["corpus"].value_counts().max() if len(others) else 0
+    if others.empty:
+        return "Nobody but those who talked judged the dialogues."
+    n = others.drop_duplicates(["corpus", "dialogue"])["corpus"].value_counts().max()
     few = f"Only {n} dialogues have the {label} rated by their interactor and judgements by others"
     return _reason(n >= MIN_RATED, f"{few}: {MIN_RATED} are needed.")
 
@@ -100,6 +102,20 @@ def _groups(frames: Frames, study: Study) -> str | None:
 
 def _metric_scores(frames: Frames, study: Study) -> str | None:
     return _reason(frames["metric_scores"]["score"].notna().any(), "The data hold no scores of automatic metrics.")
+
+
+def _metrics(frames: Frames, study: Study) -> str | None:
+    """For notebook 09: people rated turns or dialogues, and there are scores or texts to compute them from."""
+    if not _human(frames)["dialogue_b"].isna().any():
+        return "Nobody rated turns or dialogues: only comparisons were made."
+    if frames["metric_scores"]["score"].notna().any():
+        return None
+    if study.simulated:
+        return "The data hold no scores of automatic metrics, and simulated texts are not worth computing them from."
+    if study.metrics.computed == []:
+        return "The data hold no scores of automatic metrics, and the YAML asks for none (`metrics.computed`)."
+    texts = frames["dialogues"]["system_text"].notna().any()
+    return _reason(texts, "The data hold neither scores of automatic metrics nor texts to compute them from.")
 
 
 def _judges(frames: Frames, study: Study) -> str | None:
@@ -164,6 +180,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "comparable_systems": _comparable_systems,
     "groups": _groups,
     "metric_scores": _metric_scores,
+    "metrics": _metrics,
     "judges": _judges,
     "references": _references,
     "texts": _texts,
