@@ -61,13 +61,13 @@ def board(
     own = judged.drop(columns=[c for c in judged if c in out or c not in COLUMNS])
     out = out.join(own).join(_wrong_inside(judged))
     out = out.join(_arithmetic(printed, audit))
-    _decide(out, _without(printed, papers))
+    out = _decided(out, _without(printed, papers))
     silent = out["verdict"].isna()
     if silent.any():
         first = "/".join(out.loc[silent.idxmax(), _KEY])
         raise ValueError(f"{silent.sum()} printed numbers have no line in a mapping, the first is {first}")
     text = ["verdict", "note", "arithmetic", "study", "notebook", "shows"]
-    return out.assign(**{c: out[c].fillna("") for c in text})[COLUMNS]
+    return out.assign(**{c: out[c].astype(object).where(out[c].notna(), "") for c in text})[COLUMNS]
 
 
 def _arithmetic(printed: pd.DataFrame, audit: Audit) -> pd.DataFrame:
@@ -91,25 +91,26 @@ def _without(printed: pd.DataFrame, papers: Iterable[Mapping]) -> pd.DataFrame:
     return pd.DataFrame(rows.values(), index=list(rows), columns=["verdict", "note"]).reindex(printed.index)
 
 
-def _decide(out: pd.DataFrame, without: pd.DataFrame) -> None:
-    """Fill in verdicts in the order the module's text gives."""
-    raw = out["verdict"].isin(ATTEMPTED)
-    state, evidence = out["arithmetic"], out["evidence"]
-    for audited, verdict in ((FOLLOWS, ARITHMETIC), (CONTRADICTS, INCONSISTENT)):
-        here = ~raw & (state == audited)
-        low, high = out.loc[here, "allowed_low"], out.loc[here, "allowed_high"]
-        half = published.tolerance(out.loc[here, "decimals"])
-        out.loc[here, ["verdict", "note"]] = list(zip([verdict] * here.sum(), evidence[here], strict=True))
-        out.loc[here, ["reproduced", "low", "high"]] = np.column_stack([(low + high) / 2, low, high])
-        out.loc[here, "tolerance"] = half + (high - low) / 2
-        out.loc[here, ["study", "notebook", "shows"]] = ""
-    beside = raw & (state == CONTRADICTS)
-    out.loc[beside, "note"] = [
-        f"{n} The paper contradicts the number: {e}".strip()
-        for n, e in zip(out.loc[beside, "note"], evidence[beside], strict=True)
-    ]
+def _decided(out: pd.DataFrame, without: pd.DataFrame) -> pd.DataFrame:
+    """Verdicts and what belongs to them, in the order the module's text gives."""
+    raw, verdict, evidence = out["verdict"].isin(ATTEMPTED), out["verdict"].copy(), out["evidence"]
+    follows, against = (~raw & (out["arithmetic"] == state) for state in (FOLLOWS, CONTRADICTS))
+    other = follows | against
+    low, high = out["allowed_low"], out["allowed_high"]
+    columns = {
+        "verdict": verdict.mask(follows, ARITHMETIC).mask(against, INCONSISTENT),
+        "note": out["note"].mask(other, evidence),
+        "reproduced": out["reproduced"].mask(other, (low + high) / 2),
+        "tolerance": out["tolerance"].mask(other, published.tolerance(out["decimals"]) + (high - low) / 2),
+        "low": out["low"].mask(other, low),
+        "high": out["high"].mask(other, high),
+    }
+    out = out.assign(**columns, **{c: out[c].mask(other) for c in ("study", "notebook", "shows")})
+    beside = raw & (out["arithmetic"] == CONTRADICTS)
+    said = [f"{n} The paper contradicts the number: {e}".strip() for n, e in zip(out["note"], evidence, strict=True)]
     left = out["verdict"].isna()
-    out.loc[left, ["verdict", "note"]] = without[left].to_numpy()
+    note = out["note"].mask(beside, pd.Series(said, index=out.index)).mask(left, without["note"])
+    return out.assign(verdict=out["verdict"].mask(left, without["verdict"]), note=note)
 
 
 def _wrong_inside(judged: pd.DataFrame) -> pd.Series:

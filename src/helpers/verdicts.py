@@ -61,10 +61,10 @@ def _alone(entry: Entry, change: mapping.Change) -> Entry:
 
 def _known(results: pd.DataFrame, entry: Entry) -> dict[tuple, tuple[float, ...]]:
     """Estimate and interval by what the sides of the table say; rows of a list of values are added up."""
-    rows = results.assign(groups=_groups(results)) if "groups" not in results else results
+    dimensions = [d for d in (entry.panel, entry.row, entry.column) if d]
+    rows = results.assign(groups=_groups(results)) if "groups" in dimensions else results
     for column, value in entry.where.items():
         rows = rows[rows[column].isna() if value is None else rows[column] == value]
-    dimensions = [d for d in (entry.panel, entry.row, entry.column) if d]
     inside = [d for d in dimensions if d not in rows]
     allowed = {k: [str(x) for x in (v if isinstance(v, list) else [v])] for k, v in entry.keys.items()}
     parsed = {text: read_condition(text) for text in rows["condition"].fillna("").unique()}
@@ -84,10 +84,9 @@ def _known(results: pd.DataFrame, entry: Entry) -> dict[tuple, tuple[float, ...]
     return {place: tuple(np.sum(values, axis=0)) for place, values in out.items() if len(values) == wanted}
 
 
-def _groups(results: pd.DataFrame) -> pd.Series:
+def _groups(results: pd.DataFrame) -> list[object]:
     """`a`, or `a__b` where two groups are compared, as printed tables name them."""
-    both = results["group"] + "__" + results["group_b"]
-    return both.where(results["group_b"].notna(), results["group"])
+    return [a if pd.isna(b) else f"{a}__{b}" for a, b in zip(results["group"], results["group_b"], strict=True)]
 
 
 def attempts(results: Results, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> dict[object, list[Attempt]]:
