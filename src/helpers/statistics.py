@@ -96,7 +96,9 @@ STATISTICS: dict[str, Statistic] = {
     # pilots and screening (01)
     "pilot_passed": Statistic("Does the system pass its pilot?", ("least",), UNIT),
     "alpha_gain": Statistic("Difference of alpha on the same dialogues", ("against", "resample", "scope")),
-    "screening_pass_rate": Statistic("Share of those who tried that passes the screening", ("by", "of", "tries"), UNIT),
+    "screening_pass_rate": Statistic(
+        "Share of those who tried that passes the screening", ("by", "of", "task", "tries"), UNIT
+    ),
     # counts (00, 02)
     "count": Statistic("Count", ("what", "kind", "scope"), (0.0, inf)),
     "mean_count": Statistic("Mean count", ("what",), (0.0, inf)),
