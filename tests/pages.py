@@ -4,22 +4,24 @@ import html.parser
 
 
 class Elements(html.parser.HTMLParser):
-    """All elements of a page with their attributes, the text of scripts, and the text a reader sees."""
+    """All elements of a page with their attributes, the text of scripts, and the text a reader sees without a click."""
 
     def __init__(self, text):
         super().__init__()
-        self.found, self.scripts, self.texts, self._inside = [], [], [], ""
+        self.found, self.scripts, self.texts, self._inside = [], [], [], []
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         self.found.append((tag, dict(attributes)))
-        self._inside = tag if tag in ("script", "style") else self._inside
+        if tag in ("script", "style", "details"):
+            self._inside.append(tag)
 
     def handle_endtag(self, tag):
-        self._inside = "" if tag == self._inside else self._inside
+        if self._inside and tag == self._inside[-1]:
+            self._inside.pop()
 
     def handle_data(self, data):
-        if self._inside == "script":
+        if self._inside[-1:] == ["script"]:
             self.scripts.append(data)
         elif not self._inside:
             self.texts.append(data)

@@ -221,9 +221,8 @@ def shown(world):
             yield f"{study}/{name}: nothing under ‘What we see’"
         if ("Simulated data." in page.text) != (study == "small" and of_study):
             yield f"{study}/{name}: wrong about being simulated"
-        for found in {m[0] for m in RAW_MISSING.finditer(page.text)}:
-            at = page.text.index(found)
-            yield f"{study}/{name}: shows {found!r}: …{page.text[max(0, at - 60) : at + 40]}…"
+        for odd in RAW_MISSING.finditer(page.text):
+            yield f"{study}/{name}: shows {odd[0]!r}: …{page.text[max(0, odd.start() - 60) : odd.end() + 40]}…"
 
 
 def private(world):
