@@ -239,7 +239,8 @@ def beside(rows: pd.DataFrame, printed: pd.DataFrame, panels: dict[str, str], sa
     """Printed counts beside ours by the published tests: first draw, range over draws, and the verdict.
 
     printed : cells whose panel is a method (`panels`), row a level like alpha_0_05, column a label. Verdicts:
-    within_noise (inside the range over draws), differs; none unless draws are of the paper's size (`same_size`).
+    match (the only value over draws), within_noise (inside their range), differs; none unless draws are of the paper's
+    size (`same_size`).
     """
     out = []
     for cell in printed.itertuples():
@@ -253,6 +254,7 @@ def beside(rows: pd.DataFrame, printed: pd.DataFrame, panels: dict[str, str], sa
         if drawn and same_size:
             inside = found["smallest"] is not None and found["smallest"] <= cell.value <= found["largest"]
             verdict = "within_noise" if inside else "differs"
+            verdict = "match" if found["smallest"] == cell.value == found["largest"] else verdict
         out.append({"method": key[0], "label": key[1], "Level": alpha, "Printed": cell.printed, "here": here,
                     "smallest": found["smallest"], "largest": found["largest"], "value": cell.value,
                     "Verdict": verdict})  # fmt: skip

@@ -269,7 +269,7 @@ def _name(row: pd.Series, look: Look) -> str:
 
 def beside(results: pd.DataFrame, printed: pd.DataFrame) -> str:
     """The one number the text prints, the pairs behind the logits, beside ours."""
-    n = printed[printed["column"] == "comparative_model_n"].iloc[0]
+    n = printed[printed["row"] == "comparative_model_n"].iloc[0]
     here = results[(results["statistic"] == "count") & (results["condition"] == f"what={COMPARATIVE_QUALITY}")]
     text = f"Figure 2 has no printed values. {n['element']} prints {n['printed']} pairs with a preferred dialogue;"
     if here.empty:
