@@ -388,6 +388,9 @@ class Metrics(Section):
     n_resamples: int = Field(
         2000, ge=200, le=1_000_000, description="bootstrap resamples of correlations, ranked anew in each"
     )
+    range_without: list[str] = Field(
+        [], description="method:label pairs left out of the lowest and highest agreement, as a paper does"
+    )
     paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
     published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
 

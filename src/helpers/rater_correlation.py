@@ -10,6 +10,7 @@ and was found from the data. Hoeffding 1948 for the intervals (`correlation.infl
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import nan
 
 import numpy as np
@@ -18,7 +19,7 @@ import pandas as pd
 from helpers.correlation import MIN_ITEMS, clustered_se, fisher_interval, influence
 from helpers.labels import METHODS
 from helpers.metric_items import clusters_of, item_key
-from helpers.schema import condition
+from helpers.schema import condition, read_condition
 
 #: two people are compared when they rated so many items in common
 MIN_SHARED = 20
@@ -143,26 +144,15 @@ def rater_correlations(
     return pd.DataFrame(out) if out else pd.DataFrame(columns=["statistic"])
 
 
-def extremes(found: pd.DataFrame, comparison: str, without: tuple[tuple[str, str], ...] = ()) -> pd.DataFrame:
-    """Lowest and highest value over labels of each corpus and method by one definition: `annotator_correlation` rows
-    with `summary=lowest` and `summary=highest`. without : (method, label) pairs left out. Checked by hand."""
-    rows = found[found["condition"].str.contains(f"comparison={comparison};")]
-    left = [pair not in without for pair in zip(rows["method"], rows["label"], strict=True)]
-    rows, out = rows[np.array(left, dtype=bool)], []
-    for (corpus, method), part in rows.groupby(["corpus", "method"], sort=False):
-        for summary, pick in (("lowest", "idxmin"), ("highest", "idxmax")):
-            row = part.loc[getattr(part["estimate"], pick)()]
-            keys = condition(comparison=comparison, coefficient="spearman", kind="human", summary=summary)
-            out.append(
-                {
-                    "corpus": corpus,
-                    "method": method,
-                    "level": row["level"],
-                    "statistic": "annotator_correlation",
-                    "condition": keys,
-                    "estimate": row["estimate"],
-                    "n": len(part),
-                    "note": row["label"],
-                }
-            )
-    return pd.DataFrame(out)
+def extremes(found: pd.DataFrame, without: Collection[tuple[str, str]] = ()) -> pd.DataFrame:
+    """Lowest and highest value of each definition over all labels of a corpus: `annotator_correlation` rows with
+    `summary=lowest` and `summary=highest`; the note names the label. without : (method, label) pairs left out. Checked
+    by hand."""
+    left = [pair not in without for pair in zip(found["method"], found["label"], strict=True)]
+    rows, out = found[np.array(left, dtype=bool)].dropna(subset="estimate"), []
+    for (corpus, text), part in rows.groupby(["corpus", "condition"], sort=False):
+        for summary, at in (("lowest", part["estimate"].idxmin()), ("highest", part["estimate"].idxmax())):
+            row = {"corpus": corpus, "statistic": "annotator_correlation", "estimate": part.at[at, "estimate"]}
+            keys = condition(**read_condition(text), summary=summary)
+            out.append(row | {"condition": keys, "n": len(part), "note": part.at[at, "label"]})
+    return pd.DataFrame(out) if out else pd.DataFrame(columns=["statistic"])
