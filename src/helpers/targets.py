@@ -30,8 +30,8 @@ class Targets:
 
     corpus, group : whose judgements predict. designs : target -> design, `dialogue_quality` and `comparative_quality`
     as far as the study has them. repeats : target -> the same from the first and from the second annotation of what the
-    group judged twice. values : one a dialogue or pair and label of the group (`values.dialogue_values`). n_annotators :
-    (method, label) -> people of the group. n_interactors : people whose own ratings are the targets.
+    group judged twice. values : one a dialogue or pair and label of the group (`values.dialogue_values`).
+    n_annotators : (method, label) -> people of the group. n_interactors : people whose own ratings are the targets.
     """
 
     corpus: str
