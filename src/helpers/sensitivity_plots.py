@@ -76,15 +76,15 @@ def error_figure(rows: pd.DataFrame, look: Look) -> Figure:
     """How often each test rejects a true null at .05: a mark a label, by method and test."""
     here = rows[(rows["statistic"] == "null_rejection") & (rows["alpha"] == "0.05")].dropna(subset=["estimate"])
     methods = sorted(here["method"].unique(), key=lambda m: look.position("method", m))
-    kinds = ["published", *[t for t in ("dialogue_welch", "session") if (here["test"] == t).any()]]
-    look = Look(look.labels, look.names | {"kind": {k: k for k in kinds}})
+    names = {"published": "published test", "dialogue_welch": TESTS["dialogue_welch"], "session": TESTS["session"]}
+    look = Look(look.labels, look.names | {"kind": names})
     here = here.assign(kind=here["test"].where(~here["test"].isin(PUBLISHED), "published"))
-    fig, ax = subplots(width=min(PAGE, 1.6 + 1.35 * len(methods)), height=2.5)
+    fig, ax = subplots(width=min(PAGE, 3.4 + 1.2 * len(methods)), height=2.5)
     strip(here, ax, look, x="method", y="estimate", hue="kind")
     ax.axhline(0.05, color="#444444", linewidth=0.9)
     ax.set(ylabel="Share of true nulls rejected at .05", ylim=(0, None))
-    names = {"published": "published test", "dialogue_welch": TESTS["dialogue_welch"], "session": TESTS["session"]}
-    legend_of(fig, [handle(names[k], look.color("kind", k), "o", linewidth=0) for k in kinds])
+    shown = [k for k in names if (here["kind"] == k).any()]
+    legend_of(fig, [handle(names[k], look.color("kind", k), "o", linewidth=0) for k in shown])
     return fig
 
 
