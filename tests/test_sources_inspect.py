@@ -88,6 +88,29 @@ def test_a_column_a_label_with_texts_metrics_and_several_systems(tmp_path):
     assert built.frames["metric_scores"]["score"].tolist() == [round(0.05 + i / 10, 2) for i in range(8)]
 
 
+def test_comparisons_with_words_for_the_winner(tmp_path):
+    rows = "a1,b1,A,B,w1,left\na1,b1,A,B,w2,Tie\na2,b2,A,B,w1,right\n"
+    text, data, study = guess(tmp_path, "my.csv", "dialogue_a,dialogue_b,model_a,model_b,worker,winner\n" + rows)
+    (source,) = data["sources"]
+    assert source["columns"] == {
+        "dialogue": "dialogue_a", "annotator": "worker", "system": "model_a", "dialogue_b": "dialogue_b",
+        "system_b": "model_b",
+    }  # fmt: skip
+    assert source["values"] == {"left": 1, "Tie": 0, "right": -1}
+    assert data["method"] == "comparative"
+    assert data["labels"] == {"winner": {"scale": [-1, 1]}}
+    assert "comparisons: scores must be -1 (left loses)" in text
+    marks = build.build(study).frames["annotations"]
+    assert marks["score"].tolist() == [1, 0, -1]
+    assert set(marks["system_b"]) == {"B"}
+
+
+def test_a_yaml_without_labels_still_reads(tmp_path):
+    text, data, _ = guess(tmp_path, "my.csv", "dialogue,annotator,opinion\nd1,w1,fine work\nd2,w1,less so\n")
+    assert data["labels"] == {}
+    assert "no column looks like ratings" in text
+
+
 def test_nobody_is_known(tmp_path):
     text, data, study = guess(
         tmp_path, "my.csv", "query,response,engaging\nhow are you,fine I am,3\nhow are you,fine I am,5\n"

@@ -15,10 +15,10 @@ NAMES = {
     ours: names.split()
     for ours, names in {
         "dialogue": "dialogueid dialogid dialogue dialog conversationid convoid convid conversation chatid chat "
-        "instanceid sampleid itemid item sample exampleid id",
+        "dialoguea dialoga conversationa chata dialogue1 dialog1 instanceid sampleid itemid item sample exampleid id",
         "annotator": "annotatorid annotator workerid worker raterid rater judgeid judge coder participant evaluator "
         "userid user",
-        "system": "systemid system modelid model bot chatbot agent",
+        "system": "systemid system modelid model bot chatbot agent systema modela bota system1 model1 bot1",
         "turn": "turnid turn turnindex utteranceid utteranceindex",
         "label": "label metric criterion dimension question aspect",
         "score": "score rating judgement judgment value answer annotation",
@@ -30,8 +30,8 @@ NAMES = {
         "user_text": "query usertext userturn prompt question userutterance user input",
         "system_text": "response systemtext botturn reply output systemresponse answer",
         "reference": "reference goldresponse groundtruth",
-        "dialogue_b": "dialogueb dialogb conversationb",
-        "system_b": "systemb modelb botb",
+        "dialogue_b": "dialogueb dialogb conversationb chatb dialogue2 dialog2",
+        "system_b": "systemb modelb botb system2 model2 bot2",
     }.items()
 }
 _TEXT = {"user_text", "system_text", "reference"}
@@ -42,6 +42,12 @@ _RATER = r"(?:(?:annotator|annotation|ann|an|a|rater|rating|r|worker|w|judge|j|c
 _GRIDS = [(f"{{label}}{s}{{annotator}}", re.compile(f"(?P<label>.+?){re.escape(s)}{_RATER}", re.I)) for s in "_.-: "]
 _GRIDS += [(f"{{annotator}}{s}{{label}}", re.compile(f"{_RATER}{re.escape(s)}(?P<label>.+)", re.I)) for s in "_.-: "]
 _GRIDS += [("{label}{annotator}", re.compile("(?P<label>.*[a-z])[0-9]+", re.I))]
+#: how files say which side of a comparison won
+_SIDES = {
+    **dict.fromkeys(("left", "a", "first", "model_a", "system_a", "bot_a", "win", "wins"), 1),
+    **dict.fromkeys(("tie", "draw", "equal", "same", "both", "neither", "tie (bothbad)", "no preference"), 0),
+    **dict.fromkeys(("right", "b", "second", "model_b", "system_b", "bot_b", "loss", "lose", "loses"), -1),
+}
 _NEGATIVE = re.compile(
     r"contradict|irrelevant|redundan|repetit|robotic|toxic|offens|antisocial|uninterpret|incoheren|^lack"
 )
@@ -54,7 +60,8 @@ class Guess:
     """What a table seems to hold.
 
     columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
-    identify : columns that make the id of a dialogue together. positions : it is not known who judged.
+    identify : columns that make the id of a dialogue together. positions : it is not known who judged. values : words
+    that stand for scores.
     """
 
     layout: str = "wide"
@@ -64,9 +71,14 @@ class Guess:
     identify: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
     positions: bool = False
+    values: dict[str, int] = field(default_factory=dict)
     na_values: list[str] = field(default_factory=lambda: [""])
     why: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+
+    @property
+    def comparative(self) -> bool:
+        return "dialogue_b" in self.columns or "system_b" in self.columns
 
 
 def guess(cells: pd.DataFrame) -> Guess:
@@ -86,6 +98,8 @@ def guess(cells: pd.DataFrame) -> Guess:
     else:
         out.columns.pop("label", None)
         out.columns.pop("score", None)
+        if out.comparative:
+            numeric |= _sides(out, cells)
         _wide(out, {c: v for c, v in numeric.items() if c not in out.columns.values()})
     _check_items(out, cells)
     return out
@@ -120,6 +134,18 @@ def _name_columns(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
 
 def _is_prose(values: pd.Series) -> bool:
     return bool(values.str.strip().str.count(" ").mean() >= 1)
+
+
+def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
+    """Columns that say in words which side won, as numbers; the words are noted in `values`."""
+    found = {}
+    for column in cells.columns.difference(list(out.columns.values()), sort=False):
+        words = cells[column].where(~cells[column].isin(out.na_values))
+        number = words.str.strip().str.lower().map(_SIDES)
+        if len(set(number.dropna())) > 1 and not (number.isna() & words.notna()).any():
+            found[column] = number
+            out.values |= {word: _SIDES[word.strip().lower()] for word in words.dropna().unique()}
+    return found
 
 
 def _wide(out: Guess, numeric: dict[str, pd.Series]) -> None:
@@ -198,10 +224,12 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
     twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named != ["{row}"] else 0
     if twice:
         out.warnings.append(f"{twice} rows repeat an id: is a turn, a system or an annotator missing?")
-    if "dialogue_b" in out.columns or "system_b" in out.columns:
+    if out.comparative:
         out.warnings.append(
             "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
         )
+    if out.comparative and "dialogue_b" not in out.columns:
+        out.warnings.append("no column names the other dialogue of a comparison: map `dialogue_b` by hand")
 
 
 def negative(label: str) -> bool:

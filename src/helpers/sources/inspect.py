@@ -77,8 +77,7 @@ def _table(file: str, options: dict[str, str], found: Guess) -> list[str]:
     lines = ["# Guessed from the column names and values: please read it through. `check` says what comes of it."]
     lines += [f"# Unsure: {warning}." for warning in found.warnings]
     method = "turn_rating" if "turn" in found.columns else "dialogue_rating"
-    if "dialogue_b" in found.columns or "system_b" in found.columns:
-        method = "comparative"
+    method = "comparative" if found.comparative else method
     lines += [f"method: {method}", "sources:", "  - adapter: table", f"    file: {_q(file)}"]
     lines += [f"    {key}: {_q(value)}" for key, value in options.items()]
     lines.append(f"    layout: {found.layout}" + _why(found, "layout"))
@@ -90,6 +89,8 @@ def _table(file: str, options: dict[str, str], found: Guess) -> list[str]:
         lines.append(f"    scores: {_q(found.scores)}{_why(found, 'scores')}")
     if found.positions:
         lines.append("    annotators: positions" + _why(found, "annotators"))
+    if found.values:
+        lines.append("    values: {" + ", ".join(f"{_q(word)}: {n}" for word, n in found.values.items()) + "}")
     lines.append(f"    na_values: [{', '.join(json.dumps(v) for v in found.na_values)}]")
     spelt = {name: label[0] for name, label in found.labels.items() if name != label[0]}
     if spelt:
@@ -97,7 +98,8 @@ def _table(file: str, options: dict[str, str], found: Guess) -> list[str]:
     if found.metrics:
         lines.append("    # numbers that look like scores of automatic metrics; remove what is none")
         lines.append("    metrics: {" + ", ".join(f"{_q(c)}: {_q(c)}" for c in found.metrics) + "}")
-    return lines + ["labels:"] + [_label(*label) for label in found.labels.values()]
+    labels = [_label(*label) for label in found.labels.values()]
+    return [*lines, "labels:" if labels else "labels: {}", *labels]
 
 
 def _label(id_: str, low: float, high: float, whole: bool) -> str:
