@@ -94,7 +94,6 @@ class Iaa(Section):
 
     first: int | None = Field(None, ge=2, description="use the first so many annotations of an item; null: all")
     min_items: int = Field(25, ge=2, description="warn below so many items")
-    published: Published | None = Field(None, description="the printed agreement to show beside")
 
 
 class Scope(Section):
@@ -119,13 +118,6 @@ class Costs(Section):
     final_labels: dict[MethodName, list[str]] = Field(
         {}, description="method -> labels kept in the end, costed once more"
     )
-    published: Published | None = Field(None, description="the printed costs to show beside")
-
-
-class Collection(Section):
-    """Notebook 02: what was collected."""
-
-    published: Published | None = Field(None, description="the printed counts to show beside")
 
 
 class PrintedCells(Section):
@@ -162,8 +154,6 @@ class QualityControl(Section):
     variant: str = Field("variant", description="what the second system of a family has and the first has not")
     payment: float | None = Field(None, gt=0, description="paid for one work unit")
     currency: str = "USD"
-    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
-    published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
 
 
 class Pilot(Section):
@@ -176,13 +166,14 @@ class Pilot(Section):
         {}, description="task -> an annotator passes with fewer turns marked wrongly than this"
     )
     other_tasks_below: int = Field(3, ge=1, description="the same for tasks not named there")
-    paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
-    published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
 
 
 class Performance(Section):
     """Notebook 07: rates, means, comparisons and ranks of systems."""
 
+    all_annotations: bool = Field(
+        False, description="use all annotations of an item; false: one picked at random, as the papers do"
+    )
     picks: int = Field(20, ge=2, description="random picks of one annotation an item, to show what the pick changes")
     paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
     published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
@@ -273,7 +264,6 @@ class GroupEffects(Section):
     source_order: list[str] = Field(
         [], description="groups whose dialogues that pick goes through in the order of the source, not of their ids"
     )
-    published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
 
 
 class Technique(Section):
@@ -347,9 +337,9 @@ class Techniques(Section):
     alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
     power: float = Field(0.8, gt=0, lt=1, description="hours are told for this power")
     sizes: list[Annotated[int, Field(ge=4)]] = Field(
-        [4, 8, 16, 32, 64, 128, 256, 512, 1024], min_length=2, description="conversations at which power is found"
+        [4, 8, 16, 32, 64, 128, 256, 512], min_length=2, description="conversations at which power is found"
     )
-    n_runs: int = Field(500, ge=100, le=100_000, description="simulated studies behind every power")
+    n_runs: int = Field(400, ge=100, le=100_000, description="simulated studies behind every power")
     most_ratings: int = Field(400, ge=50, le=20_000, description="ratings after which nobody goes on testing")
     crossing_runs: int = Field(200, ge=50, le=10_000, description="orders of ratings, each tested rating by rating")
     chunk_minutes: float = Field(45, gt=0, description="working time of one part of the data, for variability")
@@ -465,7 +455,6 @@ class Study(Section):
     figures: Figures = Figures()
     iaa: Iaa = Iaa()
     costs: Costs = Costs()
-    collection: Collection = Collection()
     quality_control: QualityControl = QualityControl()
     importance: Importance = Importance()
     sensitivity: Sensitivity = Sensitivity()

@@ -70,7 +70,8 @@ def ranked(
 
     boot : seed, n_resamples, confidence. Bradley-Terry strengths take `strength_resamples`, as each costs an iteration.
     """
-    inside, labels = annotations[~annotations["system"].isin(list(unranked))], list(labels)
+    outside = annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)
+    inside, labels = annotations[~outside], list(labels)
     pairwise = inside["dialogue_b"].notna()
     out = []
     for part in (inside[~pairwise], inside[pairwise]):
@@ -90,16 +91,15 @@ def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> pd.DataFrame:
     (`ci_kind` is `range`). The first pick is the study's own. Estimates without a repeated item have no row. Checked
     against `rates.published` of every single pick.
     """
+    if annotations.empty:
+        return pd.DataFrame(columns=["statistic"])
     scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
-    row, x, size = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max(initial=-1) + 1
-    values = []
+    row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
     for mask in picks.masks(annotations, n, seed):
         used = mask[row]
         count = np.bincount(codes[used], minlength=size)
         values.append(np.bincount(codes[used], x[used], minlength=size) / count)
-    repeated = np.bincount(codes, minlength=size) > (count if values else 0)
-    found = np.array(values).reshape(-1, size)
-    out = []
+    repeated, found, out = np.bincount(codes) > count, np.array(values), []
     for i, head in enumerate(identities(scores, codes, "picks")):
         if repeated[i]:
             ends = {"estimate": found[:, i].mean(), "ci_low": found[:, i].min(), "ci_high": found[:, i].max()}

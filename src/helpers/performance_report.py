@@ -1,4 +1,4 @@
-"""What notebook 07 shows and says, made from the result rows of `performance` and `rates`.
+"""What notebook 07 says, made from the result rows of `performance` and `rates`.
 
 Sentences speak of the intervals that resample dialogues, and of ranks whose intervals hold for all systems at once.
 """
@@ -6,7 +6,6 @@ Sentences speak of the intervals that resample dialogues, and of ranks whose int
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -14,278 +13,16 @@ import pandas as pd
 from helpers import printed_cells, tables
 from helpers.labels import METHODS
 from helpers.look import Look
-from helpers.schema import read_condition
-from helpers.scores import CELL
+from helpers.performance_tables import by, part_names
 
-#: with more systems than this a panel is a label, not a group of evaluators
-MANY = 6
 #: fewer annotators of a system say little about other annotators
-ENOUGH_PEOPLE = 10
-#: marks of labels of which less is better, or neither, where they stand among others
-SIGNS = {-1: " ↓", 0: " ○", 1: ""}
-DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad", 1: "More is better"}
-
-
-def by(rows: pd.DataFrame, key: str) -> pd.Series:
-    """The value of a key of the condition of each result row, missing where it has none."""
-    parsed = {text: read_condition(text).get(key) for text in rows["condition"].dropna().unique()}
-    return rows["condition"].map(parsed)
-
-
-def part_names(rows: pd.DataFrame, look: Look) -> pd.Series:
-    """What tells the parts of one figure apart: the corpus and the group, whichever differ."""
-    group = pd.Series([look.name("group", g) for g in rows["group"]], index=rows.index, dtype=object)
-    several = len(set(rows["corpus"])) > 1, len(set(rows["group"])) > 1
-    if several == (True, True):
-        return rows["corpus"] + ", " + group
-    return rows["corpus"].astype(object) if several[0] else group
-
-
-def two_intervals(thick: pd.DataFrame, thin: pd.DataFrame) -> pd.DataFrame:
-    """Rows of `rates.clustered` with the ends of those of `rates.published` as `light_low`, `light_high`."""
-    keys = [*CELL, "statistic"]
-    thick, thin = (f.assign(outcome=by(f, "outcome").fillna("")) for f in (thick, thin))
-    ends = thin.set_index([*keys, "outcome"])[["ci_low", "ci_high"]].set_axis(["light_low", "light_high"], axis=1)
-    return thick.join(ends, on=[*keys, "outcome"])
-
-
-def won(both: pd.DataFrame) -> pd.DataFrame:
-    """Shares won, with the share tied beside (`tie`): rows of `two_intervals`."""
-    tied = both[both["outcome"] == "tie"].set_index(CELL)["estimate"].rename("tie")
-    return both[both["outcome"] == "win"].join(tied, on=CELL)
-
-
-def arrange(rows: pd.DataFrame, look: Look, *, split: bool = True) -> pd.DataFrame:
-    """Rows of one method with `panel`, `block` and `hue` as `grid_plots.grid_figure` wants them.
-
-    With up to MANY systems: parts (groups, corpora), labels, systems. One part of many labels is split by whether more
-    or less is better. With more systems: labels, systems, parts.
-    """
-    rows = look.sort(rows).assign(part=lambda f: part_names(f, look))
-    direction = [look.labels[m, lab].direction for m, lab in zip(rows["method"], rows["label"], strict=True)]
-    label = [look.name("label", lab, m) for m, lab in zip(rows["method"], rows["label"], strict=True)]
-    system = [look.name("system", s) for s in rows["system"]]
-    rows = rows.assign(direction=direction)
-    marked = [name + SIGNS[d] for name, d in zip(label, direction, strict=True)]
-    if rows["system"].nunique() > MANY:
-        return rows.assign(panel=marked, block=system, hue=rows["part"])
-    if split and len(set(rows["part"])) == 1 and len(set(direction)) > 1 and len(set(label)) > 8:
-        bad = np.array(direction) < 0
-        neither = np.array(direction) == 0
-        title = DIRECTIONS[1] + (", or neither (○)" if neither.any() else "")
-        names = [n if d else n + SIGNS[0] for n, d in zip(label, direction, strict=True)]
-        panel = np.where(bad, DIRECTIONS[-1], title)
-        return rows.assign(panel=panel, block=names, hue=system).sort_values("panel", kind="stable")
-    return padded(rows.assign(panel=rows["part"] if len(set(rows["part"])) > 1 else "", block=marked, hue=system))
-
-
-def padded(rows: pd.DataFrame) -> pd.DataFrame:
-    """`rows` with empty ones for each block that a panel lacks, so that panels have the same blocks at one height."""
-    blocks, out = list(dict.fromkeys(rows["block"])), []
-    hues = rows.groupby("block", sort=False)["hue"].unique()
-    for panel, part in rows.groupby("panel", sort=False):
-        absent = [(panel, b, hue, "") for b in blocks if b not in set(part["block"]) for hue in hues[b]]
-        empty = pd.DataFrame(absent, columns=["panel", "block", "hue", "ci_kind"], dtype=object)
-        both = pd.concat([part, empty.reindex(columns=part.columns)]) if absent else part
-        out.append(both.iloc[np.argsort([blocks.index(b) for b in both["block"]], kind="stable")])
-    return pd.concat(out, ignore_index=True)
-
-
-def one_axis(rows: pd.DataFrame) -> bool:
-    """Whether the panels of `arrange`d rows can share an axis: those of parts do, those of labels differ in scale."""
-    return rows["system"].nunique() <= MANY and not set(rows["panel"]) & set(DIRECTIONS.values())
-
-
-def pages(rows: pd.DataFrame, most: int = 12) -> list[pd.DataFrame]:
-    """`rows` of `arrange` cut into figures of at most so many panels."""
-    panels = list(dict.fromkeys(rows["panel"]))
-    return [rows[rows["panel"].isin(panels[i : i + most])] for i in range(0, len(panels), most)]
-
-
-def score_table(both: pd.DataFrame, look: Look, scale: float) -> pd.DataFrame:
-    """Estimates with both intervals, `scale` times as large: a row a label, or a row a label and system where systems
-    are many. `Widths` is the width of the interval over clusters in parts of that over independent scores.
-    """
-    rows = look.sort(both).copy()
-    ends = ["estimate", "ci_low", "ci_high", "light_low", "light_high"]
-    rows[ends] *= scale
-    rows["widths"] = (rows["ci_high"] - rows["ci_low"]) / (rows["light_high"] - rows["light_low"])
-    decimals = 1 if scale > 1 else 2
-    triples = rows[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
-    rows["text"] = [tables.interval(*t, decimals) for t in triples]
-    keys = [k for k in ("corpus", "group", "method", "label") if k in rows]
-    if rows["system"].nunique() > MANY:
-        light = [f"{tables.number(a, decimals)} to {tables.number(b, decimals)}" for a, b in rows[ends[3:]].to_numpy()]
-        out = rows[[*keys, "system"]].assign(n=rows["n"].astype(int), text=rows["text"], light=light)
-        names = {"text": "Estimate, over clusters", "light": "As if independent", "widths": "Widths"}
-        return look.named(out.assign(widths=rows["widths"])).rename(columns=names).drop(columns="Method")
-    wide = rows.set_index([*keys, "system"])["text"].unstack("system")  # noqa: PD010 (twice must raise)
-    wide = wide.reindex(rows.drop_duplicates(keys).set_index(keys).index)
-    systems = sorted(wide.columns, key=lambda s: look.position("system", s))
-    out = wide[systems].rename(columns=lambda s: look.name("system", s))
-    out["Widths"] = rows.groupby(keys)["widths"].median()
-    return look.named(out.rename_axis(columns=None).reset_index()).drop(columns="Method")
-
-
-def share_table(both: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """Percent of comparisons won (with interval) and tied, as `score_table`."""
-    rows = won(both)
-    out = score_table(rows, look, 100)
-    if rows["system"].nunique() > MANY:
-        out.insert(list(out.columns).index("n") + 1, "Tied", 100 * look.sort(rows)["tie"].to_numpy())
-    return out
-
-
-def rank_matrices(ranks: pd.DataFrame, look: Look) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
-    """For each part and method the shares of first place and, as text, rank with interval: labels by systems.
-
-    The part with most labels comes first.
-    """
-    rows = look.sort(ranks[ranks["statistic"].isin(["rank", "first_place_share"])])
-    rows = rows.assign(part=part_names(rows, look), cell=[_rank_text(*r) for r in _ends(rows)])
-    several, out = len(set(rows["part"])) > 1, {}
-    most = rows.groupby("part", sort=False)["label"].size().sort_values(ascending=False, kind="stable").index
-    order = rows["part"].map({part: i for i, part in enumerate(most)}).argsort(kind="stable")
-    for (part, method), own in rows.iloc[order].groupby(["part", "method"], sort=False):
-        systems = sorted(own["system"].unique(), key=lambda s: look.position("system", s))
-        labels = list(dict.fromkeys(own["label"]))
-        shown = [own[own["statistic"] == s].set_index(["label", "system"]) for s in ("first_place_share", "rank")]
-        pair = [
-            f[c].unstack("system").reindex(index=labels, columns=systems)  # noqa: PD010 (twice must raise)
-            for f, c in zip(shown, ("estimate", "cell"), strict=True)
-        ]
-        for frame in pair:
-            frame.index = [
-                look.name("label", name, method) + SIGNS[look.labels[method, name].direction] for name in labels
-            ]
-            frame.columns = [look.name("system", s) for s in systems]
-        title = look.name("method", method) + (f", {part}" if several else "")
-        out[title] = (pair[0], pair[1].fillna(tables.MISSING))
-    return out
-
-
-def matrix_pages(parts: dict, first: int, most: int = 6) -> list[dict]:
-    """The matrices of `rank_matrices` cut into figures: the `first` ones, those of one part, then so many each."""
-    titles = list(parts)
-    cuts = [0, *range(first, len(titles), most), len(titles)] if len(titles) > 4 else [0, len(titles)]
-    return [{t: parts[t] for t in titles[i:j]} for i, j in pairwise(cuts) if j > i]
+ENOUGH_PEOPLE = 5
 
 
 def left_out(unranked: Sequence[str], annotations: pd.DataFrame, look: Look) -> str:
     """Which systems were judged but are not ranked; empty where there are none."""
     present = [look.name("system", s) for s in unranked if s in set(annotations["system"])]
     return f" Judged, but left out of rankings and comparisons: {tables.listing(present)}." if present else ""
-
-
-def beside(results: pd.DataFrame, printed: pd.DataFrame, specs: Iterable[printed_cells.Cells]) -> pd.DataFrame:
-    """`printed_cells.beside` with the wording of the printed number (`wording`), the ends of our interval, and what
-    follows (`reading`).
-
-    A number that is printed as a bound holds or does not; another lies inside our interval or outside. Equality at the
-    printed decimals is no test of numbers that are printed as about, nearly or around something.
-    """
-    specs = list(specs)
-    cells = printed_cells.beside(results, printed.assign(wording=printed["note"]), specs)
-    for end in ("ci_low", "ci_high"):
-        cells[end] = printed_cells.beside(results.assign(estimate=results[end]), printed, specs)["here"]
-    inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
-    reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
-    reading[cells["ci_low"].isna()] = None
-    bound = cells["wording"].str.startswith("less than") & cells["here"].notna()
-    reading[bound] = np.where(cells["here"] < cells["value"], "holds", "does not hold")[bound]
-    return cells.assign(reading=reading)
-
-
-def printed_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """The cells of `beside`, ready to be shown."""
-    ends = zip(cells["ci_low"], cells["ci_high"], strict=True)
-    names = {"row": "What", "column": "Of", "printed": "Printed", "wording": "Wording"}
-    out = cells[list(names)].rename(columns=names).assign(Here=[tables.number(v, 1) for v in cells["here"]])
-    out["Interval"] = [f"{tables.number(lo, 1)} to {tables.number(hi, 1)}" if pd.notna(lo) else None for lo, hi in ends]
-    return out.assign(Reading=cells["reading"])
-
-
-def of_printed(cells: pd.DataFrame) -> str:
-    """How many printed numbers lie in our intervals, and which do not."""
-    tested = cells[cells["reading"].isin(["inside", "outside"])]
-    out = tested[tested["reading"] == "outside"]
-    if tested.empty:
-        return ""
-    text = f"Of {len(tested)} printed numbers that have an interval here, {len(tested) - len(out)} lie inside it."
-    names = [f"{cell.row} ({cell.column})".replace("_", " ") for cell in out.itertuples()]
-    return text + (f" Outside: {tables.listing(names)}." if len(out) else "")
-
-
-def _ends(rows: pd.DataFrame) -> Sequence[tuple]:
-    return rows[["estimate", "ci_low", "ci_high"]].itertuples(index=False, name=None)
-
-
-def _rank_text(rank: float, low: float, high: float) -> str:
-    if pd.isna(low):
-        return tables.MISSING if pd.isna(rank) else f"{rank:g}"
-    return f"{rank:g} ({low:g})" if low == high else f"{rank:g} ({low:g}–{high:g})"
-
-
-def strength_table(ranks: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """Bradley-Terry strengths with intervals, as `score_table`."""
-    rows = look.sort(ranks[ranks["statistic"] == "bradley_terry"])
-    keys = ["corpus", "group", "method", "label"]
-    rows = rows.assign(text=[tables.interval(*r) for r in _ends(rows)])
-    if rows["system"].nunique() > MANY:
-        return look.named(rows[[*keys, "system", "text"]]).rename(columns={"text": "Strength"}).drop(columns="Method")
-    wide = rows.set_index([*keys, "system"])["text"].unstack("system")  # noqa: PD010
-    wide = wide.reindex(rows.drop_duplicates(keys).set_index(keys).index).rename(
-        columns=lambda s: look.name("system", s)
-    )
-    return look.named(wide.rename_axis(columns=None).reset_index()).drop(columns="Method")
-
-
-def any_clustering(effects: pd.DataFrame) -> bool:
-    """Whether any design effect is not 1."""
-    return bool((effects["estimate"].dropna() - 1).abs().gt(0.02).any())
-
-
-def _effects(effects: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """Median, smallest and largest design effect over labels and systems, by method, part and kind of cluster; of
-    comparisons those of the share won."""
-    rows = look.sort(effects.dropna(subset="estimate"))
-    rows = rows.assign(outcome=by(rows, "outcome"), unit=by(rows, "unit"))
-    rows = rows[rows["outcome"].isna() | (rows["outcome"] == "win")]
-    keys = ["corpus", "method", "group", "unit"]
-    value = rows.groupby(keys, sort=False)["estimate"].agg(estimate="median", ci_low="min", ci_high="max")
-    return value.join(rows.groupby(keys)["n_clusters"].median().round()).reset_index()
-
-
-def effect_rows(effects: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """Design effects as `grid_plots.grid_figure` wants them: a block a method and part, a hue a kind of cluster."""
-    found = _effects(effects, look)
-    part = part_names(found, look)
-    several = len(set(part)) > 1
-    method = [look.name("method", m) for m in found["method"]]
-    block = [f"{m}, {p}" if several else m for m, p in zip(method, part, strict=True)]
-    return found.assign(panel="", block=block, hue="by " + found["unit"].astype(str), ci_kind="range")
-
-
-def effect_table(effects: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """The same as a table."""
-    found = _effects(effects, look)
-    text = [f"{tables.number(lo)} to {tables.number(hi)}" for lo, hi in found[["ci_low", "ci_high"]].to_numpy()]
-    out = found.drop(columns=["ci_low", "ci_high"]).astype({"n_clusters": int}).assign(Range=text)
-    names = {"unit": "Clusters are", "estimate": "Median", "n_clusters": "Clusters a system"}
-    return look.named(out).rename(columns=names)
-
-
-def pick_table(picked: pd.DataFrame, clustered: pd.DataFrame, look: Look) -> pd.DataFrame:
-    """How far estimates move over picks, in parts of the width of their interval: median and largest, by method."""
-    rows = look.sort(picked).assign(outcome=by(picked, "outcome").fillna(""))
-    own = clustered[clustered["statistic"] != "design_effect"]
-    width = own.assign(outcome=by(own, "outcome").fillna(""), width=own["ci_high"] - own["ci_low"])
-    rows = rows.join(width.set_index([*CELL, "outcome"])["width"], on=[*CELL, "outcome"])
-    rows["moved"] = (rows["ci_high"] - rows["ci_low"]) / rows["width"]
-    rows = rows.replace([np.inf, -np.inf], np.nan).dropna(subset="moved")
-    found = rows.groupby(["corpus", "method", "group"], sort=False)["moved"].agg(["size", "median", "max"])
-    names = {"size": "Estimates", "median": "Median", "max": "Largest"}
-    return look.named(found.reset_index()).rename(columns=names)
 
 
 def of_ranks(ranks: pd.DataFrame, look: Look) -> str:
@@ -330,13 +67,14 @@ def of_widths(clustered: pd.DataFrame, effects: pd.DataFrame, look: Look) -> str
             lines.append(
                 f"- {name}: intervals over {unit}s are about {said} times as wide as if scores were independent"
             )
-    people = effects[(by(effects, "unit") == "annotator") & (effects["n_clusters"] >= ENOUGH_PEOPLE)]
-    people = people.dropna(subset="estimate")
-    for method, rows in look.sort(people).groupby("method", sort=False) if len(people) else []:
+    others = effects[(by(effects, "unit") == "annotator") & (effects["n_clusters"] >= ENOUGH_PEOPLE)]
+    others = others.dropna(subset="estimate")
+    for method, rows in look.sort(others).groupby("method", sort=False) if len(others) else []:
         middle = np.sqrt(rows["estimate"].median())
         if middle > 1.2:
             name = tables.plain(look.name("method", method))
-            lines.append(f"- {name}: {tables.number(middle, 1)} times, if other annotators might have judged, too")
+            people = f"{rows['n_clusters'].median():.0f} people a system"
+            lines.append(f"- {name}: {tables.number(middle, 1)} times, if others might have judged, too ({people})")
     if not lines:
         return "Scores of one cluster are no more alike than others: both intervals are about as wide."
     return "\n".join(["Widths, median over labels and systems (smallest to largest):", "", *lines])
@@ -370,3 +108,42 @@ def alt(rows: pd.DataFrame, what: str) -> str:
     low, high = (tables.number(v, 2) for v in ends)
     panels = tables.listing(p for p in dict.fromkeys(rows["panel"]) if p)
     return f"{what} by system with intervals, from {low} to {high}" + (f", in panels: {panels}." if panels else ".")
+
+
+def beside(results: pd.DataFrame, printed: pd.DataFrame, specs: Iterable[printed_cells.Cells]) -> pd.DataFrame:
+    """`printed_cells.beside` with the wording of the printed number (`wording`), the ends of our interval, and what
+    follows (`reading`).
+
+    A number that is printed as a bound holds or does not; another lies inside our interval or outside. Equality at the
+    printed decimals is no test of numbers that are printed as about, nearly or around something.
+    """
+    specs = list(specs)
+    cells = printed_cells.beside(results, printed.assign(wording=printed["note"]), specs)
+    for end in ("ci_low", "ci_high"):
+        cells[end] = printed_cells.beside(results.assign(estimate=results[end]), printed, specs)["here"]
+    inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
+    reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
+    reading[cells["ci_low"].isna()] = None
+    bound = cells["wording"].str.startswith("less than") & cells["here"].notna()
+    reading[bound] = np.where(cells["here"] < cells["value"], "holds", "does not hold")[bound]
+    return cells.assign(reading=reading)
+
+
+def printed_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells of `beside`, ready to be shown."""
+    ends = zip(cells["ci_low"], cells["ci_high"], strict=True)
+    names = {"row": "What", "column": "Of", "printed": "Printed", "wording": "Wording"}
+    out = cells[list(names)].rename(columns=names).assign(Here=[tables.number(v, 1) for v in cells["here"]])
+    out["Interval"] = [f"{tables.number(lo, 1)} to {tables.number(hi, 1)}" if pd.notna(lo) else None for lo, hi in ends]
+    return out.assign(Reading=cells["reading"])
+
+
+def of_printed(cells: pd.DataFrame) -> str:
+    """How many printed numbers lie in our intervals, and which do not."""
+    tested = cells[cells["reading"].isin(["inside", "outside"])]
+    out = tested[tested["reading"] == "outside"]
+    if tested.empty:
+        return ""
+    text = f"Of {len(tested)} printed numbers that have an interval here, {len(tested) - len(out)} lie inside it."
+    names = [f"{cell.row} ({cell.column})".replace("_", " ") for cell in out.itertuples()]
+    return text + (f" Outside: {tables.listing(names)}." if len(out) else "")

@@ -4,8 +4,9 @@ Pilots of systems: the mean rating of each system by those who talked to it (Fin
 Pilots of annotation: Krippendorff's alpha over all labels together, by kind of annotator, and of those who passed the
 training (appendix D, Table 8). Screening has a module of its own.
 
-Pilots are small. Their intervals leave out one dialogue, or one person, at a time and use Student's t: a bootstrap of
-six dialogues would be too narrow.
+Pilots are small. Their intervals leave out one dialogue, or one person, at a time and use Student's t. With six
+dialogues that differ in difficulty this covers 94 % in simulation; resampling single marks covers half
+(`tests/test_pilot.py`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import pandas as pd
 
 from helpers import tables
 from helpers.look import Look
-from helpers.performance_report import by
+from helpers.performance_tables import by
 from helpers.screening import ALL_TASKS
 
 #: the rate that is drawn and told: by the rule, of all who tried, in any attempt
