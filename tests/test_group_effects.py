@@ -24,10 +24,10 @@ from helpers import (
     params,
     pick_ranges,
     picks,
-    printed_cells,
     published,
     resampling,
     schema,
+    verdicts,
 )
 from helpers.labels import LABEL_SETS, Label
 from helpers.sources import build
@@ -455,8 +455,7 @@ def finch(raw):
 
 @pytest.fixture(scope="module")
 def cells(finch):
-    section = params.load("finch2024").group_effects
-    return printed_cells.beside(finch, published.load("finch2024"), section.published)
+    return verdicts.beside(finch, "finch2024", "08_group_effects")
 
 
 @pytest.mark.data
@@ -469,7 +468,7 @@ class TestPrintedValues:
         assert set(two["verdict"]) <= {"match", "match_fitted"}
         (wrong,) = here[here["verdict"] == "differs"].itertuples()
         assert (wrong.element, wrong.panel, wrong.row, wrong.column) == ("Table 2", "pairwise", "stu_x", "evaluated")
-        assert wrong.fitted == 143
+        assert wrong.here == 147
 
     def test_what_was_fitted_never_counts_as_a_match(self, cells):
         fitted = cells[(cells["element"] == "Table 3") & (cells["row"] == "dev_x") & (cells["panel"] == "likert")]
@@ -514,7 +513,7 @@ class TestPrintedValues:
         table = group_beside.beside(cells, ranges)
         assert f"Of {len(table)} printed values" in said
         assert "1 not at all" in said
-        assert "193 pairs" in said
+        assert "147 that the students compared" in said
 
     def test_figure_one_is_held_against_chance(self, finch):
         found = group_report.differences(finch, 0.05, scope="paper", pick="paper")

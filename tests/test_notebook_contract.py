@@ -56,8 +56,11 @@ class TestNotebook:
         read = {frame for frame in FRAMES if frame in words and "run.read(" in source}
         assert read <= set(entry.reads)
         assert set(re.findall(r"results_of\([\"'](\w+)", source)) <= set(entry.needs)
-        if "published" in {name.rpartition(".")[2] for name in facts(path, Cache(None)).imports}:
+        imported = {name.rpartition(".")[2] for name in facts(path, Cache(None)).imports}
+        if imported & {"published", "verdicts"}:
             assert any(r.startswith("data/published/") for r in entry.reads)
+        if "verdicts" in imported:
+            assert {"data/published/*", "data/published/*_mapping.yaml"} & set(entry.reads)
 
     def test_requires_features_that_exist(self, path):
         assert set(dag.load()[path.stem].requires) <= set(FEATURES)

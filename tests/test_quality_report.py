@@ -1,10 +1,8 @@
-"""What notebook 10 says and shows, from rows made by hand; printed cells beside results."""
+"""What notebook 10 says and shows, from rows made by hand."""
 
 import pandas as pd
-import pytest
 
-from helpers import printed_cells, quality_report, quality_tables
-from helpers.params import PrintedCells
+from helpers import quality_report, quality_tables
 
 
 def rows(*made):
@@ -74,57 +72,3 @@ def test_contrasts_are_counted_by_sign_and_run():
     said = quality_report.contrasts(rows(*made), "persona")
     assert "1 better and 1 worse of 2 in one; 1 better and 0 worse of 2 in two" in said
     assert said.endswith("Of 2 differences found in any run, 1 are found in every run.")
-
-
-PRINTED = pd.DataFrame(
-    [
-        ("T", "p", "x", "m", 12.0, 0),
-        ("T", "p", "y", "m", 40.0, 0),
-        ("T", "p", "z", "m", 1.0, 0),
-        ("T", "p", "x", "n", 5.0, 0),
-    ],
-    columns=["element", "panel", "row", "column", "value", "decimals"],
-)
-RESULTS = pd.DataFrame(
-    [
-        ("s", "x", "mean", "k=1", 0.124),
-        ("s", "why", "mean", "k=1", 0.2),
-        ("s", "why", "mean", "k=1;list=f", 0.4),
-        ("s", "x", "mean", "k=1;list=f", 0.9),
-        ("n", "x", None, "", 5.0),
-    ],
-    columns=["statistic", "system", "label", "condition", "estimate"],
-)
-
-
-def spec(**change):
-    return PrintedCells(**{"element": "T", "where": {"statistic": "s"}, "keys": {"k": 1.0}, "row": "system"} | change)
-
-
-def test_printed_cells_by_rule_fitted_differing_and_absent():
-    """x is right by rule, y only with the fitted list, z has no result; `names` and `scale` turn one into the other."""
-    shared = {"column": "label", "names": {"y": "why", "m": "mean"}, "scale": 100.0, "keys": {"k": "1"}, "only": ["m"]}
-    specs = [
-        spec(**shared),
-        spec(**shared | {"keys": {"k": "1", "list": "f"}, "fitted": True, "note": "found by search"}),
-    ]
-    specs.append(spec(where={"statistic": "n"}, keys={}, only=["n"]))
-    found = printed_cells.beside(RESULTS, PRINTED, specs)
-    assert found["verdict"].tolist() == ["match", "match_fitted", "needs_data", "match"]
-    assert found["here"].tolist()[:2] == pytest.approx([12.4, 20])
-    tally = printed_cells.tally(found).iloc[0]
-    assert tally[["match", "match_fitted", "needs_data", "cells"]].tolist() == [2, 1, 1, 4]
-    moved = PRINTED.assign(value=PRINTED["value"] + 1)
-    assert printed_cells.beside(RESULTS, moved, specs)["verdict"].tolist() == [
-        "differs",
-        "differs",
-        "needs_data",
-        "differs",
-    ]
-
-
-def test_a_key_of_the_condition_can_be_a_side_of_the_table():
-    printed = PRINTED.assign(column=["1", "1", "1", "2"])
-    found = printed_cells.reproduced(RESULTS, printed, spec(keys={}, row="system", column="k", where={"label": "mean"}))
-    assert found.tolist()[0] == pytest.approx(0.124)
-    assert found.isna().tolist() == [False, True, True, True]

@@ -165,10 +165,34 @@ def test_a_range_says_how_far_it_reaches_and_what_else_lies_inside():
 def audit(printed, **states):
     """An audit that says of the numbers, by their column, that they follow or are contradicted."""
     place = ["paper", *published.PLACE]
-    told = printed.assign(state=printed["column"].map(states).fillna("in_no_check"))
+    told = printed.assign(state=[states.get(c, "in_no_check") for c in printed["column"]])
     rows = told[told["state"] != "in_no_check"].assign(low=0.1, high=0.3, evidence="Evidence.")
     arithmetic = rows.rename(columns={"state": "verdict"})[[*place, "verdict", "low", "high", "evidence"]]
     return report.Audit(pd.DataFrame(), arithmetic, told[[*place, "state"]], pd.DataFrame(), {"z": "Z"})
+
+
+def test_what_a_notebook_shows_beside_the_paper():
+    printed = cells(("a", "x", "0.51"), ("a", "y", "0.40"), ("b", "x", "0.1"))
+    found = judged(printed, entry(), entry(fitted="a list", keys={"k": 1, "list": "found"}, where={"statistic": "m"}))
+    assert verdicts.table(found)[["Printed", "Here", "Verdict"]].to_numpy().tolist() == [
+        ["0.51", "0.512", "matches"],
+        ["0.40", "0.250", "differs"],
+    ]
+    assert verdicts.tally(found)[["match", "differs", "needs_data", "cells"]].to_numpy().tolist() == [[1, 1, 1, 3]]
+    assert verdicts.told(found).startswith("Of 2 printed numbers that the data speak to: 1 matches; 1 differs.")
+    fitted = judged(cells(("a", "x", "0.55")), entry(note="n"), entry(fitted="a list", keys={"k": 1, "list": "found"}))
+    assert verdicts.told(fitted).endswith("- T, matches, fitted: a list")
+    assert verdicts.told(judged(cells(("c", "x", "1")), entry())) == ""
+
+
+def test_beside_only_never_decides():
+    """Lines with `beside` show numbers next to another study's results; the scoreboard does not read them."""
+    apart = entry(study=None, beside=["demo"], notebook="02_collection_stats")
+    assert verdicts.attempts({PAIR: RESULTS}, cells(("a", "x", "0.51")), [paper(apart)]) == {}
+    shown = verdicts.beside(RESULTS.assign(statistic="none"), "demo", "02_collection_stats")
+    assert set(shown["element"]) == {"Table 10", "Text 7.5"}
+    assert set(shown["verdict"]) == {"needs_data"}
+    assert verdicts.beside(RESULTS, "demo", "00_build_annotations").empty
 
 
 class TestBoard:
@@ -252,6 +276,8 @@ def test_mistakes_in_a_mapping_are_named(tmp_path):
         load("paper: z\nentries: [{cells: a/b/c/d, study: s, notebook: n, nots: x}]\n")
     with pytest.raises(ValueError, match="expected `fitted` or `ranged`, found both"):
         load("paper: z\nentries: [{cells: a/b/c/d, study: s, notebook: n, fitted: x, ranged: y}]\n")
+    with pytest.raises(ValueError, match="expected `study` or `beside`, found neither"):
+        load("paper: z\nentries: [{cells: a/b/c/d, notebook: n}]\n")
     with pytest.raises(ValueError, match="expected `low` and `high` together"):
         load("paper: z\nentries: [{cells: a/b/c/d, study: s, notebook: n, ranged: y, low: {keys: {k: 1}}}]\n")
     with pytest.raises(ValueError, match="not valid YAML"):
@@ -311,7 +337,8 @@ class TestMappings:
     def test_entries_name_studies_notebooks_statistics_and_keys_that_exist(self):
         notebooks = dag.load()
         for e in (e for paper in self.papers for e in paper.entries):
-            assert not params.load(e.study).simulated
+            assert e.study is None or not params.load(e.study).simulated
+            assert set(e.beside) <= set(params.names())
             assert e.notebook in notebooks
             for name in [e.where["statistic"]] if "statistic" in e.where else ["unit_minutes", "own_cost"]:
                 spec = statistics.STATISTICS[name]

@@ -22,12 +22,11 @@ PANELS = {"likert": "dialogue_likert", "pairwise": "comparative"}
 def beside(cells: pd.DataFrame, ranges: pd.DataFrame) -> pd.DataFrame:
     """Printed cells with a result: ours at one decimal more, the verdict, and what the pick could have done.
 
-    cells : of `printed_cells.beside`; ranges : of `over_picks`.
+    cells : of `verdicts.beside`; ranges : of `over_picks`.
     """
     out = cells[cells["verdict"] != "needs_data"]
-    ours = out["here"].where(out["verdict"].eq("match") | out["fitted"].isna(), out["fitted"])
     table = out[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
-    table["Here"] = [tables.number(v, d + 1 if d else 0) for v, d in zip(ours, out["decimals"], strict=True)]
+    table["Here"] = [tables.number(v, d + 1 if d else 0) for v, d in zip(out["here"], out["decimals"], strict=True)]
     table["Verdict"] = out["verdict"]
     ends = ranges.reindex(out.index)
     table["Over picks"] = span(ends.assign(low=ends["low"].astype(float)), "low", "high")

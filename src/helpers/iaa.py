@@ -7,6 +7,7 @@ Analysis, 4th edition, section 12.5) are 0.8, and 0.667 for tentative conclusion
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -43,13 +44,14 @@ WHY_NO_EVIDENCE = {
 ODD = ("exact_bound", "not_estimable")
 
 
-def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
-    """Alpha of all annotations by people, without intervals: `alpha` rows by corpus, group, method and label.
+def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: int | None = None) -> pd.DataFrame:
+    """Alpha of the first so many annotations by people (None: all), without intervals: `alpha` rows by corpus, group,
+    method and label.
 
-    Labels that nobody judged twice have no row. Equal to `agreement.alpha_table` with all annotations.
+    Labels that nobody judged twice have no row. Equal to `agreement.alpha_table` with the same annotations.
     """
     known = {(label.method, label.id): label for label in labels}
-    chosen = agreement.first_annotations(annotations, first=None)
+    chosen = agreement.first_annotations(annotations, first=first)
     chosen = chosen[chosen.duplicated(["item", "group"], keep=False)]
     rows = []
     for cell, part in chosen.groupby(CELL, sort=False):
@@ -58,9 +60,18 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataF
         values = agreement.matrix(part).to_numpy()
         domain = np.unique(np.r_[part["score"], -part["score"]]) if unit == "pair" else None
         found = alpha_of(patterns(values, domain), label.level, mirrored=unit == "pair")
-        where = condition(measurement=label.level, raters="all", kind="human")
+        where = condition(measurement=label.level, raters=f"first{first}" if first else "all", kind="human")
         rows.append(keys | {"level": unit, "condition": where, "estimate": found.estimate, "n": found.n_items})
     return pd.DataFrame(rows, columns=[*CELL, "level", "condition", "estimate", "n"]).assign(statistic="alpha")
+
+
+def nominal_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: int | None = None) -> pd.DataFrame:
+    """`plain_alphas` of labels with ordered scores as if their order meant nothing: wrong, and a control of what
+    matches the right definition."""
+    wrong = [replace(label, level="nominal") for label in labels]
+    ordered = {(x.method, x.id) for x in labels if x.level == "ordinal" and x.scale != (0, 1)}
+    keep = [pair in ordered for pair in zip(annotations["method"], annotations["label"], strict=True)]
+    return plain_alphas(annotations[keep], wrong, first=first)
 
 
 def alphas(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

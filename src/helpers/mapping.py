@@ -32,7 +32,8 @@ class Entry(Section):
     """
 
     cells: str = Field(description="pattern of places: element/panel/row/column (see helpers.published)")
-    study: str = Field(description="the study whose results are compared")
+    study: str | None = Field(None, description="the study whose results decide on them; null: none")
+    beside: list[str] = Field([], description="studies whose notebook shows them beside its own results; no verdict")
     notebook: str = Field(description="the notebook that stores them")
     where: dict[str, str | None] = Field({}, description="columns of the result rows; null: empty")
     keys: dict[str, Value | list[Value]] = Field({}, description="keys of their condition; a list: rows are added up")
@@ -56,6 +57,8 @@ class Entry(Section):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Entry:
+        if not self.study and not self.beside:
+            raise ValueError(f"{self.cells}: expected `study` or `beside`, found neither")
         if self.fitted and self.ranged:
             raise ValueError(f"{self.cells}: expected `fitted` or `ranged`, found both")
         if bool(self.low) != bool(self.high) or (self.low and not self.ranged):
@@ -103,4 +106,5 @@ def load(folder: Path = FOLDER) -> list[Mapping]:
 
 def sources(folder: Path = FOLDER) -> list[tuple[str, str]]:
     """(study, notebook) whose results are compared with printed numbers, sorted."""
-    return sorted({(entry.study, entry.notebook) for paper in load(folder) for entry in paper.entries})
+    entries = [entry for paper in load(folder) for entry in paper.entries]
+    return sorted({(entry.study, entry.notebook) for entry in entries if entry.study})

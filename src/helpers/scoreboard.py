@@ -56,18 +56,18 @@ def board(
     Raises ValueError for numbers that no line of the mappings speaks of, and for a line that names none.
     """
     papers = list(mapping.load() if papers is None else papers)
-    judged = verdicts.judge(results, printed, papers)
+    judged = verdicts.judge(results, printed, papers).rename(columns={"here": "reproduced"})
     out = printed.assign(published=printed["printed"]).reindex(columns=[*_KEY, "published", "value", "decimals"])
     own = judged.drop(columns=[c for c in judged if c in out or c not in COLUMNS])
     out = out.join(own).join(_wrong_inside(judged))
     out = out.join(_arithmetic(printed, audit))
-    out = _decided(out, _without(printed, papers))
+    text = ["verdict", "note", "arithmetic", "study", "notebook", "shows"]
+    out = _decided(out.astype(dict.fromkeys([*text, "evidence"], object)), _without(printed, papers))
     silent = out["verdict"].isna()
     if silent.any():
         first = "/".join(out.loc[silent.idxmax(), _KEY])
         raise ValueError(f"{silent.sum()} printed numbers have no line in a mapping, the first is {first}")
-    text = ["verdict", "note", "arithmetic", "study", "notebook", "shows"]
-    return out.assign(**{c: out[c].astype(object).where(out[c].notna(), "") for c in text})[COLUMNS]
+    return out.assign(**{c: out[c].where(out[c].notna(), "") for c in text})[COLUMNS]
 
 
 def _arithmetic(printed: pd.DataFrame, audit: Audit) -> pd.DataFrame:
@@ -88,7 +88,8 @@ def _without(printed: pd.DataFrame, papers: Iterable[Mapping]) -> pd.DataFrame:
         for line in paper.without:
             for i in published.select(printed, paper.paper, line.cells).index:
                 rows.setdefault(i, (line.verdict, line.note))
-    return pd.DataFrame(rows.values(), index=list(rows), columns=["verdict", "note"]).reindex(printed.index)
+    found = pd.DataFrame(rows.values(), index=list(rows), columns=["verdict", "note"], dtype=object)
+    return found.reindex(printed.index)
 
 
 def _decided(out: pd.DataFrame, without: pd.DataFrame) -> pd.DataFrame:

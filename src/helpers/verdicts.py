@@ -20,9 +20,11 @@ import pandas as pd
 
 from helpers import mapping, published, tables
 from helpers.mapping import Entry
-from helpers.schema import read_condition
+from helpers.schema import RESULTS, read_condition
 
 MATCH, FITTED, NOISE, DIFFERS, NEEDS = "match", "match_fitted", "within_noise", "differs", "needs_data"
+#: as readers know them
+WORDS = {MATCH: "matches", FITTED: "matches, fitted", NOISE: "within the range over picks", DIFFERS: "differs"}
 Results = Mapping[tuple[str, str], pd.DataFrame]
 _VALUES = ["estimate", "ci_low", "ci_high"]
 _SIDES = ("panel", "row", "column")
@@ -93,7 +95,7 @@ def attempts(results: Results, printed: pd.DataFrame, papers: Iterable[mapping.M
     """What every entry says of the printed numbers it speaks of: index of `printed` -> attempts in order."""
     out: dict[object, list[Attempt]] = {}
     for paper in papers:
-        for entry in paper.entries:
+        for entry in (e for e in paper.entries if e.study):
             cells = published.select(printed, paper.paper, entry.cells)
             found = reproduced(results.get((entry.study, entry.notebook)), cells, entry)
             for i, value, low, high in found.itertuples():
@@ -122,30 +124,31 @@ def choose(value: float, decimals: int, tried: list[Attempt]) -> tuple[str, Atte
 def judge(results: Results, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> pd.DataFrame:
     """The printed numbers that an entry speaks of, in their order, with what was reproduced and the verdict.
 
-    results : (study, notebook) -> result rows. Added columns: `reproduced`, in the printed unit; `low`, `high`, the
-    range over picks where the verdict rests on one; `tolerance`, how far the printed number may lie from the
-    reproduced one (half a unit of the last decimal, and where there is a range as far as that reaches on its side);
-    `verdict`; `note`; `study`, `notebook`, `shows` of the entry it rests on; `entry`, the same for the numbers of one.
+    results : (study, notebook) -> result rows. Added columns: `here`, the result in the printed unit; `low`, `high`,
+    the range over picks where the verdict rests on one; `tolerance`, how far the printed number may lie from the result
+    (half a unit of the last decimal, and where there is a range as far as that reaches on its side); `verdict`; `note`;
+    `study`, `notebook`, `shows` of the entry it rests on; `entry`, the same for the numbers of one. What the paper
+    says of the number is `wording`.
     """
     papers = list(papers)
     tried = attempts(results, printed, papers)
     cells = printed.loc[[i for i in printed.index if i in tried]]
     chosen = {i: choose(v, d, tried[i]) for i, v, d in cells[["value", "decimals"]].itertuples()}
-    reasons = _reasons(printed, papers)
+    reasons, number = _reasons(printed, papers), {id(e): i for i, e in enumerate(e for p in papers for e in p.entries)}
     needs = {(p.paper, study): file for p in papers for study, file in p.needs.items()}
     rows = []
     for i, (verdict, a) in chosen.items():
         e, half = a.entry, published.tolerance(cells.at[i, "decimals"])
         ranged = bool(e.ranged)
         beyond = (a.high - a.value if cells.at[i, "value"] > a.value else a.value - a.low) if ranged else 0.0
-        row = {"reproduced": a.value, "low": a.low, "high": a.high, "tolerance": half + beyond, "verdict": verdict}
+        row = {"here": a.value, "low": a.low, "high": a.high, "tolerance": half + beyond, "verdict": verdict}
         absent = e.needs or needs.get((cells.at[i, "paper"], e.study), "")
         absent = absent or f"no such result: run `python run_all.py --study {e.study}`"
         why = {MATCH: "", FITTED: e.fitted, NOISE: f"range over {e.ranged}", NEEDS: absent}
         row["note"] = why.get(verdict, reasons.get(i, e.note))
-        rows.append(row | {"study": e.study, "notebook": e.notebook, "shows": e.shows, "entry": id(e)})
-    columns = ["reproduced", "low", "high", "tolerance", "verdict", "note", "study", "notebook", "shows", "entry"]
-    return cells.drop(columns="note").join(pd.DataFrame(rows, index=cells.index, columns=columns))
+        rows.append(row | {"study": e.study, "notebook": e.notebook, "shows": e.shows, "entry": number[id(e)]})
+    columns = ["here", "low", "high", "tolerance", "verdict", "note", "study", "notebook", "shows", "entry"]
+    return cells.rename(columns={"note": "wording"}).join(pd.DataFrame(rows, index=cells.index, columns=columns))
 
 
 def _reasons(printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> dict[object, str]:
@@ -159,12 +162,15 @@ def _reasons(printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> dict[o
 
 
 def beside(results: pd.DataFrame, study: str, notebook: str) -> pd.DataFrame:
-    """`judge` for the numbers that correspond to results of one notebook of one study."""
+    """`judge` for the numbers that one notebook shows beside its results for one study; none where the mappings name
+    none. results : rows as they will be stored; columns that all of them lack may be absent."""
     papers = []
     for paper in mapping.load():
-        own = [e for e in paper.entries if (e.study, e.notebook) == (study, notebook)]
+        here = [e for e in paper.entries if e.notebook == notebook and study in (e.study, *e.beside)]
+        own = [e.model_copy(update={"study": study}) for e in here]
         papers += [paper.model_copy(update={"entries": own})] if own else []
-    return judge({(study, notebook): results}, published.load(), papers)
+    rows = results.reindex(columns=list(dict.fromkeys([*results, *RESULTS])))
+    return judge({(study, notebook): rows}, published.load(), papers).drop(columns=["entry", "file"])
 
 
 def tally(cells: pd.DataFrame) -> pd.DataFrame:
@@ -175,11 +181,24 @@ def tally(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def table(cells: pd.DataFrame) -> pd.DataFrame:
-    """The numbers that have a result, ready to be shown: printed, ours at one decimal more, the verdict in words."""
-    here = cells[cells["verdict"] != NEEDS]
-    names = {"element": "Table", "panel": "Panel", "row": "Row", "column": "Column", "printed": "Printed"}
-    out = here[[*names]].rename(columns=names)
-    pairs = zip(here["reproduced"], here["decimals"], strict=True)
-    out["Here"] = [tables.number(v, d + 1 if d else 0) for v, d in pairs]
-    out["Verdict"] = here["verdict"].str.replace("_", ", ")
-    return out.reset_index(drop=True)
+    """The numbers that have a result, ready to be shown: printed, ours at one decimal more, the verdict."""
+    there = cells[cells["verdict"] != NEEDS]
+    out = there[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
+    out["Here"] = [tables.number(v, d + 1 if d else 0) for v, d in zip(there["here"], there["decimals"], strict=True)]
+    return out.assign(Verdict=there["verdict"].map(WORDS)).reset_index(drop=True)
+
+
+def told(cells: pd.DataFrame) -> str:
+    """How many numbers have which verdict, and what was fitted or differs, as Markdown; empty without any result."""
+    there = cells[cells["verdict"] != NEEDS]
+    if there.empty:
+        return ""
+    n = there["verdict"].value_counts()
+    said = "; ".join(f"{n[v]} {name}" for v, name in WORDS.items() if v in n)
+    text = f"Of {len(there)} printed numbers that the data speak to: {said}."
+    notes = there[there["verdict"].isin([FITTED, DIFFERS, NOISE]) & (there["note"] != "")]
+    reasons = [
+        f"- {tables.plain(element)}, {WORDS[verdict]}: {tables.plain(note)}"
+        for element, verdict, note in notes[["element", "verdict", "note"]].drop_duplicates().itertuples(index=False)
+    ]
+    return "\n".join([text, "", *reasons]).rstrip()
