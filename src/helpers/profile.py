@@ -163,6 +163,11 @@ def _known_annotators(frames: Frames, study: Study) -> str | None:
     return _reason(_human(frames)["annotator_known"].any(), reason)
 
 
+def _moderation(frames: Frames, study: Study) -> str | None:
+    judged = (frames["annotations"]["method"] == "moderation").any()
+    return _reason(judged, "No reply to a toxic prompt was judged (method `moderation`).")
+
+
 def _embedded(frames: Frames, study: Study) -> str | None:
     """For what concerns the papers, not a study: it is shown once, with the study that every run has."""
     return _reason(study.simulate is not None, "It concerns the papers, not this study: see the report of `demo`.")
@@ -190,6 +195,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "preparation": _preparation,
     "durations": _durations,
     "known_annotators": _known_annotators,
+    "moderation": _moderation,
     "embedded": _embedded,
 }
 

@@ -28,7 +28,7 @@ STATISTICS: dict[str, Statistic] = {
     "negative_agreement": Statistic("Negative specific agreement", ("raters", "kind", "against"), UNIT),
     "prevalence": Statistic("Prevalence of a mark", ("raters", "kind"), UNIT),
     "cohen_kappa": Statistic("Cohen's kappa", ("weights", "raters", "kind"), (-inf, 1.0)),
-    "fleiss_kappa": Statistic("Fleiss' kappa", ("raters", "kind"), (-inf, 1.0)),
+    "fleiss_kappa": Statistic("Fleiss' kappa", ("raters", "kind", "resample"), (-inf, 1.0)),
     "icc": Statistic("Intraclass correlation", ("form", "raters", "kind"), (-inf, 1.0)),
     "generalizability": Statistic("Reliability of a system's mean", ("n_dialogues", "n_annotators", "kind"), UNIT),
     "dependability": Statistic(
@@ -245,6 +245,19 @@ STATISTICS: dict[str, Statistic] = {
         "Standard deviation of win rates over parts of equal working time", ("technique", "minutes", "of"), (0.0, inf)
     ),
     "message_check": Statistic("Conversations or people that fail a check of messages", ("check", "of"), (0.0, inf)),
+    # moderation (12)
+    "annotator_score_share": Statistic(
+        "Share of a score among an annotator's judgements", ("annotator", "score"), UNIT
+    ),
+    "agreement_count": Statistic(
+        "Items by the number of annotators who agree", ("score", "annotators", "definition"), (0.0, inf)
+    ),
+    "kappa_bound": Statistic("Fleiss' kappa that numbers of agreeing annotators allow", ("end", "data"), (-inf, 1.0)),
+    "moderation_count": Statistic("Judgements by outcome", ("outcome",), (0.0, inf)),
+    "moderation_share": Statistic("Share of an outcome", ("outcome", "interval", "data"), UNIT),
+    "moderation_lead": Statistic("Wins less losses of one system against another", (), (-1.0, 1.0)),
+    "flagged_rate": Statistic("Share of judgements that flag a reply", ("interval",), UNIT),
+    "overlap": Statistic("Mean overlap with the reference reply"),
     # the papers' printed numbers (91)
     "audit_places": Statistic("Places where a check was made", ("assumed", "outcome", "paper", "rule"), (0.0, inf)),
     "audit_numbers": Statistic("Printed numbers", ("paper", "state"), (0.0, inf)),
