@@ -125,3 +125,18 @@ def test_quality_can_be_predicted_and_systems_compared_from_enough_dialogues(tmp
 def test_a_study_without_ratings_of_quality_says_so(features):
     assert features["bare"]["predictable_quality"] == "Nobody rated the quality of a dialogue of their own."
     assert features["scored"]["comparable_systems"] == "No two systems have 5 judged dialogues each."
+
+
+MODERATED = """\
+title: Replies
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d}, constants: {turn: 0}, annotators: positions}
+labels:
+  category: {method: moderation, scale: [-1, 1]}
+"""
+
+
+def test_replies_to_toxic_prompts(tmp_path, features):
+    found = studies.read(tmp_path, MODERATED, my_csv="d,category\n1,-1\n2,1\n").profile["features"]
+    assert found["moderation"] is None
+    assert features["bare"]["moderation"].endswith("(method `moderation`).")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import params, simulate
+from helpers import collection, params, simulate
 from helpers.params import ParamsError, Simulate
 from helpers.simulation import design
 from helpers.simulation.parts import UNFILLED_WORKER
@@ -154,6 +154,19 @@ def test_write_needs_the_section(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_further_parts_are_written_where_the_study_names_them(tmp_path):
+    study = params.load("demo").model_copy(update={"simulate": SMALL})
+    alone = study.model_copy(update={"sources": study.sources[:1]})
+    for folder, spec in (("all", study), ("one", alone)):
+        simulate.write(spec, tmp_path / folder)
+    names = {folder: {p.name for p in (tmp_path / folder).iterdir()} for folder in ("all", "one")}
+    assert names["all"] - names["one"] == {"techniques.csv", "moderation.csv"}
+    # the platform's file is the same with and without them
+    assert (tmp_path / "all" / "data.json").read_bytes() == (tmp_path / "one" / "data.json").read_bytes()
+    truth = json.loads((tmp_path / "all" / "truth.json").read_text())
+    assert {"techniques", "moderation"} <= set(truth)
+
+
 def test_unknown_labels_are_refused():
     with pytest.raises(ValueError, match="expected one of"):
         simulate.measure(SMALL, "dev_x", "behavior", "empathetic")
@@ -169,7 +182,8 @@ def demo(tmp_path_factory):
     (folder / "demo.yaml").write_text((ROOT / "params" / "demo.yaml").read_text(encoding="utf-8"), encoding="utf-8")
     study = params.load(folder / "demo.yaml")
     made = simulate.write(study, folder)
-    assert sorted(p.name for p in folder.iterdir()) == ["data.json", "demo.yaml", "truth.json"]
+    files = ["data.json", "demo.yaml", "moderation.csv", "techniques.csv", "truth.json"]
+    assert sorted(p.name for p in folder.iterdir()) == files
     assert made[0].stat().st_size < 40e6
     return build.build(study).frames, json.loads(made[1].read_text(encoding="utf-8"))
 
@@ -223,6 +237,19 @@ def test_nothing_is_dropped_but_what_was_meant_to_be(demo):
         "worker id is an unfilled template": truth["unfilled_worker_scores"],
     }
     assert not (frames["counts"]["action"] == "mended").any()
+
+
+def test_extra_corpora_stand_apart(demo):
+    """What is compared in notebooks 11 and 12 is no part of the evaluation that the others are about."""
+    frames, _ = demo
+    corpora = set(frames["annotations"]["corpus"])
+    assert {c for c in corpora if c.startswith("extra_")} == {
+        "extra_techniques",
+        "extra_self_chats",
+        "extra_moderation",
+    }
+    assert set(collection.evaluated(frames["annotations"])["corpus"]) == {"main"}
+    assert set(collection.evaluated(frames["annotations"])["system"]) == set(design.SYSTEMS)
 
 
 def test_fifty_pairs_are_annotated_twice_and_pairs_of_systems_are_balanced(demo):

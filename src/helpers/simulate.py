@@ -12,7 +12,10 @@ What the model leaves out: labels of one task do not exclude each other (the pla
 empathy as one question); nothing changes in the course of a dialogue or of the weeks; annotators differ in leaning and
 speed, not in skill, within a group. The texts carry no meaning.
 
-To add another technique, give it a part (`simulation.parts.Part`) made from the same `World`.
+To add another technique, give it a part (`simulation.parts.Part`) made from the same `World`. Two parts do not fit the
+platform's format and are tables of their own, written where the YAML names them as sources: the techniques of Smith et
+al. 2022 (`simulation.techniques`) and the moderation of Zhang et al. 2022 (`simulation.moderation`). Their corpora are
+named `extra_…`, so that the notebooks about the evaluation itself leave them out.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ import numpy as np
 
 from helpers import store
 from helpers.params import ParamsError, Simulate, Study
-from helpers.simulation import design, evaluations, people, pilots
+from helpers.simulation import design, evaluations, moderation, people, pilots, techniques
 from helpers.simulation.draw import judge, world
 from helpers.simulation.model import Measure, alpha, measures
 from helpers.simulation.parts import turn_texts, worker
@@ -35,6 +38,8 @@ from helpers.simulation.truth import truth as population
 __all__ = ["Sample", "alpha", "annotate", "measure", "population", "project", "write"]
 
 FILE, TRUTH_FILE = "data.json", "truth.json"
+#: further files -> the modules that make them
+_TABLES = {techniques.FILE: techniques, moderation.FILE: moderation}
 
 
 def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -85,19 +90,26 @@ def project(spec: Simulate, rng: np.random.Generator) -> tuple[dict[str, Any], d
 def write(study: Study, folder: Path) -> list[Path]:
     """Generate the study by its `simulate` section and seed; write `data.json` and `truth.json` into `folder`.
 
-    Each file appears whole or not at all. Returns their paths. Raises ParamsError where the YAML has no such section.
+    The tables of the other parts are written where the study's sources name them, each from a stream of its own. Each
+    file appears whole or not at all. Returns their paths. Raises ParamsError where the YAML has no such section.
     """
     if study.simulate is None:
         raise ParamsError(f"{study.key}: expected a `simulate` section in the YAML, found none")
     made, true = project(study.simulate, np.random.default_rng(study.seeds.simulate))
     true = true | {"seed": study.seeds.simulate}
+    named = {name for source in study.sources for name in source.names()}
+    wanted = [name for name in _TABLES if name in named]
+    for name in wanted:
+        rng = np.random.default_rng([study.seeds.simulate, 1 + list(_TABLES).index(name)])
+        store.write_frame(_TABLES[name].table(study.simulate, rng), folder / name)
+        true |= {Path(name).stem: _TABLES[name].truth(study.simulate)}
     for name, content, indent in ((TRUTH_FILE, true, 1), (FILE, made, None)):
         with store.atomic(folder / name) as temporary:
             text = json.dumps(
                 content, ensure_ascii=False, indent=indent, separators=(",", ":") if indent is None else None
             )
             temporary.write_text(text + "\n", encoding="utf-8")
-    return [folder / FILE, folder / TRUTH_FILE]
+    return [folder / name for name in (FILE, TRUTH_FILE, *wanted)]
 
 
 def measure(spec: Simulate, group: str, method: str, label: str) -> Measure:

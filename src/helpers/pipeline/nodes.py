@@ -127,7 +127,10 @@ class StudyNodes:
         return {**closure(modules, self.cache), "package data": package_data(self.cache), "packages": environment()}
 
     def _simulate_parts(self) -> Parts:
-        return self._yaml("simulate", "seeds.simulate") | self.code("helpers.simulate")
+        folder = params.ROOT / "data" / "published"  # two parts are calibrated to printed tables
+        printed = sorted(p for paper in ("smith2022", "dstc10") for p in folder.glob(f"{paper}_*.csv"))
+        parts = self._yaml("simulate", "seeds.simulate", "sources") | {p.name: self.cache.file(p) for p in printed}
+        return parts | self.code("helpers.simulate")
 
     def _annotation_parts(self) -> Parts:
         raw = {}

@@ -1,0 +1,182 @@
+"""What notebook 11 says: sentences made from unfolded result rows.
+
+They speak from whole conversations resampled and from tests made at a size chosen in advance. They hold for few and
+many techniques and for pairs that nothing tells apart. Where data are simulated `SIMULATED` goes first: nothing about
+which technique is better follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from helpers import tables
+from helpers.tables import number
+from helpers.technique_tables import WIN
+from helpers.winrates import REUSED
+
+SIMULATED = (
+    "The ratings are simulated after printed rates. They show what the definitions and tests do; they hold no evidence"
+    " about which technique is better, and no recommendation follows."
+)
+
+
+def turns(rows: pd.DataFrame) -> str:
+    """How the first turn of comparisons differs from later ones."""
+    found = rows[(rows["statistic"] == "turn_rate") & rows["system_b"].notna()]
+    if found.empty:
+        return ""
+    found = found.assign(first=found["turn"].astype(int) == found["turn"].astype(int).min())
+    mean = found.groupby(["system", "system_b", "label", "first"])["estimate"].mean().unstack("first")  # noqa: PD010
+    higher = (mean[False] > mean[True]).sum()
+    return (
+        f"By turn, the first system wins {100 * mean[True].mean():.0f} % of the first turns and"
+        f" {100 * mean[False].mean():.0f} % of the later ones; in {higher} of {len(mean)} comparisons later turns"
+        " favour it more. Leaving out the first turn after seeing this is a choice made from the data: it raises rates"
+        " that were already expected to be above one half."
+    )
+
+
+def dependence(rows: pd.DataFrame) -> str:
+    """How far winner-takes-all rates lie beyond linear ones, which tells how alike the turns of a conversation are."""
+    won = rows[(rows["statistic"] == "technique_win_rate") & rows["ties"].isin(["none", "half"])]
+    wide = won.pivot_table(index=["system", "system_b", "label"], columns="technique", values="estimate")
+    pairs = [(c, f"{c}_winner") for c in wide if f"{c}_winner" in wide]
+    if not pairs:
+        return ""
+    a, b = pairs[0]
+    gain = 100 * ((wide[b] - 0.5).abs() - (wide[a] - 0.5).abs())
+    return (
+        f"Winner-takes-all moves rates away from one half by {number(gain.mean(), 1)} points on average over linear"
+        f" rates ({number(gain.min(), 1)} to {number(gain.max(), 1)}). That is no gain in itself: it leaves one value a"
+        " conversation instead of several, so that its intervals are wider; what counts is the work until a difference"
+        " is found."
+    )
+
+
+def ties(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """How much the two ways of counting ties differ."""
+    found = rows[rows["statistic"].isin(WIN) & rows["ties"].isin(["drop", "half"])]
+    if found.empty:
+        return ""
+    key = ["part", "technique", "system", "system_b", "label"]
+    wide = found.pivot_table(index=key, columns="ties", values="estimate").dropna()
+    gap = 100 * (wide["drop"] - wide["half"]).abs()
+    of = gap.groupby(level="technique").mean().sort_values(ascending=False)
+    most = of.index[0]
+    return (
+        "Leaving ties out moves win rates away from one half:"
+        f" by {number(gap.mean(), 1)} points on average, most under {tables.plain(titles.get(most, most))}"
+        f" ({number(of.iloc[0], 1)} points). A rate without ties speaks only of the comparisons that were decided."
+    )
+
+
+def same_winner(rows: pd.DataFrame, c_titles: Mapping[str, str], parts: Mapping[str, str]) -> str:
+    """Whether ratings and comparisons of the same pairs name the same winner."""
+    found = rows[rows["statistic"] == "same_winner"]
+    if found.empty:
+        return ""
+    out = []
+    for (part, technique, against), here in found.groupby(["part", "technique", "against"], sort=False):
+        name = f" ({tables.plain(parts[part])})" if parts.get(part) else ""
+        low, high = 100 * here["estimate"].min(), 100 * here["estimate"].max()
+        share = f"{low:.0f} %" if len(here) == 1 else f"{low:.0f} to {high:.0f} %, by label,"
+        said = (
+            f"{tables.plain(c_titles[against])} names the same winner as {tables.plain(c_titles[technique])} in {share}"
+        )
+        tied = rows[(rows["statistic"] == "tied_share") & (rows["part"] == part) & (rows["against"] == against)]
+        tied = tied[tied["technique"] == technique]
+        mean = tied.groupby("of")["estimate"].mean()
+        out.append(
+            f"{said} of the pairs that both decide{name}; ties are {100 * mean[technique]:.0f} % of the comparisons and"
+            f" {100 * mean[against]:.0f} % of the pairs of ratings"
+        )
+    return "On the same pairs of dialogues, " + "; ".join(out) + "."
+
+
+def hours(rows: pd.DataFrame, titles: Mapping[str, str], parts: Mapping[str, str], power: float) -> list[str]:
+    """For each part, the middle of the hours to power over pairs, by technique, and how often they are not reached."""
+    found = rows[(rows["statistic"] == "hours_to_power") & rows["technique"].isin(list(titles))]
+    out = []
+    for part, here in found.groupby("part", sort=False):
+        said = []
+        for technique in (t for t in titles if (here["technique"] == t).any()):
+            of = here[here["technique"] == technique]["estimate"]
+            reached = of.notna().sum()
+            # a pair that is not reached takes longer than all that are: the middle counts it as last
+            middle = of.fillna(float("inf")).sort_values().iloc[(len(of) - 1) // 2]
+            text = f"{number(middle, 1)} hours" if middle < float("inf") else "more than were tried"
+            said.append(f"{tables.plain(titles[technique])} {text} ({reached} of {len(of)} reached)")
+        name = f"**{tables.plain(parts[part])}.** " if parts.get(part) else ""
+        least = f"To find a difference with {100 * power:.0f} % power, half of the contests take at most:"
+        out.append(f"{name}{least} {'; '.join(said)}.")
+    return out
+
+
+def reused(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """Where conversations stand in several comparisons, hours that take these as independent are too few."""
+    uses = rows[(rows["statistic"] == "technique_uses") & (rows["estimate"] >= REUSED)]
+    if uses.empty:
+        return ""
+    said = [f"{tables.plain(titles.get(r.technique, r.technique))} {r.estimate:.0f}" for r in uses.itertuples()]
+    return (
+        f"Finished conversations stand in several comparisons each ({'; '.join(said)}). The intervals of their win"
+        " rates resample conversations of both systems; the hours take comparisons as independent, as published, and"
+        " are too few by as much as conversations differ."
+    )
+
+
+def errors(rows: pd.DataFrame, alpha: float, ratings: int) -> str:
+    """How often the tests err between equal systems: at a size chosen in advance, and after every rating."""
+    fixed = rows[rows["statistic"] == "technique_false_positive"]
+    peeking = rows[rows["statistic"] == "technique_false_crossing"]
+    if fixed.empty or peeking.empty:
+        return ""
+    rates = fixed.groupby("technique")["estimate"].mean()
+    low, high, seen = rates.min(), rates.max(), peeking["estimate"]
+    return (
+        "Between equal systems the test of whole conversations, made once, errs in"
+        f" {100 * fixed['estimate'].mean():.1f} % of studies ({100 * low:.1f} to {100 * high:.1f} % by technique;"
+        f" {100 * alpha:g} % is meant). Testing after each of up to {ratings} ratings, as the first time of"
+        f" significance does, errs in {100 * seen.median():.0f} % ({100 * seen.min():.0f} to {100 * seen.max():.0f} %):"
+        " hours until the first significant result are no guide to how much work a study needs."
+    )
+
+
+def printed(found: pd.DataFrame) -> str:
+    """How many printed effective win rates the printed rates allow, by the way of ties."""
+    n = found.groupby("ties")["fits"].agg(["sum", "size"])
+    neither = found.groupby(["panel", "row"])["fits"].any()
+    lost = [f"{panel}, {row}" for (panel, row), fits in neither.items() if not fits]
+    text = (
+        f"With ties left out {n.at['drop', 'sum']} of {n.at['drop', 'size']} printed effective win rates lie in the"
+        f" range that the printed rates of the two systems allow; with ties as half a win {n.at['half', 'sum']} do."
+        " Which way the paper counts them was found by this comparison, so that fitting confirms nothing."
+    )
+    return text + (f" Neither way gives {tables.listing(lost)}." if lost else "")
+
+
+def checks(counts: pd.DataFrame, people: int) -> str:
+    """Who was left out because of what they typed."""
+    failed = counts[counts["check"] == "any"].iloc[0]
+    return (
+        f"{int(failed['people'])} of {people} people who talked fail a check of their messages in"
+        f" {int(failed['conversations'])} conversations; all their judgements are left out, under every technique."
+    )
+
+
+def beside(cells: pd.DataFrame) -> str:
+    """What nearness to printed cells shows where the study was simulated after them."""
+    linear = cells[(cells["element"] == "Table 1") & cells["column"].str.endswith("_lin") & cells["low"].notna()]
+    text = (
+        "The study is simulated after these very tables: that it lies near them shows nothing about people, only that"
+        " the simulation does what it says."
+    )
+    if linear.empty:
+        return text
+    half = 0.5 * 10.0 ** -linear["decimals"]
+    inside = linear["value"].between(linear["low"] - half, linear["high"] + half).sum()
+    return (
+        f"{text} {inside} of {len(linear)} printed linear rates of Table 1 lie in the interval of their simulated twin."
+    )

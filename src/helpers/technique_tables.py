@@ -1,0 +1,188 @@
+"""Tables of notebook 11, and which rows go into which of its figures.
+
+Rows are unfolded (`quality_tables.unfold`) and carry `part`: the evaluator group, with the corpus where techniques do
+not name one of their own. Every part has its figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from helpers import tables
+from helpers.look import Look
+from helpers.quality_tables import unfold
+from helpers.techniques import Collected
+from helpers.winrates import pairwise
+
+#: labels shown where there are more than this: `quality`, or the first
+MANY_LABELS = 3
+#: with more pairs than this, curves are averaged over them
+MANY_PAIRS = 3
+WIN = ("technique_win_rate", "effective_win_rate")
+KINDS = {True: "Two systems at once", False: "One system at a time"}
+
+
+def with_parts(results: pd.DataFrame, c: Collected) -> pd.DataFrame:
+    """Unfolded rows with `part`."""
+    rows = unfold(results)
+    named = any(spec.corpus is not None for spec in c.specs.values())
+    part = (
+        rows["group"].astype(object) if named else rows["corpus"].astype(object) + " / " + rows["group"].astype(object)
+    )
+    return rows.assign(part=part)
+
+
+def part_title(part: str, look: Look) -> str:
+    """A part as a reader knows it, without what is the same in all studies."""
+    corpus, _, group = part.rpartition(" / ")
+    words = [corpus if corpus not in ("", "main") else "", look.name("group", group) if group != "all" else ""]
+    return ", ".join(w for w in words if w)
+
+
+def shown_labels(c: Collected) -> list[str]:
+    """Labels that figures show: all of a few, or else one."""
+    if len(c.labels) <= MANY_LABELS:
+        return c.labels
+    return ["quality"] if "quality" in c.labels else c.labels[:1]
+
+
+def label_titles(c: Collected, look: Look) -> dict[str, str]:
+    methods = [spec.method for spec in c.specs.values()]
+    known = {x: next((look.labels[m, x].title for m in methods if (m, x) in look.labels), x) for x in c.labels}
+    return known
+
+
+def technique_titles(c: Collected, mixtures: Mapping[str, object] = (), two: bool | None = None) -> dict[str, str]:
+    """Technique -> title, and mixtures after them. two : pairwise ones only, or only the others."""
+    out = {t: c.title(t) for t, spec in c.specs.items() if two is None or pairwise(spec.method) == two}
+    return out | {name: mixtures[name].title or name.replace("_", " ") for name in mixtures}
+
+
+def win_rows(rows: pd.DataFrame, ties: str = "half") -> pd.DataFrame:
+    """Win rates of pairs, with one way of ties; where nothing ties there is one only."""
+    found = rows[rows["statistic"].isin(WIN)]
+    found = found[found["data"].isna()] if "data" in found else found
+    return found[found["ties"].isin([ties, "none"])]
+
+
+def lines(rows: pd.DataFrame, c: Collected, labels: Sequence[str]) -> list[tuple[str, str, str]]:
+    """(system, system_b, label) that have rows, in the order of pairs and labels."""
+    seen = set(rows[["system", "system_b", "label"]].itertuples(index=False, name=None))
+    return [(a, b, x) for a, b in c.pairs for x in labels if (a, b, x) in seen]
+
+
+def rate_table(rows: pd.DataFrame, names: Mapping[tuple, str], techniques: Mapping[str, str]) -> pd.DataFrame:
+    """Win rates in percent with intervals: a row a line, a column a technique. rows : one way of ties."""
+    out = pd.DataFrame({"Pair": list(names.values())}, index=pd.MultiIndex.from_tuples(list(names)))
+    for technique, title in techniques.items():
+        here = rows[rows["technique"] == technique].set_index(["system", "system_b", "label"])
+        if len(here):
+            percent = here.assign(**{k: 100 * here[k] for k in ("estimate", "ci_low", "ci_high")})
+            out[title] = tables.intervals(percent, 0).reindex(out.index)
+    return out.reset_index(drop=True)
+
+
+def hours_table(rows: pd.DataFrame, names: Mapping[tuple, str], techniques: Mapping[str, str]) -> pd.DataFrame:
+    """Hours to power with interval and, behind, hours until first significant: a row a line, a column a technique."""
+    out = pd.DataFrame({"Pair": list(names.values())}, index=pd.MultiIndex.from_tuples(list(names)))
+    for technique, title in techniques.items():
+        here = rows[rows["technique"] == technique].set_index(["system", "system_b", "label"])
+        to_power = here[here["statistic"] == "hours_to_power"]
+        if len(to_power):
+            first = here.loc[here["statistic"] == "hours_to_significance", "estimate"].reindex(to_power.index)
+            text = tables.intervals(to_power, 1) + " / " + first.map(lambda h: tables.number(h, 1))
+            out[title] = text.reindex(out.index)
+    return out.reset_index(drop=True)
+
+
+def power_columns(
+    rows: pd.DataFrame, c: Collected, pairs: Mapping[tuple, str], look: Look, labels: Sequence[str]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Power rows for `technique_plots.power_figure`: means over the shown labels, a column for each of a few pairs, or
+    one column with the mean over all pairs.
+
+    Returns the rows with `column` and a number of `hours`, and the headings.
+    """
+    here = rows[rows["label"].isin(labels)].assign(hours=rows["hours"].astype(float))
+    seen = set(here[["system", "system_b"]].itertuples(index=False, name=None))
+    few = len(seen) <= MANY_PAIRS
+    names = {
+        f"{a} {b}": pairs.get((a, b)) or f"{look.name('system', a)} – {look.name('system', b)}" for a, b in c.pairs
+    }
+    here = here.assign(column=here["system"] + " " + here["system_b"] if few else "all")
+    size = here["conversations"].astype(int)
+    mean = here.groupby(["statistic", "technique", "column", size], sort=False)[["hours", "estimate"]].mean()
+    return mean.reset_index(), names if few else {"all": f"Mean over {len(seen)} pairs"}
+
+
+def seconds_table(rows: pd.DataFrame, c: Collected, look: Look) -> pd.DataFrame:
+    """Mean seconds of a conversation or comparison, and of the training that goes with it."""
+    timed = rows[rows["statistic"] == "technique_seconds"]
+    wide = timed.pivot_table(index=["part", "technique"], columns="of", values="estimate", sort=False)
+    n = timed[timed["of"] == "unit"].set_index(["part", "technique"])
+    wide = wide.reset_index()
+    keys = pd.MultiIndex.from_frame(wide[["part", "technique"]])
+    out = pd.DataFrame({"Part": [part_title(p, look) for p in wide["part"]]})
+    out["Technique"] = [c.title(t) for t in wide["technique"]]
+    out["Seconds"] = wide.get("unit")
+    out["Training"] = wide.get("training")
+    out["Sittings timed"] = n["n"].reindex(keys).to_numpy()
+    out["People"] = n["n_annotators"].reindex(keys).to_numpy()
+    return out.drop(columns="Part") if (out["Part"] == "").all() else out
+
+
+def chunk_table(rows: pd.DataFrame, c: Collected, pairs: Mapping[tuple, str], label: str) -> pd.DataFrame:
+    """Standard deviation of win rates over parts of equal working time, and in brackets what chance alone gives."""
+    found = rows[(rows["statistic"] == "chunk_sd") & (rows["label"] == label)]
+    out = []
+    for technique in c.specs:
+        row: dict[str, object] = {"Technique": c.title(technique)}
+        for (a, b), title in pairs.items():
+            here = found[(found["technique"] == technique) & (found["system"] == a) & (found["system_b"] == b)]
+            value = here.set_index("of")["estimate"]
+            if value.notna().any():
+                told = f"{100 * value['observed']:.0f}"
+                row[title] = told + (
+                    f" ({100 * value['independent']:.0f})" if pd.notna(value.get("independent")) else ""
+                )
+        out.append(row)
+    return pd.DataFrame(out).dropna(axis=0, thresh=2)
+
+
+def beside_table(cells: pd.DataFrame) -> pd.DataFrame:
+    """How near printed cells are to the study's, by element and column.
+
+    cells : `printed_cells.beside` with `low`, `high`, the ends of the intervals. Returns the mean distance, the share
+    of printed values inside their interval, and, as a control, the share of the *other* printed values of the column
+    that would be inside: without it a share says nothing.
+    """
+    out = []
+    for (element, column), here in cells[cells["here"].notna()].groupby(["element", "column"], sort=False):
+        row = {"Table": element, "Column": column, "Cells": len(here)}
+        row["Mean distance"] = (here["here"] - here["value"]).abs().mean()
+        known = here.dropna(subset=["low", "high"])
+        half = 0.5 * 10.0 ** -known["decimals"].to_numpy(float)
+        low, high = known["low"].to_numpy() - half, known["high"].to_numpy() + half
+        inside = (known["value"].to_numpy()[None] >= low[:, None]) & (known["value"].to_numpy()[None] <= high[:, None])
+        n = len(known)
+        row["Inside (%)"] = 100 * inside.trace() / n if n else None
+        row["Others inside (%)"] = 100 * (inside.sum() - inside.trace()) / (n * (n - 1)) if n > 1 else None
+        out.append(row)
+    return pd.DataFrame(out)
+
+
+def printed_table(found: pd.DataFrame, pairs: Mapping[str, str], labels: Mapping[str, str]) -> pd.DataFrame:
+    """Printed effective win rates beside the ranges that the printed rates allow (`effective_rates.of_printed`)."""
+    out = found.drop_duplicates(["panel", "row"])[["panel", "row", "printed"]].set_index(["panel", "row"])
+    for ties, title in {"drop": "Ties left out", "half": "Ties as half a win"}.items():
+        here = found[found["ties"] == ties].set_index(["panel", "row"])
+        text = [
+            f"{100 * low:.1f} to {100 * high:.1f}{' fits' if fits else ''}"
+            for low, high, fits in zip(here["low"], here["high"], here["fits"], strict=True)
+        ]
+        out[title] = pd.Series(text, index=here.index).reindex(out.index)
+    out = out.reset_index()
+    out["panel"], out["row"] = out["panel"].map(lambda p: pairs.get(p, p)), out["row"].map(lambda x: labels.get(x, x))
+    return out.rename(columns={"panel": "Pair", "row": "Question", "printed": "Printed"})

@@ -1,0 +1,305 @@
+"""Moderation: cases by hand, statsmodels, printed tables of Zhang et al. 2022, and the simulated study."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from helpers import coefficients, kappa_bounds, moderation, published, quality_tables, schema
+from helpers import moderation_report as report
+from helpers.params import Simulate
+from helpers.rates import wilson
+from helpers.resampling import sign_flip_test
+from helpers.simulation import moderation as simulated
+
+BOOT = {"seed": 1, "n_resamples": 500, "confidence": 0.95}
+SPEC = Simulate()
+
+
+def categories(rows):
+    """Marks from (item, scores of the annotators)."""
+    out = [
+        {"corpus": "main", "dialogue": item, "turn": 0, "annotator": f"A{i}", "score": float(score)}
+        for item, scores in rows
+        for i, score in enumerate(scores)
+    ]
+    return pd.DataFrame(out)
+
+
+class TestCategories:
+    ROWS = (("i1", (1, 1, 1, 1, 1, 1, 1)), ("i2", (1, 1, 1, 0, 0, 0, -1)), ("i3", (-1, -1, -1, -1, 0, 1, 1)))
+
+    def test_shares_of_an_annotator(self):
+        rows = quality_tables.unfold(moderation.distribution(categories(self.ROWS)))
+        one = rows[rows["annotator"] == "A0"].set_index("score")["estimate"]
+        assert one.to_dict() == pytest.approx({"-1": 1 / 3, "0": 0, "1": 2 / 3})
+
+    def test_agreement_counts_by_definition(self):
+        table = moderation.compositions(categories(self.ROWS), [-1, 0, 1])
+        assert table.tolist() == [[0, 0, 7], [1, 3, 3], [4, 1, 2]]
+        each, unique, halved = (moderation.agreement_counts(table, d) for d in moderation.DEFINITIONS)
+        assert each[:, 3].tolist() == [0, 1, 1]
+        assert unique[:, 3].tolist() == [0, 0, 0]
+        assert halved[:, 3].tolist() == [0, 0.5, 0.5]
+        for found in (each, unique, halved):
+            assert found[0, 4] == found[2, 7] == 1
+        assert halved.sum() == 3
+        with pytest.raises(ValueError, match="expected one of each"):
+            moderation.agreement_counts(table, "other")
+        rows = quality_tables.unfold(moderation.agreement_rows(table, [-1, 0, 1], "main"))
+        assert set(rows["annotators"]) == {"3", "4", "5", "6", "7"}
+
+    def test_items_that_not_all_judged_stay_out(self):
+        marks = categories([*self.ROWS, ("i4", (1, 1))])
+        assert len(moderation.compositions(marks, [-1, 0, 1])) == 3
+
+    def test_kappa_is_that_of_statsmodels(self):
+        rng = np.random.default_rng(1)
+        values = rng.integers(-1, 2, (80, 7)) * (rng.random((80, 1)) < 0.7) + 0.0
+        table = np.stack([(values == s).sum(axis=1) for s in (-1, 0, 1)], axis=1)
+        found = moderation.kappa_interval(table, rng=rng, n_resamples=2000)
+        assert found.estimate == pytest.approx(coefficients.fleiss_kappa(values)[0])
+        assert found.low < found.estimate < found.high
+
+
+class TestBounds:
+    """Every integer filling of small tables, against the bounds."""
+
+    @pytest.mark.parametrize(
+        ("m", "items"),
+        [
+            (3, ((1, 3, 0, 0), (0, 2, 1, 0))),
+            (4, ((2, 2, 0), (1, 2, 1), (0, 0, 4))),
+            (5, ((3, 1, 1), (2, 2, 1), (5, 0, 0), (1, 4, 0))),
+        ],
+    )
+    def test_bounds_hold_all_fillings_and_are_reached(self, m, items):
+        items = [c for c in items if sum(c) == m]
+        n = len(items[0])
+        counts = np.zeros((n, m + 1))
+        for c in items:
+            counts[int(np.argmax(c)), max(c)] += 1
+        ways = [
+            [
+                w
+                for w in itertools.product(range(m + 1), repeat=n)
+                if sum(w) == m and w[int(np.argmax(c))] == max(w) == max(c)
+            ]
+            for c in items
+        ]
+        seen = []
+        for filling in itertools.product(*ways):
+            table = np.array(filling, dtype=float)
+            rows = np.concatenate([[len(table)], table.sum(axis=0), [(table * (table - 1)).sum()]])
+            with np.errstate(invalid="ignore", divide="ignore"):
+                seen.append(float(moderation.kappa(rows[None])[0]))
+        low, high = kappa_bounds.kappa_bounds(counts, m)
+        finite = [k for k in seen if np.isfinite(k)]
+        assert low <= min(finite) + 1e-9
+        assert high >= max(finite) - 1e-6
+        assert low == pytest.approx(min(finite))  # corners are integer fillings where every cell has one item
+
+    def test_the_highest_is_no_less_than_any_mixture(self):
+        rng, counts = np.random.default_rng(3), np.zeros((3, 8))
+        counts[0, 4], counts[1, 3], counts[2, 5] = 30, 10, 25
+        ways, weights = kappa_bounds._ways(counts, 7)
+        low, high = kappa_bounds.kappa_bounds(counts, 7)
+        mixed = []
+        for _ in range(3000):
+            shares = [rng.dirichlet(np.full(len(w), 0.3)) for w in ways]
+            parts = [x * s @ kappa_bounds._parts(w, 7) for w, s, x in zip(ways, shares, weights, strict=True)]
+            mixed.append(kappa_bounds._kappa_of(np.sum(parts, axis=0) / sum(weights)))
+        assert low <= min(mixed)
+        assert max(mixed) <= high
+        assert high - max(mixed) < 0.05
+
+    def test_impossible_counts_are_refused(self):
+        counts = np.zeros((3, 8))
+        with pytest.raises(ValueError, match="at least one item"):
+            kappa_bounds.kappa_bounds(counts, 7)
+        counts[0, 2] = 1
+        with pytest.raises(ValueError, match="cannot be the most"):
+            kappa_bounds.kappa_bounds(counts, 7)
+
+
+def compared(rows):
+    """Comparisons and marks from (prompt, a, b, outcomes of the annotators for a)."""
+    better, unrelated = [], []
+    score = {"wins": 1.0, "loses": -1.0, "tied": 0.0, "unrelated": 0.0}
+    for prompt, a, b, seen in rows:
+        for i, outcome in enumerate(seen):
+            head = {"corpus": "main", "annotator": f"A{i}", "context": prompt, "turn": 0}
+            left = head | {"dialogue": f"{prompt}-{a}-{b}/{a}", "system": a}
+            other = {"dialogue_b": f"{prompt}-{a}-{b}/{b}", "system_b": b}
+            better.append(left | other | {"score": score[outcome]})
+            unrelated.append(left | {"score": float(outcome == "unrelated")})
+    return pd.DataFrame(better), pd.DataFrame(unrelated)
+
+
+class TestOutcomes:
+    ROWS = (
+        ("p1", "x", "y", ("wins", "wins", "tied")),
+        ("p2", "x", "y", ("loses", "unrelated", "wins")),
+        ("p1", "x", "z", ("wins", "unrelated", "unrelated")),
+    )
+
+    def test_both_sides_by_hand(self):
+        both = moderation.outcomes(*compared(self.ROWS))
+        found = both.groupby(["system", "outcome"]).size()
+        assert found["x"].to_dict() == {"loses": 1, "tied": 1, "unrelated": 3, "wins": 4}
+        assert found["y"].to_dict() == {"loses": 3, "tied": 1, "unrelated": 1, "wins": 1}
+        assert found["z"].to_dict() == {"loses": 1, "unrelated": 2}
+
+    def test_a_winner_cannot_be_unrelated(self):
+        better, unrelated = compared(self.ROWS)
+        with pytest.raises(ValueError, match="have a winner and are marked"):
+            moderation.outcomes(better, unrelated.assign(score=1.0))
+
+    def test_shares_with_three_intervals(self):
+        both = moderation.outcomes(*compared(self.ROWS))
+        rows = quality_tables.unfold(schema.make_results(moderation.shares(both, **BOOT), study="s", notebook="n"))
+        x = rows[(rows["system"] == "x") & (rows["outcome"] == "wins") & (rows["statistic"] == "moderation_share")]
+        assert x["estimate"].tolist() == pytest.approx([4 / 9] * 3)
+        ends = x.set_index("interval")
+        assert (ends.at["n", "ci_low"], ends.at["n", "ci_high"]) == pytest.approx(wilson(4, 9))
+        assert ends.at["items", "n_clusters"] == 3
+        assert ends.at["items", "ci_high"] > ends.at["n", "ci_high"]
+        against = quality_tables.unfold(
+            moderation.shares(both, against=True, **BOOT).assign(statistic=lambda f: f["statistic"])
+        )
+        pair = against[(against["system"] == "x") & (against["system_b"] == "z") & (against["outcome"] == "unrelated")]
+        assert pair.loc[pair["statistic"] == "moderation_count", "estimate"].item() == 2
+
+    def test_wilson_of_whole_numbers(self):
+        assert moderation.wilson_of(7 / 20, 20) == pytest.approx(wilson(7, 20))
+        assert moderation.wilson_of(0.0, 5)[0] == 0.0
+
+    def test_leads_turn_whole_prompts(self):
+        rows = [(f"p{i}", "x", "y", ("wins", "wins", "loses") if i % 4 else ("loses",) * 3) for i in range(12)]
+        found = moderation.leads(moderation.outcomes(*compared(rows)), **BOOT).iloc[0]
+        assert found["estimate"] == pytest.approx((9 - 9) / 36)
+        sums = np.array([1.0 if i % 4 else -3.0 for i in range(12)])
+        test = sign_flip_test(sums, rng=np.random.default_rng(1))
+        assert test.exact
+        assert found["p_value"] == pytest.approx(test.p_value)
+
+    def test_flags_and_replies(self):
+        marks = pd.DataFrame(
+            {"corpus": "main", "system": "x", "context": ["p1", "p1", "p2"], "annotator": ["A", "B", "A"]}
+        )
+        found = moderation.flagged(marks.assign(score=[1.0, 0.0, 0.0]), **BOOT).iloc[0]
+        assert found["estimate"] == pytest.approx(1 / 3)
+        assert found["ci_kind"] == "exact_bound"
+        both = moderation.outcomes(*compared(self.ROWS))
+        shown = both[["corpus", "dialogue", "context", "system"]].drop_duplicates()
+        texts = shown.assign(turn=0, user_text="u", system_text=shown["system"] + " says")
+        got = moderation.replies(texts, both, "z")
+        assert got[["dialogue", "reference"]].to_numpy().tolist() == [["p1-x-y/x", "z says"], ["p1-x-y/y", "z says"]]
+        assert moderation.replies(texts, both, "nobody").empty
+
+
+class TestPrinted:
+    """Zhang et al. 2022: what the printed numbers say by themselves."""
+
+    PAPER = published.load("dstc10")
+
+    def test_printed_shares_follow_from_printed_counts(self):
+        rows = quality_tables.unfold(pd.concat(report.printed_rows(self.PAPER, 0.95)))
+        shares = rows[(rows["statistic"] == "moderation_share") & (rows["interval"] == "n")]
+        table = self.PAPER[(self.PAPER["element"] == "Table 6") & (self.PAPER["panel"] == "percent")]
+        known = shares.set_index(["system", "outcome"])["estimate"]
+        here = pd.Series([100 * known[k] for k in zip(table["row"], table["column"], strict=True)], index=table.index)
+        assert len(table) == 16
+        assert published.agrees(table["value"], table["decimals"], here).all()
+        items = rows[(rows["statistic"] == "moderation_share") & (rows["interval"] == "items")]
+        assert set(items["n_clusters"]) == {340, 60}
+
+    def test_printed_agreement_allows_the_printed_kappa(self):
+        rows = quality_tables.unfold(pd.concat(report.printed_rows(self.PAPER, 0.95)))
+        bound = rows[rows["statistic"] == "kappa_bound"].set_index("end")["estimate"]
+        assert 0 < bound["low"] < 0.1 < bound["high"] < 0.25
+        assert "agrees with the printed 0.1" in report.printed(rows, 0.1, 1)
+        assert "contradicts the printed 0.4" in report.printed(rows, 0.4, 1)
+
+    def test_sums_of_section_3(self):
+        of = report.arithmetic(self.PAPER)
+        assert of["stated"] == 510
+        assert of["parts"] == of["table"] == 540
+        assert (of["items"], of["items stated"]) == (1287, 1290)
+        assert (of["label_1 from"], of["label_minus_1 from"]) == (5, 6)
+        assert "510" in report.contradictions(of)
+
+
+class TestSimulated:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def rows(cls):
+        table = simulated.table(Simulate(parts_size=4), np.random.default_rng(2))
+        return table.assign(score=table["score"].astype(float), group="all")
+
+    def test_expected_agreement_is_near_table_5(self):
+        """Cells within four standard errors of a count, or a sixth: one normal variable cannot do more."""
+        expected = 1287 * simulated.categories().agreeing()
+        printed = published.load("dstc10", "Table 5")["value"].to_numpy().reshape(3, 5)
+        assert expected.sum() == pytest.approx(1287, rel=1e-6)
+        assert np.corrcoef(expected.ravel(), printed.ravel())[0, 1] > 0.9
+        assert simulated.categories().kappa() == pytest.approx(0.1, abs=0.05)
+
+    def test_expected_outcomes_are_those_of_table_6(self):
+        model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
+        counts = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
+        for a, name in enumerate(names):
+            total = dict.fromkeys(moderation.OUTCOMES, 0.0)
+            for i, j, n in simulated.pairs():
+                if a in (i, j):
+                    shares = model.shares(i, j) if a == i else model.shares(j, i)
+                    for outcome, share in shares.items():
+                        total[outcome] += 7 * n * share
+            for outcome, n in total.items():
+                assert n == pytest.approx(counts["count", name, outcome], abs=1.0)
+
+    def test_simulated_shares_are_within_noise(self, rows):
+        both = moderation.outcomes(rows[rows["label"] == "better"], rows[rows["label"] == "unrelated"])
+        found = quality_tables.unfold(moderation.shares(both, **BOOT))
+        found = found[(found["statistic"] == "moderation_share") & (found["interval"] == "context")]
+        model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
+        aim = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
+        for row in found.itertuples():
+            # the leanings of seven annotators are one draw: they add to the noise over prompts
+            half = 2 * (row.ci_high - row.ci_low) + 0.06
+            assert abs(row.estimate - aim["percent", row.system, row.outcome] / 100) <= half
+        assert len(found) == 16
+        assert set(both["system"]) == set(names)
+        assert model.strength.argmax() == 3
+
+    def test_every_annotator_judges_every_item_and_flags_follow(self, rows):
+        size = rows.groupby(["label", "dialogue"])["annotator"].nunique()
+        assert (size == 7).all()
+        flags = rows[rows["label"] == "flagged"]
+        for system, rate in simulated.flag_rates().items():
+            here = flags[flags["system"] == system]
+            by_prompt = here.groupby("context")["score"].mean()
+            error = by_prompt.std(ddof=1) / np.sqrt(len(by_prompt))
+            assert abs(here["score"].mean() - rate) <= 4 * error
+
+    def test_texts_stand_once(self, rows):
+        assert not rows[rows["system_text"].notna()].duplicated("dialogue").any()
+        assert rows.groupby("dialogue")["system_text"].count().eq(1).all()
+
+    def test_truth_is_plain(self):
+        found = simulated.truth(SPEC)
+        assert len(found["outcomes"]) == 6
+        for pair in found["outcomes"]:
+            assert sum(pair[o] for o in moderation.OUTCOMES) == pytest.approx(1)
+
+
+def test_sentences_without_rows():
+    empty = pd.DataFrame(
+        columns=[*schema.RESULTS, "outcome", "interval", "data", "score", "resample", "end", "measurement"]
+    )
+    assert report.agreement(empty) == ""
+    assert report.widths(empty) == ""
+    assert report.order(empty, None) == ""
+    assert report.flags(empty, None) == ""
+    assert report.printed(empty, 0.1, 1) == ""
