@@ -303,15 +303,20 @@ def sources(scores: pd.DataFrame, computed: Sequence[str], absent: Sequence[str]
 
 def beside(cells: pd.DataFrame) -> pd.DataFrame:
     """Printed values beside ours, one a row."""
-    out = cells.rename(columns={"row": "Row", "column": "Column", "printed": "Printed", "here": "Here", "note": "Note"})
-    return out.assign(Verdict=cells["verdict"].str.replace("_", " "))[["Row", "Column", "Printed", "Here", "Verdict"]]
+    out = cells.rename(columns={"row": "Row", "column": "Column", "printed": "Printed"})
+    out = out.assign(Here=cells["here"].fillna(cells["fitted"]), Verdict=cells["verdict"].str.replace("_", " "))
+    return out[["Row", "Column", "Printed", "Here", "Verdict"]]
 
 
 def outcome(cells: pd.DataFrame) -> str:
-    """How many printed values are equal at their printed decimals, and why the others differ."""
-    same = int((cells["verdict"] == "match").sum())
+    """How many printed values are equal at their printed decimals, and what is known of the others."""
+    same, fitted = (int((cells["verdict"] == v).sum()) for v in ("match", "match_fitted"))
     text = (
-        f"Of {len(cells)} printed values {same or 'none'} {'is' if same == 1 else 'are'} equal at the printed decimals."
+        f"Of {len(cells)} printed values {same or 'none'} {'is' if same == 1 else 'are'} equal at the printed decimals"
+    )
+    text += " by a definition that is stated or suggests itself"
+    text += (
+        f", {fitted} by one that was found by searching for these values, which confirms nothing." if fitted else "."
     )
     notes = list(dict.fromkeys(n for n in cells.loc[cells["verdict"] != "match", "note"] if n))
     return " ".join([text, *notes])
