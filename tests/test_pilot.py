@@ -117,6 +117,17 @@ class TestAgreements:
         with pytest.raises(ValueError, match="annotation_pilot_1, behavior: labels of one scale can be put together"):
             pilot.agreements(self.frame, labels, seed=1)
 
+    def test_a_label_that_only_a_pilot_had_counts_like_the_others(self):
+        renamed = self.frame.assign(label=self.frame["label"].replace("redundant", "presentation"))
+        found = pilot.agreements(renamed, LABELS, seed=1, n_resamples=200)
+        assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(self.frame))
+        able = pd.DataFrame({"corpus": "annotation_pilot_1", "annotator": ["g1", "g2"], "task": ["transitions"] * 2})
+        screened = pilot.agreements(renamed, LABELS, able, seed=1, n_resamples=200)
+        own = renamed[(renamed["label"] == "ignore") & (renamed["group"] == "g")]
+        assert rows_of(screened, "g", scope="screened")["estimate"] == pytest.approx(alpha(own))
+        with pytest.raises(ValueError, match="declare 'ignore' of method 'behavior', which only a pilot has"):
+            pilot.agreements(renamed, [LABELS[2]], seed=1)
+
     def test_annotators_who_always_agree_have_no_jackknife_but_say_so(self):
         same = self.frame.assign(score=self.frame.groupby(["label", "dialogue", "turn"])["score"].transform("first"))
         row = rows_of(pilot.agreements(same, LABELS, seed=1, n_resamples=200), "all")

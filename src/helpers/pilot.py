@@ -12,6 +12,7 @@ dialogues that differ in difficulty this covers 94 % in simulation; resampling s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -96,7 +97,7 @@ def agreements(
     """
     pilots = annotations[annotations["corpus"].str.fullmatch(ANNOTATION_PILOT)]
     pilots = pilots[(pilots["annotator_kind"] == "human") & pilots["annotator_known"]]
-    known = {(label.method, label.id): label for label in labels}
+    known = _with_pilot_labels(pilots, labels)
     options = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     out = []
     for cell, rows in _parts(pilots):
@@ -108,6 +109,18 @@ def agreements(
             out += some.rows("screened", **options)
             out.append(_gain(whole, some, confidence))
     return pd.DataFrame(out) if out else pd.DataFrame(columns=["statistic"])
+
+
+def _with_pilot_labels(pilots: pd.DataFrame, labels: Iterable[Label]) -> dict[tuple[str, str], Label]:
+    """Labels by method and id. One that only a pilot had is like the others of its method, and belongs to no task."""
+    known = {(label.method, label.id): label for label in labels}
+    for method, label in pilots[["method", "label"]].drop_duplicates().itertuples(index=False, name=None):
+        alike = {(x.scale, x.level): x for x in known.values() if x.method == method}
+        if (method, label) not in known:
+            if len(alike) != 1:
+                raise ValueError(f"labels: declare {label!r} of method {method!r}, which only a pilot has")
+            known[method, label] = replace(next(iter(alike.values())), id=label, title=label, task="")
+    return known
 
 
 def _parts(pilots: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
