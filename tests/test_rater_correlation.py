@@ -110,7 +110,7 @@ def test_lowest_and_highest_over_labels():
 @pytest.mark.data
 @pytest.mark.parametrize("study", ["usr", "grade", "fed"])
 def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
-    """Six of Topical-USR by rule; two of three of GRADE by a definition found by searching; FED's range is approximate."""
+    """Six of Topical-USR by rule; two of three of GRADE by a definition found by searching; FED is approximate."""
     from helpers import printed_cells, published
 
     spec = params.load(study)
