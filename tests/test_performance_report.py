@@ -7,7 +7,6 @@ from helpers import grid_plots, performance_report, performance_tables, rates
 from helpers.figure import PAGE
 from helpers.labels import Label
 from helpers.look import Look
-from helpers.params import PrintedCells
 
 NAMES = {
     "method": {"behavior": "Behaviour", "dialogue_likert": "Likert", "comparative": "Comparative"},
@@ -227,23 +226,27 @@ class TestSentences:
 
 
 def test_printed_numbers_are_read_as_they_are_worded():
-    results = estimates(BAD[:3], "a", statistic="rate_summary", condition="summary=all")
-    results["estimate"], results["ci_low"], results["ci_high"] = [0.004, 0.1, 0.3], [0.0, 0.08, 0.25], [0.02, 0.12, 0.4]
-    wording = ["less than 1% of responses", "about 12%", "about 20%"]
-    printed = pd.DataFrame({"element": "Text 8", "panel": "p", "row": [x.id for x in BAD[:3]], "column": "all"})
-    printed = printed.assign(value=[1.0, 12.0, 20.0], printed=["1", "12", "20"], decimals=0, note=wording, unit="%")
-    spec = PrintedCells(
-        element="Text 8", where={"statistic": "rate_summary"}, row="label", column="summary", scale=100.0
-    )
-    cells = performance_report.beside(results, printed, [spec])
+    given = pd.DataFrame({"row": [x.id for x in BAD[:3]], "column": "all", "value": [1.0, 12.0, 20.0]})
+    given["printed"], given["wording"] = ["1", "12", "20"], ["less than 1% of responses", "about 12%", "about 20%"]
+    given["here"], given["ci_low"], given["ci_high"] = [0.4, 10.0, 30.0], [0.0, 8.0, 25.0], [2.0, 12.0, 40.0]
+    cells = performance_report.read(given)
     assert cells["reading"].tolist() == ["holds", "inside", "outside"]
     assert "Of 2 printed numbers that have an interval here, 1 lie inside it. Outside: bad2 (all)." in (
         performance_report.of_printed(cells)
     )
     table = performance_report.printed_table(cells)
     assert table["Interval"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
-    raised = results.assign(estimate=[0.02, 0.1, 0.3])
-    assert performance_report.beside(raised, printed, [spec])["reading"].iloc[0] == "does not hold"
+    assert performance_report.read(given.assign(here=2.0))["reading"].iloc[0] == "does not hold"
+
+
+def test_printed_numbers_find_their_rates_and_intervals():
+    results = estimates(BAD[:1], "a", statistic="rate", condition="interval=dialogue")
+    results = results.assign(label="correct_fact", system="blender2_3B", group="people", estimate=0.19)
+    cells = performance_report.beside(results.assign(ci_low=0.1, ci_high=0.3), "gpt_abceval", "07_bot_performance")
+    found = cells[cells["here"].notna()]
+    assert found[["row", "column", "here", "ci_low", "ci_high", "reading"]].to_numpy().tolist() == [
+        ["correct_fact", "blender2", 19.0, 10.0, 30.0, "inside"]
+    ]
 
 
 def test_alt_text_names_panels_and_range():

@@ -88,6 +88,7 @@ def test_a_mean_that_contains_the_rating_correlates_without_any_agreement():
 def test_what_cannot_be_said_has_a_reason():
     alone = rated(np.array([[1.0], [2], [3]]))
     assert rater_correlation.rater_correlations(alone).empty
+    assert rater_correlation.extremes(rater_correlation.rater_correlations(alone)).empty
     constant = rater_correlation.rater_correlations(rated(np.full((30, 2), 3.0)))
     assert constant["estimate"].isna().all()
     assert constant["note"].notna().all()
@@ -111,13 +112,13 @@ def test_lowest_and_highest_over_labels():
 @pytest.mark.parametrize("study", ["usr", "grade", "fed"])
 def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
     """Six of Topical-USR by rule; two of three of GRADE by a definition found by searching; FED is approximate."""
-    from helpers import printed_cells, published
+    from helpers import verdicts
 
     spec = params.load(study)
     rows = rater_correlation.rater_correlations(build(spec).frames["annotations"])
     without = {tuple(pair.split(":")) for pair in spec.metrics.range_without}
     results = pd.concat([rows, rater_correlation.extremes(rows, without)], ignore_index=True)
-    cells = printed_cells.beside(results, published.load("dstc10"), spec.metrics.published)
+    cells = verdicts.beside(results, study, "09_metric_correlation")
     verdict = cells.set_index(["row", "column"])["verdict"]
     if study == "usr":
         assert verdict.tolist() == ["match"] * 6
@@ -130,5 +131,5 @@ def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
         pairs = rows[rows["condition"].str.contains("position_pairs")]["estimate"]
         assert pairs.between(0.03, 0.14).all()  # what the raters really have in common
     else:
-        assert cells["fitted"].to_numpy() == pytest.approx(cells["value"].to_numpy(), abs=0.03)
+        assert cells["here"].to_numpy() == pytest.approx(cells["value"].to_numpy(), abs=0.03)
         assert verdict.tolist() == ["differs"] * 2

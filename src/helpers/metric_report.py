@@ -14,18 +14,11 @@ from helpers.metric_analysis import DATA_SET, of_data_sets
 from helpers.metric_correlation import MIN_SYSTEMS, places
 from helpers.metric_plots import Panel
 from helpers.rater_correlation import PART_WHOLE
-from helpers.schema import read_condition
 from helpers.tables import interval, number
 from helpers.text_metrics import INSTALL, METRICS
 
 #: keys of the condition that tables and sentences select by
-_KEYS = ("coefficient", "scope", "over", "average", "of", "test", "against", "comparison", "summary")
-
-
-def unfold(results: pd.DataFrame) -> pd.DataFrame:
-    """Result rows with the keys of their condition as columns (missing where a row has none)."""
-    parsed = [read_condition(c) for c in results["condition"]]
-    return results.assign(**{key: [p.get(key) for p in parsed] for key in _KEYS})
+KEYS = ("coefficient", "scope", "over", "average", "of", "test", "against", "comparison", "summary")
 
 
 def names(metrics: Sequence[str], titles: Mapping[str, str], directions: Mapping[str, int]) -> dict[str, str]:
@@ -304,7 +297,7 @@ def sources(scores: pd.DataFrame, computed: Sequence[str], absent: Sequence[str]
 def beside(cells: pd.DataFrame) -> pd.DataFrame:
     """Printed values beside ours, one a row."""
     out = cells.rename(columns={"row": "Row", "column": "Column", "printed": "Printed"})
-    out = out.assign(Here=cells["here"].fillna(cells["fitted"]), Verdict=cells["verdict"].str.replace("_", " "))
+    out = out.assign(Here=cells["here"], Verdict=cells["verdict"].str.replace("_", " "))
     return out[["Row", "Column", "Printed", "Here", "Verdict"]]
 
 

@@ -5,12 +5,12 @@ Sentences speak of the intervals that resample dialogues, and of ranks whose int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
-from helpers import printed_cells, tables
+from helpers import tables, verdicts
 from helpers.labels import METHODS
 from helpers.look import Look
 from helpers.performance_tables import by, part_names
@@ -110,17 +110,20 @@ def alt(rows: pd.DataFrame, what: str) -> str:
     return f"{what} by system with intervals, from {low} to {high}" + (f", in panels: {panels}." if panels else ".")
 
 
-def beside(results: pd.DataFrame, printed: pd.DataFrame, specs: Iterable[printed_cells.Cells]) -> pd.DataFrame:
-    """`printed_cells.beside` with the wording of the printed number (`wording`), the ends of our interval, and what
-    follows (`reading`).
+def beside(results: pd.DataFrame, study: str, notebook: str) -> pd.DataFrame:
+    """`verdicts.beside` with the ends of our interval (`ci_low`, `ci_high`), and `read`."""
+    cells = verdicts.beside(results, study, notebook)
+    for end in ("ci_low", "ci_high"):
+        cells[end] = verdicts.beside(results.assign(estimate=results[end]), study, notebook)["here"]
+    return read(cells)
+
+
+def read(cells: pd.DataFrame) -> pd.DataFrame:
+    """Printed numbers with what follows from their wording and our interval (`reading`).
 
     A number that is printed as a bound holds or does not; another lies inside our interval or outside. Equality at the
     printed decimals is no test of numbers that are printed as about, nearly or around something.
     """
-    specs = list(specs)
-    cells = printed_cells.beside(results, printed.assign(wording=printed["note"]), specs)
-    for end in ("ci_low", "ci_high"):
-        cells[end] = printed_cells.beside(results.assign(estimate=results[end]), printed, specs)["here"]
     inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
     reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
     reading[cells["ci_low"].isna()] = None
