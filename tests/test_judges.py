@@ -215,7 +215,7 @@ def test_interval_of_the_difference_covers():
 def test_sentences_hold_whatever_was_found(one):
     found = one[-1]
     lk = look.Look({(label.method, label.id): label for label in LABELS}, {"method": {}, "group": {}, "system": {}})
-    rows = judge_report.unfold(found)
+    rows = schema.unfold(found, judge_report.KEYS)
     text = judge_report.verdicts(rows, lk, {"llm": "The model"})
     assert text.startswith("- **The model**: agrees with a person less well than people do on 1 of 1 labels")
     assert "On no label is a model's agreement with people as good" in judge_report.answer(rows, {"llm": "M"})

@@ -44,7 +44,7 @@ def test_everything_is_there_once(analysed):
 
 def test_averages_over_data_sets_are_means_of_means(analysed):
     *_, found = analysed
-    rows = metric_report.unfold(found)
+    rows = schema.unfold(found, metric_report.KEYS)
     sets = metric_report.overall(rows)
     assert len(sets) == 4
     mean = rows[(rows["over"] == "data set") & (rows["coefficient"] == "spearman") & (rows["average"] == "plain")]
@@ -62,7 +62,9 @@ def test_metrics_among_each_other_are_those_of_scipy(analysed):
     row = found[(found["statistic"] == "metric_correlation") & (found["corpus"] == "main")].iloc[0]
     assert row["estimate"] == pytest.approx(stats.spearmanr(wide["m"], wide["n"]).statistic)
     assert (row["n"], row["condition"]) == (120, "against=n;coefficient=spearman")
-    matrix = metric_report.matrix(metric_report.unfold(found), ("main", "turn_rating"), {"m": "M", "n": "N"})
+    matrix = metric_report.matrix(
+        schema.unfold(found, metric_report.KEYS), ("main", "turn_rating"), {"m": "M", "n": "N"}
+    )
     assert np.diag(matrix).tolist() == [1, 1]
     assert matrix.loc["M", "N"] == matrix.loc["N", "M"] == row["estimate"]
 
@@ -95,7 +97,7 @@ def test_only_ratings_by_people_enter():
 
 def test_tables_and_sentences_speak_from_the_rows(analysed):
     *_, found = analysed
-    rows = metric_report.unfold(found)
+    rows = schema.unfold(found, metric_report.KEYS)
     sets = metric_report.data_sets(rows, LOOK)
     titles = {"m": "Good", "n": "Weak"}
     assert sets == {("main", "turn_rating"): "Main", ("other", "turn_rating"): "Other"}
@@ -121,7 +123,7 @@ def test_tables_and_sentences_speak_from_the_rows(analysed):
 
 def test_a_panel_holds_the_ceiling_and_the_annotator_left_out(analysed):
     *_, found = analysed
-    rows = metric_report.unfold(found)
+    rows = schema.unfold(found, metric_report.KEYS)
     one = metric_report.panel(rows, ("main", "turn_rating"), "quality", "Quality")
     mean = metric_report.panel(rows, ("main", "turn_rating"), None, "All")
     ceilings = rows[rows["statistic"].eq("reliability_ceiling") & rows["corpus"].eq("main")].set_index("label")[
@@ -192,7 +194,7 @@ def test_another_file_in_the_usr_format_runs_with_a_yaml_alone(tmp_path):
     )
     stored = schema.make_results(found, study=study.key, notebook="09")
     assert (stored[stored["estimate"].isna()]["note"].str.len() > 0).all()
-    rows = metric_report.unfold(found)
+    rows = schema.unfold(found, metric_report.KEYS)
     lk = look.of(study, annotations)
     sets = metric_report.data_sets(rows, lk)
     assert list(sets.values()) == ["Letters"]

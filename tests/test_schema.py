@@ -208,3 +208,12 @@ def test_large_frames_are_checked_quickly():
     start = time.process_time()
     assert schema.validate(frame, LABELS) == []
     assert time.process_time() - start < 5
+
+
+def test_conditions_unfold_into_columns():
+    rows = pd.DataFrame({"statistic": ["rate", "mean"], "condition": ["a=1;b=x", None], "estimate": [1.0, 2.0]})
+    found = schema.unfold(rows, ("b", "c"))
+    assert found["b"].fillna("-").tolist() == ["x", "-"]
+    assert found["c"].isna().all()
+    assert found["p_value"].isna().all()
+    assert set(schema.RESULTS) <= set(found)

@@ -142,9 +142,22 @@ def test_html_and_markdown_show_data_as_text_never_as_markup(run, shown):
 
 
 def test_short_cells_stay_on_one_line_and_long_text_wraps(run, shown):
-    tables.show(pd.DataFrame({"a": ["0.46 [−0.40, 0.51]", "a much longer piece of text"]}), "C", "w", run=run)
+    tables.show(pd.DataFrame({"a": ["0.46 [−0.40, 0.51]", "a much longer piece of text than that"]}), "C", "w", run=run)
     cells = [line for line in shown[0][0]["text/html"].splitlines() if "<td" in line]
     assert ["nowrap" in cell for cell in cells] == [True, False]
+
+
+def test_columns_that_say_the_same_in_all_rows_become_a_note(run, shown):
+    frame = FRAME.assign(Method="Likert & co", Verdict="0.5", same=1)[["Method", "Label", "Verdict", "same"]]
+    tables.show(frame, "C", "t", run=run)
+    data, _ = shown[0]
+    assert "In all rows – Method: Likert &amp; co." in data["text/html"]
+    assert '<th style="text-align:left">Method</th>' not in data["text/html"]
+    assert "| Label | Verdict | same |" in data["text/markdown"]
+    assert pd.read_csv(run.tables / "03_iaa_t.csv")["Method"].tolist() == ["Likert & co"] * 3
+    tables.show(frame.head(2), "C", "two", run=run)
+    tables.show(frame[["Method", "Label"]], "C", "one_left", run=run)
+    assert all("In all rows" not in data["text/html"] for data, _ in shown[1:])
 
 
 def test_missing_cells_say_why_by_column_and_by_row(run, shown):

@@ -12,18 +12,12 @@ from helpers import tables
 from helpers.figure import PAGE, handle, subplots
 from helpers.judges import SECOND
 from helpers.look import COLORS, Look
-from helpers.schema import read_condition
 from helpers.tables import interval, number
 
+#: keys of the condition that tables and sentences select by
+KEYS = ("against", "pair", "raters", "by", "verdict", "test", "cost")
 CASE = ["corpus", "method", "label", "metric"]
 LABEL = CASE[:3]
-
-
-def unfold(results: pd.DataFrame) -> pd.DataFrame:
-    """Result rows with the keys of their condition as columns."""
-    parsed = [read_condition(c) for c in results["condition"]]
-    keys = ("against", "pair", "raters", "by", "verdict", "test", "cost")
-    return results.assign(**{key: [p.get(key) for p in parsed] for key in keys})
 
 
 def titles(study_groups: Mapping, annotations: pd.DataFrame) -> dict[str, str]:

@@ -214,8 +214,8 @@ def _verdict(rows: pd.DataFrame, pair: tuple[str, str], titles: Mapping[str, str
 def _above(found: pd.DataFrame) -> str:
     above, below = int((found["ci_low"] > 0).sum()), int((found["ci_high"] < 0).sum())
     known = int(found["ci_low"].notna().sum())
-    text = f"Of {known} metrics {above or 'none'} {'have' if above != 1 else 'has'} an interval wholly above 0"
-    return text + (f", {below} wholly below: higher scores go with lower ratings." if below else ".")
+    text = f"Intervals wholly above 0: {above} of {known} metrics"
+    return text + (f"; wholly below, where higher scores go with lower ratings: {below}." if below else ".")
 
 
 def _replaceable(here: pd.DataFrame, metric: str, title: str) -> str:

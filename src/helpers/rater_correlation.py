@@ -148,6 +148,8 @@ def extremes(found: pd.DataFrame, without: Collection[tuple[str, str]] = ()) -> 
     """Lowest and highest value of each definition over all labels of a corpus: `annotator_correlation` rows with
     `summary=lowest` and `summary=highest`; the note names the label. without : (method, label) pairs left out. Checked
     by hand."""
+    if found.empty:
+        return pd.DataFrame(columns=["statistic"])
     left = [pair not in without for pair in zip(found["method"], found["label"], strict=True)]
     rows, out = found[np.array(left, dtype=bool)].dropna(subset="estimate"), []
     for (corpus, text), part in rows.groupby(["corpus", "condition"], sort=False):

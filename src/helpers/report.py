@@ -150,11 +150,11 @@ def _readable(block: Block) -> Block:
     return block
 
 
-def _linker(files: list[str]) -> Callable[[str], Markup]:
-    """A function that lists the files of a figure or table as links."""
+def _linker(files: list[str]) -> Callable[..., Markup]:
+    """A function that lists the files of a figure or table as links; `kinds` are their suffixes, empty for all."""
 
-    def links(name: str) -> Markup:
-        mine = [f for f in files if name and Path(f).stem == name]
+    def links(name: str, kinds: Iterable[str] = ()) -> Markup:
+        mine = [f for f in files if name and Path(f).stem == name and (not kinds or f.rpartition(".")[2] in kinds)]
         if not mine:
             return Markup()
         joined = Markup(", ").join(Markup('<a href="{}">{}</a>').format(f, f.rpartition(".")[2].upper()) for f in mine)

@@ -222,6 +222,14 @@ def read_condition(text: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in text.split(";")) if isinstance(text, str) and text else {}
 
 
+def unfold(results: pd.DataFrame, keys: Iterable[str]) -> pd.DataFrame:
+    """Result rows with these keys of their condition as columns, and every column of RESULTS; missing where absent."""
+    parsed = {text: read_condition(text) for text in results["condition"].unique()}
+    columns = {key: [parsed[text].get(key) for text in results["condition"]] for key in keys}
+    absent = {c: pd.Series(float("nan"), index=results.index) for c in RESULTS if c not in results}
+    return results.assign(**absent, **columns)
+
+
 def make_results(frame: pd.DataFrame, *, study: str, notebook: str) -> pd.DataFrame:
     """Result rows ready to be stored.
 

@@ -88,7 +88,8 @@ def show(
 ) -> None:
     """Write a table to `run.tables/<notebook>_<name>.csv` and `.tex`, and show it.
 
-    frame : columns are headings; the index is left out. The CSV keeps full precision.
+    frame : columns are headings; the index is left out. The CSV keeps full precision, and columns that say the same in
+    every row, which are shown as a note.
     decimals : for all columns of fractions, or by column (2 where a column is not named).
     why : reasons for missing cells, shown as footnotes: by column, or a Series aligned with `frame` for its rows.
 
@@ -99,17 +100,17 @@ def show(
     if not caption.strip():
         raise ValueError(f"table {name!r}: expected a caption")
     stem = f"{run.notebook}_{name}"
-    cells, notes = _cells(frame, decimals, why)
-    if run.simulated:
-        notes.insert(0, "Simulated data.")
+    shown, same = _without_constants(frame)
+    cells, notes = _cells(shown, decimals, why)
+    right, notes = _numeric(shown), [*(["Simulated data."] if run.simulated else []), *same, *notes]
     with store.atomic(run.tables / f"{stem}.csv") as path:
         _harmless(frame).to_csv(path, index=False, lineterminator="\n")
     with store.atomic(run.tables / f"{stem}.tex") as path:
-        path.write_text(to_latex(cells, caption, stem, notes, _numeric(frame)), encoding="utf-8")
+        path.write_text(to_latex(cells, caption, stem, notes, right), encoding="utf-8")
     from IPython.display import display
 
     data = {
-        "text/html": to_html(cells, caption, notes, _numeric(frame)),
+        "text/html": to_html(cells, caption, notes, right),
         "text/markdown": to_markdown(cells, caption, notes),
     }
     display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)
@@ -167,6 +168,18 @@ def listing(items: object, conjunction: str = "and") -> str:
     return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
+def _without_constants(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The frame without columns of words that are the same in all of three rows or more, and a note that says them."""
+    if len(frame) < 3:
+        return frame, []
+    texts = [c for c in frame if all(isinstance(v, str) for v in frame[c]) and len(set(frame[c])) == 1]
+    constant = {c: frame[c].iloc[0] for c in texts if any(map(str.isalpha, frame[c].iloc[0]))}
+    if not constant or len(constant) > len(frame.columns) - 2:
+        return frame, []
+    told = "; ".join(f"{column}: {value}" for column, value in constant.items())
+    return frame.drop(columns=list(constant)), [f"In all rows – {told}."]
+
+
 def _cells(
     frame: pd.DataFrame, decimals: int | Mapping[str, int], why: pd.Series | Mapping[str, str] | None
 ) -> tuple[pd.DataFrame, list[str]]:
@@ -211,9 +224,11 @@ def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[boo
     """An HTML table, everything escaped; columns that are `right` are aligned so."""
 
     def cell(value: str, tag: str, align: str) -> str:
-        # intervals and short names stay on one line
-        wrap = ";white-space:nowrap" if tag == "td" and len(value) <= 24 else ""
-        return f'<{tag} style="text-align:{align}{wrap}">{escape(value)}</{tag}>'
+        # intervals and short names stay on one line, and text that breaks has room to
+        whole = len(value) <= 28 or not any(map(str.isalpha, value))
+        wrap = ";white-space:nowrap" if tag == "td" and whole else ""
+        room = " class='text'" if tag == "td" and not whole else ""
+        return f'<{tag}{room} style="text-align:{align}{wrap}">{escape(value)}</{tag}>'
 
     def row(values: object, tag: str) -> str:
         pairs = zip(values, right, strict=True)
