@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from evaluations import comparisons, ratings, study
 
-from helpers import params, performance, picks, rates, schema
+from helpers import params, performance, performance_report, picks, rates, schema
 from helpers.labels import Label
 from helpers.sources import build
 
@@ -209,3 +209,22 @@ def test_what_section_8_says_of_blender2_and_empathy_holds_in_the_public_marks(m
     assert relevant["ci_low"] < 0.9 < relevant["ci_high"]  # nearly 90 %
     empathetic = told[told["condition"] == "summary=all"].set_index("label").loc["empathetic"]
     assert empathetic["ci_low"] < 0.4 < empathetic["ci_high"]  # 40 % of responses
+
+
+@pytest.mark.data
+def test_each_number_of_section_8_has_one_result_row(marks):
+    annotations, _ = marks
+    one = next(picks.picks(performance.chosen(annotations), 1, 123))
+    clustered = rates.clustered(one, **BOOT)
+    together = performance.over_systems(one, clustered, **BOOT)
+    results = schema.make_results(pd.concat([clustered, together]), study="gpt_abceval", notebook="07_bot_performance")
+    cells = performance_report.beside(results, "gpt_abceval", "07_bot_performance").set_index(["row", "column"])
+    assert len(cells) == 16
+    assert sorted(cells.index[cells["here"].isna()]) == [
+        ("correct_fact", "blender2"),
+        ("uninterpretable", "all_bots_upper"),
+    ]
+    people = clustered[(clustered["group"] == "people") & (clustered["statistic"] == "rate")]
+    lack = people[people["label"] == "lack_of_empathy"]["estimate"]
+    assert cells.loc[("lack_of_empathy", "high"), "here"] == pytest.approx(100 * lack.max())
+    assert cells.loc[("incorrect_fact", "blender2_upper"), "reading"] == "holds"
