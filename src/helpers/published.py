@@ -55,12 +55,13 @@ def select(printed: pd.DataFrame, paper: str, pattern: str) -> pd.DataFrame:
     parts = pattern.split("/")
     if len(parts) != len(PLACE):
         raise ValueError(f"{paper}: {pattern!r}: expected element/panel/row/column, found {len(parts)} parts")
-    keep = printed["paper"] == paper
+    found = printed[printed["paper"] == paper]
     for column, part in zip(PLACE, parts, strict=True):
-        keep &= printed[column].map({v: fits(part, v) for v in printed[column].unique()})
-    if not keep.any():
+        if part != "*":
+            found = found[found[column].isin([v for v in found[column].unique() if fits(part, v)])]
+    if found.empty:
         raise ValueError(f"{paper}: {pattern!r}: the paper prints no such number")
-    return printed[keep]
+    return found
 
 
 def tolerance(decimals: pd.Series | int) -> pd.Series | float:

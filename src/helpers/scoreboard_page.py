@@ -51,6 +51,8 @@ def page(
     page.
     """
     bars = [_bar(row) for row in scoreboard.counts(cells, ["paper", "element"]).to_dict("records")]
+    order = {paper: i for i, paper in enumerate(titles)}
+    cells = cells.sort_values("paper", key=lambda p: p.map(order), kind="stable")
     lines = [_line(row, titles, link) for row in cells.to_dict("records")]
     papers = {p: [b for b in bars if b.paper == p] for p in titles}
     return report.board_page(

@@ -8,16 +8,15 @@ import pandas as pd
 
 from helpers import controls as negative
 from helpers import tables
-from helpers.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, VERDICTS, counts
+from helpers.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, VERDICTS
 from helpers.tables import listing, number
 from helpers.verdicts import DIFFERS, FITTED, MATCH, NOISE
 
 
-def summary(cells: pd.DataFrame, titles: Mapping[str, str], by: str = "paper") -> pd.DataFrame:
-    """Counts by verdict for reading: a row a paper, or (by="element") a table or section of one."""
-    keys = ["paper"] if by == "paper" else ["paper", "element"]
-    found = counts(cells, keys)
-    found.insert(len(keys), "Numbers", found[list(VERDICTS)].sum(axis=1))
+def summary(counted: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Counts by verdict for reading. counted : of `scoreboard.counts`, by paper, or by paper and element."""
+    found = counted.copy()
+    found.insert(found.columns.get_loc(next(iter(VERDICTS))), "Numbers", found[list(VERDICTS)].sum(axis=1))
     names = {verdict: name.capitalize() for verdict, name in VERDICTS.items()}
     found = found.assign(paper=found["paper"].map(titles)).sort_values("paper", kind="stable")
     return found.rename(columns={"paper": "Paper", "element": "Where"} | names).reset_index(drop=True)

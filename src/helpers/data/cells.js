@@ -26,6 +26,7 @@ function recall() {
   const state = new URLSearchParams(location.hash.slice(1));
   for (const [id, field] of Object.entries(fields)) field.value = state.get(id) || "";
   filter();
+  if (state.size) document.getElementById("numbers").scrollIntoView();
 }
 form.addEventListener("input", () => { filter(); remember(); });
 form.addEventListener("submit", (event) => event.preventDefault());
