@@ -246,7 +246,14 @@ def three():
 
 @pytest.fixture(scope="module")
 def rows(three):
-    options = {"margin": 0.2, "n_permutations": 300, "n_picks": 100, "people_resamples": 200, "seed": 1}
+    options = {
+        "margin": 0.2,
+        "n_permutations": 300,
+        "n_picks": 100,
+        "people_resamples": 200,
+        "seed": 1,
+        "chance_seed": 1,
+    }
     return group_effects.primary(three, three, [QUALITY], **options, **BOOT)
 
 
@@ -361,7 +368,14 @@ def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
     """Two systems, one pair, and a group that saw a tie: no effect, no test, no conclusion; each row says why."""
     frame = pd.concat([comparisons([("a", "b", 1)]), comparisons([("a", "b", 0)], group="g2", annotator="A2")])
     frame = frame.assign(group=["g1", "g2"], annotator_kind="human", work_unit="U1", source_row=[0, 1])
-    options = {"margin": 0.2, "n_permutations": 99, "n_picks": 100, "people_resamples": 100, "seed": 1}
+    options = {
+        "margin": 0.2,
+        "n_permutations": 99,
+        "n_picks": 100,
+        "people_resamples": 100,
+        "seed": 1,
+        "chance_seed": 1,
+    }
     found = group_effects.primary(frame, frame, [COMPARED], **options, **BOOT)
     assert found.loc[found["estimate"].isna(), "note"].notna().all()
     table, lk = group_report.differences(found, 0.05), names_of(frame)
@@ -403,7 +417,14 @@ def test_positions_and_models_as_groups():
     )
     frame["turn"] = pd.array([0] * len(frame), dtype="Int32")
     labels = [x for x in LABEL_SETS["abc_eval"] if x.id == "irrelevant"]
-    options = {"margin": 0.2, "n_permutations": 99, "n_picks": 100, "people_resamples": 100, "seed": 1}
+    options = {
+        "margin": 0.2,
+        "n_permutations": 99,
+        "n_picks": 100,
+        "people_resamples": 100,
+        "seed": 1,
+        "chance_seed": 1,
+    }
     found = group_effects.primary(frame, frame, labels, **options, **BOOT)
     assert len(schema.make_results(found, study="x", notebook="08")) == len(found)
     assert "kind=human+llm" in group_report.select(found, "alpha")["condition"].iloc[0]
@@ -449,7 +470,7 @@ def finch(raw):
     parts += [group_effects.as_published(every, labels, pick_seed=123, **options)]
     options |= {"pick_seed": 123, "scope": "paper"}
     parts += [group_effects.as_published(kept, labels, **options)]
-    parts += [group_effects.around_published(kept, labels, n_permutations=99, n_picks=1_000, **options)]
+    parts += [group_effects.around_published(kept, labels, chance_seed=1, n_permutations=99, n_picks=1_000, **options)]
     return group_effects.paired(pd.concat(parts, ignore_index=True))
 
 

@@ -24,7 +24,7 @@ def analysed():
     two = [(f.assign(corpus=c)) for c in ("main", "other") for f in (annotations,)]
     people = metric_analysis.rated(pd.concat(two))
     both = pd.concat([scores, scores.assign(corpus="other", score=-scores["score"])])
-    found = metric_analysis.analyse(people, both, LABELS, seed=1, n_resamples=300, rank_resamples=200)
+    found = metric_analysis.analyse(people, both, LABELS, seed=1, permute_seed=1, n_resamples=300, rank_resamples=200)
     return people, both, found
 
 
@@ -190,7 +190,7 @@ def test_another_file_in_the_usr_format_runs_with_a_yaml_alone(tmp_path):
     scores = text_metrics.of_dialogues(scores, annotations)
     assert set(scores["metric"]) == set(text_metrics.METRICS)
     found = metric_analysis.analyse(
-        annotations, scores, study.label_list(), seed=1, n_resamples=200, rank_resamples=200
+        annotations, scores, study.label_list(), seed=1, permute_seed=1, n_resamples=200, rank_resamples=200
     )
     stored = schema.make_results(found, study=study.key, notebook="09")
     assert (stored[stored["estimate"].isna()]["note"].str.len() > 0).all()
@@ -250,6 +250,8 @@ def test_public_data_have_their_metrics(raw_data, study, least):
     assert given["metric"].nunique() + len(applies) >= least
     both = pd.concat([f for f in (given, text_metrics.of_dialogues(scores, annotations)) if len(f)])
     rated = annotations[annotations["dialogue"].isin(annotations["dialogue"].unique()[:200])]
-    found = metric_analysis.analyse(rated, both, spec.label_list(), seed=1, n_resamples=200, rank_resamples=200)
+    found = metric_analysis.analyse(
+        rated, both, spec.label_list(), seed=1, permute_seed=1, n_resamples=200, rank_resamples=200
+    )
     assert len(schema.make_results(found, study=study, notebook="09"))
     assert found.loc[found["estimate"].isna(), "note"].notna().all()

@@ -68,6 +68,13 @@ class TestArrange:
         assert not performance_tables.one_axis(found)
         assert [len(set(p["panel"])) for p in performance_tables.pages(found, most=1)] == [1, 1]
 
+    def test_intervals_of_means_end_with_the_scale(self):
+        rows = estimates([RATED[0]], "ab", statistic="mean", estimate=2.0, ci_low=-7.0, ci_high=[3.0, 11.0])
+        found = performance_tables.arrange(rows, LOOK)
+        assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[1, 3], [1, 5]]
+        strengths = performance_tables.arrange(rows.assign(statistic="bradley_terry"), LOOK)
+        assert strengths["ci_low"].tolist() == [-7, -7]
+
 
 class TestGrid:
     def test_blocks_follow_one_another_and_hues_keep_their_order(self):

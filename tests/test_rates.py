@@ -268,3 +268,36 @@ class TestDesignEffects:
     def test_an_unknown_unit_is_an_error(self):
         with pytest.raises(ValueError, match="the column 'interactor' must be known"):
             rates.design_effects(self.frame(), ["interactor"])
+
+
+class TestFewClusters:
+    def test_one_score_a_cluster_is_student_t(self):
+        x = np.array([2.0, 5, 3, 4, 1])
+        found = rates.few_interval(np.ones(5), x, x**2, "dialogue")
+        assert (found["ci_low"], found["ci_high"]) == pytest.approx(rates.student_t(x)[:2])
+
+    def test_is_cluster_robust_least_squares_with_t(self):
+        rng = np.random.default_rng(10)
+        sizes = [3, 5, 2, 6]
+        groups = np.repeat(range(4), sizes)
+        x = rng.normal(size=4)[groups] + rng.normal(size=16)
+        n, s, q = (np.bincount(groups, w) for w in (np.ones(16), x, x**2))
+        found = rates.few_interval(n, s, q, "dialogue", 0.9)
+        fit = sm.OLS(x, np.ones(16)).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
+        assert [found["ci_low"], found["ci_high"]] == pytest.approx(fit.conf_int(0.1)[0].tolist())
+
+    def test_enough_clusters_are_bootstrapped_and_none_without_spread(self):
+        one = np.ones(rates.FEW_CLUSTERS)
+        assert rates.few_interval(one, one, one, "dialogue") is None
+        assert rates.few_interval(one[:3], one[:3], one[:3], "dialogue")["note"] == "one dialogue, or no spread"
+
+    def test_clustered_uses_it(self):
+        rows = [(f"d{i}", "a", f"s{i}", x) for i, x in enumerate([3, 4, 2, 5])]
+        few = rates.clustered(ratings(rows), seed=1, n_resamples=200).iloc[0]
+        assert (few["ci_kind"], few["n_clusters"]) == ("t", 4)
+        assert (few["ci_low"], few["ci_high"]) == pytest.approx(rates.student_t(np.array([3.0, 4, 2, 5]))[:2])
+
+    def test_a_rate_stays_a_rate(self):
+        found = rates.clustered(turns([[1] * 15 + [0] * 9, [1] * 20, [1] * 4 + [0] * 16]), seed=1, n_resamples=200)
+        rate = found[found["statistic"] == "rate"].iloc[0]
+        assert (rate["ci_kind"], rate["ci_low"], rate["ci_high"]) == ("t", 0, 1)

@@ -58,6 +58,7 @@ def primary(
     *,
     seed: int,
     margin: float,
+    chance_seed: int,
     n_permutations: int,
     n_picks: int,
     people_resamples: int,
@@ -65,15 +66,17 @@ def primary(
 ) -> pd.DataFrame:
     """Everything about the groups' differences, as result rows.
 
-    annotations : from `comparable`; one : the pick of one annotation an item from them. boot : `n_resamples` and
-    `confidence`. Checked through the functions it calls.
+    annotations : from `comparable`; one : the pick of one annotation an item from them. seed : of intervals;
+    chance_seed : of permutations and of picks to range over. boot : `n_resamples` and `confidence`. Checked through the
+    functions it calls.
     """
     known = people(one)
     joint = groups.resampled(one, seed=seed, margin=margin, **boot)
     rows = [effects.published(one, seed=seed, **boot), joint]
-    rows += [group_null.permutation_null(one, seed=seed, n_permutations=n_permutations)]
-    rows += [group_null.permutation_null(one, seed=seed, exchange="annotator", n_permutations=n_permutations)]
-    rows += [pick_ranges.effect_ranges(annotations, seed=seed, n_picks=n_picks)]
+    permuted = {"seed": chance_seed, "n_permutations": n_permutations}
+    rows += [group_null.permutation_null(one, **permuted)]
+    rows += [group_null.permutation_null(one, exchange="annotator", **permuted)]
+    rows += [pick_ranges.effect_ranges(annotations, seed=chance_seed, n_picks=n_picks)]
     rows += [groups.conclusions(joint).pipe(mark, of="sign"), orders(joint), sizes(joint, margin)]
     rows += [alpha_within(annotations, labels, seed=seed, **boot), alpha_between(one, labels, seed=seed, **boot)]
     if len(known):
@@ -234,6 +237,7 @@ def around_published(
     *,
     pick_seed: int,
     seed: int,
+    chance_seed: int,
     n_permutations: int,
     n_picks: int,
     scope: str,
@@ -246,8 +250,8 @@ def around_published(
     the counts of Table 2.
     """
     figure = picks.pick_as_published(annotations, pick_seed, comparisons="pair", source_order=source_order)
-    null = group_null.permutation_null(figure, seed=seed, n_permutations=n_permutations)
-    options = {"seed": seed, "n_picks": n_picks}
+    null = group_null.permutation_null(figure, seed=chance_seed, n_permutations=n_permutations)
+    options = {"seed": chance_seed, "n_picks": n_picks}
     rows = [
         mark(adjusted(null), pick="paper"),
         alpha_within(annotations, labels, seed=seed, **boot),

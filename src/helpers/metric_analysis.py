@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import ceiling, metric_comparison, metric_correlation
+from helpers.collection import evaluated
 from helpers.correlation import COEFFICIENTS, correlate
 from helpers.labels import Label
 from helpers.metric_items import human_means, join, tables
@@ -25,9 +26,10 @@ def oriented(scores: pd.DataFrame, directions: Mapping[str, int]) -> pd.DataFram
 
 
 def rated(annotations: pd.DataFrame, corpora: Sequence[str] = ()) -> pd.DataFrame:
-    """The judgements by people that are ratings of turns or dialogues, in the named corpora (all: none named)."""
-    kept = (annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()
-    return annotations[kept & (annotations["corpus"].isin(list(corpora)) if corpora else True)]
+    """The judgements by people that are ratings of turns or dialogues, in the named corpora (those of the evaluation
+    itself: none named)."""
+    people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
+    return people[people["corpus"].isin(list(corpora))] if corpora else evaluated(people)
 
 
 def analyse(
@@ -37,6 +39,7 @@ def analyse(
     *,
     unranked: Sequence[str] = (),
     seed: int,
+    permute_seed: int,
     n_resamples: int = 10_000,
     rank_resamples: int = 2_000,
     confidence: float = 0.95,
@@ -49,6 +52,7 @@ def analyse(
         From `rated` and `oriented`.
     labels : of the study; those of direction -1 are turned around.
     unranked : systems left out at system level: people and dummies, which any metric tells from the rest.
+    seed, permute_seed : of intervals, and of permutations.
     n_resamples : of contexts and systems, and permutations; rank_resamples : of correlations, ranked anew in each.
 
     Returns
@@ -73,7 +77,7 @@ def analyse(
     people = annotations.merge(known, on=DATA_SET)
     parts.append(ceiling.ceilings(people, **options))
     parts.append(ceiling.replaceability(people, scores, confidence=confidence))
-    parts.append(metric_comparison.compare(joined, seed=seed, n_permutations=n_resamples))
+    parts.append(metric_comparison.compare(joined, seed=permute_seed, n_permutations=n_resamples))
     parts.append(between_metrics(joined))
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 

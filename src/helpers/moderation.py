@@ -195,7 +195,13 @@ def clustered(hit: np.ndarray, cluster: pd.Series, rng, n_resamples: int, confid
 
 
 def leads(
-    both: pd.DataFrame, *, seed: int, n_permutations: int = 10_000, n_resamples: int = 10_000, confidence: float = 0.95
+    both: pd.DataFrame,
+    *,
+    seed: int,
+    permute_seed: int,
+    n_permutations: int = 10_000,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """`moderation_lead` rows: wins less losses of one system against another, as a share of their comparisons.
 
@@ -209,11 +215,11 @@ def leads(
     for (corpus, a, b), rows in both[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
         codes = pd.factorize(rows["context"])[0]
         s, n = np.bincount(codes, rows["value"]), np.bincount(codes).astype(float)
-        names = (seed, "lead", corpus, a, b)
-        test = sign_flip_test(s, rng=generator(*names, "test"), n_permutations=n_permutations)
+        names = ("lead", corpus, a, b)
+        test = sign_flip_test(s, rng=generator(permute_seed, *names, "test"), n_permutations=n_permutations)
         size = {"n_resamples": n_resamples, "confidence": confidence}
         found = bootstrap_sums(
-            np.column_stack([s, n]), lambda t: t[:, 0] / t[:, 1], unit="prompt", rng=generator(*names), **size
+            np.column_stack([s, n]), lambda t: t[:, 0] / t[:, 1], unit="prompt", rng=generator(seed, *names), **size
         )
         head = {"corpus": corpus, "system": a, "system_b": b, "statistic": "moderation_lead", "level": "pair"}
         out.append(head | found.row() | {"p_value": test.p_value, "n": len(rows), "seed": seed})

@@ -72,6 +72,9 @@ class Seeds(Section):
     simulate: int = Field(20231, ge=0, description="the simulated study")
     pick: int = Field(123, ge=0, description="which of several annotations of an item is used")
     downsample: int = Field(7, ge=0, description="which dialogues a down-sampled test uses")
+    permute: int = Field(
+        1, ge=0, description="permutation tests, random halves and folds, picks to range over, simulated samples"
+    )
     bootstrap: int = Field(1, ge=0, description="intervals only")
 
 
@@ -120,22 +123,6 @@ class Costs(Section):
     )
 
 
-class PrintedCells(Section):
-    """A panel of a printed table, and the result rows its cells correspond to."""
-
-    element: str = Field(description="element of data/published, e.g. Table 3")
-    panel: str | None = Field(None, description="panel of it; null: all")
-    where: dict[str, str] = Field({}, description="columns of the result rows that have one value in all cells")
-    keys: dict[str, str | float] = Field({}, description="keys of their condition that have one value in all cells")
-    row: str | None = Field(None, description="what a row says: a column, or a key of the condition")
-    column: str | None = Field(None, description="what a column says: likewise")
-    names: dict[str, str] = Field({}, description="name in the table -> name in the results, where they differ")
-    only: list[str] = Field([], description="rows or columns that count; empty: all")
-    scale: float = Field(1.0, description="a result times this is in the unit of the table")
-    fitted: bool = Field(False, description="the results rest on a list found by searching for these cells")
-    note: str = Field("", description="why cells differ, where they do")
-
-
 class QualityControl(Section):
     """Notebook 10: quality control of workers by `control_system`, and whether results repeat."""
 
@@ -175,8 +162,6 @@ class Performance(Section):
         False, description="use all annotations of an item; false: one picked at random, as the papers do"
     )
     picks: int = Field(20, ge=2, description="random picks of one annotation an item, to show what the pick changes")
-    paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
-    published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
     note: str = Field("", description="shown beside printed numbers")
 
 
@@ -343,8 +328,7 @@ class Techniques(Section):
     most_ratings: int = Field(400, ge=50, le=20_000, description="ratings after which nobody goes on testing")
     crossing_runs: int = Field(200, ge=50, le=10_000, description="orders of ratings, each tested rating by rating")
     chunk_minutes: float = Field(45, gt=0, description="working time of one part of the data, for variability")
-    paper: str | None = Field(None, description="the paper whose printed tables are shown beside")
-    published: list[PrintedCells] = Field([], description="its tables, and the results they correspond to")
+    paper: str | None = Field(None, description="the paper of `printed_rates`")
     printed_rates: PrintedRates | None = Field(None, description="printed rates of which others should follow")
 
     @model_validator(mode="after")
@@ -381,8 +365,6 @@ class Metrics(Section):
     range_without: list[str] = Field(
         [], description="method:label pairs left out of the lowest and highest agreement, as a paper does"
     )
-    paper: str | None = Field(None, description="the paper whose printed numbers are shown beside")
-    published: list[PrintedCells] = Field([], description="its numbers, and the results they correspond to")
 
 
 class Judges(Section):

@@ -55,7 +55,7 @@ def arrange(rows: pd.DataFrame, look: Look, *, split: bool = True) -> pd.DataFra
     With up to MANY systems: parts (groups, corpora), labels, systems. One part of many labels is split by whether more
     or less is better. With more systems: labels, systems, parts.
     """
-    rows = look.sort(rows).assign(part=lambda f: part_names(f, look))
+    rows = _within_scale(look.sort(rows), look).assign(part=lambda f: part_names(f, look))
     direction = [look.labels[m, lab].direction for m, lab in zip(rows["method"], rows["label"], strict=True)]
     label = [look.name("label", lab, m) for m, lab in zip(rows["method"], rows["label"], strict=True)]
     system = [look.name("system", s) for s in rows["system"]]
@@ -71,6 +71,14 @@ def arrange(rows: pd.DataFrame, look: Look, *, split: bool = True) -> pd.DataFra
         panel = np.where(bad, DIRECTIONS[-1], title)
         return rows.assign(panel=panel, block=names, hue=system).sort_values("panel", kind="stable")
     return padded(rows.assign(panel=rows["part"] if len(set(rows["part"])) > 1 else "", block=marked, hue=system))
+
+
+def _within_scale(rows: pd.DataFrame, look: Look) -> pd.DataFrame:
+    """Means with the ends of intervals cut at the ends of the scale: Student's t of two ratings would fill the axis."""
+    ends = np.array([look.labels[key].scale for key in zip(rows["method"], rows["label"], strict=True)]).reshape(-1, 2)
+    ends = np.where((rows["statistic"] == "mean").to_numpy()[:, None], ends, [-np.inf, np.inf])
+    columns = [c for c in ("ci_low", "ci_high", "light_low", "light_high") if c in rows]
+    return rows.assign(**{c: rows[c].clip(ends[:, 0], ends[:, 1]) for c in columns})
 
 
 def padded(rows: pd.DataFrame) -> pd.DataFrame:

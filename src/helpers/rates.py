@@ -22,6 +22,8 @@ from helpers.scores import CELL, cluster_sums, identities, identity, numbered, o
 
 #: from so many clusters on, those that are alike are counted together in resampling
 MANY_CLUSTERS = 2_000
+#: with fewer clusters than this there is no bootstrap
+FEW_CLUSTERS = 10
 
 
 def wilson(successes: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -64,6 +66,26 @@ def design_effect(n: np.ndarray, s: np.ndarray, q: np.ndarray) -> float:
     residual = s - n * s.sum() / total
     clustered = c / (c - 1) * np.sum(residual**2) / total**2
     return float(clustered / (spread / (total - 1) / total))
+
+
+def few_interval(n: np.ndarray, s: np.ndarray, q: np.ndarray, unit: str, confidence: float = 0.95) -> dict | None:
+    """Interval of a mean from fewer than FEW_CLUSTERS clusters as columns of a result row, else None.
+
+    n, s, q : (clusters,) number of scores, their sum, and their sum of squares. A bootstrap of few clusters is too
+    narrow: this is Student's t with clusters less 1 degrees of freedom on the linearised variance of `design_effect`.
+    Checked against Student's t of single scores and the cluster-robust covariance of `statsmodels.OLS`.
+    """
+    c, total = len(n), n.sum()
+    if c >= FEW_CLUSTERS:
+        return None
+    mean, deff = s.sum() / total, design_effect(n, s, q)
+    found = {"estimate": mean, "ci_low": np.nan, "ci_high": np.nan, "ci_kind": "not_estimable"}
+    found |= {"resample_unit": unit, "n_clusters": c, "n_undefined": 0, "note": f"one {unit}, or no spread"}
+    if not np.isfinite(deff) or deff == 0:
+        return found
+    variance = deff * (q.sum() - s.sum() ** 2 / total) / (total - 1) / total
+    half = stats.t.ppf((1 + confidence) / 2, c - 1) * np.sqrt(variance)
+    return found | {"ci_low": mean - half, "ci_high": mean + half, "ci_kind": "t", "note": "few clusters: Student's t"}
 
 
 def rare_bound(marks: int, n: int, n_clusters: int, deff: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -143,8 +165,8 @@ def clustered(
 
     Returns
     -------
-    Result rows `rate`, `mean`, `share` (BCa; with fewer than MIN_MINORITY marks of the rarer kind `rare_bound`) and
-    `design_effect`.
+    Result rows `rate`, `mean`, `share` (BCa; with fewer than MIN_MINORITY marks of the rarer kind `rare_bound`, with
+    fewer than FEW_CLUSTERS clusters `few_interval`) and `design_effect`.
 
     Raises
     ------
@@ -269,6 +291,9 @@ def _intervals(heads, clusters, binary, unit, seed, n_resamples, confidence) -> 
     together: dict[tuple, list[int]] = {}
     for i, (head, (names, sums)) in enumerate(zip(heads, clusters, strict=True)):
         out[i] = rare_interval(*sums.T, unit, confidence) if binary[i] else None
+        if out[i] is None and (few := few_interval(*sums.T, unit, confidence)):
+            ends = np.clip([few["ci_low"], few["ci_high"]], *((0, 1) if binary[i] else (-np.inf, np.inf)))
+            out[i] = few | {"ci_low": ends[0], "ci_high": ends[1]}
         if out[i] is None:
             alone = (head["label"], head["condition"]) if len(names) > MANY_CLUSTERS else ()
             block = *(head[c] for c in ("corpus", "method", "group", "system")), *alone

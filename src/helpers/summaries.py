@@ -21,7 +21,9 @@ def of_reading(counts: pd.DataFrame, main: pd.DataFrame) -> str:
     text = f"Of {read:,} annotations read, {kept:,} were kept{f' ({mended:,} of them mended)' if mended else ''}"
     text += f" and {dropped:,} dropped. {'All' if len(main) == kept else f'Of these, {len(main):,}'} belong to the"
     text += f" evaluation itself: {_many(dialogues, 'dialogue')} of {_many(systems, 'system')}, judged by {who}"
-    return text + ("." if len(main) == kept else "; the others are pilots and gold units.")
+    extra = "corpus" in counts and counts["corpus"].astype(str).str.startswith("extra_").any()
+    rest = "pilots, gold units and corpora with notebooks of their own" if extra else "pilots and gold units"
+    return text + ("." if len(main) == kept else f"; the others are {rest}.")
 
 
 def spread_of_alpha(alphas: pd.DataFrame) -> pd.Series:

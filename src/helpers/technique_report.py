@@ -167,7 +167,7 @@ def checks(counts: pd.DataFrame, people: int) -> str:
 
 
 def beside(cells: pd.DataFrame) -> str:
-    """What nearness to printed cells shows where the study was simulated after them."""
+    """What nearness to printed numbers shows in a study simulated after them. cells : of `calibrated.beside`."""
     linear = cells[(cells["element"] == "Table 1") & cells["column"].str.endswith("_lin") & cells["low"].notna()]
     text = (
         "The study is simulated after these very tables: that it lies near them shows nothing about people, only that"

@@ -148,29 +148,8 @@ def chunk_table(rows: pd.DataFrame, c: Collected, pairs: Mapping[tuple, str], la
                     f" ({100 * value['independent']:.0f})" if pd.notna(value.get("independent")) else ""
                 )
         out.append(row)
-    return pd.DataFrame(out).dropna(axis=0, thresh=2)
-
-
-def beside_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """How near printed cells are to the study's, by element and column.
-
-    cells : `printed_cells.beside` with `low`, `high`, the ends of the intervals. Returns the mean distance, the share
-    of printed values inside their interval, and, as a control, the share of the *other* printed values of the column
-    that would be inside: without it a share says nothing.
-    """
-    out = []
-    for (element, column), here in cells[cells["here"].notna()].groupby(["element", "column"], sort=False):
-        row = {"Table": element, "Column": column, "Cells": len(here)}
-        row["Mean distance"] = (here["here"] - here["value"]).abs().mean()
-        known = here.dropna(subset=["low", "high"])
-        half = 0.5 * 10.0 ** -known["decimals"].to_numpy(float)
-        low, high = known["low"].to_numpy() - half, known["high"].to_numpy() + half
-        inside = (known["value"].to_numpy()[None] >= low[:, None]) & (known["value"].to_numpy()[None] <= high[:, None])
-        n = len(known)
-        row["Inside (%)"] = 100 * inside.trace() / n if n else None
-        row["Others inside (%)"] = 100 * (inside.sum() - inside.trace()) / (n * (n - 1)) if n > 1 else None
-        out.append(row)
-    return pd.DataFrame(out)
+    found = pd.DataFrame(out, columns=["Technique", *pairs.values()])
+    return found.dropna(axis=1, how="all").dropna(axis=0, thresh=2)
 
 
 def printed_table(found: pd.DataFrame, pairs: Mapping[str, str], labels: Mapping[str, str]) -> pd.DataFrame:
