@@ -426,4 +426,5 @@ def test_only_notebooks_about_a_study_say_that_it_is_simulated():
 def test_notebooks_are_started_as_the_dag_says():
     for name, entry in dag.load().items():
         source = (dag.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
-        assert ("of_study=False" in source) == (not entry.of_study), name
+        (start,) = re.findall(r"store\.start\(.*?\)", source)
+        assert ("of_study=False" in start) == (not entry.of_study), name

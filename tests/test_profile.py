@@ -140,3 +140,9 @@ def test_replies_to_toxic_prompts(tmp_path, features):
     found = studies.read(tmp_path, MODERATED, my_csv="d,category\n1,-1\n2,1\n").profile["features"]
     assert found["moderation"] is None
     assert features["bare"]["moderation"].endswith("(method `moderation`).")
+
+
+@pytest.mark.parametrize(("n", "enough"), [(14, False), (16, True)])
+def test_samples_are_drawn_from_systems_of_eight_dialogues(tmp_path, n, enough):
+    found = studies.read(tmp_path, INTERACTED, my_csv=chats(n)).profile["features"]
+    assert (found["drawable"] is None) == enough

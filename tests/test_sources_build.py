@@ -132,12 +132,18 @@ def test_profile_gives_sizes_and_the_reason_for_what_is_absent(built):
     sizes = [profile[k] for k in ("n_annotations", "n_items", "n_dialogues", "n_annotators")]
     assert sizes == [4, 2, 2, 2]
     assert profile["labels"] == ["dialogue_rating:good"]
-    assert profile["features"]["repeated"] is None
+    assert "two people of one group" in profile["features"]["repeated"]  # an expert and a user judged each dialogue
     assert profile["features"]["groups"] is None
     assert profile["features"]["durations"] is None
     absent = {name for name, reason in profile["features"].items() if reason is not None}
     assert {"turns", "comparisons", "metric_scores", "judges", "control_system", "screening", "texts"} <= absent
     assert all(reason.endswith(".") for reason in profile["features"].values() if reason)
+
+
+def test_items_of_one_group_judged_twice_are_repeated(tmp_path):
+    yaml = TWO.replace("experts: {annotators: [zoe]}", "experts: {annotators: [zoe, xu]}")
+    built = studies.read(tmp_path, yaml, one_csv=ONE_CSV, two_csv=TWO_CSV)
+    assert built.profile["features"]["repeated"] is None
 
 
 def test_counts_need_a_reason_for_what_is_dropped():

@@ -138,7 +138,7 @@ def resampled_two_way(
         scores = one.scores.dropna(subset="score")
         cell = scores[unit].astype(str) + "\x1f" + scores["annotator"].astype(str)
         names, sums = unit_sums(scores, cell.to_numpy(), one.groups, one.systems)
-        parts = [name.split("\x1f") for name in names]
+        parts = [name.rsplit("\x1f", 1) for name in names]  # a unit may be a pair of dialogues, joined the same way
         units, u = np.unique([p[0] for p in parts], return_inverse=True)
         people, a = np.unique([p[1] for p in parts], return_inverse=True)
         home = scores.drop_duplicates("annotator").set_index("annotator")["group"].loc[people].to_numpy(str)

@@ -1,4 +1,4 @@
-"""Tables and sentences of notebook 12, made from unfolded result rows."""
+"""Tables and sentences of notebook 12, made from result rows unfolded by `KEYS`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,19 @@ from helpers.quality_tables import one
 from helpers.schema import condition
 from helpers.tables import interval, number
 
+#: keys of conditions that become columns
+KEYS = (
+    "annotator",
+    "score",
+    "annotators",
+    "definition",
+    "end",
+    "data",
+    "outcome",
+    "interval",
+    "resample",
+    "measurement",
+)
 SIMULATED = (
     "The judgements are simulated after the printed counts: nothing here is evidence about the systems whose names they"
     " bear. What the printed numbers themselves allow to be said stands apart and is not simulated."
@@ -87,6 +100,8 @@ def _told(row: pd.Series) -> str:
 def widths(rows: pd.DataFrame) -> str:
     """How much wider intervals are when prompts are resampled than if all judgements were independent."""
     wide = rows[(rows["statistic"] == "moderation_share") & rows["data"].isna() & rows["system_b"].isna()]
+    if wide.empty:
+        return ""
     wide = wide.assign(width=wide["ci_high"] - wide["ci_low"])
     wide = wide.pivot_table(index=["corpus", "system", "outcome"], columns="interval", values="width")
     if not {"n", "items", "context"} <= set(wide):

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from helpers import collection
 from helpers.params import Study
 from helpers.schema import ITEM
 
@@ -19,6 +20,8 @@ Frames = dict[str, pd.DataFrame]
 MIN_DIALOGUES = 5
 #: dialogues with a target and predictors below which notebooks 04 and 06 are not run
 MIN_RATED = 10
+#: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_estimates`)
+MIN_DRAWN = 8
 
 
 def _human(frames: Frames) -> pd.DataFrame:
@@ -90,6 +93,15 @@ def _comparable_systems(frames: Frames, study: Study) -> str | None:
     size = judged[~judged["s"].isin(out)].groupby(["c", "g", "m", "s"], observed=True).size()
     enough = size[size >= MIN_DIALOGUES].groupby(["c", "g", "m"]).size()
     return _reason((enough >= 2).any(), f"No two systems have {MIN_DIALOGUES} judged dialogues each.")
+
+
+def _drawable(frames: Frames, study: Study) -> str | None:
+    """A system with dialogues enough, judged by one method of one group, to stand for a population to draw from."""
+    people = collection.evaluated(_human(frames))
+    by = ["corpus", "group", "method", "system"]
+    most = people.drop_duplicates([*by, "dialogue"]).groupby(by, observed=True).size().max()
+    reason = f"No system has {MIN_DRAWN} judged dialogues: too few to simulate samples from."
+    return _reason(len(people) and most >= MIN_DRAWN, reason)
 
 
 def _groups(frames: Frames, study: Study) -> str | None:
@@ -183,6 +195,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "interactor_ratings": _interactor_ratings,
     "predictable_quality": _predictable_quality,
     "comparable_systems": _comparable_systems,
+    "drawable": _drawable,
     "groups": _groups,
     "metric_scores": _metric_scores,
     "metrics": _metrics,

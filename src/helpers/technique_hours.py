@@ -87,8 +87,9 @@ def _named(technique: str, **keys: object) -> dict[str, str]:
 
 def contests(c: Collected, timed: pd.DataFrame) -> list[Contest]:
     """Every pair of systems under every technique that is timed and has seconds. timed : `seconds`."""
-    spent = _spent(timed)
-    out = []
+    if timed.empty:
+        return []
+    spent, out = _spent(timed), []
     for name in (t for t, spec in c.specs.items() if spec.timed):
         for cell, rows in c.cells(name):
             where = (cell["corpus"], cell["group"])
@@ -138,6 +139,8 @@ def averaged(c: Collected, specs: Mapping[str, object], timed: pd.DataFrame) -> 
 
     Each technique's values are brought from its scale to 0 to 1 first. The time is that of the first one.
     """
+    if timed.empty:
+        return []
     spent, out = _spent(timed), []
     for name, spec in specs.items():
         parts = [c.sittings.get(t) for t in spec.techniques]

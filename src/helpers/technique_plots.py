@@ -1,4 +1,4 @@
-"""Figures of notebook 11. Rows carry the keys of their condition as columns (`technique_tables.unfold`)."""
+"""Figures of notebook 11. Rows carry the keys of their condition as columns (`technique_tables.with_parts`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Tables of notebook 11, and which rows go into which of its figures.
 
-Rows are unfolded (`quality_tables.unfold`) and carry `part`: the evaluator group, with the corpus where techniques do
+Rows are unfolded (`schema.unfold`) and carry `part`: the evaluator group, with the corpus where techniques do
 not name one of their own. Every part has its figures.
 """
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from helpers import tables
 from helpers.look import Look
-from helpers.quality_tables import unfold
+from helpers.schema import unfold
 from helpers.techniques import Collected
 from helpers.winrates import pairwise
 
@@ -21,12 +21,14 @@ MANY_LABELS = 3
 #: with more pairs than this, curves are averaged over them
 MANY_PAIRS = 3
 WIN = ("technique_win_rate", "effective_win_rate")
+#: keys of conditions that become columns
+KEYS = ("technique", "ties", "turn", "against", "of", "alpha", "power", "conversations", "hours", "minutes", "data")
 KINDS = {True: "Two systems at once", False: "One system at a time"}
 
 
 def with_parts(results: pd.DataFrame, c: Collected) -> pd.DataFrame:
     """Unfolded rows with `part`."""
-    rows = unfold(results)
+    rows = unfold(results, KEYS)
     named = any(spec.corpus is not None for spec in c.specs.values())
     part = (
         rows["group"].astype(object) if named else rows["corpus"].astype(object) + " / " + rows["group"].astype(object)
@@ -63,7 +65,7 @@ def technique_titles(c: Collected, mixtures: Mapping[str, object] = (), two: boo
 def win_rows(rows: pd.DataFrame, ties: str = "half") -> pd.DataFrame:
     """Win rates of pairs, with one way of ties; where nothing ties there is one only."""
     found = rows[rows["statistic"].isin(WIN)]
-    found = found[found["data"].isna()] if "data" in found else found
+    found = found[found["data"].isna()]
     return found[found["ties"].isin([ties, "none"])]
 
 
