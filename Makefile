@@ -45,7 +45,7 @@ lock:
 lint: $(LINT)/ruff
 	$(LINT)/ruff check .
 	$(LINT)/ruff format --check .
-	$(LINT)/nbstripout --verify notebooks/*.ipynb
+	$(LINT)/nbstripout --keep-id --verify notebooks/*.ipynb
 
 $(LINT)/ruff: .pre-commit-config.yaml
 	$(PYTHON) -m venv --clear .venv-lint
