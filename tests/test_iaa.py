@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from helpers import agreement, iaa, schema
+from helpers import agreement_report as report
 from helpers.labels import LABEL_SETS, Label
 from helpers.look import Look
 
@@ -58,55 +59,55 @@ def test_the_primary_interval_is_the_one_that_is_not_over_turns():
 
 
 def test_what_was_never_judged_twice_is_named_by_method_and_group():
-    assert iaa.never_twice(RESULTS).to_records(index=False).tolist() == [("h", "behavior")]
+    assert report.never_twice(RESULTS).to_records(index=False).tolist() == [("h", "behavior")]
 
 
 def test_the_first_paragraph_counts_intervals_not_estimates_and_no_bounds():
-    text = iaa.verdict(PRIMARY, LOOK)
+    text = report.verdict(PRIMARY, LOOK)
     assert "Of 5 labels annotated twice (counted once a group)" in text
     assert "2 have an interval wholly above 0.667 and 1 has one above 0.8" in text
     assert "highest alpha is 1.00 [0.90, 1.00] (Antisocial, Behaviour, Group G)" in text
     assert "For 2 the interval reaches 0" in text
-    alone = iaa.verdict(PRIMARY[PRIMARY["label"] == "redundant"], LOOK)
+    alone = report.verdict(PRIMARY[PRIMARY["label"] == "redundant"], LOOK)
     assert "Of 1 label annotated twice, 1 has" in alone
     assert "none has one above 0.8" in alone
     assert "reaches 0" not in alone
 
 
 def test_medians_widths_and_bounds_are_said():
-    assert "- Behaviour, Group G: median alpha 0.85, from 0.70 to 1.00 (3 labels)" in iaa.by_method(PRIMARY, LOOK)
-    assert "1.00 to 1.40 times as wide" in iaa.widths(RESULTS)
-    assert "(median 1.20)" in iaa.widths(RESULTS)
-    assert iaa.widths(RESULTS[RESULTS["statistic"] == "alpha"]) == ""
-    assert "- Antisocial, Behaviour, Group G: bound, few marks" in iaa.bounds(PRIMARY, LOOK)
-    assert iaa.bounds(PRIMARY[PRIMARY["ci_kind"] == "bca"], LOOK) == ""
+    assert "- Behaviour, Group G: median alpha 0.85, from 0.70 to 1.00 (3 labels)" in report.by_method(PRIMARY, LOOK)
+    assert "1.00 to 1.40 times as wide" in report.widths(RESULTS)
+    assert "(median 1.20)" in report.widths(RESULTS)
+    assert report.widths(RESULTS[RESULTS["statistic"] == "alpha"]) == ""
+    assert "- Antisocial, Behaviour, Group G: bound, few marks" in report.bounds(PRIMARY, LOOK)
+    assert report.bounds(PRIMARY[PRIMARY["ci_kind"] == "bca"], LOOK) == ""
 
 
 def test_few_items_are_warned_of_with_their_number():
-    text = iaa.small(PRIMARY, 25, LOOK)
+    text = report.small(PRIMARY, 25, LOOK)
     assert "fewer than 25 items for Comparative, Group G (12 items) and Comparative, Group H (20 items)" in text
-    assert iaa.small(PRIMARY, 12, LOOK) == ""
+    assert report.small(PRIMARY, 12, LOOK) == ""
 
 
 def test_the_main_group_has_most_labels_and_groups_are_compared_where_they_share_a_method():
-    assert iaa.main_group(PRIMARY) == "g"
-    assert iaa.shared_methods(PRIMARY) == ["comparative"]
-    plots = iaa.figures(PRIMARY)
+    assert report.main_group(PRIMARY) == "g"
+    assert report.shared_methods(PRIMARY) == ["comparative"]
+    plots = report.figures(PRIMARY)
     assert list(plots) == ["alpha", "alpha_groups"]
     assert set(plots["alpha"]["group"]) == {"g"}
     assert list(plots["alpha_groups"]["label"]) == ["quality", "relevant"]
     pairs = PRIMARY[PRIMARY["method"] == "comparative"]
-    assert list(iaa.figures(pairs)) == ["alpha"]
-    assert len(iaa.figures(pairs)["alpha"]) == 2
+    assert list(report.figures(pairs)) == ["alpha"]
+    assert len(report.figures(pairs)["alpha"]) == 2
     one = PRIMARY[PRIMARY["group"] == "g"]
-    assert iaa.figures(one)["alpha"].equals(one)
-    assert "alpha of 5 labels with intervals, by method, from 0.10 to 1.00. Judged by Group G, Group H." in iaa.alt(
+    assert report.figures(one)["alpha"].equals(one)
+    assert "alpha of 5 labels with intervals, by method, from 0.10 to 1.00. Judged by Group G, Group H." in report.alt(
         PRIMARY, LOOK
     )
 
 
 def test_the_overview_has_both_intervals_in_the_order_of_labels():
-    wide = iaa.overview(RESULTS, LOOK)
+    wide = report.overview(RESULTS, LOOK)
     assert list(wide["label"]) == ["antisocial", "redundant", "ignore", "quality", "relevant"]
     assert wide["Alpha"][2] == "0.85 [0.81, 0.90]"
     assert wide["Over turns"][2] == "0.85 [0.82, 0.88]"
@@ -158,7 +159,7 @@ def test_annotators_as_a_sample_have_an_interval_and_a_range():
     marks = judgements(n=80)
     labels = [LABELS["behavior", "ignore"], Label("quality", "comparative", "Quality", (-1, 1))]
     people = agreement.alpha_over_annotators(marks, labels, n_resamples=200)
-    wide = iaa.over_people(people, LOOK)
+    wide = report.over_people(people, LOOK)
     assert list(wide["label"]) == ["ignore", "quality"]
     assert wide["Annotators"].tolist() == [3, 3]
     rows = people[people["condition"].str.contains("without")].set_index("label")

@@ -135,12 +135,6 @@ def costs(
     return pd.DataFrame(rows)
 
 
-def whole(results: pd.DataFrame, corpus: str | None = None) -> pd.DataFrame:
-    """The rows of `costs` with the minutes of all tasks, of one corpus or all."""
-    here = (results["statistic"] == "unit_minutes") & (results["condition"] == "tasks=all")
-    return results[here if corpus is None else here & (results["corpus"] == corpus)]
-
-
 def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None) -> list[dict]:
     columns = (tasks[c].to_numpy(float) for c in ("estimate", "ci_low", "ci_high"))
     total, low, high = mover(*columns)
@@ -154,25 +148,6 @@ def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, pa
         {"statistic": name, "estimate": value, "note": why[name] if np.isnan(value) else None}
         for name, value in amounts.items()
     ]
-
-
-def side_by_side(results: pd.DataFrame, currency: str) -> pd.DataFrame:
-    """Rows of `costs` as a table: corpus, group, method, Tasks and the statistics, money with its currency."""
-    heads = {
-        "unit_minutes": "Minutes",
-        "throughput": "Units an hour",
-        "estimated_cost": f"Estimated cost ({currency})",
-        "own_cost": f"Own cost ({currency})",
-        "cost_per_label": f"A label ({currency})",
-    }
-    index = ["corpus", "group", "method", "condition"]
-    wide = results.set_index([*index, "statistic"])["estimate"].unstack()  # noqa: PD010 (a repeat must raise)
-    wide = wide.reindex(results.drop_duplicates(index).set_index(index).index).reindex(columns=list(heads))
-    wide = wide.rename(columns=heads).rename_axis(columns=None).reset_index()
-    tasks = wide.pop("condition").str.removeprefix("tasks=")
-    if (tasks != "all").any():
-        wide.insert(3, "Tasks", tasks)
-    return wide
 
 
 def _payment(given: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:

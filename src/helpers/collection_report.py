@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from helpers import tables
-from helpers.costs import COLLECTION, whole
+from helpers.costs import COLLECTION
 from helpers.look import Look
 from helpers.schema import read_condition
 
@@ -42,6 +42,31 @@ def of_coverage(coverage: pd.DataFrame, look: Look) -> str:
     best = coverage[here].groupby("method")["estimate"].max()
     said = [f"{look.name('method', m)} {100 * best[m]:.0f} %" for m in look.names["method"] if m in best]
     return f"Judged at least twice, by the group that did so most: {tables.listing(said)}."
+
+
+def whole(results: pd.DataFrame, corpus: str | None = None) -> pd.DataFrame:
+    """The rows of `costs` with the minutes of all tasks, of one corpus or all."""
+    here = (results["statistic"] == "unit_minutes") & (results["condition"] == "tasks=all")
+    return results[here if corpus is None else here & (results["corpus"] == corpus)]
+
+
+def side_by_side(results: pd.DataFrame, currency: str) -> pd.DataFrame:
+    """Rows of `costs` as a table: corpus, group, method, Tasks and the statistics, money with its currency."""
+    heads = {
+        "unit_minutes": "Minutes",
+        "throughput": "Units an hour",
+        "estimated_cost": f"Estimated cost ({currency})",
+        "own_cost": f"Own cost ({currency})",
+        "cost_per_label": f"A label ({currency})",
+    }
+    index = ["corpus", "group", "method", "condition"]
+    wide = results.set_index([*index, "statistic"])["estimate"].unstack()  # noqa: PD010 (a repeat must raise)
+    wide = wide.reindex(results.drop_duplicates(index).set_index(index).index).reindex(columns=list(heads))
+    wide = wide.rename(columns=heads).rename_axis(columns=None).reset_index()
+    tasks = wide.pop("condition").str.removeprefix("tasks=")
+    if (tasks != "all").any():
+        wide.insert(3, "Tasks", tasks)
+    return wide
 
 
 def of_collection(annotations: pd.DataFrame, workload: pd.DataFrame, cost: pd.DataFrame, look: Look) -> str:

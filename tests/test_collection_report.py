@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from helpers import summaries
+from helpers import collection_report as report
 from helpers.labels import LABEL_SETS
 from helpers.look import Look
 
@@ -33,11 +33,11 @@ def counts(**n):
 
 
 def test_reading_is_told_with_what_belongs_to_the_evaluation():
-    text = summaries.of_reading(counts(read=1200, kept=1000, dropped=200, mended=3), marks(400))
+    text = report.of_reading(counts(read=1200, kept=1000, dropped=200, mended=3), marks(400))
     assert "Of 1,200 annotations read, 1,000 were kept (3 of them mended) and 200 dropped." in text
     assert "Of these, 400 belong to the evaluation itself: 2 dialogues of 1 system, judged by 3 people;" in text
     assert "pilots and gold units" in text
-    whole = summaries.of_reading(counts(read=4, kept=4), marks(4, known=False))
+    whole = report.of_reading(counts(read=4, kept=4), marks(4, known=False))
     assert "4 were kept and 0 dropped. All belong" in whole
     assert "people whose identity is not in the data." in whole
     assert "pilots" not in whole
@@ -66,14 +66,14 @@ def test_collection_is_told_with_the_busiest_and_the_slowest():
         }
     )
     data = pd.concat([marks(5), marks(4, label="redundant"), marks(9, kind="llm", label="quality")])
-    text = summaries.of_collection(data, workload, cost, LOOK)
+    text = report.of_collection(data, workload, cost, LOOK)
     assert "People made 9 annotations of 2 labels in 1 method." in text
     assert "did 50 % of its work (Behaviour (Group H), 1 annotator)." in text
     assert "slowest method, Behaviour (Group G), takes 25.0 [24.0, 26.0] minutes a dialogue;" in text
     assert "quickest, Dialogue Likert (Group H), 2.5 [2.0, 3.0] minutes a dialogue." in text
-    bare = summaries.of_collection(data, pd.DataFrame(), pd.DataFrame(), LOOK)
+    bare = report.of_collection(data, pd.DataFrame(), pd.DataFrame(), LOOK)
     assert bare == "People made 9 annotations of 2 labels in 1 method."
-    one = summaries.of_collection(data, pd.DataFrame(), cost.iloc[1:2], LOOK)
+    one = report.of_collection(data, pd.DataFrame(), cost.iloc[1:2], LOOK)
     assert one.endswith("Dialogue Likert (Group H) takes 2.5 [2.0, 3.0] minutes a dialogue.")
 
 
@@ -95,16 +95,16 @@ COVERAGE = coverage(
 
 
 def test_coverage_is_told_for_people_by_the_best_group():
-    text = summaries.of_coverage(COVERAGE, LOOK)
+    text = report.of_coverage(COVERAGE, LOOK)
     assert text == "Judged at least twice, by the group that did so most: Behaviour 50 % and Dialogue Likert 10 %."
 
 
 def test_labels_that_do_not_differ_share_a_row_of_the_matrix():
-    matrix = summaries.coverage_matrix(COVERAGE, LOOK, 2)
+    matrix = report.coverage_matrix(COVERAGE, LOOK, 2)
     assert list(matrix.index) == ["Redundant", "Ignore", "Dialogue Likert (2 labels)"]
     assert list(matrix.columns) == ["Group G", "Group H"]
     np.testing.assert_allclose(matrix.to_numpy(), [[50, np.nan], [100, 25], [10, np.nan]])
-    assert summaries.coverage_matrix(COVERAGE, LOOK, 1).to_numpy().tolist() == [[100.0]]
+    assert report.coverage_matrix(COVERAGE, LOOK, 1).to_numpy().tolist() == [[100.0]]
 
 
 def test_panels_are_told_apart_by_what_differs():
@@ -117,13 +117,13 @@ def test_panels_are_told_apart_by_what_differs():
             "estimate": [0.5, 1.0],
         }
     )
-    out, titles = summaries.panels(shares, LOOK)
+    out, titles = report.panels(shares, LOOK)
     assert titles == {"Behaviour": "Behaviour", "Dialogue Likert": "Dialogue Likert"}
     assert list(out["score"]) == ["0", "1"]
     two = shares.assign(method="behavior", condition=["kind=llm;score=1", "kind=human;score=0"])
-    assert set(summaries.panels(two, LOOK)[1]) == {"People", "Language model"}
+    assert set(report.panels(two, LOOK)[1]) == {"People", "Language model"}
     both = pd.concat([shares, shares.assign(corpus="run2")])
-    assert set(summaries.panels(both, LOOK)[1]) == {
+    assert set(report.panels(both, LOOK)[1]) == {
         "Behaviour, main",
         "Behaviour, run2",
         "Dialogue Likert, main",
@@ -133,4 +133,24 @@ def test_panels_are_told_apart_by_what_differs():
 
 def test_the_range_of_alpha_is_told_by_corpus_and_method():
     alphas = pd.DataFrame({"corpus": "main", "method": ["behavior"] * 4, "estimate": [0.1, 0.5, 0.3, np.nan]})
-    assert summaries.spread_of_alpha(alphas).to_dict() == {("main", "behavior"): "0.30 (0.10 to 0.50)"}
+    assert report.spread_of_alpha(alphas).to_dict() == {("main", "behavior"): "0.30 (0.10 to 0.50)"}
+
+
+def test_costs_stand_side_by_side_with_final_tasks_on_rows_of_their_own():
+    keys = {"corpus": "main", "group": "g", "method": "behavior"}
+    cost = pd.DataFrame(
+        [
+            keys | {"statistic": "unit_minutes", "condition": "tasks=all", "estimate": 30.0},
+            keys | {"statistic": "throughput", "condition": "tasks=all", "estimate": 2.0},
+            keys | {"statistic": "unit_minutes", "condition": "tasks=final", "estimate": 20.0},
+            keys | {"corpus": "run2", "statistic": "unit_minutes", "condition": "tasks=all", "estimate": 9.0},
+        ]
+    )
+    assert report.whole(cost)["estimate"].tolist() == [30.0, 9.0]
+    assert report.whole(cost, "main")["estimate"].tolist() == [30.0]
+    wide = report.side_by_side(cost, "USD")
+    assert wide["Tasks"].tolist() == ["all", "final", "all"]
+    assert wide["Minutes"].tolist() == [30.0, 20.0, 9.0]
+    assert wide["Units an hour"].tolist()[0] == 2.0
+    assert wide["Own cost (USD)"].isna().all()
+    assert "Tasks" not in report.side_by_side(cost[cost["condition"] == "tasks=all"], "USD")
