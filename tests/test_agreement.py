@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -270,8 +271,6 @@ def test_no_annotations_give_an_empty_table():
 
 
 def test_between_groups_pairs_one_annotation_of_each():
-    import krippendorff
-
     rows = likert(np.array([[1.0, 2, 5], [3, 3, 1], [4, 5, 1], [2, 2, 4], [5, 4, np.nan]]))
     rows["group"] = rows["annotator"].map({"A0": "ours", "A1": "theirs", "A2": "ours"})
     table = agreement.alpha_between(rows, LABELS, "ours", "theirs", **QUICK)
@@ -309,6 +308,9 @@ def test_over_annotators_resamples_people_and_leaves_each_out():
     assert without["ci_kind"] == "range"
     assert without["ci_high"] > without["estimate"] + 0.1  # without the careless one
     assert both["ci_low"] < without["ci_low"]
+    left = [krippendorff.alpha(np.delete(values, j, axis=1).T, level_of_measurement="ordinal") for j in range(6)]
+    assert (without["ci_low"], without["ci_high"]) == pytest.approx((min(left), max(left)))
+    assert both["estimate"] == pytest.approx(krippendorff.alpha(values.T, level_of_measurement="ordinal"))
     positions = agreement.alpha_over_annotators(likert(values, known=False), LABELS)
     assert set(positions["note"]) == {"annotators are positions, not people"}
     alone = agreement.alpha_over_annotators(likert(values[:, :1]), LABELS)

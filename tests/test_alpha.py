@@ -15,7 +15,8 @@ from scipy import stats
 
 from helpers import alpha as module
 from helpers.alpha import alpha, alpha_intervals, alpha_of, alpha_two_way
-from helpers.coincidences import patterns, patterns_long, terms
+from helpers.bounds import is_degenerate
+from helpers.coincidences import distances, midranks, patterns, patterns_long, positions, terms
 from helpers.labels import LEVELS
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -264,6 +265,29 @@ def test_many_values_take_another_path_with_the_same_result(monkeypatch):
 
 
 # --- where a bootstrap has nothing to say
+
+
+def test_patterns_are_counted_by_hand():
+    values = np.array([[1, 1], [1, 2], [2, 1], [3, N], [2, 2]])
+    found = patterns(values)
+    assert (found.n_items, found.n_disagreeing) == (4, 2)
+    assert found.marginals.tolist() == [4, 4, 0]  # the value without a partner does not count
+    assert found.n_minority == 4
+    assert positions(np.array([2.0, N, 1]), found.values).tolist() == [1, 3, 0]
+    with pytest.raises(ValueError, match=r"expected values among \[1.0, 2.0, 3.0\], found 2.5"):
+        positions(np.array([2.5]), found.values)
+    assert distances(np.array([0.0, 1, 3]), "interval").tolist() == [[0, 1, 9], [1, 0, 4], [9, 4, 0]]
+    assert distances(np.array([0.0, 1, 3]), "ratio").tolist() == [[0, 1, 1], [1, 0, 0.25], [1, 0.25, 0]]
+    assert midranks(np.array([[2, 4, 2]])).tolist() == [[1 / 8, 4 / 8, 7 / 8]]
+
+
+def test_a_label_is_degenerate_on_one_side_of_each_limit():
+    assert is_degenerate(patterns(np.array([[1.0, N], [N, 2]])))  # no item with two values
+    assert is_degenerate(patterns(np.array([[1.0, 1], [2, 2]])))  # no disagreement
+    assert is_degenerate(patterns(binary(90, 5, 4, 5), (0, 1)))  # 19 marks
+    assert not is_degenerate(patterns(binary(90, 5, 5, 5), (0, 1)))  # 20 marks
+    assert not is_degenerate(patterns(np.where(binary(90, 5, 4, 5) > 0, 1.0, -1.0), (-1, 1)), mirrored=True)
+    assert not is_degenerate(patterns(np.array([[1.0, 2], [2, 2], [3, 3]])))  # three values have no rare one
 
 
 def test_two_marks_in_four_hundred():

@@ -163,6 +163,11 @@ def test_decision_study_rows_are_valid_and_grow_with_the_design():
     assert by[5, 1] < by[5, 4]
     assert stored["note"].str.startswith("4 systems").all()
     assert (stored["n_clusters"] == 40).all()
+    means = pd.DataFrame(rows).groupby(["system", "dialogue", "annotator"])["score"].mean().reset_index()
+    alone = g.variance_components(means)
+    assert by[50, 4] == pytest.approx(g.generalizability(alone, 50, 4)["generalizability"])
+    variances = table.loc[table["statistic"] == "facet_variance", "estimate"]
+    assert variances.tolist() == pytest.approx(list(alone.variance.values()))
 
 
 def test_decision_study_leaves_comparisons_out():

@@ -1,5 +1,6 @@
 """What is said about agreement follows from the result rows, and from the primary interval only."""
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,6 +152,15 @@ def test_plain_alphas_equal_those_of_the_agreement_table(seed):
     for label in ("ignore", "quality"):
         assert found.at[label, "estimate"] == pytest.approx(expected.at[label, "estimate"], abs=1e-12)
         assert found.at[label, "n"] == expected.at[label, "n"]
+    likert = [Label("ignore", "behavior", "Ignore", (0, 2)), labels[1]]  # as if marks were a scale of three
+    wrong = iaa.nominal_alphas(marks, likert)
+    assert wrong["condition"].str.contains("measurement=nominal").all()
+    wide = marks[marks["method"] == "behavior"].pivot_table(
+        index="annotator", columns=["dialogue", "turn"], values="score"
+    )
+    expected = krippendorff.alpha(wide.to_numpy(), level_of_measurement="nominal")
+    assert wrong.set_index("label").at["ignore", "estimate"] == pytest.approx(expected)
+    assert "ignore" not in set(iaa.nominal_alphas(marks, labels)["label"])  # marks of 0 and 1 have no order to lose
     alone = marks.drop_duplicates(["method", "dialogue", "turn"])
     assert iaa.plain_alphas(alone, labels).empty
 

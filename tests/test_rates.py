@@ -67,6 +67,23 @@ def test_outcomes_by_hand():
     assert found["share", "b"]["interval=independent;outcome=loss"] == 0.5
 
 
+def test_sums_of_clusters_and_what_identifies_an_estimate_by_hand():
+    frame = pd.concat([turns([[0, 1], [1, 1, 1]]), ratings([("d1", "a", 3), ("d2", "a", 5)])], ignore_index=True)
+    found, codes = scores.numbered(frame)
+    first, second = scores.cluster_sums(found, codes, found["dialogue"])
+    assert first[1].tolist() == [[2, 1, 1], [3, 3, 3]]  # scores, their sum, that of their squares
+    assert second[1].tolist() == [[1, 3, 9], [1, 5, 25]]
+    rate, mean = scores.identities(found, codes, "independent")
+    assert (rate["statistic"], rate["level"], rate["n"]) == ("rate", "turn", 5)
+    assert (mean["statistic"], mean["level"], mean["n"]) == ("mean", "dialogue", 2)
+    assert rate["condition"] == "interval=independent"
+    assert rate["system"] == "a"
+    share = scores.identity(("main", "comparative", "quality", "all", "a", "share", "win"), "dialogue")
+    assert (share["level"], share["condition"]) == ("pair", "interval=dialogue;outcome=win")
+    empty = scores.cluster_sums(found.iloc[:0], codes[:0], found["dialogue"].iloc[:0])
+    assert empty == []
+
+
 clusters = st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=6), min_size=3, max_size=20)
 
 

@@ -200,6 +200,21 @@ def test_several_statistics_share_the_resamples():
     assert (both[0].low, both[0].high) == pytest.approx((-both[1].high, -both[1].low))
 
 
+def test_a_row_holds_the_interval_field_by_field():
+    found = rs.Interval(0.5, 0.25, 0.75, "bca", "dialogue", 12, 3, 100, "few")
+    assert found.row() == {
+        "estimate": 0.5,
+        "ci_low": 0.25,
+        "ci_high": 0.75,
+        "ci_kind": "bca",
+        "resample_unit": "dialogue",
+        "n_clusters": 12,
+        "n_undefined": 3,
+        "note": "few",
+    }
+    assert rs.Interval(0.5, 0.25, 0.75, "bca", "dialogue", 12).row()["note"] is None
+
+
 def test_undefined_resamples_are_counted_and_said():
     # the ratio is undefined where no unit with a denominator is drawn: (1 - 4/30)^30 = 1.4 % of resamples
     rows = np.column_stack([np.arange(30.0), (np.arange(30) < 4) * 1.0])

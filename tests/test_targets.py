@@ -101,3 +101,12 @@ def test_ratings_without_comparisons_give_one_target(data):
     annotations, dialogues = data
     found = find((annotations[annotations["method"] != "comparative"], dialogues))
     assert set(found.designs) == {values.DIALOGUE_QUALITY}
+
+
+def test_main_group_has_most_labels_then_annotations_then_comes_first():
+    def rows(group, labels, n):
+        return [{"group": group, "method": "behavior", "label": x} for x in labels for _ in range(n)]
+
+    assert targets.main_group(pd.DataFrame(rows("a", "xy", 1) + rows("b", "x", 9))) == "a"
+    assert targets.main_group(pd.DataFrame(rows("a", "xy", 1) + rows("b", "xz", 2))) == "b"
+    assert targets.main_group(pd.DataFrame(rows("b", "xy", 2) + rows("a", "xz", 2))) == "a"

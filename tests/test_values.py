@@ -132,3 +132,31 @@ def test_what_is_not_one_target_is_refused(study):
         values.dialogue_design(found[found["group"] == "ext"], own.head(0))
     with pytest.raises(ValueError, match="one pair each"):
         values.comparative_design(found[found["group"] == "ext"], own[own["method"] == "dialogue_likert"])
+
+
+def test_who_judged_and_who_talked_by_hand():
+    rows = pd.DataFrame(
+        {
+            "method": ["behavior", "behavior", "behavior", "comparative", "turn_likert"],
+            "label": ["ignore", "ignore", "ignore", "quality", "quality"],
+            "annotator": ["A", "B", "A", "C", "0"],
+            "annotator_known": [True, True, True, True, False],
+        }
+    )
+    assert values.count_annotators(rows) == {("behavior", "ignore"): 2, ("comparative", "quality"): 1}
+    talks = pd.DataFrame({"corpus": "main", "dialogue": ["d1", "d1", "d2"], "interactor": ["P", "P", None]})
+    assert values.interactors(talks)["d1"] == "P"
+    assert pd.isna(values.interactors(talks)["d2"])
+    with pytest.raises(ValueError, match="corpus: expected one, found main, other"):
+        values.interactors(pd.concat([talks, talks.assign(corpus="other")]))
+    judged = pd.DataFrame({"dialogue": ["d1", "d1", "d2", "d3"], "annotator": ["P", "Q", "P", "P"]})
+    assert values.own_values(judged, values.interactors(talks)).index.tolist() == [0]
+
+
+def test_a_design_is_cut_by_rows():
+    x = pd.DataFrame({"a": [1.0, 2, 3], "b": [4.0, np.nan, 6]})
+    design = values.Design("t", np.array([7.0, 8, 9]), x, np.array(["P", "Q", "R"]), "interactor", "dialogue")
+    part = design.rows(np.array([2, 0]))
+    assert (part.y.tolist(), part.x["a"].tolist(), part.clusters.tolist()) == ([9, 7], [3, 1], ["R", "P"])
+    assert design.rows(design.y > 7).clusters.tolist() == ["Q", "R"]
+    assert (part.target, part.unit, part.level) == ("t", "interactor", "dialogue")

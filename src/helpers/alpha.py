@@ -47,7 +47,7 @@ def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | 
 
 
 def alpha_of(found: Patterns, level: str, *, mirrored: bool = False) -> Alpha:
-    """As `alpha`, from patterns."""
+    """As `alpha`, from patterns. Checked through `alpha`, which calls it: against the `krippendorff` package."""
     t = terms(found.counts, found.values, level, mirrored=mirrored)
     with np.errstate(divide="ignore", invalid="ignore"):
         measures = t.measures((found.weights @ t.rows)[None])

@@ -21,6 +21,8 @@ def is_degenerate(found: Patterns, *, mirrored: bool = False) -> bool:
     """No item with two values, no disagreement at all, or a label of two values with fewer than 20 marks of the rarer.
 
     Comparisons without ties (`mirrored`) have two values too, but neither is rare.
+
+    Checked by hand on both sides of each limit.
     """
     rare = len(found.values) == 2 and not mirrored and found.n_minority < MIN_MINORITY
     return found.n_items == 0 or found.n_disagreeing == 0 or rare

@@ -37,19 +37,25 @@ class Patterns:
 
     @property
     def n_items(self) -> int:
+        """How many items have at least two annotations. Checked by hand."""
         return int(self.weights.sum())
 
     @property
     def marginals(self) -> np.ndarray:
+        """How often each value occurs. Checked by hand."""
         return self.weights @ self.counts
 
     @property
     def n_minority(self) -> int:
-        """Annotations off the most frequent value; for a label of two values, marks of the rarer one."""
+        """Annotations off the most frequent value; for a label of two values, marks of the rarer one.
+
+        Checked by hand.
+        """
         return int(self.marginals.sum() - self.marginals.max(initial=0))
 
     @property
     def n_disagreeing(self) -> int:
+        """How many items have annotations that differ. Checked by hand."""
         return int(self.weights[(self.counts > 0).sum(axis=1) > 1].sum())
 
 
@@ -58,6 +64,8 @@ def patterns(values: np.ndarray, domain: Sequence[float] | None = None) -> Patte
 
     values : numbers, NaN where an annotator did not judge an item. Which column a value stands in does not matter.
     domain : the values that are possible; those that occur when left out. Raises ValueError for a value not in it.
+
+    Checked against `patterns_long`, and through `alpha` against the `krippendorff` package.
     """
     values = np.atleast_2d(np.asarray(values))
     kinds = _domain(values, domain)
@@ -75,7 +83,10 @@ def patterns(values: np.ndarray, domain: Sequence[float] | None = None) -> Patte
 def patterns_long(
     items: np.ndarray, scores: np.ndarray, n_items: int, domain: Sequence[float] | None = None
 ) -> Patterns:
-    """As `patterns`, from one row a judgement: `items` holds codes from 0 to n_items - 1."""
+    """As `patterns`, from one row a judgement: `items` holds codes from 0 to n_items - 1.
+
+    Checked against `patterns`, which counts in another way.
+    """
     scores = np.asarray(scores, dtype=float)
     kinds = _domain(scores, domain)
     v = len(kinds)
@@ -97,7 +108,7 @@ def _domain(values: np.ndarray, domain: Sequence[float] | None) -> np.ndarray:
 
 
 def positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
-    """Place of each value among `kinds`; their number where it is missing."""
+    """Place of each value among `kinds`; their number where it is missing. Checked by hand."""
     codes = np.searchsorted(kinds, column)
     missing = np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
     codes[missing] = len(kinds)
@@ -144,6 +155,8 @@ class Terms:
         """alpha, D_o, D_e and raw agreement of k resamples from their (k, q) sums; NaN where undefined.
 
         At the ordinal level D_o and D_e are in squared shares of the n ranks (Krippendorff's, divided by n squared).
+
+        Checked against the `krippendorff` package on every resample, and by exact fractions.
         """
         pairs = sums.shape[1] - len(self.values) - 1
         apart, differing, n_c = sums[:, :pairs] / self.scale, sums[:, pairs] / self.scale, sums[:, pairs + 1 :]
@@ -169,6 +182,8 @@ class Terms:
 
         Specific agreement: of the pairs in which one annotator gives a value, the share in which the other does too
         (Cicchetti and Feinstein 1990; two annotators: 2a / (2a + b + c)).
+
+        Checked by hand.
         """
         differing, n_0, n_1 = sums[:, -3] / self.scale, sums[:, -2], sums[:, -1]
         return {
@@ -183,6 +198,9 @@ def terms(counts: np.ndarray, values: np.ndarray, level: str, *, mirrored: bool 
 
     mirrored : also count every item with its values negated, as comparisons are that are stored in both orientations;
     both stay together in one row. `values` must then be symmetric about 0.
+
+    Checked through `measures`, against the `krippendorff` package; `mirrored` against rows added in the other
+    orientation.
     """
     _check(values, level, mirrored)
     m = counts.sum(axis=1)
@@ -214,7 +232,10 @@ def _check(values: np.ndarray, level: str, mirrored: bool = False) -> None:
 
 
 def distances(values: np.ndarray, level: str) -> np.ndarray:
-    """Squared differences d_ck between values at the nominal, interval and ratio levels (Krippendorff 2011)."""
+    """Squared differences d_ck between values at the nominal, interval and ratio levels (Krippendorff 2011).
+
+    Checked through `alpha`, against the `krippendorff` package.
+    """
     a, b = values[:, None], values[None, :]
     if level == "nominal":
         return (a != b).astype(float)
@@ -228,5 +249,7 @@ def midranks(n_c: np.ndarray) -> np.ndarray:
     """Mean rank of each value, from 0 to 1, for k resamples with marginals n_c (k, v).
 
     The ordinal metric, sum of n_g from c to k less half of n_c and n_k, is the distance of these times n.
+
+    Checked through `alpha`, against the `krippendorff` package.
     """
     return (np.cumsum(n_c, axis=1) - n_c / 2) / n_c.sum(axis=1, keepdims=True)

@@ -28,7 +28,10 @@ _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 
 
 def evaluated(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of a frame that belong to the evaluation itself, not to pilots, gold units or extra corpora."""
+    """The rows of a frame that belong to the evaluation itself, not to pilots, gold units or extra corpora.
+
+    Checked by hand.
+    """
     return frame[~frame["corpus"].str.fullmatch(f"{_PREPARATION}|{_EXTRA}")]
 
 
@@ -39,6 +42,8 @@ def in_scope(
 
     A comparison is left out when one of its two dialogues is. Raises ValueError for an id that no annotation of the
     method has.
+
+    Checked by hand.
     """
     out = pd.Series(False, index=annotations.index)
     for named, columns in ((dialogues, ["dialogue", "dialogue_b"]), (sessions, ["session"])):
@@ -58,6 +63,8 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
     label of a turn, dialogue or pair), annotations, annotators (missing where raters are positions), work_units, and
     once, twice, more: dialogues (pairs) by the number of annotations of their most often judged item. Rows without a
     method count over all methods: dialogues, annotations, annotators, work_units.
+
+    Checked by hand, and against printed counts of Finch et al. 2024, Table 2.
     """
     rows = []
     for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
@@ -99,6 +106,8 @@ def utterances(dialogues: pd.DataFrame) -> pd.DataFrame:
     Returns the rows with a system text, with `user_words`, `system_words` (by white space), `user_tokens`,
     `system_tokens` (by `TOKEN`), missing where a side said nothing; and `context_words`, `context_utterances`: what was
     said before this system turn. The first `user_text` of a dialogue may hold a whole history, one utterance a line.
+
+    Checked by hand.
     """
     out = dialogues[dialogues["system_text"].notna()].sort_values(["corpus", "dialogue", "turn"], kind="stable").copy()
     for side in ("user", "system"):
@@ -124,6 +133,8 @@ def texts(dialogues: pd.DataFrame) -> pd.DataFrame:
 
     `count`: dialogues (with text), interactors. `mean_count`: turns a dialogue (of one side: a turn is one message),
     tokens and words a user and a system turn. n is what the mean is over. Empty where there is no text.
+
+    Checked by hand.
     """
     sizes = utterances(dialogues)
     rows = []
@@ -163,6 +174,8 @@ def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
 
     Zhang et al. do not count alike everywhere. Beside these stand therefore: words with the speakers' names (one an
     utterance), response words of responses that have a reference, and what was said before the last exchange.
+
+    Checked by hand, and against the printed Table 1.
     """
     human = annotations[annotations["annotator_kind"] == "human"]
     sizes = utterances(dialogues)
@@ -231,6 +244,8 @@ def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame
 
     What could be judged: every turn and dialogue the study knows in the corpus, and every pair that anybody compared. n
     is how many there are. `times` says how often at least it was judged: once or twice.
+
+    Checked by hand.
     """
     known = {
         "turn": pd.concat([f[["corpus", "dialogue", "turn"]] for f in (dialogues, annotations)]).dropna(),
@@ -251,14 +266,20 @@ def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame
 
 
 def workload(annotations: pd.DataFrame) -> pd.DataFrame:
-    """What each known annotator did: corpus, group, method, annotator and `units`, the dialogues or pairs judged."""
+    """What each known annotator did: corpus, group, method, annotator and `units`, the dialogues or pairs judged.
+
+    Checked by hand.
+    """
     known = annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")]
     units = known.drop_duplicates(["corpus", "group", "method", "annotator", "dialogue", "dialogue_b"])
     return units.groupby(["corpus", "group", "method", "annotator"], sort=False).size().rename("units").reset_index()
 
 
 def workload_summary(work: pd.DataFrame) -> pd.DataFrame:
-    """Of each group and method, the median of what an annotator did, and the share of the busiest: result rows."""
+    """Of each group and method, the median of what an annotator did, and the share of the busiest: result rows.
+
+    Checked by hand.
+    """
     rows = []
     for (corpus, group, method), part in work.groupby(["corpus", "group", "method"], sort=False):
         keys = {"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit, "n": len(part)}
@@ -273,6 +294,8 @@ def shares(annotations: pd.DataFrame, labels: Iterable[Label], *, bins: int = 5)
 
     Every score of the scale has a row, also those nobody gave. Scales with more than 11 whole scores, or with
     fractions, are cut into `bins` equal parts, named `0-20`, … (each part includes its upper end).
+
+    Checked by hand.
     """
     known = {(label.method, label.id): label for label in labels}
     rows = []

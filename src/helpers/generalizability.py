@@ -56,10 +56,12 @@ class Components:
 
     @property
     def variance(self) -> dict[str, float]:
+        """Variance components, none below 0. Checked by hand."""
         return {facet: max(value, 0.0) for facet, value in self.raw.items()}
 
     @property
     def negative(self) -> list[str]:
+        """Facets whose estimate is below 0. Checked by hand."""
         return [facet for facet, value in self.raw.items() if value < 0]
 
 
@@ -163,6 +165,9 @@ def decision_study(
 
     Returns result rows `facet_variance` (`facet` in the condition), `generalizability` and `dependability`. No
     interval is given: with few systems none is trustworthy, and `note` says how many there are.
+
+    Its parts are `variance_components` and `generalizability`, each checked on its own; their rows checked through
+    them.
     """
     order = {(label.method, label.id): i for i, label in enumerate(labels)}
     chosen = first_annotations(annotations, first=None, kinds=kinds)

@@ -22,6 +22,8 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: i
     method and label.
 
     Labels that nobody judged twice have no row. Equal to `agreement.alpha_table` with the same annotations.
+
+    Checked against `agreement.alpha_table`.
     """
     known = {(label.method, label.id): label for label in labels}
     chosen = agreement.first_annotations(annotations, first=first)
@@ -40,7 +42,10 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: i
 
 def nominal_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: int | None = None) -> pd.DataFrame:
     """`plain_alphas` of labels with ordered scores as if their order meant nothing: wrong, and a control of what
-    matches the right definition."""
+    matches the right definition.
+
+    Checked against the `krippendorff` package.
+    """
     wrong = [replace(label, level="nominal") for label in labels]
     ordered = {(x.method, x.id) for x in labels if x.level == "ordinal" and x.scale != (0, 1)}
     keep = [pair in ordered for pair in zip(annotations["method"], annotations["label"], strict=True)]
@@ -49,14 +54,17 @@ def nominal_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first:
 
 def alphas(results: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The rows of alpha with the primary interval, and those with an interval over turns. Labels nobody judged twice
-    (n of 0) are left out."""
+    (n of 0) are left out.
+
+    Checked by hand.
+    """
     rows = results[(results["statistic"] == "alpha") & (results["n"] > 0)]
     over_turns = rows["resample_unit"] == "turn"
     return rows[~over_turns], rows[over_turns]
 
 
 def with_scope(results: pd.DataFrame, scope: str) -> pd.DataFrame:
-    """The rows of alpha, marked in their condition as computed on a paper's scope."""
+    """The rows of alpha, marked in their condition as computed on a paper's scope. Checked by hand."""
     rows = results[results["statistic"] == "alpha"].copy()
     rows["condition"] = [condition(**read_condition(c), scope=scope) for c in rows["condition"]]
     return rows

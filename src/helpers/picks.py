@@ -48,13 +48,18 @@ def picks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue
     """`n` independent picks, each as `pick_one` makes it; the first is the study's own.
 
     Pick number i depends on `seed` and i only: more picks do not change the earlier ones.
+
+    Checked against `pick_one`, and by counting how often each annotation is picked.
     """
     for chosen in masks(annotations, n, seed, keep=keep):
         yield annotations[chosen]
 
 
 def masks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[np.ndarray]:
-    """The rows of `picks` as (rows,) arrays, true where a row is picked: for callers that need sums only."""
+    """The rows of `picks` as (rows,) arrays, true where a row is picked: for callers that need sums only.
+
+    Checked through `picks`, which takes these rows.
+    """
     choose = _chooser(annotations, keep)
     for i in range(n):
         yield choose(generator(seed, "pick", str(i)))

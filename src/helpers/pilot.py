@@ -254,6 +254,8 @@ def least_mean(given: float | None, label: str, labels: Iterable[Label]) -> floa
 
     Finch et al. 2023 print no number: all systems above the middle of the scale passed, and none below (Table 1).
     Raises ValueError where neither is known.
+
+    Checked by hand.
     """
     scales = [x.scale for x in labels if x.id == label and METHODS[x.method].unit == "dialogue"]
     if given is None and not scales:

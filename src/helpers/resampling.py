@@ -106,7 +106,10 @@ def bootstrap_sums(
 def replicate_sums(
     rows, statistic: Statistic, *, unit: str, rng, counts=None, strata=None, n_resamples: int = 10_000
 ) -> Replicates:
-    """The resampled and leave-one-out values behind `bootstrap_sums`, for callers that need more than an interval."""
+    """The resampled and leave-one-out values behind `bootstrap_sums`, for callers that need more than an interval.
+
+    Checked through `bootstrap_sums`, which returns the intervals of these values.
+    """
     several = isinstance(rows, list | tuple)
     data = _aligned(several, rows, counts, strata)
     samples = [_Sums(*d, child) for d, child in zip(data, rng.spawn(len(data)), strict=True)]
@@ -148,7 +151,10 @@ def bootstrap_index(
 def replicate_index(
     n, statistic: Statistic, *, unit: str, rng, strata=None, n_resamples: int = 10_000, jackknife: bool = True
 ) -> Replicates:
-    """The resampled and leave-one-out values behind `bootstrap_index`."""
+    """The resampled and leave-one-out values behind `bootstrap_index`.
+
+    Checked through `bootstrap_index`, which returns the intervals of these values.
+    """
     data = _aligned(isinstance(n, list | tuple), n, strata)
     samples = [_Indices(*d, child) for d, child in zip(data, rng.spawn(len(data)), strict=True)]
     return _replicates(samples, statistic, unit, n_resamples, jackknife)

@@ -34,7 +34,10 @@ def sides(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def require_unit(annotations: pd.DataFrame, unit: str) -> None:
-    """Raise ValueError unless the column `unit` names the cluster of every annotation."""
+    """Raise ValueError unless the column `unit` names the cluster of every annotation.
+
+    Checked through the functions that call it: each refuses an unknown unit.
+    """
     if unit not in annotations or annotations[unit].isna().any():
         raise ValueError(f"unit: the column {unit!r} must be known for every annotation; name another unit")
 
@@ -59,13 +62,13 @@ def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def numbered(annotations: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
-    """The scores of `outcomes`, and for each the number of the estimate that it goes into."""
+    """The scores of `outcomes`, and for each the number of the estimate that it goes into. Checked by hand."""
     scores = outcomes(annotations)
     return scores, scores.groupby([*CELL, "statistic", "outcome"], sort=False, dropna=False).ngroup().to_numpy()
 
 
 def identities(scores: pd.DataFrame, codes: np.ndarray, independent_of: str) -> list[dict]:
-    """What identifies each estimate, and how many scores and annotators it has."""
+    """What identifies each estimate, and how many scores and annotators it has. Checked by hand."""
     keys = scores.loc[~pd.Series(codes, scores.index).duplicated(), [*CELL, "statistic", "outcome"]]
     who = scores["annotator"].groupby(codes).nunique() if "annotator" in scores else [None] * len(keys)
     counts = zip(np.bincount(codes).tolist(), who, strict=True) if len(keys) else []
@@ -74,7 +77,10 @@ def identities(scores: pd.DataFrame, codes: np.ndarray, independent_of: str) -> 
 
 
 def cluster_sums(scores: pd.DataFrame, codes: np.ndarray, unit: pd.Series) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each estimate the codes of its clusters, and (clusters, 3) their number of scores, sum, sum of squares."""
+    """For each estimate the codes of its clusters, and (clusters, 3) their number of scores, sum, sum of squares.
+
+    Checked by hand, and through design effects of statsmodels.
+    """
     x = scores["score"].to_numpy(dtype=float)
     frame = pd.DataFrame({"n": 1.0, "s": x, "q": x**2}).groupby([codes, pd.factorize(unit, sort=True)[0]]).sum()
     ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1] if len(frame) else []
@@ -83,7 +89,10 @@ def cluster_sums(scores: pd.DataFrame, codes: np.ndarray, unit: pd.Series) -> li
 
 
 def identity(key: Sequence, independent_of: str) -> dict:
-    """Columns of a result row from the values of CELL, statistic and outcome; what was taken as independent."""
+    """Columns of a result row from the values of CELL, statistic and outcome; what was taken as independent.
+
+    Checked by hand.
+    """
     *cell, statistic, outcome = key
     return {
         **dict(zip(CELL, cell, strict=True)),

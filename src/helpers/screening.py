@@ -24,6 +24,8 @@ def places(attempts: pd.DataFrame) -> pd.Series:
 
     The number at the end of its id where the ids of a task end in different numbers, as on the ABC-Eval platform; else
     the order in which the source has them.
+
+    Checked by hand.
     """
     out = pd.Series(0, index=attempts.index)
     for _, part in attempts.groupby(["corpus", "group", "task"], sort=False):

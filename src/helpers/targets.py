@@ -61,6 +61,8 @@ def find(
     study's own pick enters (`picks.picks`).
 
     Raises ValueError where nobody rated `label` for a dialogue of their own, or nobody else judged these dialogues.
+
+    Checked against designs put together step by step.
     """
     talked = dialogues.dropna(subset=["interactor"]).drop_duplicates(["corpus", "dialogue"])
     annotations = annotations.merge(talked[["corpus", "dialogue", "interactor"]], how="left", on=["corpus", "dialogue"])
@@ -82,7 +84,10 @@ def find(
 
 
 def main_group(annotations: pd.DataFrame) -> str:
-    """The group that judged the most labels, of these the one with most annotations, of these the first by name."""
+    """The group that judged the most labels, of these the one with most annotations, of these the first by name.
+
+    Checked by hand.
+    """
     pairs = annotations.drop_duplicates(["group", "method", "label"]).groupby("group").size()
     size = pd.DataFrame({"labels": pairs, "annotations": annotations.groupby("group").size()})
     return str(size.sort_index().sort_values(["labels", "annotations"], ascending=False, kind="stable").index[0])

