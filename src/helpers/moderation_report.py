@@ -55,19 +55,55 @@ def _ends(row: pd.Series) -> str:
     return f"{100 * row['ci_low']:.1f} to {100 * row['ci_high']:.1f}"
 
 
+def system_lines(rows: pd.DataFrame, look: Look) -> dict[str, str]:
+    """Systems that have rows, with their names, in the order of figures; those without a name come last."""
+    systems = sorted(rows["system"].unique(), key=lambda s: look.position("system", s))
+    return {s: look.name("system", s) for s in systems}
+
+
+def pair_lines(rows: pd.DataFrame, lines: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Rows of pairs, from the side of the system that `lines` has first, with `line`; and the names of those lines."""
+    place = {s: i for i, s in enumerate(lines)}
+    pairs = rows[rows["system_b"].notna()]
+    pairs = pairs[pairs["system"].map(place) < pairs["system_b"].map(place)]
+    pairs = pairs.assign(line=pairs["system"] + " " + pairs["system_b"])
+    seen = pairs.drop_duplicates("line")
+    between = zip(seen["line"], seen["system"], seen["system_b"], strict=True)
+    return pairs, {line: f"{lines[a]} against {lines[b]}" for line, a, b in between}
+
+
+def _head(rows: pd.DataFrame, look: Look) -> pd.DataFrame:
+    """Corpus, where there are several, and System."""
+    return look.named(rows[["corpus", "system"]])
+
+
 def lead_table(rows: pd.DataFrame, look: Look) -> pd.DataFrame:
     """Wins less losses of pairs of systems, in percent of their comparisons, with Holm-adjusted p-values."""
     leads = rows[rows["statistic"] == "moderation_lead"]
     percent = leads.assign(**{k: 100 * leads[k] for k in ("estimate", "ci_low", "ci_high")})
-    return pd.DataFrame(
-        {
-            "System": [look.name("system", s) for s in leads["system"]],
+    return _head(leads, look).assign(
+        **{
             "Against": [look.name("system", s) for s in leads["system_b"]],
             "Wins less losses (%)": tables.intervals(percent, 1),
             "p (Holm)": leads["p_adjusted"],
             "Judgements": leads["n"],
         }
     )
+
+
+def flag_table(rows: pd.DataFrame, look: Look) -> pd.DataFrame:
+    """Shares of judgements that flag a reply, in percent, with intervals. rows : `flagged_rate`."""
+    percent = rows.assign(**{k: 100 * rows[k] for k in ("estimate", "ci_low", "ci_high")})
+    shown = {"Flagged (%)": tables.intervals(percent, 1), "Judgements": rows["n"]}
+    return _head(rows, look).assign(**shown)
+
+
+def overlap_table(rows: pd.DataFrame, titles: Mapping[str, str], look: Look) -> pd.DataFrame:
+    """Mean scores by system, a column a metric. rows : `overlap`. titles : metric -> heading, in order."""
+    text = rows.assign(text=tables.intervals(rows, 2)).set_index(["corpus", "system", "metric"])["text"]
+    wide = text.unstack("metric").reindex(columns=[m for m in titles if (rows["metric"] == m).any()])  # noqa: PD010
+    wide = wide.reset_index().rename(columns=titles)
+    return pd.concat([_head(wide, look), wide.drop(columns=["corpus", "system"])], axis=1)
 
 
 def agreement(rows: pd.DataFrame) -> str:
