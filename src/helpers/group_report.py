@@ -199,9 +199,7 @@ def what_chance_gives(found: pd.DataFrame, look: Look, margin: float) -> str:
         held = rows["verdict"].isin([DIFFERS, BOTH]).sum()
         text += f" {none(held)} after Holm's adjustment."
         robust = rows["verdict"].isin([ROBUST, BOTH]).sum()
-        text += (
-            f" {none(robust).capitalize()} can be called robust, that is, shown to differ by less than {margin:g} in"
-        )
+        text += f" {robust} of {len(rows)} can be called robust, that is, shown to differ by less than {margin:g} in"
         text += f" every pair of systems (the smallest margin that could be claimed is {_least(rows)})."
         lines.append(text)
     return "\n".join(lines)

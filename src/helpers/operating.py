@@ -172,7 +172,8 @@ def power_curves(data: Panel, plan: Plan, *, sizes: Sequence[int], alpha: float 
         for test in tests:
             p = draw_p_values(data, test, weights)[0]  # (draws, pairs, labels)
             null = _null_p(data, test, n, plan)
-            level = np.nan_to_num(np.nanquantile(null, alpha, axis=0, method="lower"), nan=0.0)
+            level, known = np.zeros(null.shape[1]), ~np.isnan(null).all(axis=0)
+            level[known] = np.nanquantile(null[:, known], alpha, axis=0, method="lower")
             for size, limit in (("nominal", alpha), ("corrected", level)):
                 keys = {"test": test, "alpha": alpha, "n_dialogues": n, "effect": "observed", "size": size}
                 rows += _powers(data, p, limit, keys | {"within": "session" if test == "session" else None})
