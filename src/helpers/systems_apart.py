@@ -35,17 +35,17 @@ class Cell:
 
     @property
     def rows(self) -> int:
-        """Judged rows (dialogues, pairs) of all methods: the size of the cell."""
+        """Judged rows (dialogues, pairs) of all methods: the size of the cell. Checked by hand."""
         return sum(len(p.system) for p in self.panels)
 
     def smallest(self) -> int:
-        """The fewest dialogues a system has in a method; pairs of systems for comparisons."""
+        """The fewest dialogues a system has in a method; pairs of systems for comparisons. Checked by hand."""
         sizes = [p.rows_of(a, b).sum() if p.unit == "pair" else min((p.system == a).sum(), (p.system == b).sum())
                  for p in self.panels for a, b in p.pairs]  # fmt: skip
         return int(min(sizes))
 
     def draw_size(self, n: int) -> int | None:
-        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw."""
+        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw. Checked by hand."""
         counts = [pd.Series(p.system).value_counts().max() for p in self.panels if p.unit != "pair"]
         counts += [p.rows_of(a, b).sum() for p in self.panels if p.unit == "pair" for a, b in p.pairs]
         return n if max(counts) > n else None
@@ -57,6 +57,8 @@ def cells(annotations: pd.DataFrame, dialogues: pd.DataFrame, *, systems: Sequen
     annotations : by people, of the evaluation itself. systems : those to compare, in the order of figures. Systems of
     which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of it; so are methods with fewer
     than two systems, and groups without a method.
+
+    Checked by hand.
     """
     out = []
     annotations = annotations[annotations["system"].isin(list(systems))]
@@ -104,6 +106,8 @@ def tests(cell: Cell, *, seed: int, within: str, n_permutations: int) -> tuple[p
     Returns rows system_difference with p-values adjusted by Holm within each label and test; and n_significant counted
     from them, which have the families over all labels, too. Families of many comparisons get more permutations
     (PER_COMPARISON).
+
+    Checked against statsmodels: z tests of real marks, and Holm's adjustment within each family.
     """
     n_permutations = max(n_permutations, PER_COMPARISON * sum(len(p.pairs) * len(p.labels) for p in cell.panels))
     found = []
@@ -124,7 +128,10 @@ def tests(cell: Cell, *, seed: int, within: str, n_permutations: int) -> tuple[p
 
 def draws(cell: Cell, *, n: int, n_draws: int, seed: int, within: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Counts over draws of `n` dialogues a system, by the published test and the permutation test (its normal
-    approximation), unadjusted and by Holm; and the tests of the first draw. See `sensitivity.count_significant`."""
+    approximation), unadjusted and by Holm; and the tests of the first draw. See `sensitivity.count_significant`.
+
+    Checked against `sensitivity.count_significant`, panel by panel.
+    """
     within = min(_within(p, within) for p in cell.panels)  # 'interactor' only where all panels allow it
     counts, first = sensitivity.count_significant(cell.panels, n=n, n_draws=n_draws, seed=seed, within=within)
     counts = counts[~counts["condition"].str.contains("adjust=b", regex=False)]  # bh, by: only for all dialogues
@@ -132,7 +139,10 @@ def draws(cell: Cell, *, n: int, n_draws: int, seed: int, within: str) -> tuple[
 
 
 def errors(cell: Cell, *, n: int, n_runs: int, seed: int, within: str, n_permutations: int) -> pd.DataFrame:
-    """How often each test finds a difference within one system, at up to n dialogues a side: `power.null_rejection`."""
+    """How often each test finds a difference within one system, at up to n dialogues a side: `power.null_rejection`.
+
+    Checked against `power.null_rejection`, panel by panel.
+    """
     found = []
     for data in cell.panels:
         size = min(n, int(pd.Series(data.system).value_counts().max()) // 2)
@@ -147,7 +157,10 @@ def errors(cell: Cell, *, n: int, n_runs: int, seed: int, within: str, n_permuta
 
 
 def planning(cell: Cell, *, sizes: Sequence[int], n_draws: int, seed: int, within: str) -> pd.DataFrame:
-    """Power of the permutation test by number of dialogues, and the difference that the observed number would find."""
+    """Power of the permutation test by number of dialogues, and the difference that the observed number would find.
+
+    Checked against `power.power_by_size` and `power.detectable`, panel by panel.
+    """
     found = []
     for data in cell.panels:
         given = {"n_draws": n_draws, "seed": seed, "within": _within(data, within)}

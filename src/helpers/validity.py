@@ -101,7 +101,10 @@ def linear_test(r: float, n: int, k: int = 1) -> tuple[float, float]:
 
 
 def squared(interval: Interval) -> Interval:
-    """The interval of a squared quantity from that of the signed one: its values squared, so 0 when it spans 0."""
+    """The interval of a squared quantity from that of the signed one: its values squared, so 0 when it spans 0.
+
+    Checked by hand.
+    """
     ends = sorted((interval.low**2, interval.high**2))
     low = 0.0 if interval.low <= 0 <= interval.high else ends[0]
     return replace(interval, estimate=interval.estimate**2, low=low, high=ends[1])
