@@ -11,10 +11,10 @@ from helpers import (
     coverage_plots,
     label_ranks,
     label_selection,
-    published,
     sensitivity_plots,
     systems_apart,
     validity,
+    verdicts,
 )
 from helpers import coverage_report as covered
 from helpers import sensitivity_report as apart
@@ -118,12 +118,11 @@ def test_a_halo_is_warned_of_where_one_person_gave_all_labels(importance):
     assert "ABC-Eval behaviour 0.07" in text
 
 
-def test_the_printed_number_of_pairs_is_held_against_ours(importance):
-    printed = published.load("finch2023", "Text 7.2")
-    count = {"statistic": "count", "condition": f"what={COMPARATIVE_QUALITY}"}
-    assert "184: equal" in valid.beside(pd.DataFrame([count | {"estimate": 184.0}]), printed)
-    assert "183: not equal" in valid.beside(pd.DataFrame([count | {"estimate": 183.0}]), printed)
-    assert "there are none here" in valid.beside(importance, printed)
+@pytest.mark.parametrize(("n", "verdict"), [(184.0, "matches"), (183.0, "differs")])
+def test_the_printed_number_of_pairs_is_held_against_ours(n, verdict):
+    count = {"statistic": "count", "condition": f"what={COMPARATIVE_QUALITY}", "estimate": n}
+    cells = verdicts.beside(pd.DataFrame([count]), "abc_eval", "04_importance")
+    assert verdicts.table(cells)[["Printed", "Verdict"]].to_numpy().tolist() == [["184", verdict]]
 
 
 @pytest.fixture(scope="module")
@@ -266,6 +265,19 @@ def test_methods_are_told_apart_by_cross_validation(searched):
     assert "cannot be compared" in covered.verdict(empty, DIALOGUE_QUALITY, LOOK)
 
 
+def test_what_the_paper_says_in_words_stands_beside_coverage(searched):
+    share = searched[(searched["statistic"] == "selection_frequency") & (searched["method"] == "behavior")]
+    share = share[share["target"] == DIALOGUE_QUALITY].set_index("label")["estimate"]
+    assert len(share) == 2
+    one, other = share.index
+    text = covered.beside(searched, LOOK, [one])
+    often = f"{100 * share[one]:.0f} %"
+    said = f"in a median of {often} (fewest: {LOOK.name('label', one, 'behavior')}, {often})"
+    assert f"{said}, the other behaviours in {100 * share[other]:.0f} %" in text
+    assert "the other behaviours" not in covered.beside(searched, LOOK, [one, other])
+    assert covered.beside(searched, LOOK, ["unheard_of"]) == ""
+
+
 def test_figures_of_coverage_keep_the_targets_apart(searched):
     assert len(coverage_plots.path_figure(searched, LOOK).axes) == 2
     one = searched[searched["target"] == DIALOGUE_QUALITY]
@@ -284,7 +296,7 @@ def test_what_is_kept_is_told_with_its_thresholds():
     assert text.startswith("1 of 2 labels reaches every threshold (alpha of 0.4 or more,")
     assert "ABC-Eval behaviour: Ignore." in text
     none = covered.kept(selected.assign(kept=False), LOOK, limits)
-    assert none.startswith("None of 2 labels reach")
+    assert none.startswith("0 of 2 labels reach")
     free = LabelSelection(min_alpha=None, excludes_zero=False, min_pairs=None, min_selected=None)
     assert "(none is set)" in covered.kept(label_selection.select(values, free), LOOK, label_selection.limits(free))
     table = covered.kept_table(label_selection.rows(selected, thresholds), LOOK)

@@ -237,13 +237,17 @@ def test_printed_numbers_are_read_as_they_are_worded():
     given["printed"], given["wording"] = ["1", "12", "20"], ["less than 1% of responses", "about 12%", "about 20%"]
     given["here"], given["ci_low"], given["ci_high"] = [0.4, 10.0, 30.0], [0.0, 8.0, 25.0], [2.0, 12.0, 40.0]
     cells = performance_report.read(given)
-    assert cells["reading"].tolist() == ["holds", "inside", "outside"]
-    assert "Of 2 printed numbers that have an interval here, 1 lie inside it. Outside: bad2 (all)." in (
-        performance_report.of_printed(cells)
-    )
+    assert cells["reading"].tolist() == ["open", "inside", "outside"]  # 0.4 is less than 1, its interval reaches to 2
+    said = performance_report.of_printed(cells)
+    assert "Of 2 printed numbers that have an interval here, 1 lies inside it. Outside: bad2 (all)." in said
+    assert "Of 1 printed bound 0 hold; 1 is open, because our interval reaches over it." in said
+    sure = performance_report.read(given.assign(ci_high=[0.9, 12.0, 40.0]))
+    assert sure["reading"].iloc[0] == "holds"
+    assert "Of 1 printed bound 1 holds." in performance_report.of_printed(sure)
     table = performance_report.printed_table(cells)
     assert table["Interval"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
-    assert performance_report.read(given.assign(here=2.0))["reading"].iloc[0] == "does not hold"
+    above = performance_report.read(given.assign(here=2.0, ci_low=1.5, ci_high=3.0))
+    assert above["reading"].iloc[0] == "does not hold"
 
 
 def test_printed_numbers_find_their_rates_and_intervals():

@@ -275,6 +275,10 @@ class TestBots:
         said = pilot_report.of_bots(found, LOOK, 3.0)
         assert said.startswith("With a mean of at least 3, a, b and d pass; c does not.")
         assert "the interval of d holds 3" in said
+        alike = pilot.bots(self.frame([*scores, *[("e", f"p{i}", 1) for i in range(9)]]), "quality", least=3.0)
+        assert pilot_report.of_bots(alike, LOOK, 3.0).endswith(
+            "might have decided otherwise. Of e no interval can be given."
+        )
         rows = pilot_report.bot_rows(found, LOOK)
         assert rows["block"].tolist() == ["a", "b", "d", "c"]
         assert (rows["light_low"] < rows["estimate"]).all()

@@ -180,6 +180,7 @@ def test_what_a_notebook_shows_beside_the_paper():
     ]
     assert verdicts.tally(found)[["match", "differs", "needs_data", "cells"]].to_numpy().tolist() == [[1, 1, 1, 3]]
     assert verdicts.told(found).startswith("Of 2 printed numbers that the data speak to: 1 matches; 1 differs.")
+    assert "2 match; 2 differ." in verdicts.told(pd.concat([found, found]))
     fitted = judged(cells(("a", "x", "0.55")), entry(note="n"), entry(fitted="a list", keys={"k": 1, "list": "found"}))
     assert verdicts.told(fitted).endswith("- T, matches, fitted: a list")
     assert verdicts.told(judged(cells(("c", "x", "1")), entry())) == ""

@@ -5,6 +5,8 @@ Sentences speak of cross-validated fits at equal numbers of labels and of half-s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -125,7 +127,7 @@ def verdict(rows: pd.DataFrame, target: str, look: Look) -> str:
     name = "R²" if target == DIALOGUE_QUALITY else "pseudo-R²"
     said = [
         f"{tables.plain(look.name('method', r.method))} {tables.number(r.cross_validated)}"
-        f" ({tables.number(r.common)} on the same data; {tables.number(r.permuted_p95)} is reached in noise)"
+        f" ({tables.number(r.common)} on the same data, where noise reaches {tables.number(r.permuted_p95)})"
         for r in table.itertuples()
     ]
     k, n = int(table["k"].iloc[0]), int(table["n"].iloc[0])
@@ -165,6 +167,48 @@ def stable(rows: pd.DataFrame, look: Look, share: float = 0.8) -> str:
         f"Selected in at least {100 * share:.0f} % of half-samples of the people (a useless label in about a third):"
     )
     return "\n".join([first, "", *lines]) if lines else ""
+
+
+def beside(rows: pd.DataFrame, look: Look, named: Sequence[str]) -> str:
+    """What Section 7.4 of Finch et al. 2023 says in words, and what is found here; empty without those behaviours.
+
+    named : behaviours that the section calls distinct. The rest is drawn (Figure 3) or printed in bold (Table 4).
+    """
+    chosen_again = rows[(rows["statistic"] == "selection_frequency") & (rows["method"] == "behavior")]
+    chosen_again = chosen_again[chosen_again["estimate"].notna()]
+    if not chosen_again["label"].isin(named).any():
+        return ""
+    names = tables.listing(look.name("label", label, "behavior") for label in named)
+    first = "Figure 3 is drawn, not printed, and which labels are kept is shown in bold type (Table 4), which the text"
+    first += (
+        " does not carry: no value can be held against ours. In words, Section 7.4 says that behaviours cover quality"
+    )
+    first += f" better than the other methods, and calls {len(named)} of them distinct: {names}. Here:"
+    lines = []
+    for target in [t for t in TITLES if (chosen_again["target"] == t).any()]:
+        share = chosen_again[chosen_again["target"] == target].set_index("label")["estimate"]
+        inside = share.index.isin(named)
+        least = look.name("label", share[inside].idxmin(), "behavior") if inside.any() else ""
+        text = f"- {TITLES[target]}: {_most(rows, target, look)}"
+        text += f"half-samples select those named in a median of {_percent(share[inside].median())}"
+        text += f" (fewest: {least}, {_percent(share[inside].min())})"
+        lines.append(
+            text + (f", the other behaviours in {_percent(share[~inside].median())}" if not inside.all() else "")
+        )
+    return "\n".join([first, "", *lines])
+
+
+def _most(rows: pd.DataFrame, target: str, look: Look) -> str:
+    """Which method explains most on people left out, at equal size; empty where methods cannot be compared."""
+    table = equal_size(rows, target)
+    if len(table) < 2:
+        return ""
+    top = table.loc[table["cross_validated"].idxmax(), "method"]
+    return f"on people left out {look.name('method', top)} explains most at equal size; "
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def near(rows: pd.DataFrame, look: Look) -> str:
@@ -221,7 +265,7 @@ def kept(selected: pd.DataFrame, look: Look, applied: dict[str, float]) -> str:
     """What is kept, and which threshold decides."""
     mine, total = look.sort(selected[selected["kept"]]), len(selected)
     limits = tables.listing(_threshold(c, v) for c, v in applied.items())
-    text = f"{len(mine) or 'None'} of {_many(total, 'label')} reach{'es' if len(mine) == 1 else ''} every threshold"
+    text = f"{len(mine)} of {_many(total, 'label')} reach{'es' if len(mine) == 1 else ''} every threshold"
     text += f" ({limits})" if applied else " (none is set)"
     parts = []
     for method, part in mine.groupby("method", sort=False):

@@ -51,10 +51,12 @@ def grid_figure(
     heights = _heights([part["y"].max() + ROW for part in panels.values()], n)
     each = 1.6 if n > 2 else 2.9
     width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in names for b in part) + each * n + 0.3))
-    size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75}
-    fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
     hues = list(dict.fromkeys(rows["hue"]))
     styles = {hue: (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]) for i, hue in enumerate(hues)}
+    legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
+    lines = -(-len(legend) // _legend_columns(width, legend))
+    size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0)}
+    fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
     for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
         for hue, own in part.groupby("hue", sort=False):
             paint(ax, own, *styles[hue])
@@ -65,16 +67,15 @@ def grid_figure(
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     fig.supxlabel(xlabel, fontsize=8)
-    _legend(fig, [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys])
+    if legend:
+        fig.legend(handles=legend, loc="outside upper left", ncols=_legend_columns(width, legend))
     return fig
 
 
-def _legend(fig: Figure, handles: list) -> None:
-    """One legend above the figure, in as many columns as its texts leave room for."""
+def _legend_columns(width: float, handles: Sequence[mpl.lines.Line2D]) -> int:
+    """As many columns as the texts of a legend above the figure leave room for."""
     longest = max((len(h.get_label()) for h in handles), default=0)
-    columns = max(1, int(fig.get_figwidth() / (0.068 * longest + 0.5)))
-    if handles:
-        fig.legend(handles=handles, loc="outside upper left", ncols=min(columns, len(handles)))
+    return max(1, min(int(width / (0.068 * longest + 0.5)), len(handles)))
 
 
 def _heights(sizes: Sequence[float], n: int) -> list[float]:

@@ -190,7 +190,6 @@ class Importance(Section):
 
     target: str = Field("quality", description="label that interactors gave their own dialogues, and that is predicted")
     group: str | None = Field(None, description="group whose judgements predict it; null: the one with most labels")
-    published: Published | None = Field(None, description="printed numbers to show beside; panels are not used")
 
 
 class Sensitivity(Section):

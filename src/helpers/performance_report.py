@@ -121,14 +121,16 @@ def beside(results: pd.DataFrame, study: str, notebook: str) -> pd.DataFrame:
 def read(cells: pd.DataFrame) -> pd.DataFrame:
     """Printed numbers with what follows from their wording and our interval (`reading`).
 
-    A number that is printed as a bound holds or does not; another lies inside our interval or outside. Equality at the
-    printed decimals is no test of numbers that are printed as about, nearly or around something.
+    A number that is printed as a bound holds or does not, and is open where our interval reaches over it; another lies
+    inside our interval or outside. Equality at the printed decimals is no test of numbers that are printed as about,
+    nearly or around something.
     """
     inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
     reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
     reading[cells["ci_low"].isna()] = None
     bound = cells["wording"].str.startswith("less than") & cells["here"].notna()
     reading[bound] = np.where(cells["here"] < cells["value"], "holds", "does not hold")[bound]
+    reading[bound & inside] = "open"
     return cells.assign(reading=reading)
 
 
@@ -147,6 +149,19 @@ def of_printed(cells: pd.DataFrame) -> str:
     out = tested[tested["reading"] == "outside"]
     if tested.empty:
         return ""
-    text = f"Of {len(tested)} printed numbers that have an interval here, {len(tested) - len(out)} lie inside it."
+    inside = len(tested) - len(out)
+    text = f"Of {len(tested)} printed numbers that have an interval here, {_do(inside, 'lie')} inside it."
     names = [f"{cell.row} ({cell.column})".replace("_", " ") for cell in out.itertuples()]
-    return text + (f" Outside: {tables.listing(names)}." if len(out) else "")
+    text += f" Outside: {tables.listing(names)}." if len(out) else ""
+    n = cells["reading"].value_counts().reindex(["holds", "open", "does not hold"], fill_value=0)
+    if n.sum():
+        text += f" Of {n.sum()} printed bound{'' if n.sum() == 1 else 's'} {_do(n['holds'], 'hold')}"
+        text += f"; {n['open']} {'is' if n['open'] == 1 else 'are'} open, because our interval reaches over it" * bool(
+            n["open"]
+        )
+        text += "."
+    return text
+
+
+def _do(n: int, verb: str) -> str:
+    return f"{n} {verb}{'s' if n == 1 else ''}"

@@ -59,11 +59,14 @@ def of_bots(results: pd.DataFrame, look: Look, least: float) -> str:
     ]
     text = f"With a mean of at least {least:g}, {'; '.join(said)}."
     people = _kind(results, "annotator")
-    near = people[(people["ci_low"] < least) & (people["ci_high"] > least) | people["ci_low"].isna()]
+    near = people[(people["ci_low"] < least) & (people["ci_high"] > least)]
     if len(near):
         names = tables.listing(look.name("system", s) for s in near["system"])
-        text += f" When people are left out one at a time, the interval of {names} holds {least:g}, or there is none:"
+        text += f" When people are left out one at a time, the interval of {names} holds {least:g}:"
         text += " other students might have decided otherwise."
+    without = people[people["ci_low"].isna()]
+    if len(without):
+        text += f" Of {tables.listing(look.name('system', s) for s in without['system'])} no interval can be given."
     return text
 
 

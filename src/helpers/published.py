@@ -43,6 +43,11 @@ def load(paper: str | None = None, element: str | None = None, folder: Path = FO
     return frame.reset_index(drop=True)
 
 
+def labels(name: str, folder: Path = FOLDER) -> pd.DataFrame:
+    """A file of text facts, such as what a paper says of its labels: one row an item, all columns as text."""
+    return pd.read_csv(folder / name, dtype=str, keep_default_na=False)
+
+
 def fits(part: str, value: str) -> bool:
     """Whether a value is what one part of a pattern asks for."""
     if part.startswith("!"):

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from helpers import plotting, published, tables
+from helpers import plotting, tables
 from helpers.look import Look
 from helpers.schema import read_condition
 from helpers.targets import Targets
@@ -265,14 +265,3 @@ def _plain_name(row: pd.Series, look: Look) -> str:
 
 def _name(row: pd.Series, look: Look) -> str:
     return tables.plain(_plain_name(row, look))
-
-
-def beside(results: pd.DataFrame, printed: pd.DataFrame) -> str:
-    """The one number the text prints, the pairs behind the logits, beside ours."""
-    n = printed[printed["row"] == "comparative_model_n"].iloc[0]
-    here = results[(results["statistic"] == "count") & (results["condition"] == f"what={COMPARATIVE_QUALITY}")]
-    text = f"Figure 2 has no printed values. {n['element']} prints {n['printed']} pairs with a preferred dialogue;"
-    if here.empty:
-        return f"{text} there are none here."
-    same = published.agrees(n["value"], int(n["decimals"]), float(here["estimate"].iloc[0]))
-    return f"{text} here there are {int(here['estimate'].iloc[0])}: {'equal' if same else 'not equal'}."

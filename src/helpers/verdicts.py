@@ -25,6 +25,7 @@ from helpers.schema import RESULTS, read_condition
 MATCH, FITTED, NOISE, DIFFERS, NEEDS = "match", "match_fitted", "within_noise", "differs", "needs_data"
 #: as readers know them
 WORDS = {MATCH: "matches", FITTED: "matches, fitted", NOISE: "within the range over picks", DIFFERS: "differs"}
+_SEVERAL = {MATCH: "match", FITTED: "match, fitted", DIFFERS: "differ"}
 Results = Mapping[tuple[str, str], pd.DataFrame]
 _VALUES = ["estimate", "ci_low", "ci_high"]
 _SIDES = ("panel", "row", "column")
@@ -194,7 +195,7 @@ def told(cells: pd.DataFrame) -> str:
     if there.empty:
         return ""
     n = there["verdict"].value_counts()
-    said = "; ".join(f"{n[v]} {name}" for v, name in WORDS.items() if v in n)
+    said = "; ".join(f"{n[v]} {name if n[v] == 1 else _SEVERAL.get(v, name)}" for v, name in WORDS.items() if v in n)
     text = f"Of {len(there)} printed numbers that the data speak to: {said}."
     notes = there[there["verdict"].isin([FITTED, DIFFERS, NOISE]) & (there["note"] != "")]
     reasons = [
