@@ -91,6 +91,28 @@ class TestPower:
         by_formula = [TTestPower().solve_power(e, alpha=0.05, power=0.8) for e in ends]
         assert [low, high] == pytest.approx(by_formula, rel=0.2)
 
+    @pytest.mark.parametrize("d", [0.4, 0.9, 1.6])
+    def test_few_conversations_are_those_that_the_t_test_needs(self, d):
+        """Where a difference is large a t test needs more than its normal approximation says."""
+        rng = np.random.default_rng(5)
+        x = rng.normal(size=20_000)
+        x = (x - x.mean()) / x.std(ddof=1)
+        given = {"rng": rng, "n_resamples": 300, "confidence": 0.95}
+        ends = power.size_interval(power.sample(x + d), None, 0.8, 0.05, **given)
+        needed = TTestPower().solve_power(d, alpha=0.05, power=0.8)
+        assert np.mean(ends) == pytest.approx(needed, abs=0.7)
+        ends = power.size_interval(power.sample(x + d), power.sample(x), 0.8, 0.05, **given)
+        assert np.mean(ends) == pytest.approx(TTestIndPower().solve_power(d, alpha=0.05, power=0.8), rel=0.03, abs=0.3)
+
+    def test_without_spread_the_sign_test_says_how_many(self):
+        low, high = power.size_interval(
+            power.sample([1.0] * 30), None, 0.8, 0.05, rng=np.random.default_rng(1), n_resamples=200, confidence=0.95
+        )
+        p = power.p_values(power.sample([1.0]), None, int(np.ceil(low)), 1, np.random.default_rng(1))
+        before = power.p_values(power.sample([1.0]), None, int(np.ceil(low)) - 1, 1, np.random.default_rng(1))
+        assert low == high
+        assert p[0] < 0.05 <= before[0]
+
     def test_an_absent_difference_has_no_upper_end(self):
         values = np.repeat([-1.0, 1.0], 20)
         _, high = power.size_interval(

@@ -162,9 +162,8 @@ class TestRows:
         c, rows = results
         titles, parts = shown.technique_titles(c), dict.fromkeys(rows["part"].dropna(), "")
         assert "later turns" in report.turns(rows)
-        assert "of 1 reached" in report.hours(rows, titles, parts, 0.8)[0]
         assert "errs in" in report.errors(rows, 0.05, 100)
-        assert report.same_winner(rows, titles, parts) == ""
+        assert report.same_winner(rows, parts) == ""
         assert report.reused(rows, titles) == ""
         empty = rows.iloc[:0]
         for text in (
@@ -174,7 +173,41 @@ class TestRows:
             report.dependence(empty),
         ):
             assert text == ""
-        assert report.hours(empty, titles, {}, 0.8) == []
+        lk = look.Look({}, {"system": {"b": "Bot *b*"}, "method": {}, "group": {}})
+        assert report.hours(shown.middle_table(empty, titles, lk), 0.8) == []
+        said = report.compared(c, {"one_pair": ["a", "b"]}, lk)
+        assert "- Pairs: *one pair* is a against Bot \\*b\\*. The system named first" in said
+        assert said.endswith("- Questions: quality.")
+
+    def test_the_middle_of_contests_counts_those_not_reached_as_longest(self):
+        lk = look.Look({}, {"system": {}, "method": {}, "group": {"g": "Group"}})
+        hours = {"fast": [1.0, 2.0, np.nan], "slow": [3.0, 9.0, 8.0], "never": [5.0, np.nan, np.nan]}
+        rows = [
+            {"statistic": "hours_to_power", "part": "main / g", "technique": t, "estimate": h}
+            for t, found in hours.items()
+            for h in found
+        ]
+        titles = {t: t.capitalize() for t in hours}
+        found = shown.middle_table(pd.DataFrame(rows), titles, lk)
+        assert found["Hours"].fillna(-1).tolist() == [2.0, 8.0, -1]
+        assert found["Reached"].tolist() == [2, 3, 1]
+        (said,) = report.hours(found, 0.8)
+        assert said == (
+            "**Group.** To find a difference with 80 % power, half of the contests take at most 2.0 hours under Fast,"
+            " the fewest; at most 8.0 hours under Slow, the most; half or more are not reached with the most that was"
+            " tried under: Never."
+        )
+
+    def test_one_judgement_told_twice_is_said_to_be_one(self):
+        def rows(share):
+            head = {"part": "p", "technique": "choice", "against": "points"}
+            cells = [("same_winner", 0.9, None), ("same_winner", 0.7, None), ("same_sitting", share, None)]
+            cells += [("tied_share", 0.5, "choice"), ("tied_share", 0.25, "points")]
+            return pd.DataFrame([head | {"statistic": s, "estimate": v, "of": of} for s, v, of in cells])
+
+        said = report.same_winner(rows(0.0), {"p": ""})
+        assert said.endswith(": 70 to 90 % (ties: 50 % of the comparisons, 25 % of the ratings).")
+        assert "one judgement told in two ways" in report.same_winner(rows(1.0), {"p": ""})
 
     def test_figures_and_tables_are_made(self, results):
         c, rows = results
@@ -190,6 +223,14 @@ class TestRows:
         assert len(technique_plots.power_figure(ready, shown.technique_titles(c), heads, 0.05, 0.8).axes) == 2
         assert len(shown.hours_table(rows, lines, shown.technique_titles(c))) == 1
         assert shown.seconds_table(rows, c, lk)["Seconds"].notna().all()
+        table = shown.score_table(rows, c, lk, ["quality"])
+        assert table["System"].tolist() == ["a", "b"]
+        score = rows[(rows["statistic"] == "technique_score") & (rows["technique"] == "single_turn")]
+        marked = c.sittings["single_turn"].groupby("system")[["won", "n"]].sum()
+        share = marked["won"] / marked["n"]
+        assert score.set_index("system")["estimate"].to_dict() == pytest.approx(share.to_dict())
+        heading = next(h for h in table if h.startswith(c.title("single_turn")))
+        assert table[heading].str.startswith(tuple(f"{100 * v:.0f}" for v in share)).all()
 
     def test_a_pair_that_nobody_judged_gives_no_rows(self):
         frame = people(pd.concat([COMPARED, SINGLE]))
@@ -217,6 +258,7 @@ def test_ratings_and_comparisons_of_the_same_dialogues(raw_data):
     assert len(c.labels) == 8
     rows = quality_tables.unfold(techniques.sign_rows(c, **BOOT))
     assert len(rows[rows["statistic"] == "same_winner"]) == 16
+    assert (rows.loc[rows["statistic"] == "same_sitting", "estimate"] == 0).all()  # tasks of their own
     raw = json.loads((raw_data / "finch2024" / "data_student_external_comparative.json").read_text())
     part = raw["student_external_comparative"]
     scores = [m["score"] for d in part["dialogues"].values() for m in d["comparative_annotations"]["quality"]]
@@ -238,6 +280,9 @@ def test_most_comparisons_of_chats_tie(raw_data):
     }
     assert {k: len(v) for k, v in raw.items()} == {"convai2": 5123, "dailydialog": 2136}
     assert {k: round(100 * (v["winner"] == "tie").mean()) for k, v in raw.items()} == {"convai2": 68, "dailydialog": 79}
+    told = techniques.sign_rows(c, **BOOT)
+    # either side's points decide the winner: it is one judgement, which the page says
+    assert told.loc[told["statistic"] == "same_sitting", "estimate"].between(0.99, 1).all()
     for cut in (2, 3, 5):
         found = c.sittings[f"choice_{cut}"]
         for name, table in raw.items():

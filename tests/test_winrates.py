@@ -185,6 +185,18 @@ class TestEffective:
         assert np.isnan(found["agrees"].iloc[2])
         assert len(found) == 3  # nobody rated the fourth pair
 
+    def test_which_comparisons_came_with_a_rating(self):
+        def sittings(rows):
+            columns = ["annotator", "work_unit", "dialogue", "dialogue_b"]
+            return pd.DataFrame(rows, columns=columns)
+
+        rated = sittings([("A", "u1", "c", None), ("B", "u2", "d", None), ("C", None, "e", None)])
+        compared = sittings(
+            [("A", "u1", "x", "c"), ("B", "u9", "d", "x"), ("A", "u2", "d", "x"), ("C", None, "e", "x")]
+        )
+        # the first alone: another unit, another person, and units that nobody knows do not count
+        assert effective.same_sitting(compared, rated) == 0.25
+
 
 class TestPrinted:
     """What the printed rates of Smith et al. 2022 allow: the definitions of ties that fit, and the combination."""

@@ -133,6 +133,19 @@ def combined(
     return found.row() | {"n": sum(len(p) for p in parts)}
 
 
+def same_sitting(compared: pd.DataFrame, rated: pd.DataFrame) -> float:
+    """Share of comparisons that their annotator made in the same work unit as a rating of one of the two dialogues.
+
+    compared, rated : `sittings`. Those whose work unit is not known count as made apart. Checked by hand.
+    """
+    keys = ["annotator", "work_unit", "dialogue"]
+    seen = set(rated.dropna(subset=["work_unit"])[keys].itertuples(index=False, name=None))
+    sides = [
+        compared[["annotator", "work_unit", c]].itertuples(index=False, name=None) for c in ("dialogue", "dialogue_b")
+    ]
+    return float(np.mean([left in seen or right in seen for left, right in zip(*sides, strict=True)]))
+
+
 def same_sign(compared: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
     """Whether comparisons agree with ratings of the same two dialogues, one row a comparison of which both exist.
 

@@ -228,6 +228,7 @@ STATISTICS: dict[str, Statistic] = {
     "turn_coefficient": Statistic("What a mark at a turn adds to the final rating", ("turn",)),
     "same_winner": Statistic("Ratings name the same winner as comparisons", ("technique", "against"), UNIT),
     "tied_share": Statistic("Share of ties", ("technique", "against", "of"), UNIT),
+    "same_sitting": Statistic("Comparisons made in the work unit of a rating", ("technique", "against"), UNIT),
     "technique_seconds": Statistic("Mean seconds of a conversation or comparison", ("technique", "of"), (0.0, inf)),
     "technique_uses": Statistic("Comparisons that a conversation stands in", ("technique",), (0.0, inf)),
     "technique_power": Statistic(

@@ -56,11 +56,13 @@ def turn_figure(rows: pd.DataFrame, panels: Mapping[tuple, str], labels: Mapping
     return fig
 
 
-def rate_figure(rows: pd.DataFrame, kinds: Mapping[str, Mapping[str, str]], lines: Mapping[tuple, str]) -> Figure:
+def rate_figure(
+    rows: pd.DataFrame, kinds: Mapping[str, Mapping[str, str]], lines: Mapping[tuple, str], where: str = ""
+) -> Figure:
     """Win rates with intervals: a panel a kind of technique, a line a pair and label, a mark a technique.
 
     rows : win-rate rows with technique, system, system_b, label. kinds : heading -> technique -> title. lines :
-    (system, system_b, label) -> name of the line.
+    (system, system_b, label) -> name of the line. where : heading, where there are figures of several parts.
     """
     kinds = {k: v for k, v in kinds.items() if rows["technique"].isin(list(v)).any()}
     most = max(len(v) for v in kinds.values())
@@ -82,6 +84,14 @@ def rate_figure(rows: pd.DataFrame, kinds: Mapping[str, Mapping[str, str]], line
         ax.grid(axis="x")
         place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "alignment": "left"}
         ax.legend(handles=_handles(techniques.values()), title=title, **place).get_title().set_fontweight("bold")
+    return _headed(fig, where)
+
+
+def _headed(fig: Figure, where: str) -> Figure:
+    """The figure with a heading, where there is one."""
+    if where:
+        fig.set_figheight(fig.get_figheight() + 0.25)
+        fig.suptitle(where, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
     return fig
 
 
@@ -99,12 +109,17 @@ def _mark(ax: Axes, row: pd.Series, y: float, style: dict) -> None:
 
 
 def power_figure(
-    rows: pd.DataFrame, techniques: Mapping[str, str], columns: Mapping[object, str], alpha: float, power: float
+    rows: pd.DataFrame,
+    techniques: Mapping[str, str],
+    columns: Mapping[object, str],
+    alpha: float,
+    power: float,
+    where: str = "",
 ) -> Figure:
     """Power against hours of work, and below how often equal systems are told apart at the same hours.
 
     rows : `technique_power` and `technique_false_positive` rows with technique, hours, column. columns : value of
-    `column` -> heading.
+    `column` -> heading. where : as in `rate_figure`.
     """
     shape = {"squeeze": False, "sharex": True, "sharey": "row", "gridspec_kw": {"height_ratios": [2, 1]}}
     fig, axes = subplots(2, len(columns), width=min(PAGE, 1.6 + 2.2 * len(columns)), height=4.0, **shape)
@@ -132,7 +147,7 @@ def power_figure(
     axes[0, 0].set_ylabel("Power")
     axes[1, 0].set_ylabel("Told apart\nthough equal")
     _legend(fig, _handles(techniques.values()))
-    return fig
+    return _headed(fig, where)
 
 
 def _legend(fig: Figure, handles: list) -> None:
@@ -142,10 +157,13 @@ def _legend(fig: Figure, handles: list) -> None:
     fig.legend(handles=handles, loc="outside upper left", ncols=min(columns, len(handles)))
 
 
-def hours_figure(rows: pd.DataFrame, techniques: Mapping[str, str], lines: Mapping[tuple, str]) -> Figure:
+def hours_figure(
+    rows: pd.DataFrame, techniques: Mapping[str, str], lines: Mapping[tuple, str], where: str = ""
+) -> Figure:
     """Hours to power (filled, with interval) and hours until first significant (hollow), a line a technique.
 
     rows : `hours_to_power` and `hours_to_significance` rows. lines : (system, system_b, label) -> heading of a panel.
+    where : as in `rate_figure`.
     """
     fig, axes = _panels(len(lines), 0.45 + 0.15 * len(techniques), sharex=True)
     names, highest = list(techniques), rows[["estimate", "ci_high"]].max().max()
@@ -174,8 +192,9 @@ def hours_figure(rows: pd.DataFrame, techniques: Mapping[str, str], lines: Mappi
         ax.set_xlabel("Hours of work" if below else "")
     keys = [handle("to the stated power", COLORS[0], "o")]
     keys.append(handle("until first significant, as published", COLORS[1], "D", linewidth=0, markerfacecolor="white"))
+    keys.append(handle("no upper end", COLORS[0], ">", linewidth=0))
     legend_of(fig, keys)
-    return fig
+    return _headed(fig, where)
 
 
 def coefficient_figure(rows: pd.DataFrame, look: Look) -> Figure:

@@ -171,17 +171,21 @@ def size_interval(
 ) -> tuple[float, float]:
     """Percentile interval of the conversations needed, as the observed difference is itself uncertain.
 
-    Conversations are resampled; of each resample the normal approximation (z_{1 - α/2} + z_power)² s² / d² is taken, s²
-    being the variance, or the sum of both. The upper end is infinite where resamples without any difference are common.
-    Checked against `statsmodels`' sample size of the t test.
+    Conversations are resampled; of each resample the size that a t test needs is taken in Guenther's approximation
+    (1981, The American Statistician 35(4)), (z_{1 - α/2} + z_power)² s² / d² + z²_{1 - α/2} / 2, s² being the variance;
+    of two samples, s² is the sum of both variances and the last term is halved. A resample without spread needs as many
+    conversations as the sign test that `p_values` falls back on. The upper end is infinite where resamples without any
+    difference are common. Checked against `statsmodels`' sample size of the t test.
     """
-    z = stats.norm.ppf(1 - alpha / 2) + stats.norm.ppf(power)
+    z_alpha = stats.norm.ppf(1 - alpha / 2)
+    z, extra = z_alpha + stats.norm.ppf(power), z_alpha**2 / (2 if b is None else 4)
     mean, variance = _moments(a, a.n, n_resamples, rng)
     if b is not None:
         other, spread = _moments(b, b.n, n_resamples, rng)
         mean, variance = mean - other, variance + spread
     with np.errstate(divide="ignore", invalid="ignore"):
-        needed = np.where(np.abs(mean) < 1e-12, np.inf, z**2 * variance / mean**2)
+        needed = np.where(np.abs(mean) < 1e-12, np.inf, z**2 * variance / mean**2 + extra)
+    needed = np.where((variance < 1e-12) & np.isfinite(needed), 1 - np.log2(alpha), needed)
     tail = (1 - confidence) / 2
     low, high = np.quantile(needed, [tail, 1 - tail], method="inverted_cdf")
     return float(low), float(high)

@@ -7,13 +7,15 @@ which technique is better follows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from helpers import tables
+from helpers.look import Look
 from helpers.tables import number
-from helpers.technique_tables import WIN
+from helpers.technique_tables import MANY_LABELS, WIN, label_titles
+from helpers.techniques import Collected
 from helpers.winrates import REUSED
 
 SIMULATED = (
@@ -72,45 +74,65 @@ def ties(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
     )
 
 
-def same_winner(rows: pd.DataFrame, c_titles: Mapping[str, str], parts: Mapping[str, str]) -> str:
-    """Whether ratings and comparisons of the same pairs name the same winner."""
+def compared(c: Collected, named: Mapping[str, Sequence[str]], look: Look) -> str:
+    """What stands against what: techniques, pairs of systems and labels. named : name -> pair, as the YAML has them."""
+    if not c.specs:
+        return "No two systems are judged under any technique."
+    names = {tuple(pair): f"*{tables.plain(name.replace('_', ' '))}* is " for name, pair in named.items()}
+    system = {s: tables.plain(look.name("system", s)) for pair in c.pairs for s in pair}
+    pairs = [f"{names.get((a, b), '')}{system[a]} against {system[b]}" for a, b in c.pairs]
+    if len(pairs) > MANY_LABELS and not named:
+        pairs = [f"all {len(pairs)} pairs of {tables.listing(system)}, in this order"]
+    labels = tables.listing(label_titles(c, look).values())
+    return (
+        f"- Techniques: {'; '.join(tables.plain(c.title(t)) for t in c.specs)}.\n"
+        f"- Pairs: {'; '.join(pairs)}. The system named first is the one whose wins are counted.\n"
+        f"- Questions: {labels}."
+    )
+
+
+def same_winner(rows: pd.DataFrame, parts: Mapping[str, str]) -> str:
+    """Whether ratings and comparisons of the same pairs name the same winner, and whether they are two opinions."""
     found = rows[rows["statistic"] == "same_winner"]
     if found.empty:
         return ""
-    out = []
-    for (part, technique, against), here in found.groupby(["part", "technique", "against"], sort=False):
-        name = f" ({tables.plain(parts[part])})" if parts.get(part) else ""
-        low, high = 100 * here["estimate"].min(), 100 * here["estimate"].max()
-        share = f"{low:.0f} %" if len(here) == 1 else f"{low:.0f} to {high:.0f} %, by label,"
-        said = (
-            f"{tables.plain(c_titles[against])} names the same winner as {tables.plain(c_titles[technique])} in {share}"
-        )
-        tied = rows[(rows["statistic"] == "tied_share") & (rows["part"] == part) & (rows["against"] == against)]
-        tied = tied[tied["technique"] == technique]
-        mean = tied.groupby("of")["estimate"].mean()
-        out.append(
-            f"{said} of the pairs that both decide{name}; ties are {100 * mean[technique]:.0f} % of the comparisons and"
-            f" {100 * mean[against]:.0f} % of the pairs of ratings"
-        )
-    return "On the same pairs of dialogues, " + "; ".join(out) + "."
-
-
-def hours(rows: pd.DataFrame, titles: Mapping[str, str], parts: Mapping[str, str], power: float) -> list[str]:
-    """For each part, the middle of the hours to power over pairs, by technique, and how often they are not reached."""
-    found = rows[(rows["statistic"] == "hours_to_power") & rows["technique"].isin(list(titles))]
-    out = []
+    tied, out = rows[rows["statistic"] == "tied_share"], []
     for part, here in found.groupby("part", sort=False):
-        said = []
-        for technique in (t for t in titles if (here["technique"] == t).any()):
-            of = here[here["technique"] == technique]["estimate"]
-            reached = of.notna().sum()
-            # a pair that is not reached takes longer than all that are: the middle counts it as last
-            middle = of.fillna(float("inf")).sort_values().iloc[(len(of) - 1) // 2]
-            text = f"{number(middle, 1)} hours" if middle < float("inf") else "more than were tried"
-            said.append(f"{tables.plain(titles[technique])} {text} ({reached} of {len(of)} reached)")
-        name = f"**{tables.plain(parts[part])}.** " if parts.get(part) else ""
-        least = f"To find a difference with {100 * power:.0f} % power, half of the contests take at most:"
-        out.append(f"{name}{least} {'; '.join(said)}.")
+        mine = tied[tied["part"] == part]
+        by = [_percent(mine[mine["of"] == mine[side]]["estimate"]) for side in ("technique", "against")]
+        name = f"{tables.plain(parts[part])}: " if parts.get(part) else ""
+        out.append(f"{name}{_percent(here['estimate'])} (ties: {by[0]} of the comparisons, {by[1]} of the ratings)")
+    text = (
+        "Ratings of two dialogues name the winner that a comparison of them names, where both decide, in this share of"
+        f" the pairs, lowest to highest over techniques and labels: {'; '.join(out)}."
+    )
+    if rows.loc[rows["statistic"] == "same_sitting", "estimate"].max() > 0.5:
+        text += (
+            " But the comparisons and the ratings were given by the same people in the same work units: they are one"
+            " judgement told in two ways, and their agreement is no evidence that the techniques agree."
+        )
+    return text
+
+
+def _percent(shares: pd.Series) -> str:
+    """A share in percent, or the lowest and the highest of several."""
+    low, high = f"{100 * shares.min():.0f}", f"{100 * shares.max():.0f}"
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def hours(middle: pd.DataFrame, power: float) -> list[str]:
+    """For each part, which technique takes the fewest hours and which the most. middle : `middle_table`."""
+    out = []
+    for part, here in middle.groupby("Part", sort=False):
+        reached = here.dropna(subset=["Hours"]).sort_values("Hours")
+        told = [f"{number(r.Hours, 1)} hours under {tables.plain(r.Technique)}" for r in reached.itertuples()]
+        said = [f"half of the contests take at most {told[0]}, the fewest"] if told else []
+        said += [f"at most {told[-1]}, the most"] if len(told) > 1 else []
+        never = [tables.plain(t) for t in here.loc[here["Hours"].isna(), "Technique"]]
+        if never:
+            said.append(f"half or more are not reached with the most that was tried under: {'; '.join(never)}")
+        name = f"**{tables.plain(part)}.** " if part else ""
+        out.append(f"{name}To find a difference with {100 * power:.0f} % power, {'; '.join(said)}.")
     return out
 
 

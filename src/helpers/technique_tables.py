@@ -86,6 +86,25 @@ def rate_table(rows: pd.DataFrame, names: Mapping[tuple, str], techniques: Mappi
     return out.reset_index(drop=True)
 
 
+def score_table(rows: pd.DataFrame, c: Collected, look: Look, labels: Sequence[str]) -> pd.DataFrame:
+    """What each system gets where systems are judged one at a time: a row a system and label, a column a technique.
+
+    Where conversations are worth 0 to 1 it is a rate in percent, else a mean on the technique's own scale.
+    """
+    found = rows[(rows["statistic"] == "technique_score") & rows["label"].isin(labels)]
+    key, columns = ["part", "system", "label"], {}
+    for technique in (t for t in c.specs if (found["technique"] == t).any()):
+        here = found[found["technique"] == technique].set_index(key)
+        share = c.scales[technique] == (0, 1)
+        ends = here[["estimate", "ci_low", "ci_high"]] * (100 if share else 1)
+        columns[f"{c.title(technique)} ({'%' if share else 'mean'})"] = tables.intervals(ends, 0 if share else 2)
+    wide = pd.DataFrame(columns).rename_axis(key).reset_index()
+    wide["label"] = wide["label"].map(label_titles(c, look))
+    wide["part"] = wide["part"].map(lambda p: part_title(p, look))
+    wide["system"] = wide["system"].map(lambda s: look.name("system", s))
+    return wide.rename(columns={k: k.capitalize() for k in key}).drop(columns=[] if wide["part"].any() else "Part")
+
+
 def hours_table(rows: pd.DataFrame, names: Mapping[tuple, str], techniques: Mapping[str, str]) -> pd.DataFrame:
     """Hours to power with interval and, behind, hours until first significant: a row a line, a column a technique."""
     out = pd.DataFrame({"Pair": list(names.values())}, index=pd.MultiIndex.from_tuples(list(names)))
@@ -120,8 +139,10 @@ def power_columns(
 
 
 def seconds_table(rows: pd.DataFrame, c: Collected, look: Look) -> pd.DataFrame:
-    """Mean seconds of a conversation or comparison, and of the training that goes with it."""
+    """Mean seconds of a conversation or comparison, of the training that goes with it, and of collecting one of the
+    conversations compared: of the techniques whose hours are told."""
     timed = rows[rows["statistic"] == "technique_seconds"]
+    timed = timed[[c.specs[t].timed for t in timed["technique"]]]
     wide = timed.pivot_table(index=["part", "technique"], columns="of", values="estimate", sort=False)
     n = timed[timed["of"] == "unit"].set_index(["part", "technique"])
     wide = wide.reset_index()
@@ -130,9 +151,30 @@ def seconds_table(rows: pd.DataFrame, c: Collected, look: Look) -> pd.DataFrame:
     out["Technique"] = [c.title(t) for t in wide["technique"]]
     out["Seconds"] = wide.get("unit")
     out["Training"] = wide.get("training")
+    collecting = [60 * c.specs[t].conversation_minutes for t in wide["technique"]]
+    if any(collecting):
+        out["Collecting a chat"] = collecting
     out["Sittings timed"] = n["n"].reindex(keys).to_numpy()
     out["People"] = n["n_annotators"].reindex(keys).to_numpy()
     return out.drop(columns="Part") if (out["Part"] == "").all() else out
+
+
+def middle_table(rows: pd.DataFrame, titles: Mapping[str, str], look: Look) -> pd.DataFrame:
+    """The hours to power that half of the contests take at most, by part and technique, and how many get there.
+
+    A contest is a pair of systems under a label. One that is not reached takes longer than all that are; the middle is
+    missing where that is so for half of them.
+    """
+    found = rows[(rows["statistic"] == "hours_to_power") & rows["technique"].isin(list(titles))]
+    out = []
+    for part, here in found.groupby("part", sort=False):
+        for technique in (t for t in titles if (here["technique"] == t).any()):
+            of = here.loc[here["technique"] == technique, "estimate"]
+            middle = of.fillna(float("inf")).sort_values().iloc[(len(of) - 1) // 2]
+            row = {"Part": part_title(part, look), "Technique": titles[technique]}
+            row |= {"Hours": middle if middle < float("inf") else None, "Reached": int(of.notna().sum())}
+            out.append(row | {"Contests": len(of)})
+    return pd.DataFrame(out, columns=["Part", "Technique", "Hours", "Reached", "Contests"])
 
 
 def chunk_table(rows: pd.DataFrame, c: Collected, pairs: Mapping[tuple, str], label: str) -> pd.DataFrame:

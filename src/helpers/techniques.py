@@ -255,7 +255,11 @@ def mixtures(
 
 def sign_rows(c: Collected, *, seed: int, n_resamples: int, confidence: float) -> pd.DataFrame:
     """`same_winner` rows: how often a rating technique names the same winner of a pair as a pairwise one does, over
-    pairs in which neither ties; pairs are resampled. All pairs of systems together."""
+    pairs in which neither ties; pairs are resampled. All pairs of systems together.
+
+    Beside them `tied_share` of either, and `same_sitting`: how many of the comparisons were made together with a rating
+    of either dialogue, so that they are no second opinion.
+    """
     size, out = {"n_resamples": n_resamples, "confidence": confidence}, []
     single = [t for t in c.specs if not pairwise(c.specs[t].method)]
     for first in (t for t in c.specs if pairwise(c.specs[t].method)):
@@ -270,6 +274,8 @@ def sign_rows(c: Collected, *, seed: int, n_resamples: int, confidence: float) -
                 apart = {"statistic": "tied_share", "estimate": float((rows["difference"] == 0).mean()), "n": len(rows)}
                 out += [head | tied | {"condition": condition(**keys, of=first)}]
                 out += [head | apart | {"condition": condition(**keys, of=second)}]
+                at_once = effective.same_sitting(rows, c.sittings[second])
+                out.append(head | {"statistic": "same_sitting", "estimate": at_once, "n": len(rows)})
                 if len(decided):
                     won = decided["agrees"].to_numpy(float)
                     rng = winrates.stream(seed, "same winner", first, second, *key)
