@@ -88,10 +88,14 @@ def rate_figure(
 
 
 def _headed(fig: Figure, where: str) -> Figure:
-    """The figure with a heading, where there is one."""
+    """The figure with a heading, where there is one: that of the legend above it, so that they do not collide."""
     if where:
-        fig.set_figheight(fig.get_figheight() + 0.25)
-        fig.suptitle(where, x=0.01, ha="left", fontsize=9.5, fontweight="bold")
+        fig.set_figheight(fig.get_figheight() + 0.2)
+        for legend in fig.legends:
+            legend.set_title(where, {"weight": "bold", "size": 9})
+            legend.set_alignment("left")
+        if not fig.legends:
+            fig.suptitle(where, x=0.01, ha="left", fontsize=9, fontweight="bold")
     return fig
 
 
