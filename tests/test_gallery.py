@@ -1,15 +1,18 @@
 """The committed pages: aggregates only, nothing hostile, small, and their numbers hold."""
 
+import io
 import os
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 from small_project import ROOT, Project, result
 
-from helpers import gallery
+from helpers import gallery, params, plotting
 from helpers.blocks import Block
+from helpers.look import COLORS
 
 FIGURE = """\
 from helpers import plotting, tables
@@ -173,3 +176,47 @@ def test_a_sample_is_the_same_in_every_run_and_bounded():
     again = gallery.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
     assert set(again["statistic"]) == set(chosen["statistic"])
     assert gallery.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+
+
+def drawn(dpi=120):
+    """A figure as a notebook stores it: surfaces, lines, text with soft edges."""
+    fig, ax = plotting.subplots(height=2.5)
+    ax.barh(range(8), range(1, 9), color="#E0E0E0")
+    for i, color in enumerate(COLORS):
+        ax.plot([0, 8 - i], [i, 7], "o-", color=color, label=f"group {i}")
+    ax.imshow(np.linspace(0, 1, 64).reshape(1, 64), extent=(9, 12, 0, 3), cmap="Blues", aspect="auto")
+    ax.set(xlim=(0, 12.5), title="Text in black, lines in colours")
+    ax.legend()
+    out = io.BytesIO()
+    fig.savefig(out, format="png", dpi=dpi)
+    return out.getvalue()
+
+
+def colors(png):
+    """Colour -> share of the picture."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    size = picture.width * picture.height
+    return {color: n / size for n, color in picture.getcolors(size)}
+
+
+def test_a_lighter_picture_has_the_colours_it_had_in_half_the_bytes():
+    before = drawn()
+    after = gallery.lighter(before)
+    assert len(after) < len(before) / 2
+    assert Image.open(io.BytesIO(after)).size == Image.open(io.BytesIO(before)).size
+    found = colors(after)
+    assert len(found) <= 256
+    for color, share in colors(before).items():
+        apart = min(max(abs(a - b) for a, b in zip(color, other, strict=True)) for other in found)
+        assert apart < (3 if share >= gallery.SURFACE else gallery.NEAR), color
+    assert found[(255, 255, 255)] > 0.5
+    assert {(0, 114, 178), (224, 224, 224)} <= set(found)
+
+
+def test_a_picture_drawn_again_has_the_same_bytes():
+    assert gallery.lighter(drawn()) == gallery.lighter(drawn())
+
+
+def test_studies_of_the_gallery_draw_at_one_size():
+    """840 pixels a page's width: what GitHub shows."""
+    assert {params.load(s).figures.dpi * plotting.PAGE for s in gallery.STUDIES} == {840}

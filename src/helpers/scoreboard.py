@@ -159,8 +159,7 @@ def results(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.DataFrame:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """`replication.csv` with the types `board` gives it."""
+    """`replication.csv` with the types `board` gives it; the committed one has fewer columns."""
     text = dict.fromkeys([*_KEY, "published", "verdict", "note", "arithmetic", "study", "notebook", "shows"], str)
-    numbers = [c for c in COLUMNS if c not in text]
     frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    return frame.assign(**{c: pd.to_numeric(frame[c]) for c in numbers})
+    return frame.assign(**{c: pd.to_numeric(frame[c]) for c in frame if c not in text})

@@ -60,5 +60,5 @@ def check(named: str, values: list[str]) -> int:
     for name, entry in entries.items():
         reason = missing(entry, built.profile["features"])
         says = f"skipped: {reason}" if reason else facts(dag.NOTEBOOKS / f"{name}.ipynb", known).title
-        print(f"  {name:<24} {says}")
+        print(f"  {name:<28}  {says}")
     return 0

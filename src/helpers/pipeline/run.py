@@ -174,5 +174,5 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
     for name, entry in dag.load(folder).items():
         found = facts(folder / f"{name}.ipynb", known)
         needs = f"  [needs {', '.join(entry.requires)}]" if entry.requires else ""
-        print(f"  {name:<24} {found.title}{needs}")
+        print(f"  {name:<28}  {found.title}{needs}")
     return 0
