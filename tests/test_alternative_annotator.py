@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from helpers import alternative_annotator as alternative
 from helpers import schema
@@ -72,6 +73,19 @@ def test_a_good_judge_wins_and_a_bad_one_does_not(noise, wins):
     advantage = found[found["statistic"] == "advantage_probability"].iloc[0]
     assert (advantage["n_annotators"], advantage["n"]) == (4, 800)
     assert (advantage["estimate"] > 0.5) == wins
+
+
+def test_rates_are_those_of_the_tests_of_each_annotator():
+    frame = simulated(np.random.default_rng(5), 1.6)
+    found = alternative.winning_rates(frame, LABELS, cost=0.1).set_index("condition", drop=False)
+    wide = frame.pivot_table(index=["dialogue", "turn"], columns="annotator", values="score")
+    people, model = wide.drop(columns="A4").to_numpy(), wide["A4"].to_numpy()
+    each = alternative.left_out(people, model, wide.index.get_level_values("dialogue"), "ordinal", cost=0.1)
+    for name, column in (("items", "p_value"), ("dialogues", "p_clustered")):
+        passed = multipletests(each[column], alpha=0.05, method="fdr_by")[0]
+        assert found.loc[f"cost=0.1;test={name}", "estimate"] == passed.mean()
+    advantage = found[found["statistic"] == "advantage_probability"]
+    assert advantage["estimate"].item() == pytest.approx(each["model"].mean())
 
 
 def test_where_it_does_not_apply_it_says_so():

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import statsmodels.api as sm
 from evaluations import monte_carlo
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,6 +178,19 @@ def test_interval_from_influences_covers_with_clusters():
         low, high = correlation.fisher_interval(r, se, 59)
         covered.append(low < truth < high)
     assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
+
+
+def test_standard_error_of_clusters_is_that_of_statsmodels_and_the_interval_that_of_scipy():
+    rng = np.random.default_rng(11)
+    clusters = np.repeat(np.arange(12), rng.integers(1, 6, 12))
+    x = rng.normal(size=12)[clusters] + rng.normal(size=len(clusters))
+    fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+    assert correlation.clustered_se((x - x.mean()) / len(x), clusters) == pytest.approx(fit.bse[0])
+    y = x + rng.normal(size=len(x))
+    found = stats.pearsonr(x, y)
+    r, n = found.statistic, len(x)
+    ends = correlation.fisher_interval(r, (1 - r**2) / np.sqrt(n - 3), 10**9)  # so many degrees of freedom: a normal
+    assert ends == pytest.approx(tuple(found.confidence_interval()), abs=1e-7)
 
 
 def test_no_interval_from_one_cluster_or_a_perfect_correlation():

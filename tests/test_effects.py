@@ -83,6 +83,11 @@ def test_published_estimates_are_those_of_plain_loops():
     assert found["estimate"].to_numpy() == pytest.approx(naive(frame, "abcd", "g1", "g2"))
     assert list(found["statistic"]) == ["mean_absolute_effect", "mean_absolute_effect", "group_difference"]
     assert len(schema.make_results(found, study="x", notebook="08")) == 3
+    size = frame.groupby("group").size()
+    assert found["n"].tolist() == [size["g1"], size["g2"], size.sum()]
+    people = frame.groupby("group")["annotator"].nunique()
+    assert found["n_annotators"].tolist() == [people["g1"], people["g2"], people.sum()]
+    assert set(found["condition"]) == {"effect=d;resample=score"}
 
 
 def test_published_interval_is_that_of_scipy():

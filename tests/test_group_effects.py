@@ -544,6 +544,19 @@ class TestPrintedValues:
         assert f"{int(found['exceeds'].sum())} exceed the 95 % point" in said
 
 
+def test_within_groups_is_alpha_of_the_first_two_annotations(three):
+    second = three.assign(annotator="Z", source_row=three["source_row"] + len(three))
+    second["score"] = (second["score"] + 1).clip(upper=5)
+    both = pd.concat([three, second[second["group"] != "g3"]], ignore_index=True)
+    found = group_effects.alpha_within(both, [QUALITY], seed=1, **BOOT)
+    assert found["group"].tolist() == ["g1", "g2"]  # of the third group every item was judged once
+    direct = agreement.alpha_table(both, [QUALITY], first=2, seed=1, beside=False, **BOOT)
+    alpha = direct[direct["statistic"] == "alpha"].set_index("group")["estimate"]
+    assert found["estimate"].tolist() == pytest.approx([alpha["g1"], alpha["g2"]])
+    named = group_effects.paired(pd.DataFrame({"group": ["a", "a"], "group_b": ["b", None]}))
+    assert named["groups"].tolist() == ["a__b", "a"]
+
+
 def test_between_groups_uses_the_annotations_it_is_given(three):
     found = group_effects.alpha_between(three, [QUALITY], seed=1, **BOOT)
     assert list(zip(found["group"], found["group_b"], strict=True)) == [("g1", "g2"), ("g1", "g3"), ("g2", "g3")]

@@ -7,7 +7,17 @@ from evaluations import metric_study
 from miniature import build_from
 from scipy import stats
 
-from helpers import look, metric_analysis, metric_plots, metric_report, params, schema, text_metrics
+from helpers import (
+    look,
+    metric_analysis,
+    metric_correlation,
+    metric_items,
+    metric_plots,
+    metric_report,
+    params,
+    schema,
+    text_metrics,
+)
 from helpers.labels import Label
 from helpers.params import Metrics
 from helpers.profile import FEATURES
@@ -38,6 +48,17 @@ def test_everything_is_there_once(analysed):
     assert counts["replaceability"] == 8 * 4
     assert counts["correlation_difference"] == 2 * (2 * 2 + 1)
     assert counts["metric_correlation"] == 2
+    people, scores, _ = analysed
+    joined = metric_items.join(metric_items.human_means(people, LABELS), scores)
+    alone = metric_correlation.correlations(joined, coefficient="spearman", n_resamples=200, seed=1)
+    keys = ["corpus", "method", "metric", "label", "statistic", "condition"]
+    both = alone.merge(found, on=keys)
+    assert len(both) == len(alone)
+    assert both["estimate_x"].to_numpy() == pytest.approx(both["estimate_y"].to_numpy())
+    main = joined[joined["corpus"] == "main"]
+    (table,) = metric_items.tables(main)
+    assert table.head == {"corpus": "main", "method": "turn_rating", "level": "turn"}
+    assert table.n_clusters == main["context"].nunique()
     # over labels plain and Fisher, over data sets plain and Fisher; three coefficients
     assert counts["mean_correlation"] == 3 * (2 * 2 * 2 + 2 * 2)
 

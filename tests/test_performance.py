@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from evaluations import comparisons, ratings, study
 
-from helpers import params, performance, performance_report, picks, rates, schema
+from helpers import params, performance, performance_report, picks, ranking, rates, schema, strengths
 from helpers.labels import Label
 from helpers.sources import build
 
@@ -87,6 +87,12 @@ class TestRanked:
             ("continuous", "rank"): "abc",
         }
         assert len(schema.make_results(found, study="x", notebook="07")) == len(found)
+        three = frame[~frame[["system", "system_b"]].isin(["d"]).any(axis=1)]
+        both = three["dialogue_b"].notna()
+        alone = [ranking.ranks(three[~both], LABELS, unit="session", **BOOT)]
+        alone += [ranking.ranks(three[both], LABELS, unit="session", **BOOT)]
+        alone += [strengths.bradley_terry(three[both], unit="session", **BOOT | {"n_resamples": 100})]
+        pd.testing.assert_frame_equal(found, pd.concat(alone, ignore_index=True))
 
     def test_unranked_systems_have_no_rank(self):
         found = performance.ranked(twice(), [Label("quality", "dialogue_likert", "Quality", (1, 5))], ["b"],

@@ -29,6 +29,8 @@ def alignment(value: np.ndarray, others: np.ndarray, level: str) -> np.ndarray:
     share of others who say the same, else less their root mean squared difference (section 3.1).
 
     value : (n,); others : (n, m), NaN where somebody did not judge. NaN where nobody else did.
+
+    Checked by hand.
     """
     present = np.isfinite(others)
     n = present.sum(axis=1)
@@ -39,7 +41,7 @@ def alignment(value: np.ndarray, others: np.ndarray, level: str) -> np.ndarray:
     return np.where(n > 0, -np.sqrt(squares / np.maximum(n, 1)), nan)
 
 
-def why_not(people: pd.DataFrame, min_items: int = MIN_ITEMS) -> str:
+def _why_not(people: pd.DataFrame, min_items: int = MIN_ITEMS) -> str:
     """Why the test does not apply to these judgements by people, as a sentence; '' where it does.
 
     people : rows of one corpus, method and label.
@@ -122,6 +124,8 @@ def winning_rates(
     items (`test=items`, as published) and over dialogues (`test=dialogues`). From 0.5 on the model may replace
     annotators. `advantage_probability`: mean over annotators of the share of items on which it is at least as close to
     the others. Where the test does not apply the reason stands instead (estimate missing).
+
+    Checked against `left_out`, with the adjustment by statsmodels.
     """
     known, out = {(label.method, label.id): label for label in labels}, []
     marks = annotations[annotations["dialogue_b"].isna()].assign(turn=lambda f: f["turn"].fillna(-1))
@@ -130,7 +134,7 @@ def winning_rates(
         for judge, theirs in rows[rows["annotator_kind"] != "human"].groupby("annotator", sort=False):
             head = {"corpus": corpus, "method": method, "label": name, "metric": judge, "level": METHODS[method].unit}
             both = people.merge(theirs[["dialogue", "turn"]], on=["dialogue", "turn"])
-            reason = why_not(both, min_items)
+            reason = _why_not(both, min_items)
             found = pd.DataFrame() if reason else _tested(both, theirs, label, cost, min_items)
             out += [head | row for row in _rows(found, reason, cost)]
     return pd.DataFrame(out) if out else pd.DataFrame(columns=["statistic"])

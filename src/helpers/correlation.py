@@ -127,6 +127,8 @@ def by_clusters(
 
     clusters : (n,) number of the cluster of each item, from 0. width : numbers the statistic holds for an item and
     resample.
+
+    Checked by hand: clusters are drawn whole.
     """
     n_clusters = int(clusters.max()) + 1
 
@@ -182,6 +184,8 @@ def clustered_se(contributions: np.ndarray, clusters: np.ndarray) -> float:
     """Standard error of a sum of centred contributions when whole clusters are independent; NaN with fewer than two.
 
     contributions : (n,), adding up to the deviation of a statistic; clusters : (n,) numbers from 0 without gaps.
+
+    Checked against cluster-robust least squares by statsmodels, and by simulated coverage.
     """
     totals = np.bincount(clusters, contributions)
     return sqrt(len(totals) / (len(totals) - 1) * np.sum(totals**2)) if len(totals) > 1 else nan
@@ -191,6 +195,8 @@ def fisher_interval(r: float, se: float, df: int, confidence: float = 0.95) -> t
     """Student's t interval of a correlation on Fisher's scale (Fisher 1921), from its standard error.
 
     NaN where |r| is 1, the standard error missing or there are no degrees of freedom.
+
+    Checked against `scipy.stats.pearsonr` with the standard error of Pearson's r, and by simulated coverage.
     """
     if not (abs(r) < 1 - 1e-12 and np.isfinite(se) and df > 0):
         return nan, nan

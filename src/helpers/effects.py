@@ -93,7 +93,7 @@ def group_differences(effects: np.ndarray) -> np.ndarray:
     return np.abs(effects[..., i, :] - effects[..., j, :]).mean(axis=-1)
 
 
-def effect_of(rows: pd.DataFrame) -> str:
+def _effect_of(rows: pd.DataFrame) -> str:
     """The effect size that suits the scores of one label: h for comparisons and 0/1 marks, else d."""
     pairwise = METHODS[rows["method"].iloc[0]].unit == "pair"
     return "h" if pairwise or rows["score"].isin([0, 1]).all() else "d"
@@ -112,7 +112,7 @@ def scored(rows: pd.DataFrame) -> pd.DataFrame:
     return out.assign(score=np.where(out["score"] == 0, np.nan, (out["score"] + 1) / 2))
 
 
-def levels(frame: pd.DataFrame, column: str, order: Sequence[str] | None) -> list[str]:
+def _levels(frame: pd.DataFrame, column: str, order: Sequence[str] | None) -> list[str]:
     """The values a column has, in the order given, or sorted. Raises ValueError where `order` leaves one out."""
     found = sorted(frame[column].dropna().unique())
     if order is None:
@@ -141,13 +141,16 @@ def unit_sums(
 
 
 def analyses(annotations: pd.DataFrame, effect: str | None, groups, systems) -> Iterator[Analysis]:
-    """One `Analysis` for each corpus, method and label. Raises ValueError with fewer than two systems."""
+    """One `Analysis` for each corpus, method and label. Raises ValueError with fewer than two systems.
+
+    Checked through `published`, by plain loops.
+    """
     for key, rows in annotations.groupby(ANALYSIS, sort=False):
         scores = scored(rows)
-        bots = levels(scores, "system", systems)
+        bots = _levels(scores, "system", systems)
         if len(bots) < 2:
             raise ValueError(f"effect sizes compare systems; {'/'.join(key)} has only {bots}")
-        yield Analysis(key, scores, levels(rows, "group", groups), bots, effect or effect_of(rows))
+        yield Analysis(key, scores, _levels(rows, "group", groups), bots, effect or _effect_of(rows))
 
 
 @dataclass(frozen=True)
@@ -161,7 +164,7 @@ class Analysis:
     effect: str
 
     def row(self, statistic: str, group: str, group_b: str | None = None, **keys: object) -> dict:
-        """The identity and counts of a result row. Annotators belong to one group."""
+        """The identity and counts of a result row. Annotators belong to one group. Checked by hand."""
         used = [self.counts.get(g, {}) for g in (group, group_b)]
         return {
             **dict(zip(ANALYSIS, self.key, strict=True)),
@@ -176,7 +179,10 @@ class Analysis:
 
     @cached_property
     def counts(self) -> dict[str, dict[str, int]]:
-        """Scores (`n`) and annotators of each group; counted once, as there are many rows of one analysis."""
+        """Scores (`n`) and annotators of each group; counted once, as there are many rows of one analysis.
+
+        Checked by hand.
+        """
         by = self.scores.dropna(subset="score").groupby("group")
         people = by["annotator"].nunique() if "annotator" in self.scores else {}
         return {g: {"n": int(n), "annotator": int(people.get(g, 0))} for g, n in by.size().items()}

@@ -40,12 +40,12 @@ def comparable(annotations: pd.DataFrame) -> pd.DataFrame:
     return here.assign(session=here["session"].astype(object).where(here["session"].notna(), alone))
 
 
-def mark(rows: pd.DataFrame, **keys: object) -> pd.DataFrame:
+def _mark(rows: pd.DataFrame, **keys: object) -> pd.DataFrame:
     """Result rows with more keys in their condition; keys of None are left out."""
     return rows.assign(condition=[condition(**{**read_condition(c), **keys}) for c in rows["condition"]])
 
 
-def people(annotations: pd.DataFrame) -> pd.DataFrame:
+def _people(annotations: pd.DataFrame) -> pd.DataFrame:
     """Judgements of known people, of what two groups of known people judged."""
     human = annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")]
     return comparable(human) if len(human) else human
@@ -70,19 +70,19 @@ def primary(
     chance_seed : of permutations and of picks to range over. boot : `n_resamples` and `confidence`. Checked through the
     functions it calls.
     """
-    known = people(one)
+    known = _people(one)
     joint = groups.resampled(one, seed=seed, margin=margin, **boot)
     rows = [effects.published(one, seed=seed, **boot), joint]
     permuted = {"seed": chance_seed, "n_permutations": n_permutations}
     rows += [group_null.permutation_null(one, **permuted)]
     rows += [group_null.permutation_null(one, exchange="annotator", **permuted)]
     rows += [pick_ranges.effect_ranges(annotations, seed=chance_seed, n_picks=n_picks)]
-    rows += [groups.conclusions(joint).pipe(mark, of="sign"), orders(joint), sizes(joint, margin)]
+    rows += [groups.conclusions(joint).pipe(_mark, of="sign"), orders(joint), sizes(joint, margin)]
     rows += [alpha_within(annotations, labels, seed=seed, **boot), alpha_between(one, labels, seed=seed, **boot)]
     if len(known):
         two = groups.resampled_two_way(known, seed=seed, **(boot | {"n_resamples": people_resamples}))
-        rows += [two, groups.conclusions(two).pipe(mark, of="sign"), without_one(known)]
-    return pd.concat([adjusted(r) for r in rows if len(r)], ignore_index=True)
+        rows += [two, groups.conclusions(two).pipe(_mark, of="sign"), without_one(known)]
+    return pd.concat([_adjusted(r) for r in rows if len(r)], ignore_index=True)
 
 
 def without_one(one: pd.DataFrame) -> pd.DataFrame:
@@ -101,7 +101,7 @@ def without_one(one: pd.DataFrame) -> pd.DataFrame:
     most = rows.sort_values("change", ascending=False).drop_duplicates(keys).set_index(keys)["who"]
     at = pd.MultiIndex.from_frame(out[keys])
     ends, none = ends.reindex(at), (ends["count"] < ends["size"]).reindex(at).to_numpy()
-    return mark(out, over="people").assign(
+    return _mark(out, over="people").assign(
         ci_low=ends["min"].to_numpy(),
         ci_high=ends["max"].to_numpy(),
         ci_kind=np.where(ends["count"] > 0, "range", "not_estimable"),
@@ -110,7 +110,7 @@ def without_one(one: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
+def _adjusted(rows: pd.DataFrame) -> pd.DataFrame:
     """Tests of group differences and of equivalence with Holm's p-values over all labels and groups of a method."""
     tested = rows["statistic"].isin(["group_difference_test", "equivalence_margin"])
     if not tested.any() or "p_value" not in rows:  # no test could be made: the rows say why
@@ -120,7 +120,10 @@ def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def alpha_within(annotations: pd.DataFrame, labels: Sequence[Label], **options) -> pd.DataFrame:
-    """Alpha of the first two annotations within each group: result rows of `agreement.alpha_table` with items."""
+    """Alpha of the first two annotations within each group: result rows of `agreement.alpha_table` with items.
+
+    Checked against `agreement.alpha_table`.
+    """
     found = agreement.alpha_table(annotations, labels, first=2, beside=False, **options)
     return found[found["n"] > 0] if len(found) else found
 
@@ -129,6 +132,8 @@ def alpha_between(one: pd.DataFrame, labels: Sequence[Label], **options) -> pd.D
     """Alpha between each two groups, from one annotation an item and group: result rows of `agreement.alpha_between`.
 
     A group of models is held against people by its annotations as they are.
+
+    Checked against `agreement.alpha_between` of two groups.
     """
     out = []
     for a, b in combinations(sorted(one["group"].unique()), 2):
@@ -228,7 +233,7 @@ def as_published(
         difference[difference["statistic"] == "group_difference"],
         alpha_between(figure, labels, seed=seed, **boot),
     ]
-    return mark(pd.concat(rows, ignore_index=True), pick="paper", scope=scope)
+    return _mark(pd.concat(rows, ignore_index=True), pick="paper", scope=scope)
 
 
 def around_published(
@@ -248,22 +253,28 @@ def around_published(
 
     The permutation null of Figure 1, the ranges over picks, and what no pick touches: alpha within groups (Table 3) and
     the counts of Table 2.
+
+    Checked against the printed Tables 2 and 3, and the ranges by printed values that lie inside and wrong ones that do
+    not.
     """
     figure = picks.pick_as_published(annotations, pick_seed, comparisons="pair", source_order=source_order)
     null = group_null.permutation_null(figure, seed=chance_seed, n_permutations=n_permutations)
     options = {"seed": chance_seed, "n_picks": n_picks}
     rows = [
-        mark(adjusted(null), pick="paper"),
+        _mark(_adjusted(null), pick="paper"),
         alpha_within(annotations, labels, seed=seed, **boot),
         group_counts(annotations),
     ]
     rows += [pick_ranges.effect_ranges(annotations, sides="apart", **options)]
     for a, b in combinations(sorted(annotations["group"].unique()), 2):
         rows += [pick_ranges.alpha_ranges(annotations, labels, a, b, **options)]
-    return mark(pd.concat([r for r in rows if len(r)], ignore_index=True), scope=scope)
+    return _mark(pd.concat([r for r in rows if len(r)], ignore_index=True), scope=scope)
 
 
 def paired(results: pd.DataFrame) -> pd.DataFrame:
-    """Result rows with the column `groups`: `a`, or `a__b` where two are compared, as printed tables have it."""
+    """Result rows with the column `groups`: `a`, or `a__b` where two are compared, as printed tables have it.
+
+    Checked by hand.
+    """
     both = results["group"] + "__" + results["group_b"]
     return results.assign(groups=both.where(results["group_b"].notna(), results["group"]))

@@ -27,7 +27,10 @@ def oriented(scores: pd.DataFrame, directions: Mapping[str, int]) -> pd.DataFram
 
 def rated(annotations: pd.DataFrame, corpora: Sequence[str] = ()) -> pd.DataFrame:
     """The judgements by people that are ratings of turns or dialogues, in the named corpora (those of the evaluation
-    itself: none named)."""
+    itself: none named).
+
+    Checked by hand.
+    """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
     return people[people["corpus"].isin(list(corpora))] if corpora else evaluated(people)
 
@@ -59,13 +62,16 @@ def analyse(
     -------
     Rows of `correlations` (Spearman, Pearson, Kendall), `within_context`, `system_level`, `averages`, `ceilings`,
     `replaceability`, `compare` and `between_metrics`.
+
+    The functions that it calls are checked on their own; that their rows come through once and unchanged is checked
+    against `metric_correlation.correlations`.
     """
     joined = join(human_means(annotations, labels), scores)
     options = {"seed": seed, "confidence": confidence}
     parts = []
     for coefficient in COEFFICIENTS:
         found = metric_correlation.correlations(joined, coefficient=coefficient, n_resamples=rank_resamples, **options)
-        parts += [found, *averages(found)]
+        parts += [found, *_averages(found)]
     options["n_resamples"] = n_resamples
     if joined["context"].notna().any():
         parts.append(metric_correlation.within_context(joined, **options))
@@ -82,7 +88,7 @@ def analyse(
     return pd.concat([part for part in parts if len(part)], ignore_index=True)
 
 
-def averages(found: pd.DataFrame) -> list[pd.DataFrame]:
+def _averages(found: pd.DataFrame) -> list[pd.DataFrame]:
     """From the rows of `correlations` of one coefficient: means on Fisher's scale over the labels of a data set, and
     both means over data sets, each of which counts once with its plain mean over labels."""
     each = found[found["statistic"] == "correlation"]
@@ -99,7 +105,10 @@ def averages(found: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def of_data_sets(found: pd.DataFrame) -> pd.DataFrame:
-    """One row a data set and metric from rows of one coefficient: the plain mean over labels, or the only label's."""
+    """One row a data set and metric from rows of one coefficient: the plain mean over labels, or the only label's.
+
+    Checked by hand: means over labels, and means of these.
+    """
     pooled = found[found["condition"].fillna("").str.contains("scope=pooled|over=label")]
     pooled = pooled[~pooled["condition"].str.contains("average=fisher")]
     mean = pooled[pooled["statistic"] == "mean_correlation"]

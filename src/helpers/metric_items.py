@@ -85,10 +85,12 @@ class Table:
 
     @property
     def head(self) -> dict[str, str]:
+        """What identifies its result rows. Checked by hand."""
         return {"corpus": self.corpus, "method": self.method, "level": METHODS[self.method].unit}
 
     @property
     def n_clusters(self) -> int:
+        """How many clusters are resampled. Checked by hand."""
         return int(self.clusters.max()) + 1
 
 

@@ -27,6 +27,8 @@ def chosen(annotations: pd.DataFrame, unranked: Collection[str] = ()) -> pd.Data
 
     Where a group holds people and models, the models are left out. Comparisons of a system with itself, or with one
     that is not ranked (people, dummies), are left out: they say nothing about how ranked systems compare.
+
+    Checked by hand.
     """
     human = annotations["annotator_kind"] == "human"
     with_people = human.groupby([annotations["corpus"], annotations["group"]]).transform("any")
@@ -40,7 +42,10 @@ def chosen(annotations: pd.DataFrame, unranked: Collection[str] = ()) -> pd.Data
 
 def interval_unit(annotations: pd.DataFrame) -> str:
     """What intervals of one system resample: the dialogue, or the session or context where a system has several
-    dialogues in one (cuts of one chat, say), which then resemble each other."""
+    dialogues in one (cuts of one chat, say), which then resemble each other.
+
+    Checked by hand.
+    """
     for column in SHARED:
         if annotations[column].notna().all():
             dialogues = annotations.drop_duplicates(["corpus", "system", "dialogue"])
@@ -51,7 +56,10 @@ def interval_unit(annotations: pd.DataFrame) -> str:
 
 def ranking_unit(annotations: pd.DataFrame) -> str:
     """What comparisons between systems resample: the session or context that systems share, else the dialogue (for
-    comparisons the pair)."""
+    comparisons the pair).
+
+    Checked by hand.
+    """
     for column in SHARED:
         if len(annotations) and annotations[column].notna().all():
             return column
@@ -69,6 +77,8 @@ def ranked(
     """`rank`, `first_place_share` and, of comparisons, `bradley_terry` rows; empty where no two systems are ranked.
 
     boot : seed, n_resamples, confidence. Bradley-Terry strengths take `strength_resamples`, as each costs an iteration.
+
+    Checked against `ranking.ranks` and `strengths.bradley_terry` of the parts.
     """
     outside = annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)
     inside, labels = annotations[~outside], list(labels)
@@ -135,7 +145,7 @@ def over_systems(
 
 
 def with_interactors(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
-    """`annotations` with `interactor`, who talked in the dialogue; missing where nobody is known."""
+    """`annotations` with `interactor`, who talked in the dialogue; missing where nobody is known. Checked by hand."""
     who = dialogues.dropna(subset="interactor").drop_duplicates(["corpus", "dialogue"])
     who = who.set_index(["corpus", "dialogue"])["interactor"]
     places = pd.MultiIndex.from_frame(annotations[["corpus", "dialogue"]])

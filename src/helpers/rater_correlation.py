@@ -118,6 +118,8 @@ def rater_correlations(
     many positions as every item of the method has, over all corpora (eight for GRADE, whose items have 8 to 11
     ratings). unit : what is taken as independent (`metric_items.clusters_of`). Labels of which no item has
     two ratings are left out.
+
+    Each definition is checked by hand in `compared`; its values against those printed by Zhang et al. 2022.
     """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
     size = people.groupby(["corpus", "method", "label", "dialogue", "turn"], dropna=False).size()

@@ -127,7 +127,10 @@ METRICS: dict[str, TextMetric] = {
 
 
 def made_by(metric: str) -> str | None:
-    """The package and version that computes a metric, with the revision of this module; None: it is not installed."""
+    """The package and version that computes a metric, with the revision of this module; None: it is not installed.
+
+    Checked with a package that is absent.
+    """
     package = METRICS[metric].package
     try:
         return f"{REVISION}" if package is None else f"{REVISION} {package}=={version(package)}"
@@ -136,12 +139,12 @@ def made_by(metric: str) -> str | None:
 
 
 def not_installed(metrics: Iterable[str]) -> list[str]:
-    """Those of the metrics whose package is absent."""
+    """Those of the metrics whose package is absent. Checked with a package that is absent."""
     return [metric for metric in metrics if made_by(metric) is None]
 
 
 def choose(wanted: Sequence[str] | None) -> list[str]:
-    """The metrics to compute: all for None. Raises ValueError naming those that do not exist."""
+    """The metrics to compute: all for None. Raises ValueError naming those that do not exist. Checked by hand."""
     unknown = sorted(set(wanted or ()) - set(METRICS))
     if unknown:
         raise ValueError(f"metrics.computed: expected some of {', '.join(METRICS)}, found {', '.join(unknown)}")
@@ -150,7 +153,10 @@ def choose(wanted: Sequence[str] | None) -> list[str]:
 
 def items(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
     """The system turns that were rated, or belong to a dialogue that was: corpus, dialogue, turn, `text`, `reference`,
-    `last_turn` (the last line of what was said before it; missing where nothing is known)."""
+    `last_turn` (the last line of what was said before it; missing where nothing is known).
+
+    Checked by hand.
+    """
     spoken = dialogues[dialogues["system_text"].notna()].copy()
     pairs = annotations[["corpus", "dialogue", "turn"]].drop_duplicates()
     whole = pairs.loc[pairs["turn"].isna(), ["corpus", "dialogue"]].assign(whole=True)
