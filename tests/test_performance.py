@@ -233,4 +233,5 @@ def test_each_number_of_section_8_has_one_result_row(marks):
     people = clustered[(clustered["group"] == "people") & (clustered["statistic"] == "rate")]
     lack = people[people["label"] == "lack_of_empathy"]["estimate"]
     assert cells.loc[("lack_of_empathy", "high"), "here"] == pytest.approx(100 * lack.max())
-    assert cells.loc[("incorrect_fact", "blender2_upper"), "reading"] == "holds"
+    # below 1 %, but the interval reaches over it
+    assert cells.loc[("incorrect_fact", "blender2_upper"), "reading"] == "open"

@@ -125,6 +125,19 @@ def test_pairs_are_correlated_over_shared_families_as_numpy_does(means):
     assert summary["worker_pair_r", "median", "mixed"] == found.loc[found["workers"] == "mixed", "r"].median()
 
 
+def test_pair_summary_by_hand():
+    r = [-0.35, 0.61, 0.65, 0.9, 0.2]
+    pairs = pd.DataFrame({"corpus": ["r", "r", "r", "r", "s"], "workers": "failed", "r": r})
+    found = worker_pairs.pair_summary(pairs).fillna({"corpus": "both"})
+    got = {(x.corpus, x.keys["of"]): x.estimate for x in found.itertuples()}
+    assert got["r", "median"] == pytest.approx(0.63)
+    assert got["r", "below_zero"] == 0.25
+    assert got["r", "peak"] == pytest.approx(0.6)  # 0.61 and 0.65
+    assert got["s", "peak"] == pytest.approx(0.2)
+    assert (got["both", "median"], got["both", "below_zero"]) == (pytest.approx(0.61), 0.2)
+    assert found["n"].tolist() == [4] * 3 + [1] * 3 + [5] * 3
+
+
 def test_pairs_of_one_task_only(means):
     tasks = pd.Series({"u1": "t", "u2": "t", "u3": "s", "u9": "s"})
     found = worker_pairs.pair_correlations(means, {}, VERDICTS, tasks=tasks)

@@ -272,3 +272,11 @@ def test_ranks_by_hand():
     means = pd.DataFrame({"corpus": "r", "system": ["a", "b", "c"], "label": OVERALL, "estimate": [1.0, 3.0, 3.0]})
     found = system_scores.ranks(means, ["a", "b", "c"])
     assert found["estimate"].tolist() == [3, 1.5, 1.5]
+
+
+def test_keys_become_a_condition():
+    rows = pd.DataFrame({"estimate": [1.0, 2.0], "bias": 0.0, "keys": [{"workers": "all"}, {"workers": "once"}]})
+    found = replication.finish(rows, scores="z", list=None)
+    assert found["condition"].tolist() == ["scores=z;workers=all", "scores=z;workers=once"]
+    assert list(found.columns) == ["estimate", "condition"]
+    assert replication.finish(rows.iloc[:0]).empty

