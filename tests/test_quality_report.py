@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from helpers import quality_report, quality_tables
+from helpers import look, quality_report, quality_tables
 
 
 def rows(*made):
@@ -72,3 +72,54 @@ def test_contrasts_are_counted_by_sign_and_run():
     said = quality_report.contrasts(rows(*made), "persona")
     assert "1 better and 1 worse of 2 in one; 1 better and 0 worse of 2 in two" in said
     assert said.endswith("Of 2 differences found in any run, 1 are found in every run.")
+
+
+def test_r_by_label_is_that_of_fisher_rows_by_the_rule():
+    def r(label, workers, value, scores="z", interval="fisher", among="systems", **keys):
+        where = {"against": "one", "among": among, "interval": interval, "scores": scores, "workers": workers} | keys
+        condition = ";".join(f"{k}={v}" for k, v in sorted(where.items()))
+        head = {"statistic": "replication_r", "corpus": "two", "label": label}
+        return head | {"condition": condition, "estimate": value}
+
+    made = rows(
+        r("fun", "passed", 0.5, standardised="all"),
+        r("fun", "passed", 0.1, standardised="last"),
+        r("fun", "passed", 0.2, list="fitted", standardised="all"),
+        r("fun", "passed", 0.3, interval="workers", standardised="all"),
+        r("fun", "passed", 0.4, among="variants", standardised="all"),
+        r("overall", "passed", 0.9, standardised="all"),
+        r("overall", "all", 0.8, standardised="all"),
+        r("overall", "failed", 0.7, scores="raw"),
+    )
+    names = look.Look({}, {"system": {"a": "Bot *A*", "b": "b"}})
+    found = quality_tables.label_table(made, "two", names, "continuous")
+    assert found["Label"].tolist() == ["Overall", "fun"]
+    assert found["z, passed"].tolist() == [0.9, 0.5]
+    assert found.loc[0, ["z, everybody", "Raw, failed"]].tolist() == [0.8, 0.7]
+    assert quality_report.ids(names, ["a", "b"]) == "In figures: a is Bot \\*A\\*."
+    assert quality_report.ids(names, ["b"]) == ""
+
+
+def test_cells_that_differ_are_told_by_place_and_reason():
+    def cell(element, row, column, printed, here, verdict, note="", decimals=0):
+        head = {"element": element, "panel": "p", "row": row, "column": column, "printed": printed}
+        return head | {"here": here, "decimals": decimals, "verdict": verdict, "note": note}
+
+    cells = pd.DataFrame(
+        [
+            cell("Table 1", "a", "n", "5", 6.0, "differs", "Other order."),
+            cell("Table 1", "b", "n", "6", 5.5, "differs", "Other order."),
+            cell("Table 1", "c", "n", "6", 6.0, "match"),
+            cell("Table 2", "a", "r", "0.50", 0.614, "differs", "Another list.", 2),
+            cell("Text 4", "identical_conclusions", "p_0_1", "84", 84.44, "match"),
+            cell("Text 4", "identical_conclusions", "p_0_05", "82", 84.44, "match_fitted"),
+        ]
+    )
+    found = quality_tables.differing(cells)
+    assert found["Printed (here)"].tolist() == ["a, n: 5 (6); b, n: 6 (5.5)", "a, r: 0.50 (0.614)"]
+    assert found["Why"].tolist() == ["Other order.", "Another list."]
+    assert quality_report.conclusions_in_print(cells) == (
+        "Of the printed shares of identical conclusions, 84 % at p < 0.1 comes out (84.4 %) and 82 % at p < 0.05 does"
+        " not come out (84.4 %)."
+    )
+    assert quality_report.conclusions_in_print(cells.iloc[:4]) == ""

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from miniature import build_from
+from scipy import stats
 from small_project import ROOT
 
 from helpers import (
@@ -19,10 +20,12 @@ from helpers import (
     published,
     quality,
     quality_control,
+    quality_tables,
     schema,
     store,
     verdicts,
 )
+from helpers.pipeline import cli
 from helpers.sources.build import build
 
 TYPES = ["biencoder", "polyencoder", "kvmemnn", "seq2seq", "lan_model"]
@@ -53,12 +56,10 @@ quality_control:
 """
 
 
-def run_of(n_workers, seed, careful=0.7):
-    """An MTurk result file: workers chat with five types and the control; careful ones rate by type."""
-    rng, out = np.random.default_rng(seed), io.StringIO(newline="")
-    writer = csv.writer(out)
-    writer.writerow(COLUMNS)
-    for i in range(n_workers):
+def assignments(n_workers, seed, careful=0.7):
+    """One task of each worker, who chats with five types and the control; careful ones rate by type."""
+    rng, out = np.random.default_rng(seed), []
+    for _ in range(n_workers):
         attentive, answers = rng.random() < careful, {}
         for j, kind in enumerate(rng.permutation([*TYPES, "qc"]).tolist()):
             mean = 15 if kind == "qc" else 80 - 8 * TYPES.index(kind)
@@ -68,8 +69,53 @@ def run_of(n_workers, seed, careful=0.7):
             answers[f"score{j}"] = "".join(f"{int(x)}#" for x in np.clip(typed, 0, 100))
             answers[f"dialogue{j}"] = "u: hello there###b: hi###"
             answers[f"topic{j}"], answers[f"topic_opinion{j}"] = f"#0@topic {rng.integers(3)}", "#0@like"
+        out.append(answers)
+    return out
+
+
+def table_of(found, seed):
+    """The assignments of a run as an MTurk result file."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for i, answers in enumerate(found):
         writer.writerow([f"H{i // 2}", f"AS{seed}{i}", f"WORKER{seed}{i}", "Approved", 600, json.dumps([answers])])
     return out.getvalue()
+
+
+def run_of(n_workers, seed, careful=0.7):
+    return table_of(assignments(n_workers, seed, careful), seed)
+
+
+NAMES = ["robotic", "interesting", "fun", "consistent", "fluent", "repetitive", "topic"]
+MODELS = dict(zip(TYPES, "ABCDE", strict=True))
+
+
+def released_of(found, seed):
+    """The same as the authors' JSON files, by verdict, which scipy gives; every other worker's chats have a persona.
+
+    Returns the two lists, and one row a chat with its model and the mean of its reversed scores.
+    """
+    lists, chats = {True: [], False: []}, []
+    for i, answers in enumerate(found):
+        data, groups = [], {True: [], False: []}
+        for j in range(6):
+            typed = [int(x) for x in answers[f"score{j}"].split("#")[:-1]]
+            scores = dict(zip(NAMES, typed, strict=True))
+            scores |= {name: 100 - scores[name] for name in ("robotic", "repetitive")}
+            kind = answers[f"task{j}"]
+            model = "QualityControl" if kind == "qc" else MODELS[kind] + "_p" * (i % 2)
+            said = [{"round": 1, "user": "hello there", "bot": "hi"}]
+            data.append({"model": model, "dialogue": said, "raw scores": scores})
+            groups[kind == "qc"] += [scores[n] for n in NAMES if n not in ("robotic", "repetitive")]
+            chats.append({"worker": i, "system": model.lower(), "score": np.mean(list(scores.values()))})
+        passed = stats.mannwhitneyu(groups[True], groups[False], alternative="less").pvalue < 0.05
+        lists[bool(passed)].append(
+            {"AssignmentId": f"AS{seed}{i}", "HITId": "H", "WorkerId": f"WORKER{seed}{i}", "data": data}
+        )
+        for row in chats[-6:]:
+            row["passed"] = bool(passed)
+    return lists, pd.DataFrame(chats)
 
 
 def execute(folder, monkeypatch):
@@ -105,6 +151,39 @@ def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     assert {f"10_quality_control_{name}.png" for name in ("repeat", "repeat_1", "variants")} <= figures
     assert "WORKER" not in results.to_csv() + said
     assert "hello" not in results.to_csv() + said
+
+
+@pytest.mark.slow
+def test_csv_and_json_files_of_two_runs_go_through_the_command_line(tmp_path, monkeypatch, capsys):
+    """As downloaded: batches as CSV, personas and verdicts as JSON. Nothing but a YAML is written for them."""
+    runs = {seed: assignments(24, seed) for seed in (5, 6)}
+    yaml, chats, files = YAML.replace("[biencoder, polyencoder]", "[a, a_p]"), {}, {}
+    for (seed, found), name in zip(runs.items(), ("first", "second"), strict=True):
+        lists, chats[name] = released_of(found, seed)
+        files |= {f"{name}.csv": table_of(found, seed), f"{name}_pass.json": lists[True]}
+        files |= {f"{name}_fail.json": lists[False]}
+        told = f"{{files: [{name}.csv], passed: [{name}_pass.json], failed: [{name}_fail.json]}}"
+        yaml = yaml.replace(f"{{files: [{name}.csv]}}", told)
+    for name, content in files.items():
+        (tmp_path / name).write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    (tmp_path / "mini.yaml").write_text("title: Miniature\n" + yaml, encoding="utf-8")
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    assert cli.main(["--study", str(tmp_path / "mini.yaml"), "--only", "10", "--jobs", "1"]) == 0
+    assert "10_quality_control" in capsys.readouterr().out
+    stored = tmp_path / "out" / "data" / "processed" / "mini" / "results" / "10_quality_control.parquet"
+    rows = quality_tables.unfold(pd.read_parquet(stored))
+    agreed = rows[(rows["statistic"] == "verdict_agreement") & (rows["list"] == "released")]
+    assert agreed["estimate"].tolist() == [1.0, 1.0]
+    raw = rows[(rows["statistic"] == "mean_raw") & (rows["label"] == "overall") & (rows["workers"] == "passed")]
+    for name, found in chats.items():
+        expected = found[found["passed"]].groupby("system")["score"].mean()
+        mine = raw[raw["corpus"] == name].set_index("system")["estimate"]
+        assert mine[expected.index.drop("qualitycontrol")].to_dict() == pytest.approx(
+            expected.drop("qualitycontrol").to_dict()
+        )
+    page = (tmp_path / "out" / "reports" / "mini" / "10_quality_control.html").read_text(encoding="utf-8")
+    assert "What quality control buys" in page
+    assert "WORKER" not in page
 
 
 @pytest.mark.parametrize(("n", "careful"), [(3, 1.0), (12, 0.0)])

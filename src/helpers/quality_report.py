@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from helpers import tables
+from helpers.look import Look
 from helpers.quality import OVERALL
 from helpers.quality_tables import AMONG, one, repeat_rows
 from helpers.tables import interval, number
@@ -242,6 +243,24 @@ def concordances(results: pd.DataFrame, corpora: Sequence[str], levels: Sequence
                     f" {v['power_mismatch']:.0f} are found in one run only"
                 )
     return f"At p < {min(levels):g}, workers resampled: {'; '.join(out)}." if out else ""
+
+
+def ids(look: Look, systems: Sequence[str]) -> str:
+    """What the short names in figures stand for."""
+    named = [(s, look.name("system", s)) for s in systems]
+    said = [f"{tables.plain(s)} is {tables.plain(name)}" for s, name in named if s != name]
+    return f"In figures: {'; '.join(said)}." if said else ""
+
+
+def conclusions_in_print(cells: pd.DataFrame) -> str:
+    """Which printed shares of identical conclusions come out and which do not. cells : of `verdicts.beside`."""
+    found = cells[(cells["row"] == "identical_conclusions") & cells["here"].notna()]
+    said = [
+        f"{cell.printed} % at p < {cell.column.removeprefix('p_').replace('_', '.', 1)}"
+        f" {'comes out' if cell.verdict == 'match' else 'does not come out'} ({number(cell.here, 1)} %)"
+        for cell in found.itertuples()
+    ]
+    return f"Of the printed shares of identical conclusions, {' and '.join(said)}." if said else ""
 
 
 def lists(results: pd.DataFrame, workers: pd.DataFrame) -> str:

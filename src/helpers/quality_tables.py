@@ -86,6 +86,26 @@ def _ends(row: object) -> str | None:
     return None if low is None or pd.isna(low) else f"{number(low)} to {number(high)}"
 
 
+def label_table(results: pd.DataFrame, corpus: str, look: Look, method: str) -> pd.DataFrame:
+    """r between systems by label (as printed below the paper's Tables 3, 8 and 9): a row a label, a column a kind of
+    score and set of workers."""
+    r = by_rule(results[(results["statistic"] == "replication_r") & (results["corpus"] == corpus)])
+    r = r[(r["among"] == "systems") & (r["interval"] == "fisher")]
+    sets = {"passed": "passed", "all": "everybody", "failed": "failed", "once": "passed, in one run"}
+    out = {}
+    for scores, name in {"z": "z", "raw": "Raw"}.items():
+        for workers, title in sets.items():
+            here = r[(r["scores"] == scores) & (r["workers"] == workers)]
+            if len(here):
+                out[f"{name}, {title}"] = here.set_index("label")["estimate"]
+    wide = pd.DataFrame(out)
+    order = [OVERALL, *(x for x in wide.index if x != OVERALL)]
+    wide = wide.reindex(order)
+    titles = ["Overall" if x == OVERALL else look.name("label", x, method) for x in order]
+    wide.insert(0, "Label", titles)
+    return wide.reset_index(drop=True)
+
+
 def score_table(results: pd.DataFrame, corpus: str, statistic: str, look: Look, labels: Sequence[str]) -> pd.DataFrame:
     """Means of the workers who passed: a row a system, best first; overall with its interval, then each label."""
     rows = results[
@@ -207,10 +227,14 @@ def criteria_table(results: pd.DataFrame, corpus: str, look: Look, method: str) 
 
 
 def differing(cells: pd.DataFrame) -> pd.DataFrame:
-    """Printed cells that neither the rule nor a fitted list gives, and why."""
+    """Printed cells that neither the rule nor a fitted list gives, and why: a row a place and reason."""
     rows = cells[cells["verdict"] == "differs"]
-    out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
-    places = zip(rows["here"], rows["decimals"], strict=True)
-    return out.assign(
-        Here=[number(v, d + 1 if d else 1) for v, d in places], Why=rows["note"].replace("", None)
-    ).reset_index(drop=True)
+    places = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
+    told = [
+        f"{cell.row}, {cell.column}: {cell.printed} ({number(cell.here, decimals)})"
+        for cell, decimals in zip(rows.itertuples(), places, strict=True)
+    ]
+    rows = rows.assign(told=told, place=rows["element"] + ", " + rows["panel"])
+    out = rows.groupby(["place", "note"], sort=False)["told"].agg("; ".join).reset_index()
+    out["note"] = out["note"].replace("", None)
+    return out[["place", "told", "note"]].rename(columns={"place": "Place", "told": "Printed (here)", "note": "Why"})
