@@ -44,7 +44,7 @@ def test_help_shows_every_command_and_examples(project):
 def test_list_names_studies_and_notebooks(project):
     text = project.run("--list").stdout
     assert "tiny             Tiny study" in text
-    assert "03_iaa                   Do they agree?  [needs repeated]" in text
+    assert "03_iaa                        Do they agree?  [needs repeated]" in text
 
 
 def test_new_then_check_then_run(project):
@@ -55,14 +55,31 @@ def test_new_then_check_then_run(project):
     checked = project.run("check", "mine")
     assert checked.returncode == 0, checked.stderr
     assert "72 annotations of 24 items in 12 dialogues" in checked.stdout
-    assert "03_iaa                   Do they agree?" in checked.stdout
+    assert "03_iaa                        Do they agree?" in checked.stdout
     reason = "No label was judged by two groups of evaluators, each on two systems. The data"
-    assert f"08_groups                skipped: {reason}" in checked.stdout
+    assert f"08_groups                     skipped: {reason}" in checked.stdout
     assert not project.out("data", "processed").exists()
     ran = project.run("--study", "mine")
     assert ran.returncode == 0, ran.stderr
     assert "mine: warning: 12 items a label (on average) are few, fewer than 25" in ran.stdout
     assert project.out("reports", "mine", "03_iaa.html").is_file()
+
+
+def test_a_notebook_run_by_hand_finds_helpers_and_writes_to_scratch(project, monkeypatch):
+    """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
+    calls = []
+    monkeypatch.setattr(params, "ROOT", project.folder)
+    monkeypatch.setattr(cli.subprocess, "call", lambda command, env: calls.append((command, env)) or 0)
+    assert cli.main(["lab"]) == 0
+    ((command, env),) = calls
+    assert command == [sys.executable, "-m", "jupyterlab", str(project.notebooks)]
+    by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_iaa.ipynb"]
+    env = project.environment() | {"PYTHONPATH": env["PYTHONPATH"]}
+    done = subprocess.run(by_hand, cwd=project.notebooks, env=env, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    home = project.out("data", "processed", "tiny")
+    assert [p.name for p in home.iterdir()] == ["scratch"]
+    assert (home / "scratch" / "results" / "03_iaa.parquet").is_file()
 
 
 @pytest.mark.parametrize(

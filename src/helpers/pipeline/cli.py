@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,6 +30,7 @@ examples:
   python run_all.py fetch ji2022 --from ../downloads  raw files of a public study
   python run_all.py new my_study --data my.csv        a first YAML for your own data
   python run_all.py check my_study                    is it right, and what will each notebook do?
+  python run_all.py lab                               the notebooks in Jupyter Lab, to try things out
   python run_all.py gallery --check                   do the committed pages still hold?
 
 exit codes: 0 done; 1 an analysis failed (the others ran); 2 the call, a YAML or the data are wrong (nothing ran)
@@ -63,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (gallery, fetch):
         command.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
     gallery.add_argument("--jobs", type=_jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
+    commands.add_parser("lab", help="open the notebooks in Jupyter Lab; what is run there goes to scratch")
     commands.add_parser("schema", help="re-make params/schema.json from the code")
     return parser
 
@@ -145,6 +148,13 @@ def _gallery(args: argparse.Namespace) -> int:
     return gallery.check(studies) if args.check else gallery.write(studies)
 
 
+def _lab(args: argparse.Namespace) -> int:
+    """Jupyter Lab in this Python, its kernels with `src/` on their path: notebooks import `helpers` as in a run."""
+    path = os.pathsep.join([str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "jupyterlab", str(params.ROOT / "notebooks")]
+    return subprocess.call(command, env={**os.environ, "PYTHONPATH": path})
+
+
 def _schema(args: argparse.Namespace) -> int:
     path = params.ROOT / "params" / "schema.json"
     with store.atomic(path) as temporary:
@@ -166,5 +176,6 @@ COMMANDS: dict[str | None, Callable[[argparse.Namespace], int]] = {
     "new": _new,
     "check": _check,
     "gallery": _gallery,
+    "lab": _lab,
     "schema": _schema,
 }
