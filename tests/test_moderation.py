@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats import inter_rater
 
-from helpers import coefficients, kappa_bounds, moderation, published, quality_tables, schema
+from helpers import coefficients, kappa_bounds, look, moderation, published, quality_tables, schema
 from helpers import moderation_report as report
 from helpers.params import Simulate
 from helpers.rates import wilson
@@ -60,6 +61,7 @@ class TestCategories:
         table = np.stack([(values == s).sum(axis=1) for s in (-1, 0, 1)], axis=1)
         found = moderation.kappa_interval(table, rng=rng, n_resamples=2000)
         assert found.estimate == pytest.approx(coefficients.fleiss_kappa(values)[0])
+        assert found.estimate == pytest.approx(inter_rater.fleiss_kappa(table))
         assert found.low < found.estimate < found.high
 
 
@@ -197,6 +199,10 @@ class TestOutcomes:
         got = moderation.replies(texts, both, "z")
         assert got[["dialogue", "reference"]].to_numpy().tolist() == [["p1-x-y/x", "z says"], ["p1-x-y/y", "z says"]]
         assert moderation.replies(texts, both, "nobody").empty
+        scores = got[["corpus", "dialogue"]].assign(metric="length", score=[2.0, 5.0])
+        mean = moderation.overlap(pd.concat([scores, scores.assign(score=4.0)]), got, **BOOT).set_index("system")
+        assert mean["estimate"].to_dict() == {"x": 3.0, "y": 4.5}
+        assert mean["n"].to_dict() == {"x": 2, "y": 2}
 
 
 class TestPrinted:
@@ -303,3 +309,46 @@ def test_sentences_without_rows():
     assert report.order(empty, None) == ""
     assert report.flags(empty, None) == ""
     assert report.printed(empty, 0.1, 1) == ""
+
+
+LOOK = look.Look({}, {"system": {"x": "Bot x", "y": "Bot y"}})
+
+
+def test_agreement_as_a_table_is_that_of_the_counts():
+    table = moderation.compositions(categories([("a", [1, 1, -1]), ("b", [1, 0, -1]), ("c", [-1] * 3)]), [-1, 0, 1])
+    found = report.agreement_table(schema.unfold(moderation.agreement_rows(table, [-1, 0, 1], "main"), report.KEYS))
+    assert found.columns.tolist() == ["Definition", "Category", "1", "2", "3"]
+    halved = found[found["Definition"] == "halved"].set_index("Category")
+    # one item of three ones: a third of it under each
+    assert halved.loc["−1", ["1", "2", "3"]].tolist() == ["0.3", "0", "1"]
+    assert halved.loc["1", ["1", "2", "3"]].tolist() == ["0.3", "1", "0"]
+
+
+def test_printed_agreement_is_table_5():
+    found = report.printed_agreement(published.load("dstc10")).set_index("Category")
+    assert found.index.tolist() == ["−1", "0", "1"]
+    assert found.loc["−1"].tolist() == [57, 220, 164, 62, 0]
+    assert found.to_numpy().sum() == 1287
+
+
+def test_pairs_are_told_once_from_the_side_of_the_first():
+    systems = [("y", "x"), ("x", "y"), ("z", "x"), ("x", "z"), ("x", None)]
+    rows = pd.DataFrame(systems, columns=["system", "system_b"])
+    lines = report.system_lines(rows, LOOK)
+    assert lines == {"x": "Bot x", "y": "Bot y", "z": "z"}
+    pairs, between = report.pair_lines(rows, lines)
+    assert pairs.index.tolist() == [1, 3]
+    assert between == {"x y": "Bot x against Bot y", "x z": "Bot x against z"}
+
+
+def test_tables_of_two_corpora_name_them():
+    ends = {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 9}
+    rows = pd.DataFrame(
+        [{"corpus": c, "system": s, "metric": "bleu"} | ends for c in ("one", "two") for s in ("y", "x")]
+    )
+    for found in (report.overlap_table(rows, {"bleu": "BLEU", "chrf": "chrF"}, LOOK), report.flag_table(rows, LOOK)):
+        assert found[["Corpus", "System"]].drop_duplicates().shape == (4, 2)
+        assert "chrF" not in found
+    one = report.overlap_table(rows[rows["corpus"] == "one"], {"bleu": "BLEU"}, LOOK)
+    assert one.columns.tolist() == ["System", "BLEU"]
+    assert one["BLEU"].tolist() == ["0.50 [0.40, 0.60]"] * 2

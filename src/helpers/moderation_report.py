@@ -106,6 +106,26 @@ def overlap_table(rows: pd.DataFrame, titles: Mapping[str, str], look: Look) -> 
     return pd.concat([_head(wide, look), wide.drop(columns=["corpus", "system"])], axis=1)
 
 
+def agreement_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Items by definition and category, a column a number of annotators. rows : `agreement_count` rows."""
+    wide = rows.assign(annotators=rows["annotators"].astype(int)).set_index(["definition", "score", "annotators"])
+    wide = wide["estimate"].unstack("annotators").sort_index(axis=1)  # noqa: PD010
+    wide = wide.reindex(rows.drop_duplicates(["definition", "score"]).set_index(["definition", "score"]).index)
+    text = wide.map(lambda n: number(n, 1 if n % 1 else 0)).rename(columns=str).reset_index()
+    text["score"] = text["score"].map(minus)
+    return text.rename(columns={"definition": "Definition", "score": "Category"}).rename_axis(columns=None)
+
+
+def printed_agreement(in_print: pd.DataFrame) -> pd.DataFrame:
+    """The printed Table 5: a row a category, a column a number of annotators. in_print : `published.load`."""
+    rows = in_print[(in_print["element"] == "Table 5") & (in_print["panel"] == "agreement")]
+    rows = rows.assign(column=rows["column"].str.removeprefix("annotators_"))
+    wide = rows.set_index(["row", "column"])["value"].astype(int).unstack("column")  # noqa: PD010
+    wide = wide.reindex(rows["row"].drop_duplicates())
+    words = wide.index.str.removeprefix("label_").str.replace("minus_", "−")
+    return wide.set_axis(words).rename_axis("Category").rename_axis(columns=None).reset_index()
+
+
 def agreement(rows: pd.DataFrame) -> str:
     """Fleiss' kappa, alpha, and how different the annotators' shares are."""
     kappa = one(rows, statistic="fleiss_kappa", resample="item")
