@@ -163,6 +163,32 @@ def test_few_systems_have_no_interval(n, kind):
     assert ("fewer than 8: no interval and no p-value" in (row["note"] or "")) == (n < 8)
 
 
+@pytest.mark.parametrize("n", [7, 24])
+def test_the_mean_over_labels_is_that_of_systems_resampled_jointly(n):
+    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=25, n_systems=n)
+    joined = metric_items.join(metric_items.human_means(annotations), scores)
+    joined["human"] += joined["system"].str[1:].astype(int) / 3
+    found = metric_correlation.system_level(joined, seed=1, n_resamples=4000)
+    each = found[(found["statistic"] == "correlation") & (found["metric"] == "m")]
+    mean = pick(found, "mean_correlation", metric="m")
+    assert mean["estimate"] == pytest.approx(each["estimate"].mean(), abs=1e-12)
+    assert (mean["level"], mean["resample_unit"], mean["n"]) == ("system", "system", each["label"].nunique())
+    if n < 8:
+        assert np.isnan(mean["ci_low"])
+        return
+    wide = joined[joined["metric"] == "m"].groupby(["system", "label"])[["value", "human"]].mean()
+    wide = wide.unstack("label")  # noqa: PD010 (pivot_table would average once more)
+
+    def statistic(index):
+        drawn = wide.to_numpy()[index]
+        k = drawn.shape[1] // 2
+        return np.mean([stats.pearsonr(drawn[:, i], drawn[:, k + i]).statistic for i in range(k)])
+
+    by_scipy = stats.bootstrap((np.arange(n),), statistic, n_resamples=4000, method="BCa", vectorized=False,
+                               rng=np.random.default_rng(3)).confidence_interval  # fmt: skip
+    assert (mean["ci_low"], mean["ci_high"]) == pytest.approx((by_scipy.low, by_scipy.high), abs=0.03)
+
+
 def test_averages_by_hand():
     r = {"m": [0.2, 0.6, 1.0, np.nan], "n": [np.nan] * 4}
     rows = pd.DataFrame([(k, v) for k, x in r.items() for v in x], columns=["metric", "estimate"])

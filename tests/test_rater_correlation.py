@@ -112,7 +112,7 @@ def test_lowest_and_highest_over_labels():
 @pytest.mark.parametrize("study", ["usr", "grade", "fed"])
 def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
     """Six of Topical-USR by rule; two of three of GRADE by a definition found by searching; FED is approximate."""
-    from helpers import verdicts
+    from helpers import metric_report, verdicts
 
     spec = params.load(study)
     rows = rater_correlation.rater_correlations(build(spec).frames["annotations"])
@@ -120,16 +120,26 @@ def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
     results = pd.concat([rows, rater_correlation.extremes(rows, without)], ignore_index=True)
     cells = verdicts.beside(results, study, "09_metric_correlation")
     verdict = cells.set_index(["row", "column"])["verdict"]
+    raters = verdicts.beside(metric_report.two_raters(results), study, "09_metric_correlation")
+    shown = metric_report.beside(cells, raters)
+    pairs = results[results["condition"].str.contains("position_pairs")]
     if study == "usr":
         assert verdict.tolist() == ["match"] * 6
+        assert shown["Two raters"].tolist() == shown["Here"].tolist()  # by this rule they are the same
     elif study == "grade":
         assert verdict.to_dict() == {
             ("empathetic_grade", "coherence"): "differs",
             ("dailydialog_grade", "coherence"): "match_fitted",
             ("convai2_grade", "coherence"): "match_fitted",
         }
-        pairs = rows[rows["condition"].str.contains("position_pairs")]["estimate"]
+        pairs = pairs[pairs["label"].notna()].set_index("corpus")["estimate"]
         assert pairs.between(0.03, 0.14).all()  # what the raters really have in common
+        two = shown.set_index("Row")["Two raters"]
+        assert two["convai2_grade"] == pairs["convai2"]
+        assert two["empathetic_grade"] == pairs["empatheticdialogues"]
+        assert "Fitted was that each of the first eight places" in metric_report.outcome(cells)
     else:
         assert cells["here"].to_numpy() == pytest.approx(cells["value"].to_numpy(), abs=0.03)
         assert verdict.tolist() == ["differs"] * 2
+        low, high = (pairs[pairs["condition"].str.contains(s)]["estimate"].iloc[0] for s in ("lowest", "highest"))
+        assert shown["Two raters"].tolist() == [low, high]

@@ -48,3 +48,15 @@ def test_flow_score_stands_once_a_dialogue(dstc9):
     assert not flow["dialogue"].duplicated().any()
     assert flow["score"].notna().all()
     assert params.load("dstc9").metric_directions == {"flow_score": -1}
+
+
+@pytest.mark.data
+def test_further_measures_follow_from_the_counts_of_the_file(dstc9, raw_data):
+    rows = pd.read_csv(raw_data / "dstc9" / "ratings.csv").drop_duplicates(["system", "dialogue"])
+    user, system, turns = rows["n_user_words"], rows["n_system_words"], rows["n_utterances"] / 2
+    expected = pd.DataFrame({"n_words": user + system, "user_share": user / (user + system),
+                             "user_words_a_turn": user / turns, "system_words_a_turn": system / turns})  # fmt: skip
+    expected.index = rows["system"] + "_" + rows["dialogue"].astype(str)
+    scores = dstc9["metric_scores"].set_index(["metric", "dialogue"])["score"]
+    for metric, values in expected.items():
+        pd.testing.assert_series_equal(scores[metric].loc[values.index], values.astype(float), check_names=False)

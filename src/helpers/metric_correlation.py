@@ -196,7 +196,8 @@ def system_level(
     n_resamples: int = 10_000,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Correlation of the means of systems. Result rows `correlation` with `level=system`.
+    """Correlation of the means of systems. Result rows `correlation` with `level=system`, and `mean_correlation` where
+    a method has several labels (not for Kendall).
 
     With fewer than MIN_SYSTEMS systems there is the number and no interval; else systems are resampled (BCa; Kendall
     cluster-robust), which treats each system's mean as known. Checked against scipy on the means.
@@ -220,7 +221,38 @@ def system_level(
         keys = condition(coefficient=coefficient, scope="system", resample="system")
         row = {**head, "level": "system", "statistic": "correlation", "condition": keys}
         out.append({**row, **interval.row(), "n": len(means)})
+    if coefficient != "kendall":
+        options = {"n_resamples": n_resamples, "confidence": confidence}
+        out += _means_over_labels(joined.dropna(subset=["value", "human"]), coefficient, seed, options)
     return pd.DataFrame(out)
+
+
+def _means_over_labels(joined: pd.DataFrame, coefficient: str, seed: int, options: dict) -> list[dict]:
+    """Of each metric the plain mean over labels of its correlations over systems, which are resampled jointly."""
+    out, names = [], ["corpus", "method", "metric"]
+    for key, rows in joined.groupby(names, sort=False):
+        # a label lacks some items, so that the mean score of a system differs a little between labels
+        wide = rows.groupby(["system", "label"])[["value", "human"]].mean().unstack("label")  # noqa: PD010
+        x, y = wide["value"].to_numpy(), wide["human"].to_numpy()
+        n, n_labels = y.shape
+        if n_labels < 2:
+            continue
+
+        def statistic(counts: np.ndarray, x: np.ndarray = x, y: np.ndarray = y) -> np.ndarray:
+            return np.einsum("kll->kl", weighted_correlations(x, y, counts, coefficient)).mean(axis=1)[:, None]
+
+        if n < MIN_SYSTEMS:
+            r = float(statistic(np.ones((1, n)))[0, 0])
+            few = f"{n} systems, fewer than {MIN_SYSTEMS}: no interval and no p-value"
+            interval = Interval(r, nan, nan, "not_estimable", "system", n, note=few)
+        else:
+            rng = generator(seed, "system_level", "mean", coefficient, *map(str, key))
+            drawn = by_clusters(np.arange(n), statistic, width=2 * n_labels)
+            interval = bootstrap_index(n, drawn, unit="system", rng=rng, **options)[0]
+        head = {**dict(zip(names, key, strict=True)), "level": "system", "statistic": "mean_correlation"}
+        keys = condition(over="label", average="plain", coefficient=coefficient, resample="system")
+        out.append({**head, "condition": keys, **interval.row(), "n": n_labels})
+    return out
 
 
 def averages(results: pd.DataFrame, over: str = "corpus") -> pd.DataFrame:

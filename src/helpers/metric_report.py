@@ -119,7 +119,10 @@ def coefficients(rows: pd.DataFrame, data_set: tuple[str, str], titles: Mapping[
         out["Within contexts"] = within.groupby("metric")["estimate"].mean().reindex(best.index)
     systems = each[each["scope"] == "system"]
     if len(systems):
-        out[f"Systems ({int(systems['n'].max())})"] = systems.groupby("metric")["estimate"].mean().reindex(best.index)
+        joint = here[here["statistic"].eq("mean_correlation") & here["level"].eq("system")]
+        joint = joint[joint["coefficient"].eq("spearman")]
+        shown = (joint if len(joint) else systems).set_index("metric").reindex(best.index)
+        out[f"Systems ({int(systems['n'].max())})"] = tables.intervals(shown)
     return out.reset_index(drop=True)
 
 
@@ -255,23 +258,29 @@ def cautions(rows: pd.DataFrame, computed: Sequence[str]) -> list[str]:
         smaller = int((both["estimate"].abs() < both["estimate_pooled"].abs()).sum())
         out.append(
             "Within contexts, where responses to the same history are ranked, the correlation is weaker than pooled"
-            f" for {smaller} of {len(both)} labels and metrics: left out is that some contexts have better responses"
-            " and higher scores."
+            f" for {smaller} of {len(both)} labels and metrics; pooled correlations also count that some contexts have"
+            " better responses and higher scores."
         )
     systems = each[each["scope"] == "system"]
     if len(systems):
         n = int(systems["n"].max())
         out.append(
             f"Correlations of system means rest on {n} systems"
-            + (f"; with fewer than {MIN_SYSTEMS} they have no interval and no p-value." if n < MIN_SYSTEMS else ".")
+            + (
+                f"; with fewer than {MIN_SYSTEMS} they have no interval and no p-value."
+                if n < MIN_SYSTEMS
+                else " and take each mean as known."
+            )
         )
     raters = rows[rows["statistic"].eq("annotator_correlation") & rows["label"].notna()]
     if len(raters):
-        part = raters[raters["comparison"].isin(PART_WHOLE)]["estimate"].mean()
-        pair = raters[raters["comparison"] == "position_pairs"]["estimate"].mean()
+        pair, *part = (
+            raters[raters["comparison"] == c]["estimate"].mean() for c in ("position_pairs", *sorted(PART_WHOLE))
+        )
         out.append(
             f"Two raters correlate by {number(pair)} on average over labels. A rating and a mean that contains it"
-            f" correlate by {number(part)}: that is no agreement between raters, although it has been printed as such."
+            f" correlate by {number(part[0])}, by {number(part[1])} where the rating farthest from the mean is dropped"
+            " first: that is no agreement between raters, although it has been printed as such."
         )
     return out
 
@@ -282,10 +291,17 @@ def labels(rows: pd.DataFrame, data_set: tuple[str, str]) -> list[str]:
     return list(dict.fromkeys(here["label"]))
 
 
-def sources(scores: pd.DataFrame, computed: Sequence[str], absent: Sequence[str], corpora: Sequence[str]) -> str:
-    """How many metrics there are, where they are from, and what could not be computed."""
+def sources(
+    scores: pd.DataFrame,
+    computed: Sequence[str],
+    absent: Sequence[str],
+    corpora: Sequence[str],
+    asked: Sequence[str] = (),
+) -> str:
+    """How many metrics there are, where they are from, and what could not be computed. asked : computed if possible."""
     given = len(set(scores["metric"]) - set(computed))
-    text = f"{given or 'No'} metric{'' if given == 1 else 's'} with the data, {len(computed) or 'none'} computed here."
+    text = f"{given or 'No'} metric{'' if given == 1 else 's'} with the data, {len(computed) or 'none'} computed here"
+    text += ": the data hold no texts." if asked and not computed and not absent else "."
     if corpora:
         text += f" Of several corpora these are analysed: {tables.listing(corpora)}."
     if absent:
@@ -294,22 +310,39 @@ def sources(scores: pd.DataFrame, computed: Sequence[str], absent: Sequence[str]
     return text
 
 
-def beside(cells: pd.DataFrame) -> pd.DataFrame:
-    """Printed values beside ours, one a row."""
+def beside(cells: pd.DataFrame, raters: pd.DataFrame) -> pd.DataFrame:
+    """Printed values beside ours by the definition that comes nearest, and how two raters correlate, one a row.
+
+    cells : from `verdicts.beside`. raters : the same for `two_raters`.
+    """
     out = cells.rename(columns={"row": "Row", "column": "Column", "printed": "Printed"})
-    out = out.assign(Here=cells["here"], Verdict=cells["verdict"].str.replace("_", " "))
-    return out[["Row", "Column", "Printed", "Here", "Verdict"]]
+    out = out.assign(Here=cells["here"], Verdict=cells["verdict"].str.replace("_", " "), Raters=raters["here"])
+    out = out.rename(columns={"Raters": "Two raters"})
+    return out[["Row", "Column", "Printed", "Here", "Verdict", "Two raters"]]
+
+
+def two_raters(results: pd.DataFrame) -> pd.DataFrame:
+    """The results with the correlation of two raters in the place of every other definition of agreement."""
+    rows = results[results["statistic"] == "annotator_correlation"]
+    told = rows["condition"].str.extract(r"comparison=([a-z_]+)")[0]
+    pairs = rows[told == "position_pairs"]
+    swapped = [
+        pairs.assign(condition=pairs["condition"].str.replace("position_pairs", other, regex=False))
+        for other in told.unique()
+    ]
+    return pd.concat([results[results["statistic"] != "annotator_correlation"], *swapped])
 
 
 def outcome(cells: pd.DataFrame) -> str:
     """How many printed values are equal at their printed decimals, and what is known of the others."""
     same, fitted = (int((cells["verdict"] == v).sum()) for v in ("match", "match_fitted"))
     text = (
-        f"Of {len(cells)} printed values {same or 'none'} {'is' if same == 1 else 'are'} equal at the printed decimals"
+        f"Of {len(cells)} printed values {same or 'none'} {'is' if same < 2 else 'are'} equal at the printed decimals"
     )
     text += " by a definition that is stated or suggests itself"
     text += (
         f", {fitted} by one that was found by searching for these values, which confirms nothing." if fitted else "."
     )
-    notes = list(dict.fromkeys(n for n in cells.loc[cells["verdict"] != "match", "note"] if n))
-    return " ".join([text, *notes])
+    notes = cells.loc[cells["verdict"] != "match", ["verdict", "note"]].drop_duplicates()
+    told = [f"Fitted was {n}." if v == "match_fitted" else n for v, n in notes.itertuples(index=False) if n]
+    return " ".join([text, *told])

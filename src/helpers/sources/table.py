@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import string
 
+import numpy as np
 import pandas as pd
 
 from helpers.labels import METHODS, Label
 from helpers.schema import DIALOGUES, DataError, Problem
-from helpers.sources import table_cells
+from helpers.sources import arithmetic, table_cells
 from helpers.sources.comparisons import orient
 from helpers.sources.files import Files
 from helpers.sources.models import Table
@@ -215,8 +216,13 @@ def _dialogues(source: Table, items: pd.DataFrame) -> tuple[pd.DataFrame, list[P
 def _metrics(source: Table, cells: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame | None:
     """Scores of automatic metrics; a value repeated in the rows of one item counts once."""
     key = [c for c in ("corpus", "dialogue", "turn") if c in base]
-    parts = []
+    scores = {}
     for metric, column in source.metrics.items():
         score = cells[column].str.strip()
-        parts.append(base[key].assign(metric=metric, score=score.where(~score.isin(source.na_values), None)))
+        scores[metric] = score.where(~score.isin(source.na_values), None)
+    numbers = {metric: pd.to_numeric(score, errors="coerce") for metric, score in scores.items()}
+    for metric, formula in source.derived_metrics.items():
+        value = arithmetic.evaluate(formula, numbers)
+        scores[metric] = value.where(np.isfinite(value)).astype(object)  # nothing comes of dividing by 0
+    parts = [base[key].assign(metric=metric, score=score) for metric, score in scores.items()]
     return pd.concat(parts).drop_duplicates() if parts else None

@@ -7,6 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from helpers.sources import arithmetic
+
 #: columns of ours that a table may fill
 Ours = Literal[
     "corpus",
@@ -85,6 +87,9 @@ class TableOptions(BaseModel):
     judges: dict[Name, Literal["llm", "classifier"]] = Field({}, description="annotators that are models")
     first_turn: int = Field(0, ge=0, le=1, description="number that the file gives the first turn of a dialogue")
     metrics: dict[Name, Name] = Field({}, description="automatic metric -> the file's column with its scores")
+    derived_metrics: dict[Name, str] = Field(
+        {}, description="further metric -> arithmetic of those in `metrics`, e.g. n_words / n_utterances"
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> TableOptions:
@@ -107,6 +112,13 @@ class TableOptions(BaseModel):
             )
         if self.metrics and "{system}" in self.scores:
             raise ValueError("metrics: a table with {system} in `scores` has no one score an item; use a long table")
+        for metric, formula in self.derived_metrics.items():
+            used = arithmetic.names(formula)
+            if not used or used - set(self.metrics) or metric in self.metrics:
+                known = ", ".join(self.metrics) or "none"
+                raise ValueError(
+                    f"derived_metrics: {metric}: expected a new name made of `metrics` ({known}): {formula!r}"
+                )
         if self.repeat and self.repeat[0] > self.repeat[1]:
             raise ValueError(f"repeat: expected [first, last], found {self.repeat}")
         return self
