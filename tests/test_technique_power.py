@@ -41,6 +41,12 @@ class TestTests:
         assert power.p_values(a, None, 8, 1, FixedDraws(np.array([0, 8])))[0] == stats.binomtest(8, 8).pvalue
         assert power.p_values(power.sample([0]), None, 8, 1, FixedDraws(np.array([8])))[0] == 1
 
+    def test_a_sample_by_hand(self):
+        a = power.sample([1, 2, 0.1 + 0.2, 0.3])
+        assert a.values.tolist() == pytest.approx([0.3, 1, 2])  # rounding tells 0.1 + 0.2 and 0.3 apart
+        assert (a.counts.tolist(), a.n, a.share.tolist()) == ([2, 1, 1], 4, [0.5, 0.25, 0.25])
+        assert a.mean == pytest.approx(0.9)
+
     def test_equal_systems_have_equal_means(self):
         a, b = power.sample([1, 2, 2, 5]), power.sample([4, 5, 5])
         assert power.mirrored(power.sample([-1, 1, 1])).mean == 0

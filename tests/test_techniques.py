@@ -8,6 +8,7 @@ import pytest
 from test_winrates import COMPARED, SINGLE, marks
 
 from helpers import (
+    final_ratings,
     look,
     params,
     quality_tables,
@@ -19,7 +20,7 @@ from helpers import (
 )
 from helpers import technique_report as report
 from helpers import technique_tables as shown
-from helpers.labels import Label
+from helpers.labels import METHODS, Label
 from helpers.params import Technique
 from helpers.sources import build
 
@@ -236,6 +237,103 @@ class TestRows:
         frame = people(pd.concat([COMPARED, SINGLE]))
         c = techniques.collect(frame, NO_FACTS, techniques.by_method(frame, LABELS), LABELS, systems=["x", "y"])
         assert techniques.rates(c, **BOOT).empty or set(c.specs) == set()
+
+
+class TestPlainRows:
+    """Rows against counts of the judgements themselves."""
+
+    c = collected()
+
+    def row(self, rows, **where):
+        for column, value in where.items():
+            rows = rows[rows[column] == value]
+        assert len(rows) == 1, rows
+        return rows.iloc[0]
+
+    def test_names_cells_and_levels(self):
+        assert self.c.title("pairwise_turn") == METHODS["pairwise_turn"].title
+        assert self.c.title("my_own") == "my own"
+        assert [self.c.level(t) for t in ("pairwise_turn", "single_turn")] == ["pair", "dialogue"]
+        ((cell, rows),) = self.c.cells("single_turn")
+        assert cell == {"corpus": "main", "group": "all", "label": "quality"}
+        assert rows is not None
+        assert len(rows) == 48
+
+    def test_rates_are_shares_of_marks(self):
+        frame, rows = study(), techniques.rates(self.c, **BOOT)
+        won = (frame.loc[frame["method"] == "pairwise_turn", "score"] > 0).mean()
+        assert self.row(rows, condition="technique=pairwise_turn;ties=none")["estimate"] == pytest.approx(won)
+        whole = frame.loc[frame["method"] == "pairwise_dialogue", "score"]
+        half = (whole > 0).mean() + (whole == 0).mean() / 2
+        assert self.row(rows, condition="technique=pairwise_dialogue;ties=half")["estimate"] == pytest.approx(half)
+        marked = frame[frame["method"] == "single_turn"].groupby("system")["score"].mean()
+        for system in "ab":
+            score = self.row(rows, condition="technique=single_turn", statistic="technique_score", system=system)
+            assert score["estimate"] == pytest.approx(marked[system])
+
+    def test_rates_by_turn_are_shares_of_each_turn(self):
+        frame, rows = study(), techniques.turn_rates(study(), NO_FACTS, self.c, 0.95)
+        for turn in (0, 5):
+            here = frame[(frame["turn"] == turn) & (frame["method"] == "pairwise_turn")]
+            found = self.row(rows, method="pairwise_turn", condition=f"turn={turn + 1}")
+            assert found["estimate"] == pytest.approx((here["score"] > 0).mean())
+
+    def test_a_mixture_is_the_weighted_mean(self):
+        mix = {"mixed": params.Mixture(techniques=["pairwise_turn", "pairwise_dialogue"], weights=[1, 3])}
+        rows = techniques.mixtures(self.c, mix, **BOOT)
+        single = techniques.rates(self.c, **BOOT).set_index("condition")["estimate"]
+        expected = single["technique=pairwise_turn;ties=none"] + 3 * single["technique=pairwise_dialogue;ties=half"]
+        assert rows["estimate"].tolist() == pytest.approx([expected / 4])
+        assert rows["condition"].tolist() == ["technique=mixed;ties=half"]
+        other = {"mixed": params.Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
+        assert techniques.mixtures(self.c, other, **BOOT).empty
+
+    def test_same_winner_counts_pairs_in_which_neither_ties(self):
+        chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
+        points = [("p0", 5, 3), ("p1", 2, 4), ("p2", 1, 2), ("p3", 4, 3)]
+        single = marks([(p, s, None, [v], 9) for p, *both in points for s, v in zip("ab", both, strict=True)],
+                       method="single_dialogue")  # fmt: skip
+        frame = people(pd.concat([chosen, single.assign(turn=pd.array([pd.NA] * 8, dtype="Int32"))]))
+        rows = techniques.sign_rows(collected(frame), **BOOT)
+        same = self.row(rows, statistic="same_winner")
+        assert (same["estimate"], same["n"]) == (pytest.approx(2 / 3), 3)
+        tied = rows[rows["statistic"] == "tied_share"].set_index("condition")["estimate"]
+        assert sorted(tied) == [0, 0.25]
+
+    def test_coefficients_are_those_of_the_joined_conversations(self):
+        frame = study()
+        rows = techniques.turn_coefficients(frame, self.c, 0.95)
+        turns = frame["method"] == "single_turn"
+        both = final_ratings.conversations(frame[turns], frame[frame["method"] == "single_dialogue"])
+        direct = final_ratings.by_turn(both, 0.95)
+        assert rows["estimate"].tolist() == pytest.approx(direct["estimate"].tolist(), nan_ok=True)
+        without = frame[~turns]
+        assert techniques.turn_coefficients(without, collected(without), 0.95).empty
+
+    def test_seconds_by_hand(self):
+        specs = {"turns": Technique(method="pairwise_turn", onboarding_minutes=2)}
+        frame = people(marks([("c1", "a", "b", [1] * 6, 60), ("c2", "a", "b", [1] * 6, 120)]))
+        rows = technique_hours.seconds(collected(frame, **specs)).set_index("condition")["estimate"]
+        # two people, one comparison each: two minutes of training for every comparison
+        assert rows.to_dict() == {
+            "of=unit;technique=turns": 90,
+            "of=training;technique=turns": 120,
+            "technique=turns": 1,
+        }
+
+    def test_contests_hold_the_values_of_conversations(self):
+        timed = technique_hours.seconds(self.c)
+        found = {x.head["technique"]: x for x in technique_hours.contests(self.c, timed)}
+        value = self.c.sittings["pairwise_turn"]["value"]
+        assert (found["pairwise_turn"].a.n, found["pairwise_turn"].b) == (24, None)
+        assert found["pairwise_turn"].a.mean == pytest.approx(value.mean())
+        apart = self.c.sittings["single_turn"].groupby("system")["value"].mean()
+        assert (found["single_turn"].a.mean, found["single_turn"].b.mean) == pytest.approx((apart["a"], apart["b"]))
+        mix = params.Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 3])
+        (mixed,) = technique_hours.averaged(self.c, {"mixed": mix}, timed)
+        rating = self.c.sittings["single_dialogue"].groupby("system")["value"].mean()
+        for side, system in ((mixed.a, "a"), (mixed.b, "b")):
+            assert side.mean == pytest.approx(apart[system] / 4 + 3 / 4 * (rating[system] - 1) / 4)
 
 
 # --- real data -------------------------------------------------------------------------------------------------------

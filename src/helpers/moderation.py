@@ -47,7 +47,10 @@ def distribution(marks: pd.DataFrame) -> pd.DataFrame:
 
 
 def compositions(marks: pd.DataFrame, categories: Sequence[float]) -> np.ndarray:
-    """(items, categories) how many annotators chose each category of an item, of items that all of them judged."""
+    """(items, categories) how many annotators chose each category of an item, of items that all of them judged.
+
+    Checked by hand.
+    """
     item = marks["corpus"].astype(str) + "\x1f" + marks["dialogue"].astype(str) + "\x1f" + marks["turn"].astype(str)
     table = pd.crosstab(item, marks["score"]).reindex(columns=list(categories), fill_value=0)
     m = table.sum(axis=1)
@@ -73,7 +76,10 @@ def agreement_counts(table: np.ndarray, definition: str) -> np.ndarray:
 
 
 def agreement_rows(table: np.ndarray, categories: Sequence[float], corpus: str) -> pd.DataFrame:
-    """`agreement_count` rows for k from the smallest possible majority on, under every definition."""
+    """`agreement_count` rows for k from the smallest possible majority on, under every definition.
+
+    Checked by hand through `agreement_counts`.
+    """
     rows = []
     for definition in DEFINITIONS:
         found = agreement_counts(table, definition)
@@ -89,7 +95,10 @@ def agreement_rows(table: np.ndarray, categories: Sequence[float], corpus: str) 
 
 def kappa(table: np.ndarray) -> np.ndarray:
     """Fleiss' kappa (Fleiss 1971) from sums over items: (k,) from (k, 1 + categories + 1) rows of (items, choices of
-    each category, agreeing ordered pairs)."""
+    each category, agreeing ordered pairs).
+
+    Checked against `statsmodels.stats.inter_rater.fleiss_kappa`.
+    """
     items, chosen, pairs = table[:, 0], table[:, 1:-1], table[:, -1]
     m = chosen.sum(axis=1) / items
     observed = pairs / (items * m * (m - 1))
@@ -137,6 +146,8 @@ def shares(
 
     both : `outcomes`. Three intervals of a share: Wilson's at all judgements (interval=n) and at the items
     (interval=items), and with prompts resampled (interval=context: BCa, or an exact bound where an outcome is rare).
+
+    Checked by hand, and against `rates.wilson`.
     """
     key, out = ["corpus", "system"] + (["system_b"] if against else []), []
     for names, rows in both.groupby(key, sort=False):
@@ -148,7 +159,7 @@ def shares(
             out.append(head | count | {"condition": condition(outcome=outcome)})
             out += [head | row for row in intervals_between(int(hit.sum()), len(hit), items, outcome, confidence)]
             rng = generator(seed, "moderation", *names, outcome)
-            found = clustered(hit, rows["context"], rng, n_resamples, confidence)
+            found = _clustered(hit, rows["context"], rng, n_resamples, confidence)
             keys = condition(outcome=outcome, interval="context")
             out.append(head | {"statistic": "moderation_share", "condition": keys, "n": len(hit)} | found)
     return pd.DataFrame(out)
@@ -182,7 +193,7 @@ def wilson_of(share: float, n: float, confidence: float = 0.95) -> tuple[float, 
     return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
 
 
-def clustered(hit: np.ndarray, cluster: pd.Series, rng, n_resamples: int, confidence: float) -> dict[str, object]:
+def _clustered(hit: np.ndarray, cluster: pd.Series, rng, n_resamples: int, confidence: float) -> dict[str, object]:
     """Share of hits with whole clusters resampled."""
     codes = pd.factorize(cluster)[0]
     n, s = np.bincount(codes).astype(float), np.bincount(codes, hit)
@@ -227,11 +238,14 @@ def leads(
 
 
 def flagged(marks: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95) -> pd.DataFrame:
-    """`flagged_rate` rows: share of judgements of a system's replies that flag it, prompts resampled (section 3.3)."""
+    """`flagged_rate` rows: share of judgements of a system's replies that flag it, prompts resampled (section 3.3).
+
+    Checked by hand.
+    """
     out = []
     for (corpus, system), rows in marks.groupby(["corpus", "system"], sort=False):
         hit = (rows["score"] == 1).to_numpy(float)
-        found = clustered(hit, rows["context"], generator(seed, "flagged", corpus, system), n_resamples, confidence)
+        found = _clustered(hit, rows["context"], generator(seed, "flagged", corpus, system), n_resamples, confidence)
         head = {"corpus": corpus, "system": system, "statistic": "flagged_rate", "level": "turn", "n": len(hit)}
         out.append(
             head | {"condition": condition(interval="context"), "n_annotators": rows["annotator"].nunique()} | found
@@ -240,7 +254,10 @@ def flagged(marks: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confid
 
 
 def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float = 0.95) -> pd.DataFrame:
-    """`moderation_share` rows from printed counts: system -> outcome -> judgements, every item judged m times."""
+    """`moderation_share` rows from printed counts: system -> outcome -> judgements, every item judged m times.
+
+    Checked against the printed shares of Table 6.
+    """
     out = []
     for system, row in counts.items():
         n = sum(row[o] for o in OUTCOMES)
@@ -255,6 +272,8 @@ def replies(dialogues: pd.DataFrame, both: pd.DataFrame, reference: str) -> pd.D
 
     Each reply once. dialogues : with text. both : `outcomes`. Returns corpus, dialogue, turn, text, reference,
     last_turn, system; empty where the reference system has no reply to any of the prompts.
+
+    Checked by hand.
     """
     known = dialogues.dropna(subset=["system_text", "context"])
     of = known[known["system"] == reference].drop_duplicates(["corpus", "context"])
@@ -269,7 +288,7 @@ def replies(dialogues: pd.DataFrame, both: pd.DataFrame, reference: str) -> pd.D
 def overlap(
     scores: pd.DataFrame, responses: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float
 ) -> pd.DataFrame:
-    """`overlap` rows: mean score of each system's replies by metric, replies resampled (Table 7)."""
+    """`overlap` rows: mean score of each system's replies by metric, replies resampled (Table 7). Checked by hand."""
     out = []
     joined = scores.merge(responses[["corpus", "dialogue", "system"]], on=["corpus", "dialogue"])
     for (corpus, system, metric), rows in joined.groupby(["corpus", "system", "metric"], sort=False):

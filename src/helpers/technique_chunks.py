@@ -23,6 +23,8 @@ def variability(c: Collected, minutes: float) -> pd.DataFrame:
     effective win rate of the first part of one system against the first of the other, and so on. `of=observed` is the
     standard deviation (ddof 1); for comparisons, `of=independent` is what independent ratings of one constant rate
     would give.
+
+    Checked by hand.
     """
     out = []
     for name, spec in c.specs.items():

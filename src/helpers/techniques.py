@@ -67,17 +67,19 @@ class Collected:
     labels: list[str]
 
     def title(self, technique: str) -> str:
+        """What readers call a technique. Checked by hand."""
         spec = self.specs.get(technique)
         return (spec.title if spec else "") or technique.replace("_", " ")
 
     def cells(self, technique: str):
-        """(corpus, group, label), its sittings; labels in order."""
+        """(corpus, group, label), its sittings; labels in order. Checked by hand."""
         place = {label: i for i, label in enumerate(self.labels)}
         groups = dict(iter(self.sittings[technique].groupby(CELL, sort=True)))
         for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2]])):
             yield dict(zip(CELL, key, strict=True)), groups[key]
 
     def level(self, technique: str) -> str:
+        """What a sitting is about: pair or dialogue. Checked by hand."""
         return "pair" if pairwise(self.specs[technique].method) else "dialogue"
 
 
@@ -86,6 +88,8 @@ def by_method(annotations: pd.DataFrame, labels: Sequence[Label]) -> dict[str, B
 
     Labels that are neither good nor bad say nothing of who is better, and stay out. The order is that of `METHODS`,
     pairwise ones first.
+
+    Checked by hand.
     """
     good = {(label.method, label.id) for label in labels if label.direction != 0}
     seen = {pair for pair in annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)}
@@ -111,13 +115,15 @@ def collect(
     annotations, facts : frames of the study. declared : its labels, for their scales. systems : those that are ranked,
     in order; pairs are made from them where none are given. labels : those compared; by default those that two
     techniques share, or else all. Techniques without any judgement stay out.
+
+    Checked by hand, and against counts of the raw files of two studies.
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     pairs = [tuple(p) for p in pairs] or list(combinations(systems, 2))
     met = {s for pair in pairs for s in pair}
     found = {}
     for name, spec in specs.items():
-        rows = select(people, facts, spec)
+        rows = _select(people, facts, spec)
         if not pairwise(spec.method):
             rows = rows[rows["system"].isin(met)]
         found[name] = rows.assign(label=rows["label"].replace(spec.rename))
@@ -148,12 +154,12 @@ def _shared(labels: Mapping[str, set[str]]) -> set[str]:
 
 
 def corpora(specs: Mapping[str, Spec], annotations: pd.DataFrame) -> list[str]:
-    """Corpora that the techniques may draw on: those they name, or else all that are judged."""
+    """Corpora that the techniques may draw on: those they name, or else all that are judged. Checked by hand."""
     named = {spec.corpus for spec in specs.values()}
     return sorted(annotations["corpus"].unique() if None in named else named)
 
 
-def select(annotations: pd.DataFrame, facts: pd.DataFrame, spec: Spec) -> pd.DataFrame:
+def _select(annotations: pd.DataFrame, facts: pd.DataFrame, spec: Spec) -> pd.DataFrame:
     """The judgements that belong to a technique, whatever turns it uses."""
     rows = annotations[annotations["method"] == spec.method]
     if spec.corpus is not None:
@@ -166,7 +172,10 @@ def select(annotations: pd.DataFrame, facts: pd.DataFrame, spec: Spec) -> pd.Dat
 
 
 def rates(c: Collected, *, seed: int, n_resamples: int, confidence: float) -> pd.DataFrame:
-    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique."""
+    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique.
+
+    Checked against shares of the marks themselves.
+    """
     size = {"n_resamples": n_resamples, "confidence": confidence}
     out: list[dict[str, object]] = []
     for name, spec in c.specs.items():
@@ -209,11 +218,14 @@ def _scores(c: Collected, rows: pd.DataFrame, head: dict, names: tuple, size: di
 
 def turn_rates(annotations: pd.DataFrame, facts: pd.DataFrame, c: Collected, confidence: float) -> pd.DataFrame:
     """`turn_rate` rows: share won or marked at each turn, for every method that judges turns, once a corpus, whatever
-    windows its techniques use."""
+    windows its techniques use.
+
+    Checked against shares of the marks themselves.
+    """
     people, out, done = annotations[annotations["annotator_kind"] == "human"], [], []
     for spec in c.specs.values():
         what = (spec.method, spec.corpus)
-        marks = select(people, facts, spec)
+        marks = _select(people, facts, spec)
         marks = marks[marks["turn"].notna() & marks["label"].isin(c.labels)]
         if what in done or marks["turn"].nunique() < 2:
             continue
@@ -234,6 +246,8 @@ def mixtures(
     """`technique_win_rate` rows of ratings sampled from several pairwise techniques (`params.Mixture`).
 
     Corpora are put together: the techniques may stand in different ones, and the rows have that of the first.
+
+    Checked against the weighted mean of the techniques' rates.
     """
     size, out = {"n_resamples": n_resamples, "confidence": confidence}, []
     for name, spec in specs.items():
@@ -259,6 +273,8 @@ def sign_rows(c: Collected, *, seed: int, n_resamples: int, confidence: float) -
 
     Beside them `tied_share` of either, and `same_sitting`: how many of the comparisons were made together with a rating
     of either dialogue, so that they are no second opinion.
+
+    Checked by hand.
     """
     size, out = {"n_resamples": n_resamples, "confidence": confidence}, []
     single = [t for t in c.specs if not pairwise(c.specs[t].method)]
@@ -288,6 +304,8 @@ def turn_coefficients(annotations: pd.DataFrame, c: Collected, confidence: float
     """`turn_coefficient` rows: what a mark at each turn adds to the rating of the whole (Smith et al. 2022, Figure 6).
 
     Empty where nobody both marked the turns and rated the whole conversation.
+
+    Checked against `final_ratings.by_turn` of the conversations joined.
     """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["label"].isin(c.labels)]
     corpora = {corpus for rows in c.sittings.values() for corpus in rows["corpus"].unique()}

@@ -34,7 +34,7 @@ TWO_WAY_RESAMPLES = 2_000
 
 
 def pairwise(method: str) -> bool:
-    """Whether the method shows two systems at once."""
+    """Whether the method shows two systems at once. Checked by hand."""
     return METHODS[method].unit == "pair"
 
 
@@ -146,7 +146,7 @@ def _value(found: pd.DataFrame, rate: str, two: bool) -> np.ndarray:
     return np.divide(x**2 - y**2, x**2 + y**2, out=np.zeros(len(x)), where=x + y > 0)
 
 
-def decided(rows: pd.DataFrame, rate: str) -> np.ndarray:
+def _decided(rows: pd.DataFrame, rate: str) -> np.ndarray:
     """What a comparison weighs when ties are left out: its marks for either side, or whether the whole has a winner."""
     x, y = rows["won"].to_numpy(float), rows["lost"].to_numpy(float)
     if rate == "linear":
@@ -155,7 +155,10 @@ def decided(rows: pd.DataFrame, rate: str) -> np.ndarray:
 
 
 def by_conversation(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a conversation: mean value over its annotators, their number, and their seconds added up."""
+    """One row a conversation: mean value over its annotators, their number, and their seconds added up.
+
+    Checked by hand.
+    """
     group = rows.groupby("conversation", sort=False)
     out = group.agg(
         value=("value", "mean"), sittings=("value", "size"), seconds=("seconds", "mean"), marks=("n", "sum")
@@ -180,7 +183,7 @@ def win_rate(
     if rate == "linear":
         parts = {"drop": (x, x + y), "half": (x + (n - x - y) / 2, n)}
     else:
-        weight = decided(rows, rate)
+        weight = _decided(rows, rate)
         parts = {"drop": (weight * (1 + value) / 2, weight), "half": ((1 + value) / 2, np.ones(len(value)))}
     if np.array_equal(parts["drop"][1], parts["half"][1]):
         parts = {"none": parts["half"]}
@@ -192,7 +195,10 @@ def win_rate(
 
 
 def ratio(rows: pd.DataFrame, won: np.ndarray, total: np.ndarray, rng, size: dict) -> dict[str, object]:
-    """Sum of `won` over sum of `total` with its interval, as columns of a result row."""
+    """Sum of `won` over sum of `total` with its interval, as columns of a result row.
+
+    Checked by hand; its interval through `win_rate`, against that of `ranking.win_rates`.
+    """
     n, people = int(total.sum()), rows["annotator"].nunique()
     if n == 0:
         return {"estimate": np.nan, "note": "all comparisons are ties", "n": 0, "n_annotators": people}
@@ -275,12 +281,12 @@ def by_turn(
 
 
 def rows_of(found: Mapping[str, object], **columns: object) -> dict[str, object]:
-    """A result row from `columns` and what a function here found: `ties` goes into the condition."""
+    """A result row from `columns` and what a function here found: `ties` goes into the condition. Checked by hand."""
     keys = columns.pop("keys", {})
     rest = {k: v for k, v in found.items() if k != "ties"}
     return {**columns, "condition": condition(**keys, ties=found.get("ties"))} | rest
 
 
 def stream(seed: int, *names: object) -> np.random.Generator:
-    """The stream of one technique, label and pair."""
+    """The stream of one technique, label and pair. Checked by hand: the same names give the same numbers."""
     return generator(seed, "winrates", *map(str, names))
