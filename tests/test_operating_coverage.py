@@ -16,7 +16,7 @@ from helpers import (
 from helpers.bounds import degenerate
 from helpers.coincidences import patterns, terms
 from helpers.groups import mean_square_difference
-from helpers.intervals import Replicates
+from helpers.intervals import Replicates, exact_binomial, generator
 from helpers.labels import Label
 from helpers.operating_coverage import (
     Plan,
@@ -24,9 +24,11 @@ from helpers.operating_coverage import (
     alpha_near_perfect,
     alpha_over_dialogues,
     alpha_over_items,
+    mean,
     rows_of,
+    share,
 )
-from helpers.operating_intervals import bca_ends, cluster_ends, draws, pattern_ends, spread
+from helpers.operating_intervals import bca_ends, cluster_ends, draws, pattern_ends, spread, times
 from helpers.rates import design_effect, rare_bound, student_t
 from helpers.rates import wilson as wilson_of_one
 from helpers.resampling import bootstrap_sums
@@ -132,6 +134,49 @@ def test_the_debiased_interval_holds_the_truth_where_its_ends_say_so(truth):
         _, low, high = mean_square_difference(d, c)
         assert hit == (low <= truth <= high)
     assert 0 < found.sum() <= 40
+
+
+def test_rows_of_shares_and_means_by_hand():
+    row = share("null_rejection", 3, 60)
+    assert (row["estimate"], row["n"], row["ci_low"], row["ci_high"]) == (0.05, 60, *exact_binomial(3, 60))
+    assert np.isnan(share("x", 0, 0)["estimate"])
+    row = mean("bias", np.array([1.0, 2.0, 6.0]))
+    half = 1.96 * np.sqrt(7.0 / 3)
+    assert (row["estimate"], row["ci_low"], row["ci_high"]) == pytest.approx((3, 3 - half, 3 + half))
+    assert mean("bias", np.array([1.0]))["note"] == "no run gave an interval"
+    assert Plan(seed=4).rng("a").random() == generator(4, "operating", "a").random()
+
+
+def test_what_a_repeated_label_is():
+    found = patterns(np.array([[0.0, 0], [0, 1], [1, 1]]))
+    one = Repeated(Label("bad", "behavior", "Bad", (0, 1)), found, np.arange(3))
+    assert (one.level, one.mirrored, one.marks) == ("turn", False, True)
+    assert one.base == {"level": "turn", "method": "behavior", "label": "bad"}
+    assert one.terms().rows.tolist() == terms(found.counts, found.values, "ordinal").rows.tolist()
+    found = patterns(np.array([[-1.0, -1], [-1, 1], [1, 1]]))
+    pair = Repeated(Label("quality", "comparative", "Quality", (-1, 1)), found, np.arange(3))
+    assert (pair.level, pair.mirrored, pair.marks) == ("pair", True, False)
+
+
+def test_units_are_drawn_with_replacement():
+    units = draws(5, 400, 3, rng(40))
+    assert units.shape == (3, 400)
+    assert np.bincount(units.ravel(), minlength=5) == pytest.approx(np.full(5, 240), abs=5 * np.sqrt(240))
+    often = times(6, 200, rng(41))
+    assert (often.sum(axis=1) == 6).all()
+    assert often.mean(axis=0) == pytest.approx(np.ones(6), abs=5 / np.sqrt(200))
+
+
+def test_dialogues_that_groups_share_by_hand():
+    rows = [("a", "d1", "g", 1.0), ("a", "d1", "h", 2.0), ("b", "d2", "h", 5.0), ("b", "d2", "g", 4.0)]
+    rows += [("b", "d3", "g", 3.0), ("b", "d4", "i", 3.0), ("b", "d3", "i", 3.0)]
+    frame = pd.DataFrame(rows, columns=["system", "dialogue", "group", "value"])
+    frame = frame.assign(method="dialogue_likert", label="quality", dialogue_b=None)
+    found = operating_estimates.shared_scores(frame, "dialogue_likert", "quality", ("g", "h"))
+    assert [part.tolist() for part in found] == [[[1, 2]], [[4, 5]]]
+    assert operating_estimates.shared_scores(frame, "dialogue_likert", "quality", ("g", "x")) == []
+    assert operating_estimates.most_shared(frame, ("dialogue_likert",)) == ("dialogue_likert", "g", "h")
+    assert operating_estimates.most_shared(frame[frame["group"] == "g"], ("dialogue_likert",)) is None
 
 
 # --- coverage ---------------------------------------------------------------------------------------------------------

@@ -42,6 +42,7 @@ class Plan:
     confidence: float = 0.95
 
     def rng(self, *names: str) -> np.random.Generator:
+        """The stream of numbers of one part. Checked by hand: it is `intervals.generator` with the part's names."""
         return generator(self.seed, "operating", *names)
 
 
@@ -64,7 +65,7 @@ def rows_of(ends: np.ndarray, truth: float | np.ndarray, base: Row, *, zero: boo
 
 
 def share(statistic: str, hits: int, n: int) -> Row:
-    """A share of n runs with its exact binomial interval."""
+    """A share of n runs with its exact binomial interval. Checked against `intervals.exact_binomial`."""
     if not n:
         return {"statistic": statistic, "estimate": np.nan, "n": 0, "note": "no run gave an interval"}
     low, high = exact_binomial(hits, n)
@@ -73,7 +74,7 @@ def share(statistic: str, hits: int, n: int) -> Row:
 
 
 def mean(statistic: str, values: np.ndarray) -> Row:
-    """The mean of one value a run with its Monte Carlo interval (normal, 95 %)."""
+    """The mean of one value a run with its Monte Carlo interval (normal, 95 %). Checked by hand."""
     if len(values) < 2:
         return {"statistic": statistic, "estimate": np.nan, "n": len(values), "note": "no run gave an interval"}
     estimate, half = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / np.sqrt(len(values))
@@ -91,28 +92,31 @@ class Repeated:
 
     @property
     def mirrored(self) -> bool:
+        """Whether both orientations count, as for comparisons. Checked by hand."""
         return METHODS[self.label.method].unit == "pair"
 
     @property
     def level(self) -> str:
-        """What an item is: turn, dialogue or pair."""
+        """What an item is: turn, dialogue or pair. Checked by hand."""
         return METHODS[self.label.method].unit
 
     @property
     def marks(self) -> bool:
-        """A label of two values, one of which can be rare."""
+        """A label of two values, one of which can be rare. Checked by hand."""
         return len(self.found.values) == 2 and not self.mirrored
 
     @property
     def base(self) -> Row:
+        """What identifies its result rows. Checked by hand."""
         return {"level": self.level, "method": self.label.method, "label": self.label.id}
 
     def terms(self):
+        """What alpha is made of. Checked by hand: they are `coincidences.terms` of its patterns."""
         return terms(self.found.counts, self.found.values, self.label.level, mirrored=self.mirrored)
 
 
 def repeated(annotations: pd.DataFrame, labels: Sequence[Label], first: int | None = 2) -> list[Repeated]:
-    """The labels of one corpus and group of which some items were judged twice and disagreed on."""
+    """The labels of one corpus and group of which some items were judged twice and disagreed on. Checked by hand."""
     chosen = first_annotations(annotations, first=first)
     out = []
     for label in labels:
@@ -132,7 +136,10 @@ def repeated(annotations: pd.DataFrame, labels: Sequence[Label], first: int | No
 
 def by_prevalence(items: Sequence[Repeated], most: int) -> list[Repeated]:
     """At most so many labels of each method: the rarest, the commonest, and some between, by marks off the commonest
-    value."""
+    value.
+
+    Checked by hand.
+    """
     out = []
     for method in dict.fromkeys(i.label.method for i in items):
         here = sorted((i for i in items if i.label.method == method), key=lambda i: i.found.n_minority)
@@ -150,6 +157,9 @@ def alpha_over_items(one: Repeated, plan: Plan, *, sizes: Sequence[int], marks: 
     sizes : items a sample; for a label of two values the sizes follow from `marks`, the number of the rarer value to
     expect. Intervals: bca, percentile; bound, the exact bound of `bounds.degenerate` in every run; policy, what
     notebooks give: the bound where `bounds.is_degenerate`, else bca.
+
+    No second source exists; checked by simulation: BCa of many marks covers as promised, of few it does not, the policy
+    does.
     """
     found, t = one.found, one.terms()
     p = found.weights / found.n_items
@@ -176,6 +186,8 @@ def alpha_near_perfect(one: Repeated, plan: Plan, *, n: int, disagreement: float
 
     The population is the label's, with the share of items that annotators disagree on brought down to `disagreement`.
     Every run has the bound, also those in which some items disagree: a bound is a promise over all samples.
+
+    No second source exists; checked by simulation: the bound covers at least as promised.
     """
     found, t = one.found, one.terms()
     differ = (found.counts > 0).sum(axis=1) > 1
@@ -195,6 +207,8 @@ def alpha_over_dialogues(one: Repeated, plan: Plan, *, sizes: Sequence[int], tur
     """Coverage when whole dialogues are drawn, as studies do: intervals over turns against intervals over dialogues.
 
     sizes : dialogues a sample; turns : those of them for which the interval over turns is simulated, too.
+
+    No second source exists; checked by simulation of studies whose alpha is known.
     """
     found, t = one.found, one.terms()
     table = np.zeros((one.clusters.max() + 1, len(found.weights)))

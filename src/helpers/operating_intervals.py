@@ -41,7 +41,7 @@ class Ends:
     jackknife: np.ndarray | None = None
 
 
-def join(parts: Sequence[Ends]) -> Ends:
+def _join(parts: Sequence[Ends]) -> Ends:
     """The samples of several `Ends`, one after the other."""
     kept = None if parts[0].jackknife is None else np.concatenate([p.jackknife for p in parts])
     columns = ("estimate", "bca", "percentile")
@@ -69,6 +69,8 @@ def cluster_ends(
     statistic : callable
         Gets one (k, q) array of sums a population, returns (k,).
     n_resamples : resamples of each sample; its n units are drawn again with replacement.
+
+    Checked against `resampling.bootstrap_sums` of each sample.
     """
     several = isinstance(rows, list | tuple)
     rows, drawn = (list(rows), list(drawn)) if several else ([rows], [drawn])
@@ -79,7 +81,7 @@ def cluster_ends(
         part = slice(start, min(start + size, len(drawn[0])))
         units = [_units(x, d[part], part) for x, d in zip(rows, drawn, strict=True)]
         parts.append(_cluster_chunk(units, statistic, n_resamples, rng, confidence, keep_jackknife))
-    return join(parts)
+    return _join(parts)
 
 
 def _units(rows: np.ndarray, drawn: np.ndarray, part: slice) -> np.ndarray:
@@ -119,6 +121,8 @@ def pattern_ends(
 
     Items are resampled; a resample of a sample of n items is a multinomial draw of n patterns. Samples that are alike
     have one interval.
+
+    Checked against `resampling.bootstrap_sums` of each sample.
     """
     counts, place = np.unique(counts, axis=0, return_inverse=True)
     size = max(1, CHUNK // (n_resamples * (rows.shape[1] + rows.shape[0])))
@@ -134,7 +138,7 @@ def pattern_ends(
         estimate, weights = _call(statistic, [whole.T]), c.astype(float)
         ends = bca_ends(estimate, values, _influence(jackknife, weights), weights, confidence)
         parts.append(Ends(estimate, *ends))
-    found, place = join(parts), place.reshape(-1)
+    found, place = _join(parts), place.reshape(-1)
     return Ends(found.estimate[place], found.bca[place], found.percentile[place])
 
 
@@ -164,6 +168,8 @@ def bca_ends(
     estimate : (r,); values : (r, k) resamples; influence : (r, j) see `_influence`; weights : (r, j), how many units
     an influence stands for. Where BCa is undefined its ends are the percentile's; where too many resamples are
     undefined, or all are equal, both are missing.
+
+    Checked against `intervals.Replicates` of each sample.
     """
     weights = np.ones_like(influence) if weights is None else weights
     values = np.where(np.isfinite(values), values, np.nan)
@@ -196,17 +202,20 @@ def _quantiles(ordered: np.ndarray, m: np.ndarray, levels: np.ndarray) -> np.nda
 
 
 def draws(n_units: int, n: int, n_runs: int, rng: np.random.Generator) -> np.ndarray:
-    """(n_runs, n) units drawn with replacement: samples from a population in which each unit is equally likely."""
+    """(n_runs, n) units drawn with replacement: samples from a population in which each unit is equally likely.
+
+    Checked by counting.
+    """
     return rng.integers(0, n_units, (n_runs, n))
 
 
 def times(n: int, k: int, rng: np.random.Generator) -> np.ndarray:
-    """(k, n): how often each of n units is in each of k resamples."""
+    """(k, n): how often each of n units is in each of k resamples. Checked by counting."""
     drawn = rng.integers(0, n, (k, n)) + n * np.arange(k)[:, None]
     return np.bincount(drawn.ravel(), minlength=k * n).reshape(k, n).astype(float)
 
 
 def spread(n_runs: int, n_parts: int) -> Iterator[int]:
-    """How many runs each of several parts gets, adding up to `n_runs`."""
+    """How many runs each of several parts gets, adding up to `n_runs`. Checked by hand."""
     for i in range(n_parts):
         yield n_runs // n_parts + (i < n_runs % n_parts)

