@@ -163,6 +163,12 @@ class TestTables:
         assert list(values.index) == ["Bad 0 ↓", "Good 0"]
         assert texts.to_numpy().tolist() == [["1 (1–2)", "1 (1–2)"]] * 2
         assert [list(p) for p in performance_tables.matrix_pages(found, 1)] == [list(found)]
+        table = performance_tables.rank_table(rows.assign(ci_low=1, ci_high=2), LOOK)
+        assert table[["Group", "Label", "A"]].to_numpy().tolist() == [
+            ["Group X", "Bad 0", "1 (1–2); 50 %"],
+            ["Group Y", "Bad 0", "1 (1–2); 50 %"],
+            ["Group Y", "Good 0", "1 (1–2); 50 %"],
+        ]
         many = {str(i): None for i in range(9)}
         assert [len(p) for p in performance_tables.matrix_pages(many, 2)] == [2, 6, 1]
 

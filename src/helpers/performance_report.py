@@ -22,7 +22,7 @@ ENOUGH_PEOPLE = 5
 def left_out(unranked: Sequence[str], annotations: pd.DataFrame, look: Look) -> str:
     """Which systems were judged but are not ranked; empty where there are none."""
     present = [look.name("system", s) for s in unranked if s in set(annotations["system"])]
-    return f" Judged, but left out of rankings and comparisons: {tables.listing(present)}." if present else ""
+    return f"Judged, but left out of rankings and comparisons: {tables.listing(present)}." if present else ""
 
 
 def of_ranks(ranks: pd.DataFrame, look: Look) -> str:

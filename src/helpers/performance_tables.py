@@ -15,6 +15,8 @@ from helpers.scores import CELL
 
 #: with more systems than this a panel is a label, not a group of evaluators
 MANY = 6
+#: order of the first columns of tables
+_PLACE = ["corpus", "group", "method", "label", "system"]
 #: marks of labels of which less is better, or neither, where they stand among others
 SIGNS = {-1: " ↓", 0: " ○", 1: ""}
 DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad", 1: "More is better"}
@@ -183,18 +185,31 @@ def _rank_text(rank: float, low: float, high: float) -> str:
     return f"{rank:g} ({low:g})" if low == high else f"{rank:g} ({low:g}–{high:g})"
 
 
+def rank_table(ranks: pd.DataFrame, look: Look) -> pd.DataFrame:
+    """Rank with interval, and percent of resamples in first place, as `score_table`."""
+    rows = look.sort(ranks[ranks["statistic"] == "rank"])
+    first = ranks[ranks["statistic"] == "first_place_share"].set_index(_PLACE)["estimate"]
+    share = first.reindex(pd.MultiIndex.from_frame(rows[_PLACE])).to_numpy()
+    text = [f"{_rank_text(*r)}; {tables.number(100 * s, 0)} %" for r, s in zip(_ends(rows), share, strict=True)]
+    return _by_system(rows.assign(text=text), "Rank", look)
+
+
 def strength_table(ranks: pd.DataFrame, look: Look) -> pd.DataFrame:
     """Bradley-Terry strengths with intervals, as `score_table`."""
     rows = look.sort(ranks[ranks["statistic"] == "bradley_terry"])
-    keys = ["corpus", "group", "method", "label"]
     rows = rows.assign(text=[tables.interval(*r) for r in _ends(rows)])
+    return _by_system(rows, "Strength", look).drop(columns="Method")
+
+
+def _by_system(rows: pd.DataFrame, what: str, look: Look) -> pd.DataFrame:
+    """The column `text` with systems side by side; where they are many, one a row under the heading `what`."""
     if rows["system"].nunique() > MANY:
-        return look.named(rows[[*keys, "system", "text"]]).rename(columns={"text": "Strength"}).drop(columns="Method")
-    wide = rows.set_index([*keys, "system"])["text"].unstack("system")  # noqa: PD010
-    wide = wide.reindex(rows.drop_duplicates(keys).set_index(keys).index).rename(
-        columns=lambda s: look.name("system", s)
-    )
-    return look.named(wide.rename_axis(columns=None).reset_index()).drop(columns="Method")
+        return look.named(rows[[*_PLACE, "text"]]).rename(columns={"text": what})
+    wide = rows.set_index(_PLACE)["text"].unstack("system")  # noqa: PD010
+    systems = sorted(wide.columns, key=lambda s: look.position("system", s))
+    wide = wide[systems].reindex(rows.drop_duplicates(_PLACE[:-1]).set_index(_PLACE[:-1]).index)
+    wide = wide.rename(columns=lambda s: look.name("system", s))
+    return look.named(wide.rename_axis(columns=None).reset_index())
 
 
 def any_clustering(effects: pd.DataFrame) -> bool:
