@@ -166,8 +166,7 @@ def decision_study(
     Returns result rows `facet_variance` (`facet` in the condition), `generalizability` and `dependability`. No
     interval is given: with few systems none is trustworthy, and `note` says how many there are.
 
-    Its parts are `variance_components` and `generalizability`, each checked on its own; their rows checked through
-    them.
+    Checked against `variance_components` and `generalizability`, whose values its rows hold.
     """
     order = {(label.method, label.id): i for i, label in enumerate(labels)}
     chosen = first_annotations(annotations, first=None, kinds=kinds)

@@ -98,11 +98,11 @@ def identity(key: Sequence, independent_of: str) -> dict:
         **dict(zip(CELL, cell, strict=True)),
         "statistic": statistic,
         "level": _level(cell[1]),
-        "condition": condition(outcome=text(outcome), interval=independent_of),
+        "condition": condition(outcome=_text(outcome), interval=independent_of),
     }
 
 
-def text(value: object) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
