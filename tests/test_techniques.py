@@ -199,7 +199,15 @@ class TestRows:
             " tried under: Never."
         )
 
-    def test_one_judgement_told_twice_is_said_to_be_one(self):
+    def test_nothing_is_said_of_ties_that_are_not_there(self):
+        head = {"statistic": "effective_win_rate", "part": "p", "technique": "t", "system": "a", "system_b": "b"}
+        made = pd.DataFrame(
+            [head | {"label": "x", "ties": t, "estimate": e} for t, e in (("drop", 0.0), ("half", 0.0))]
+        )
+        assert report.ties(made, {}) == ""
+        assert "(10.0 points)" in report.ties(made.assign(estimate=[0.8, 0.7]), {})
+
+    def test_judgements_of_one_sitting_are_said_to_be_such(self):
         def rows(share):
             head = {"part": "p", "technique": "choice", "against": "points"}
             cells = [("same_winner", 0.9, None), ("same_winner", 0.7, None), ("same_sitting", share, None)]
@@ -208,7 +216,7 @@ class TestRows:
 
         said = report.same_winner(rows(0.0), {"p": ""})
         assert said.endswith(": 70 to 90 % (ties: 50 % of the comparisons, 25 % of the ratings).")
-        assert "one judgement told in two ways" in report.same_winner(rows(1.0), {"p": ""})
+        assert "how far people agree with themselves" in report.same_winner(rows(1.0), {"p": ""})
 
     def test_figures_and_tables_are_made(self, results):
         c, rows = results

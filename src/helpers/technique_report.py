@@ -65,6 +65,8 @@ def ties(rows: pd.DataFrame, titles: Mapping[str, str]) -> str:
     key = ["part", "technique", "system", "system_b", "label"]
     wide = found.pivot_table(index=key, columns="ties", values="estimate").dropna()
     gap = 100 * (wide["drop"] - wide["half"]).abs()
+    if gap.empty or gap.max() == 0:
+        return ""
     of = gap.groupby(level="technique").mean().sort_values(ascending=False)
     most = of.index[0]
     return (
@@ -108,8 +110,8 @@ def same_winner(rows: pd.DataFrame, parts: Mapping[str, str]) -> str:
     )
     if rows.loc[rows["statistic"] == "same_sitting", "estimate"].max() > 0.5:
         text += (
-            " But the comparisons and the ratings were given by the same people in the same work units: they are one"
-            " judgement told in two ways, and their agreement is no evidence that the techniques agree."
+            " But comparisons and ratings were given by the same people in the same work units: it is how far people"
+            " agree with themselves at one time, and no evidence that the techniques agree when they are used apart."
         )
     return text
 
