@@ -1,5 +1,6 @@
 """Krippendorff's alpha: against the published example, the krippendorff package, R, fractions by hand, identities."""
 
+import time
 from fractions import Fraction
 from itertools import combinations, product
 from pathlib import Path
@@ -14,10 +15,12 @@ from hypothesis.extra import numpy as arrays
 from scipy import stats
 
 from helpers import alpha as module
+from helpers import params
 from helpers.alpha import alpha, alpha_intervals, alpha_of, alpha_two_way
 from helpers.bounds import is_degenerate
 from helpers.coincidences import distances, midranks, patterns, patterns_long, positions, terms
 from helpers.labels import LEVELS
+from helpers.sources.build import build
 
 REFERENCE = Path(__file__).parent / "reference"
 N = np.nan
@@ -387,6 +390,23 @@ def test_many_judges_with_gaps_equal_the_package(raw_data):
     interval = alpha_intervals(found, "ordinal", unit="item", rng=rng(), n_resamples=2000)["alpha"]
     assert interval.estimate == pytest.approx(package, abs=1e-12)
     assert (interval.kind, interval.n_units) == ("bca", 11_000)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("study", "n_items"), [("dstc7", 10_000), ("holistic", 200)])
+def test_studies_of_many_judges_equal_the_package_within_a_second(raw_data, study, n_items):
+    """As the study counts: a judge's first rating of a response, and one team under one name (DSTC7)."""
+    marks = build(params.load(study)).frames["annotations"]
+    for _, rows in marks.groupby("label"):
+        item = rows.groupby(["dialogue", "system"]).ngroup().to_numpy()
+        began = time.process_time()
+        found = patterns_long(item, rows["score"].to_numpy(), item.max() + 1)
+        interval = alpha_intervals(found, "ordinal", unit="item", rng=rng(), n_resamples=10_000)["alpha"]
+        assert time.process_time() - began < 1
+        counts = found.counts[found.index]
+        package = krippendorff.alpha(value_counts=counts, value_domain=found.values, level_of_measurement="ordinal")
+        assert (interval.estimate, interval.n_units) == (pytest.approx(package, abs=1e-12), n_items)
+        assert interval.low < interval.estimate < interval.high
 
 
 @pytest.mark.data

@@ -263,9 +263,9 @@ def cautions(rows: pd.DataFrame, computed: Sequence[str]) -> list[str]:
         )
     systems = each[each["scope"] == "system"]
     if len(systems):
-        n = int(systems["n"].max())
+        fewest, n = int(systems["n"].min()), int(systems["n"].max())
         out.append(
-            f"Correlations of system means rest on {n} systems"
+            f"Correlations of system means rest on {n if n == fewest else f'{fewest} to {n}'} systems"
             + (
                 f"; with fewer than {MIN_SYSTEMS} they have no interval and no p-value."
                 if n < MIN_SYSTEMS
