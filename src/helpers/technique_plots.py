@@ -169,7 +169,7 @@ def hours_figure(
     rows : `hours_to_power` and `hours_to_significance` rows. lines : (system, system_b, label) -> heading of a panel.
     where : as in `rate_figure`.
     """
-    fig, axes = _panels(len(lines), 0.45 + 0.15 * len(techniques), sharex=True)
+    fig, axes = _panels(len(lines), 0.75 + 0.15 * len(techniques), sharex=True)
     names, highest = list(techniques), rows[["estimate", "ci_high"]].max().max()
     for ax, ((a, b, label), title) in zip(axes, lines.items(), strict=True):
         here = rows[(rows["system"] == a) & (rows["system_b"] == b) & (rows["label"] == label)]
