@@ -27,6 +27,8 @@ from helpers.schema import condition
 CELL = ["corpus", "method", "label", "group"]
 #: variance of the logistic distribution, what is left on the logit scale
 LOGISTIC_VARIANCE = pi**2 / 3
+#: share of the variance below which the residual of a linear model is none, as where annotators always agree
+NO_RESIDUAL = 1e-7
 
 
 def variance_table(
@@ -126,6 +128,10 @@ def _linear(rows: pd.DataFrame, factors: Sequence[str], confidence: float) -> li
     note = None if fit.converged else "the restricted likelihood did not converge"
     parts = [*factors, "residual"]
     total = fit.variances.sum() + fit.residual
+    if fit.residual < NO_RESIDUAL * total:
+        reason = f"{' and '.join(factors)} explain every score: there is no residual to hold their variance against"
+        out = [row for part in parts for row in _unknown({}, "linear", part, reason)]
+        return out + _effects(systems, fit.coefficients, fit.covariance, "linear", confidence, None)
     values = [*fit.variances, fit.residual]
     low, high = [*fit.share_low, nan], [*fit.share_high, nan]
     out = []

@@ -17,6 +17,9 @@ from math import nan
 import numpy as np
 from scipy import optimize, stats
 
+#: root of the largest ratio of a factor's variance to the residual one that is tried
+LARGEST = 1e4
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -99,9 +102,9 @@ class _Model:
             return at, self.solve(at)[0], True
         found = optimize.minimize(
             lambda roots: self.solve(ratios(roots))[0],
-            np.sqrt(start[free]) + 0.05,
+            np.minimum(np.sqrt(start[free]) + 0.05, LARGEST),
             method="Nelder-Mead",
-            bounds=[(0, 1e4)] * len(free),
+            bounds=[(0, LARGEST)] * len(free),
             options={"xatol": 1e-6, "fatol": 1e-8, "maxiter": 4_000},
         )
         return ratios(found.x), float(found.fun), bool(found.success)
