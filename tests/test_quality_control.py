@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers import quality_control, replication, schema
+from helpers import crowd_rows, quality, quality_control, replication, schema, worker_pairs
 from helpers.resampling import generator
 
 SYSTEMS = ["a", "b", "c", "d"]
@@ -152,6 +152,7 @@ def test_tests_between_systems_are_scipys_and_conclusions_are_counted(crowd, res
         x, y = (dialogues[row.corpus, s] for s in (row.system, row.system_b))
         expected = stats.mannwhitneyu(x, y, alternative="greater", method="asymptotic").pvalue
         assert row.p_value == pytest.approx(expected)
+        assert row.estimate == pytest.approx(stats.mannwhitneyu(x, y).statistic / (len(x) * len(y)))
     both = quality_control.concordance(crowd, found, resampled, [0.05]).set_index(["corpus", "condition"])["estimate"]
     keys = {"alpha": 0.05, "of": "significant", "test": "rank_sum", **passed}
     for run in crowd.corpora:
@@ -182,3 +183,22 @@ def test_criteria_are_correlated_over_systems(crowd):
     row = found[(found["label"] == "p") & (found["label_b"] == "q") & (found["corpus"] == "one")]
     row = row[row["condition"].str.contains("pearson") & row["condition"].str.contains("scores=raw")]
     assert row["estimate"].item() == pytest.approx(stats.pearsonr(wide["p"], wide["q"]).statistic)
+
+
+def test_rows_of_worker_pairs_are_those_of_their_correlations(crowd):
+    facts = crowd.scores.drop_duplicates(["corpus", "dialogue"])[["corpus", "dialogue", "work_unit"]]
+    task = facts["work_unit"].str[-1]  # units that end in the same figure had the same task
+    facts = facts.assign(key=crowd_rows.TASK, value=task, text=None)
+    rows, every = crowd_rows.pairs(crowd, facts)
+    means = quality.dialogue_means(crowd.scores, "score")
+    tasks = facts.drop_duplicates("work_unit").set_index("work_unit")["value"]
+    for control, here in (("with", means), ("without", means[means["system"] != "qc"])):
+        for which, given in (("all", None), ("same task", tasks)):
+            found = worker_pairs.pair_correlations(here, crowd.families, crowd.verdicts(), tasks=given)
+            mine = every[(every["control"] == control) & (every["pairs"] == which)]
+            assert mine["r"].tolist() == found["r"].tolist()
+            assert len(found) > 5
+            for (corpus, workers), part in found.groupby(["corpus", "workers"]):
+                keys = schema.condition(control=control, of="median", pairs=which, workers=workers)
+                row = rows[(rows["condition"] == keys) & (rows["corpus"] == corpus)]
+                assert row["estimate"].item() == pytest.approx(part["r"].median())

@@ -63,7 +63,7 @@ def pairs(c: Crowd, facts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How two workers correlate, with the control among the systems and without, over all pairs and over pairs with
     one task; and how often two with one task chose the same topic: result rows, and every pair.
 
-    Its parts are checked in `worker_pairs`; the rows by hand.
+    Checked against `worker_pairs.pair_correlations`.
     """
     units = c.scores.dropna(subset="work_unit")
     means = quality.dialogue_means(units, "score") if len(units) else pd.DataFrame()
