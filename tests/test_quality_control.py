@@ -80,6 +80,7 @@ def test_workers_are_sorted_by_the_rule_and_scores_standardised(crowd, ratings):
     assert (crowd.lists, crowd.shared, crowd.corpora) == (["released"], SYSTEMS, ["one", "two"])
     lists = quality_control.verdict_lists(crowd)
     assert list(lists) == [None, "released"]
+    assert lists[None].to_dict() == (p < 0.05).to_dict()
     assert (lists[None] != lists["released"]).sum() == 1
 
 
