@@ -50,6 +50,10 @@ class TestCategories:
             moderation.agreement_counts(table, "other")
         rows = quality_tables.unfold(moderation.agreement_rows(table, [-1, 0, 1], "main"))
         assert set(rows["annotators"]) == {"3", "4", "5", "6", "7"}
+        for definition, counted in zip(moderation.DEFINITIONS, (each, unique, halved), strict=True):
+            mine = rows[rows["definition"] == definition]
+            of = mine.set_index(["score", "annotators"])["estimate"]
+            assert [of[s, str(k)] for s in ("-1", "0", "1") for k in range(3, 8)] == counted[:, 3:].ravel().tolist()
 
     def test_items_that_not_all_judged_stay_out(self):
         marks = categories([*self.ROWS, ("i4", (1, 1))])
