@@ -154,3 +154,17 @@ def test_costs_stand_side_by_side_with_final_tasks_on_rows_of_their_own():
     assert wide["Units an hour"].tolist()[0] == 2.0
     assert wide["Own cost (USD)"].isna().all()
     assert "Tasks" not in report.side_by_side(cost[cost["condition"] == "tasks=all"], "USD")
+
+
+def test_models_in_a_group_with_people_have_a_row_of_their_own():
+    row = {"corpus": "main", "group": "all", "method": "behavior", "statistic": "count"}
+    counts = pd.DataFrame([{**row, "condition": f"kind={kind};what={what}", "estimate": n}
+                           for kind, what, n in (("human", "labels", 2.0), ("human", "items", 9.0),
+                                                 ("llm", "labels", 2.0), ("llm", "items", 8.0))])  # fmt: skip
+    table = report.judged(counts, ["labels", "items"])
+    assert table[["Judged by", "Labels", "Items"]].to_numpy().tolist() == [
+        ["People", 2.0, 9.0],
+        ["Language model", 2.0, 8.0],
+    ]
+    people = report.judged(counts.iloc[:2], ["labels", "items"])
+    assert list(people) == ["corpus", "group", "method", "Labels", "Items"]

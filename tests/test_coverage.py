@@ -249,3 +249,16 @@ def test_a_whole_study_gives_valid_result_rows():
     assert {"r2", "mcfadden_r2", "selected", "selection_frequency", "smallest_gain"} <= set(out["statistic"])
     assert set(out.loc[out["statistic"] == "r2", "level"]) == {"dialogue"}
     assert set(out.loc[out["statistic"] == "mcfadden_r2", "level"]) == {"pair"}
+
+
+@pytest.mark.parametrize("family", ["ols", "logit"])
+def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(family):
+    """Six people of one dialogue each, seven labels: five rows to fit in, so at most four labels enter a model."""
+    rng = np.random.default_rng(8)
+    x, people = rng.normal(size=(6, 7)), np.arange(6)
+    y = rng.normal(size=6) if family == "ols" else np.array([0.0, 1, 0, 1, 1, 0])
+    found = selection.cross_validate(subsets.Fitness(x, y, family), people, rng, 7, n_folds=6, n_repeats=1)
+    assert np.isfinite(found).all() if family == "ols" else np.isfinite(found).any()
+    assert not np.isinf(found).any()
+    assert selection._independent(x[:5], np.arange(7)).tolist() == [0, 1, 2, 3]
+    assert selection._independent(x, np.arange(4)).tolist() == [0, 1, 2, 3]

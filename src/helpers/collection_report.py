@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from helpers import tables
 from helpers.costs import COLLECTION
 from helpers.look import Look
 from helpers.schema import read_condition
+
+#: kinds of annotators as readers know them
+KINDS = {"human": "People", "llm": "Language model", "classifier": "Classifier"}
 
 
 def of_reading(counts: pd.DataFrame, main: pd.DataFrame) -> str:
@@ -24,6 +29,19 @@ def of_reading(counts: pd.DataFrame, main: pd.DataFrame) -> str:
     extra = "corpus" in counts and counts["corpus"].astype(str).str.startswith("extra_").any()
     rest = "pilots, gold units and corpora with notebooks of their own" if extra else "pilots and gold units"
     return text + ("." if len(main) == kept else f"; the others are {rest}.")
+
+
+def judged(counts: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
+    """What each group judged by method, one a row; kinds of annotators apart where a group holds several.
+
+    counts : from `collection.counts`. columns : what is counted, in order.
+    """
+    rows = counts[counts["method"].notna()]
+    rows = rows.assign(kind=[KINDS[read_condition(c)["kind"]] for c in rows["condition"]])
+    index = ["corpus", "group", "method"]
+    if rows.groupby(index)["kind"].nunique().max() > 1:
+        rows, index = rows.rename(columns={"kind": "Judged by"}), [*index, "Judged by"]
+    return tables.spread(rows, index, "what", {c: c.capitalize() for c in columns})
 
 
 def spread_of_alpha(alphas: pd.DataFrame) -> pd.Series:
@@ -131,13 +149,12 @@ def panels(results: pd.DataFrame, look: Look) -> tuple[pd.DataFrame, dict[str, s
 
     A panel is a method; kinds of annotators and corpora have panels of their own where there are several.
     """
-    kinds = {"human": "People", "llm": "Language model", "classifier": "Classifier"}
     keys = results["condition"].map(read_condition)
     out = look.sort(results.assign(score=[k["score"] for k in keys], kind=[k["kind"] for k in keys]))
     parts = pd.DataFrame(
         {
             "method": [look.name("method", m) for m in out["method"]],
-            "kind": out["kind"].map(kinds),
+            "kind": out["kind"].map(KINDS),
             "corpus": out["corpus"],
         },
         index=out.index,

@@ -40,7 +40,8 @@ def cross_validate(
             part = Fitness(fitness.x[train], fitness.y[train], fitness.family)
             added, base = _fold_loss(part, fitness.x[test], fitness.y[test], largest)
             loss, null = loss + added, null + base
-    return 1 - loss / null if null > 0 else np.full(largest, nan)
+    # a logit that is certain and wrong has no likelihood, so that its fit has no value
+    return np.where(np.isfinite(loss), 1 - loss / null, nan) if null > 0 else np.full(largest, nan)
 
 
 def permuted_targets(y: np.ndarray, clusters: np.ndarray, rng: np.random.Generator, n: int, unit: str) -> np.ndarray:
@@ -132,7 +133,8 @@ def _independent(x: np.ndarray, columns: np.ndarray) -> np.ndarray:
     centred = x[:, columns] - x[:, columns].mean(axis=0)
     diagonal = np.abs(np.diag(np.linalg.qr(centred, mode="r")))
     scale = np.sqrt(np.sum(x[:, columns] ** 2, axis=0)) + 1e-300
-    if np.all(diagonal[: len(columns)] > 1e-9 * scale):
+    # with fewer rows than columns some are always combinations of others
+    if len(diagonal) == len(columns) and np.all(diagonal > 1e-9 * scale):
         return columns
     kept: list[int] = []
     for j in range(len(columns)):
