@@ -177,9 +177,8 @@ def luck(rows: pd.DataFrame, n: int | None, n_draws: int) -> str:
     if n is None or low.empty or n_draws < 2:
         return ""
     gap = high - low
-    text = (
-        f"One draw of {n} conversations a system, of the kind that Finch et al. 2023 made, is partly luck: over {n_draws:,} draws"
-    )
+    text = f"One draw of {n} conversations a system, of the kind that Finch et al. 2023 made, is partly luck: over"
+    text += f" {n_draws:,} draws"
     text += (
         f" the number of pairs that a label tells apart at .05 by the published test moves by {gap.median():.0f} for"
     )
