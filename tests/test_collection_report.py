@@ -41,6 +41,9 @@ def test_reading_is_told_with_what_belongs_to_the_evaluation():
     assert "4 were kept and 0 dropped. All belong" in whole
     assert "people whose identity is not in the data." in whole
     assert "pilots" not in whole
+    apart = counts(read=3, kept=3).replace({"what": {"annotations": "turn annotations"}})
+    apart = pd.concat([apart, apart.replace({"what": {"turn annotations": "dialogue annotations"}})])
+    assert "Of 6 annotations read, 6 were kept and 0 dropped. All belong" in report.of_reading(apart, marks(6))
 
 
 def test_collection_is_told_with_the_busiest_and_the_slowest():

@@ -17,7 +17,8 @@ KINDS = {"human": "People", "llm": "Language model", "classifier": "Classifier"}
 
 def of_reading(counts: pd.DataFrame, main: pd.DataFrame) -> str:
     """What became of the annotations that were read, and what the evaluation (`main`) holds."""
-    total = counts[counts["what"] == "annotations"].groupby("action")["n"].sum()
+    # some adapters count the annotations of turns and of dialogues apart
+    total = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
     read, kept, dropped, mended = (int(total.get(a, 0)) for a in ("read", "kept", "dropped", "mended"))
     people = main[main["annotator_kind"] == "human"]
     known = people.loc[people["annotator_known"], "annotator"].nunique()
