@@ -75,7 +75,9 @@ class Seeds(Section):
     permute: int = Field(
         1, ge=0, description="permutation tests, random halves and folds, picks to range over, simulated samples"
     )
-    bootstrap: int = Field(1, ge=0, description="intervals only")
+    bootstrap: int = Field(
+        1, ge=0, description="intervals only, and what is read off them: their widths, shares of first place, verdicts"
+    )
 
 
 class Figures(Section):
