@@ -277,10 +277,11 @@ def heatmap(
     ax.set_yticks(range(matrix.shape[0]), matrix.index)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+    size = 7 if values.shape[1] <= 16 else 5.5
     for (i, j), value in np.ndenumerate(values):
         red, green, blue, _ = image.cmap(image.norm(value)) if np.isfinite(value) else (1, 1, 1, 1)
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        ax.text(j, i, number(value, decimals), ha="center", va="center", fontsize=7, color="white" if dark else INK)
+        ax.text(j, i, number(value, decimals), ha="center", va="center", fontsize=size, color="white" if dark else INK)
         if not np.isfinite(value):
             ax.add_patch(
                 mpl.patches.Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, hatch="////", edgecolor="#DDDDDD", lw=0)
