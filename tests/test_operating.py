@@ -152,7 +152,13 @@ def small():
 
 def test_all_rows_are_valid_results(small):
     material, (rows, omitted) = small
-    assert material.group == "ext"
+    assert (material.corpus, material.group) == ("main", "ext")
+    own = material.all_values[material.all_values["group"] == "ext"]
+    assert [p.method for p in material.panels] == list(dict.fromkeys(own["method"]))
+    ratings = next(p for p in material.panels if p.method == "dialogue_likert")
+    direct = panel(own, "dialogue_likert", list("abcd"))
+    assert (ratings.systems, ratings.total.tolist()) == (direct.systems, direct.total.tolist())
+    assert material.all_values.groupby("group").size().gt(0).all()
     found = schema.make_results(rows, study="test", notebook="80_operating_characteristics")
     expected = {"null_rejection", "power", "false_crossing", "interval_coverage", "interval_width", "top_share"}
     assert expected <= set(found["statistic"])
@@ -236,6 +242,14 @@ def test_labels_without_disagreement_are_left_out():
     ]
     ext = annotations[annotations["group"] == "ext"]
     assert {r.label.id for r in repeated(ext, labels)} == set(sessions.BEHAVIORS)
+    (ignore,) = (r for r in repeated(ext, labels) if r.label.id == "ignore")
+    marks = ext[ext["label"] == "ignore"]
+    twice = marks.groupby(["dialogue", "turn"])["score"].agg(["size", "sum"]).query("size == 2")
+    assert ignore.found.n_items == len(twice)
+    assert ignore.found.n_disagreeing == (twice["sum"] == 1).sum()
+    assert len(ignore.clusters) == len(twice)
+    sizes = twice.groupby(level="dialogue").size()
+    assert sorted(np.bincount(ignore.clusters)) == sorted(sizes)
     same = ext.assign(score=np.where(ext["label"] == "ignore", 0.0, ext["score"]))
     assert {r.label.id for r in repeated(same, labels)} == {"redundant"}
 

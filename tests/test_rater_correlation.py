@@ -82,6 +82,12 @@ def test_a_mean_that_contains_the_rating_correlates_without_any_agreement():
     assert abs(found["position_pairs"]) < 0.1
     assert found["position_mean"] > 0.5
     assert "annotator_pairs" not in found
+    pairs = rater_correlation.compared(noise, "position_pairs")
+    assert found["position_pairs"] == pytest.approx(rho(pairs))
+    known = rater_correlation.rater_correlations(rated(noise))
+    assert known["condition"].str.contains("annotator_pairs").sum() == 1
+    of = known.loc[known["condition"].str.contains("annotator_pairs"), "estimate"].item()
+    assert of == pytest.approx(rho(pairs))  # every position is one person
     assert len(schema.make_results(rows, study="x", notebook="09")) == 4
 
 

@@ -34,6 +34,7 @@ def test_designs_equal_those_put_together_step_by_step(data):
     assert (found.corpus, found.group, found.n_interactors) == ("main", "ext", 12)
     assert set(found.designs) == {values.DIALOGUE_QUALITY, values.COMPARATIVE_QUALITY}
     pd.testing.assert_frame_equal(found.designs[values.DIALOGUE_QUALITY].x, likert.x)
+    pd.testing.assert_frame_equal(found.values, one)
     assert (found.designs[values.DIALOGUE_QUALITY].y == likert.y).all()
     # comparisons say nothing of one dialogue
     assert "comparative" not in found.designs[values.DIALOGUE_QUALITY].x

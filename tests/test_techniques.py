@@ -335,11 +335,15 @@ class TestPlainRows:
         value = self.c.sittings["pairwise_turn"]["value"]
         assert (found["pairwise_turn"].a.n, found["pairwise_turn"].b) == (24, None)
         assert found["pairwise_turn"].a.mean == pytest.approx(value.mean())
+        assert (found["pairwise_turn"].each, found["single_turn"].each, found["pairwise_dialogue"].each) == (6, 6, 1)
+        seconds = self.c.sittings["pairwise_turn"]["seconds"].mean()
+        assert float(found["pairwise_turn"].cost.hours(10)) == pytest.approx(10 * seconds / 3600)
         apart = self.c.sittings["single_turn"].groupby("system")["value"].mean()
         assert (found["single_turn"].a.mean, found["single_turn"].b.mean) == pytest.approx((apart["a"], apart["b"]))
         mix = params.Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 3])
         (mixed,) = technique_hours.averaged(self.c, {"mixed": mix}, timed)
         rating = self.c.sittings["single_dialogue"].groupby("system")["value"].mean()
+        assert (mixed.each, mixed.cost.sides) == (1, 2)
         for side, system in ((mixed.a, "a"), (mixed.b, "b")):
             assert side.mean == pytest.approx(apart[system] / 4 + 3 / 4 * (rating[system] - 1) / 4)
 

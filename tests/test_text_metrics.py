@@ -1,7 +1,7 @@
 """Metrics from texts are those of the libraries, computed once for equal texts, offline; some need no library."""
 
 import socket
-from importlib.metadata import PackageNotFoundError
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import pandas as pd
@@ -122,6 +122,8 @@ def test_scores_of_another_version_are_void():
     found, fresh = text_metrics.compute(FRAME, ["bleu"], stale)
     assert (found["score"].dropna() >= 0).all()
     assert set(fresh["made_by"]) == {text_metrics.made_by("bleu")}
+    assert text_metrics.made_by("bleu") == f"{text_metrics.REVISION} sacrebleu=={version('sacrebleu')}"
+    assert text_metrics.made_by("length") == f"{text_metrics.REVISION}"
 
 
 def test_without_the_libraries_the_simple_ones_are_left(monkeypatch):

@@ -7,6 +7,7 @@ from scipy import stats
 
 from helpers import effective_rates as effective
 from helpers import params, published, ranking, winrates
+from helpers.resampling import generator
 
 
 def marks(rows, method="pairwise_turn", **columns):
@@ -147,6 +148,8 @@ class TestWinRate:
         assert (found["estimate"], found["n"], found["n_annotators"]) == (pytest.approx(10 / 18), 18, 3)
         again = winrates.ratio(rows, won, total, winrates.stream(1, "x"), size)
         assert found == again
+        draw = winrates.stream(1, "x", 2).random()
+        assert draw == generator(1, "winrates", "x", "2").random() != winrates.stream(1, "x", 3).random()
         row = winrates.rows_of({"estimate": 0.5, "ties": "half"}, system="a", keys={"technique": "t"})
         assert row == {"system": "a", "condition": "technique=t;ties=half", "estimate": 0.5}
         assert winrates.pairwise("pairwise_turn")
