@@ -97,7 +97,7 @@ def about_figure(found: pd.DataFrame, look: Look, level: float) -> str:
     )
     text += " of chance" + (f": {tables.listing(names(beyond, look, several=several))}." if len(beyond) else ".")
     held = int((found["p_adjusted"] < level).sum())
-    text += f" {none(held).capitalize()} hold after Holm's adjustment."
+    text += f" {held} of them {'holds' if held == 1 else 'hold'} after Holm's adjustment."
     above = {x: int((found["estimate"] > x).sum()) for x in (0.4, 0.2)}
     points = found["null_q95"].dropna()
     if len(points):

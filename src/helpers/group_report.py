@@ -194,7 +194,7 @@ def what_chance_gives(found: pd.DataFrame, look: Look, margin: float) -> str:
         middle, null = tested["estimate"].median(), tested["null_mean"].median()
         beyond, n = int(tested["exceeds"].astype(bool).sum()), len(tested)
         text = f"- {name}: the median of {_many(n, 'difference')} is {tables.number(middle)}; chance alone gives"
-        text += f" {tables.number(null)}. {none(beyond).capitalize()} of {n} exceed the 95 % point of chance, where"
+        text += f" {tables.number(null)}. {beyond} of {n} exceed the 95 % point of chance, where"
         text += f" {tables.number(0.05 * n, 1)} would by chance;"
         held = rows["verdict"].isin([DIFFERS, BOTH]).sum()
         text += f" {none(held)} after Holm's adjustment."
