@@ -156,9 +156,10 @@ def of_printed(cells: pd.DataFrame) -> str:
     n = cells["reading"].value_counts().reindex(["holds", "open", "does not hold"], fill_value=0)
     if n.sum():
         text += f" Of {n.sum()} printed bound{'' if n.sum() == 1 else 's'} {_do(n['holds'], 'hold')}"
-        text += f"; {n['open']} {'is' if n['open'] == 1 else 'are'} open, because our interval reaches over it" * bool(
-            n["open"]
-        )
+        if n["open"]:
+            one = n["open"] == 1
+            text += f"; {n['open']} {'is' if one else 'are'} open, because our interval{'' if one else 's'}"
+            text += f" reach{'es' if one else ''} over {'it' if one else 'them'}"
         text += "."
     return text
 

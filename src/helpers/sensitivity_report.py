@@ -223,14 +223,13 @@ def planning(rows: pd.DataFrame, look: Look) -> str:
         return ""
     sizes = sorted(means["n_dialogues"].unique())
     wide = means.pivot_table(index="method", columns="n_dialogues", values="estimate")
+    ends = sorted({sizes[0], sizes[-1]})
     said = [
-        f"{tables.plain(look.name('method', m))} {100 * part[sizes[0]]:.0f} % and {100 * part[sizes[-1]]:.0f} %"
+        f"{tables.plain(look.name('method', m))} {' and '.join(f'{100 * part[n]:.0f} %' for n in ends)}"
         for m, part in sorted(wide.iterrows(), key=lambda pair: look.position("method", pair[0]))
     ]
-    text = (
-        f"If the observed differences were the true ones, {sizes[0]} and {sizes[-1]} dialogues a system would tell this"
-    )
-    text += f" share of all pairs apart (unadjusted, at .05): {'; '.join(said)}. Observed differences contain"
+    text = f"If the observed differences were the true ones, {' and '.join(map(str, ends))} dialogues a system would"
+    text += f" tell this share of all pairs apart (unadjusted, at .05): {'; '.join(said)}. Observed differences contain"
     return text + " noise, which makes them too large on average: expect less."
 
 

@@ -196,7 +196,7 @@ def told(cells: pd.DataFrame) -> str:
         return ""
     n = there["verdict"].value_counts()
     said = "; ".join(f"{n[v]} {name if n[v] == 1 else _SEVERAL.get(v, name)}" for v, name in WORDS.items() if v in n)
-    text = f"Of {len(there)} printed numbers that the data speak to: {said}."
+    text = f"Of {len(there)} printed number{'' if len(there) == 1 else 's'} that the data speak to: {said}."
     notes = there[there["verdict"].isin([FITTED, DIFFERS, NOISE]) & (there["note"] != "")]
     reasons = [
         f"- {tables.plain(element)}, {WORDS[verdict]}: {tables.plain(note)}"
