@@ -196,6 +196,8 @@ class TestSentences:
 
     def test_who_is_first(self):
         said = performance_report.of_ranks(self.ranks([(1, 1), (2, 2)]), LOOK)
+        assert said.startswith("On 1 of 1 labels one system is surely first: 1 is the only rank in its interval,")
+        assert "all systems at once. On 0 the order of the systems is wholly open." in said
         assert "- Behaviour (1 label): A on bad 0." in said
         said = performance_report.of_ranks(self.ranks([(1, 2), (1, 2)]), LOOK)
         assert "none on any label. On 1 the order of the systems is wholly open." in said

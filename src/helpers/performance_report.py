@@ -31,6 +31,7 @@ def of_ranks(ranks: pd.DataFrame, look: Look) -> str:
     if rows.empty:
         return ""
     rows, lines = look.sort(rows).assign(part=lambda f: part_names(f, look)), []
+    n = np.zeros(3, dtype=int)  # labels, those with a sure first, those with an open order
     for (method, part), own in rows.groupby(["method", "part"], sort=False):
         labels, m = own["label"].nunique(), own["system"].nunique()
         sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
@@ -42,9 +43,11 @@ def of_ranks(ranks: pd.DataFrame, look: Look) -> str:
         text = f"- {tables.plain(head)} ({labels} label{'s' if labels > 1 else ''}): "
         text += "; ".join(said) if said else "none on any label"
         lines.append(text + (f". On {nothing} the order of the systems is wholly open." if nothing else "."))
-    return "\n".join(
-        ["First, with 1 as the only rank in the interval (intervals hold for all systems at once):", "", *lines]
-    )
+        n += [labels, sure["label"].nunique(), nothing]
+    apart = " (counted by method and group)" if len(lines) > 1 else ""
+    text = f"On {n[1]} of {n[0]} labels{apart} one system is surely first: 1 is the only rank in its interval, and the"
+    text += f" intervals hold for all systems at once. On {n[2]} the order of the systems is wholly open."
+    return "\n".join([text, "", "Surely first:", "", *lines])
 
 
 def _names(labels: list[str], method: str, look: Look) -> str:
