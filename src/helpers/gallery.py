@@ -29,7 +29,7 @@ from helpers.tables import plain
 STUDIES = ("demo", "gpt_abceval", "finch2024", "scoreboard")
 FOLDER = params.ROOT / "gallery"
 LIMIT = 3_000_000  # bytes, all studies together
-COLUMNS, ROWS = 8, 40  # of a table; more is trimmed with a note
+COLUMNS, ROWS = 14, 40  # of a table; more is trimmed with a note. Wide tables scroll on GitHub
 MOST = 80  # results of a notebook that are kept to be checked, chosen by a hash of what they are
 #: a colour of a picture that covers this share of it stays as it is; other ones stay when no kept one is so near
 SURFACE, NEAR = 0.001, 32
