@@ -140,7 +140,7 @@ def badge(cells: pd.DataFrame) -> str:
         f"**{n[MATCH]} of {attempted} attempted numbers match by rule; {n[DIFFERS]} differ, explained.** "
         f"Counted apart: {n[FITTED]} match only with something fitted, {n[NOISE]} lie within the noise of a random "
         f"pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from others, {n[INCONSISTENT]} are "
-        f"contradicted by their own paper, {n[NEEDS]} need data that are not public, "
+        f"contradicted by their own paper, {n[NEEDS]:,} need data that are not public, "
         f"{n[NOT_ATTEMPTED]} were not attempted."
     )
 
