@@ -40,6 +40,7 @@ def test_ends_of_intervals_are_in_the_printed_unit(monkeypatch):
     results = pd.DataFrame({"estimate": [0.5, 0.6], "ci_low": [0.4, np.nan], "ci_high": [0.6, np.nan]})
     found = calibrated.beside(results, "demo", "11")
     assert found["here"].tolist() == [50, 60]
+    assert found["value"].tolist() == [50, 50]
     assert found["low"].tolist() == pytest.approx([40, np.nan], nan_ok=True)
     assert found["high"].tolist() == pytest.approx([60, np.nan], nan_ok=True)
     assert found["row"].tolist() == ["demo 11"] * 2

@@ -34,6 +34,10 @@ def test_conversations_by_hand_and_weights_come_back():
         ratings += [head | {"score": rating + shift} for shift in (-0.5, 0.5)]
     both = final_ratings.conversations(pd.DataFrame(marks), pd.DataFrame(ratings))
     assert len(both) == 80
+    first = both.set_index("dialogue").loc["d0"]
+    seen = pd.DataFrame(marks).query("dialogue == 'd0'").groupby("turn")["score"].mean()
+    assert first[[1, 2, 3]].tolist() == seen.tolist()
+    assert first["rating"] == pytest.approx(1 + seen @ [0.5, 1.0, 2.0])
     found = final_ratings.by_turn(both)
     overall = found[found["system"].isna()].set_index("turn")["estimate"]
     assert overall.to_dict() == pytest.approx({1: 0.5, 2: 1.0, 3: 2.0})

@@ -113,6 +113,9 @@ def test_common_rows_have_every_predictor(study):
     assert len(part.y) == len(design.y) - 7 == len(part.clusters)
     assert list(part.x.columns) == columns
     assert part.x.notna().all(axis=None)
+    kept = design.x[columns].notna().all(axis=1).to_numpy()
+    assert part.y.tolist() == design.y[kept].tolist()
+    assert part.clusters.tolist() == design.clusters[kept].tolist()
 
 
 def test_unknown_people_leave_sessions_then_dialogues_as_clusters(study):
