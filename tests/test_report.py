@@ -183,3 +183,13 @@ def test_first_sentences_end_at_a_sentence():
     assert blocks.first_sentences(text, 30) == "One is short."
     assert blocks.first_sentences("A\nB\n\nC") == "A B"
     assert blocks.first_sentences("word " * 20, 12) == "word word …"
+    assert blocks.first_sentences("") == ""
+
+
+def test_first_sentences_take_the_list_that_a_line_leads_to():
+    text = "**First:**\n\n- A on one\n  label\n- B. On 2 nothing.\n\nMore."
+    assert blocks.first_sentences(text) == "**First:** A on one label. B. On 2 nothing."
+    assert blocks.first_sentences(text, 32) == "**First:** A on one label. B."
+    assert blocks.first_sentences("- One\n- Two!\n\n- Three") == "One. Two!"
+    assert blocks.first_sentences("One -\n- Two") == "One - Two."
+    assert blocks.first_sentences("One.\n\nTwo.\n\n- Three") == "One."

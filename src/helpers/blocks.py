@@ -14,6 +14,7 @@ from typing import Any
 #: parameters that say nothing to a reader
 HIDDEN = ("run_id",)
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_ITEM = re.compile(r"^[-*] +", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -148,10 +149,19 @@ def section(found: list[Block], heading: str) -> str:
 
 
 def first_sentences(markdown: str, limit: int = 360) -> str:
-    """The first paragraph of a text, cut at the end of a sentence where it is longer than `limit`."""
-    paragraph = next((" ".join(p.split()) for p in markdown.split("\n\n") if p.strip()), "")
-    paragraph = paragraph.removeprefix("- ").removeprefix("* ")
-    if len(paragraph) <= limit:
-        return paragraph
-    cut = max((m.end() for m in re.finditer(r"[.!?](?=\s)", paragraph[:limit])), default=0)
-    return paragraph[:cut] if cut else paragraph[:limit].rsplit(" ", 1)[0] + " …"
+    """The first paragraph of a text, and the list it leads to, as running text; cut at the end of a sentence where it
+    is longer than `limit`."""
+    parts = [p.strip() for p in markdown.split("\n\n") if p.strip()]
+    n = 2 if len(parts) > 1 and not _ITEM.match(parts[0]) and _ITEM.match(parts[1]) else 1
+    text = " ".join(_running(p) for p in parts[:n])
+    if len(text) <= limit:
+        return text
+    cut = max((m.end() for m in re.finditer(r"[.!?](?=\s)", text[:limit])), default=0)
+    return text[:cut] if cut else text[:limit].rsplit(" ", 1)[0] + " …"
+
+
+def _running(paragraph: str) -> str:
+    """A paragraph without line breaks; each item of a list in it ends like a sentence."""
+    lead, *items = (" ".join(part.split()) for part in _ITEM.split(paragraph))
+    ended = [item if item[-1:] in ".!?:;" else f"{item}." for item in items]
+    return " ".join(filter(None, [lead, *ended]))

@@ -26,7 +26,7 @@ from helpers.blocks import Block, blocks, first_sentences, section
 from helpers.pipeline import dag
 from helpers.tables import plain
 
-STUDIES = ("demo", "gpt_abceval", "finch2024", "scoreboard")
+STUDIES = ("scoreboard", "finch2024", "gpt_abceval", "demo")
 FOLDER = params.ROOT / "gallery"
 LIMIT = 3_000_000  # bytes, all studies together
 COLUMNS, ROWS = 14, 40  # of a table; more is trimmed with a note. Wide tables scroll on GitHub
