@@ -2,6 +2,8 @@
 
 import ast
 import os
+from concurrent.futures import Future
+from unittest.mock import MagicMock
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from papermill.translators import PythonTranslator
 
 from helpers import params
 from helpers.blocks import parameters
-from helpers.pipeline import closure, dag, nodes
+from helpers.pipeline import closure, dag, execute, nodes, worker
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.notebook import Facts, NotebookError, check_knobs
 
@@ -35,6 +37,35 @@ def package(tmp_path):
     for name, text in files.items():
         (root / name).write_text(text)
     return root
+
+
+class _AtOnce:
+    """An executor that notes what is started, and has it done at once."""
+
+    def __init__(self):
+        self.started = []
+
+    def submit(self, work, name):
+        self.started.append(name)
+        future = Future()
+        future.set_result(worker.Outcome("done"))
+        return future
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_has_most_to_come_starts_first(jobs):
+    def node(name, seconds, after=()):
+        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds)
+
+    study, at_once = MagicMock(), _AtOnce()
+    study.manifest.outputs.return_value = []
+    studies = {"s": study}
+    options = {"say": lambda *_: None, "news": print, "force": True}
+    runner = execute.Runner(studies, Cache(None), lambda _: at_once, jobs, **options)
+    # b takes less time than the long one, but d has to wait for it
+    runner.run([node("a", 3), node("b", 4), node("long", 9), node("c", 2), node("d", 8, ("b",))])
+    assert at_once.started == ["b", "long", "d", "a", "c"]
+    assert {status.state for status in runner.states.values()} == {"done"}
 
 
 def test_closure_follows_imports_wherever_they_stand(package):

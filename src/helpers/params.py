@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from helpers import labels as label_registry
+from helpers import yaml_file
 from helpers.labels import LEVELS, METHODS, Label
 from helpers.sources.models import Source
 
@@ -521,7 +522,7 @@ class Study(Section):
         return out
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml_file.Loader):
     """Safe YAML that refuses a key given twice; times, dates and numbers with a leading zero stay text."""
 
 
@@ -562,7 +563,9 @@ def _read(path: Path) -> tuple[dict, yaml.Node | None]:
     except UnicodeDecodeError as error:
         raise ParamsError(f"{path}: expected UTF-8 text, found a byte that is not ({error})") from None
     try:
-        data, node = yaml.load(text, _Loader), yaml.compose(text, _Loader)
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        data = loader.construct_document(node) if node else None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field, ValidationError
 
-from helpers import params
+from helpers import params, yaml_file
 from helpers.params import Section, Study
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
@@ -30,6 +30,7 @@ class Notebook(Section):
     requires: list[str] = Field([])
     headline: str | None = None
     across: bool = False
+    seconds: float = Field(3, gt=0)
 
     @property
     def of_study(self) -> bool:
@@ -41,7 +42,7 @@ def load(folder: Path = NOTEBOOKS) -> dict[str, Notebook]:
     """The notebooks in the order of the report. Raises NotebookError naming everything that is wrong in dag.yaml."""
     path = folder / "dag.yaml"
     try:
-        entries = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        entries = yaml.load(path.read_text(encoding="utf-8"), yaml_file.Loader) or {}
     except (OSError, yaml.YAMLError) as error:
         raise NotebookError(f"{path}: {error}") from None
     out, problems = {}, []

@@ -77,15 +77,22 @@ class Runner:
         self.states: dict[tuple[str, str], Status] = {}
         self._executor: Executor | None = None
         self._running: dict[Future, _Job] = {}
+        self._ready: dict[Node, tuple[Parts, str]] = {}
         self._awaited: set[tuple[str, str]] = set()
 
     def run(self, nodes: Iterable[Node]) -> None:
-        """Settle every node. What was finished stays when this is interrupted."""
+        """Settle every node. What was finished stays when this is interrupted.
+
+        Of the nodes that can run, that one starts first which has the longest chain of nodes from itself to the end: a
+        long one that starts last keeps one worker busy when all others are done.
+        """
         pending = {n.key: n for n in nodes}
-        self._awaited = set(pending)
-        while pending or self._running:
+        self._awaited, ahead = set(pending), _seconds_ahead(list(pending.values()))
+        while pending or self._ready or self._running:
             while any([self._step(node, pending) for node in list(pending.values())]):
                 pass
+            for node in sorted(self._ready, key=lambda n: -ahead[n.key])[: self.jobs - len(self._running)]:
+                self._submit(node, *self._ready.pop(node))
             done, _ = wait(self._running, timeout=PATIENCE, return_when=FIRST_COMPLETED)
             for future in done:
                 job = self._running.pop(future)
@@ -94,8 +101,9 @@ class Runner:
                 self._tell()
 
     def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
-        """Settle or submit a node if all before it are settled; whether it was settled, so that others may follow."""
-        if len(self._running) == self.jobs or any((node.study, name) in self._awaited for name in node.after):
+        """If all before a node are settled: settle it, or note that it can run. Whether it was settled, so that others
+        may follow."""
+        if any((node.study, name) in self._awaited for name in node.after):
             return False
         del pending[node.key]
         status = self._without_running(node)
@@ -107,7 +115,7 @@ class Runner:
         if self.dry or not why:
             self._settle(node, self._foreseen(node, why))
             return True
-        self._submit(node, parts, why)
+        self._ready[node] = parts, why
         return False
 
     def _without_running(self, node: Node) -> Status | None:
@@ -188,6 +196,18 @@ class Runner:
         """Let the workers go once all is done."""
         if self._executor is not None:
             self._executor.shutdown()
+
+
+def _seconds_ahead(nodes: list[Node]) -> dict[tuple[str, str], float]:
+    """By node: its own seconds and those of the longest chain of nodes after it. `nodes` stand after what they need."""
+    own = {n.key: n.seconds for n in nodes}
+    ahead = dict(own)
+    for node in reversed(nodes):
+        for name in node.after:
+            before = node.study, name
+            if before in ahead:
+                ahead[before] = max(ahead[before], ahead[node.key] + own[before])
+    return ahead
 
 
 def _stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:

@@ -116,6 +116,10 @@ class Manifest:
             "finished": _now(),
         }
 
+    def seconds(self, name: str) -> float | None:
+        """How long a node took when it last ran; None where that is not known."""
+        return self.nodes.get(name, {}).get("seconds")
+
     def drop(self, name: str) -> None:
         self.nodes.pop(name, None)
 

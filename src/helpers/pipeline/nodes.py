@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from helpers import mapping, params, store
+from helpers import mapping, params, store, yaml_file
 from helpers.params import Study
 from helpers.pipeline import dag, worker
 from helpers.pipeline.cache import Cache, digest
@@ -30,7 +30,7 @@ Parts = dict[str, str | None]
 class Node:
     """after : nodes of the study that come first. soft : runs whatever became of them. parts : what the outcome depends
     on, by name, asked when those are settled. skip : why the node is left out, or None. work, argument : a function of
-    `worker` or `pages`, and what gives its argument."""
+    `worker` or `pages`, and what gives its argument. seconds : about how long it takes."""
 
     study: str
     name: str
@@ -42,6 +42,7 @@ class Node:
     skip: Callable[[], str | None] = lambda: None
     soft: bool = False
     quiet: bool = False
+    seconds: float = 1.0
 
     @property
     def key(self) -> tuple[str, str]:
@@ -110,6 +111,7 @@ class StudyNodes:
             worker.notebook,
             lambda: self._job(name),
             lambda: self.missing(name),
+            seconds=self.manifest.seconds(name) or entry.seconds,
         )
 
     def _job(self, name: str) -> worker.NotebookJob:
@@ -197,7 +199,7 @@ class StudyNodes:
 
     def write_params(self) -> None:
         """Record the merged parameters, so that notebooks of this run read those and no others."""
-        text = yaml.safe_dump(resolved(self.study), sort_keys=False, allow_unicode=True)
+        text = yaml.dump(resolved(self.study), Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True)
         path = self.home / "params.yaml"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
             with store.atomic(path) as temporary:
