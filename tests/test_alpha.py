@@ -17,8 +17,8 @@ from scipy import stats
 from helpers import alpha as module
 from helpers import params
 from helpers.alpha import alpha, alpha_intervals, alpha_of, alpha_two_way
-from helpers.bounds import is_degenerate
-from helpers.coincidences import distances, midranks, patterns, patterns_long, positions, terms
+from helpers.bounds import are_degenerate, is_degenerate
+from helpers.coincidences import Patterns, distances, midranks, patterns, patterns_long, positions, terms
 from helpers.labels import LEVELS
 from helpers.sources.build import build
 
@@ -291,6 +291,17 @@ def test_a_label_is_degenerate_on_one_side_of_each_limit():
     assert not is_degenerate(patterns(binary(90, 5, 5, 5), (0, 1)))  # 20 marks
     assert not is_degenerate(patterns(np.where(binary(90, 5, 4, 5) > 0, 1.0, -1.0), (-1, 1)), mirrored=True)
     assert not is_degenerate(patterns(np.array([[1.0, 2], [2, 2], [3, 3]])))  # three values have no rare one
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_many_samples_are_degenerate_as_each_is(mirrored):
+    values = np.where(binary(8, 3, 2, 2) > 0, 1.0, -1.0)
+    found = patterns(values, (-1, 1))
+    share = found.weights / found.n_items
+    samples = np.concatenate([rng().multinomial(n, share, size=50) for n in (0, 5, 60, 150)])
+    alone = [is_degenerate(Patterns(found.values, found.counts, w, np.array([])), mirrored=mirrored) for w in samples]
+    np.testing.assert_array_equal(are_degenerate(found, samples, mirrored=mirrored), alone)
+    assert 0 < np.mean(alone) < 1
 
 
 def test_two_marks_in_four_hundred():

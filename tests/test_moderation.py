@@ -177,10 +177,6 @@ class TestOutcomes:
         pair = against[(against["system"] == "x") & (against["system_b"] == "z") & (against["outcome"] == "unrelated")]
         assert pair.loc[pair["statistic"] == "moderation_count", "estimate"].item() == 2
 
-    def test_wilson_of_whole_numbers(self):
-        assert moderation.wilson_of(7 / 20, 20) == pytest.approx(wilson(7, 20))
-        assert moderation.wilson_of(0.0, 5)[0] == 0.0
-
     def test_leads_turn_whole_prompts(self):
         rows = [(f"p{i}", "x", "y", ("wins", "wins", "loses") if i % 4 else ("loses",) * 3) for i in range(12)]
         found = moderation.leads(moderation.outcomes(*compared(rows)), permute_seed=1, **BOOT).iloc[0]

@@ -28,6 +28,15 @@ def test_wilson_and_t_are_those_of_r():
     assert (low, high, reason) == (pytest.approx(R["t_low"]), pytest.approx(R["t_high"]), "")
 
 
+def test_wilson_is_that_of_scipy_and_takes_arrays():
+    successes, n = np.array([0, 3, 17, 40, 250]), np.array([5, 40, 17, 41, 400])
+    ends = np.column_stack(rates.wilson_of(successes / n, n, 0.9))
+    theirs = [stats.binomtest(int(x), int(m)).proportion_ci(0.9, "wilson") for x, m in zip(successes, n, strict=True)]
+    np.testing.assert_allclose(ends, theirs, rtol=1e-12, atol=1e-15)
+    assert ends[0, 0] == 0
+    assert ends[2, 1] == 1
+
+
 @pytest.mark.parametrize(("x", "n"), [(-1, 5), (6, 5), (0, 0)])
 def test_impossible_counts_are_errors(x, n):
     with pytest.raises(ValueError, match="expected 0 <= successes <= n"):

@@ -24,8 +24,20 @@ def is_degenerate(found: Patterns, *, mirrored: bool = False) -> bool:
 
     Checked by hand on both sides of each limit.
     """
-    rare = len(found.values) == 2 and not mirrored and found.n_minority < MIN_MINORITY
-    return found.n_items == 0 or found.n_disagreeing == 0 or rare
+    return bool(are_degenerate(found, found.weights[None], mirrored=mirrored)[0])
+
+
+def are_degenerate(found: Patterns, weights: np.ndarray, *, mirrored: bool = False) -> np.ndarray:
+    """`is_degenerate` of r samples in which the patterns occur `weights` (r, p) times: (r,).
+
+    Checked against `is_degenerate` of each sample.
+    """
+    marginals = weights @ found.counts
+    disagreeing = weights @ ((found.counts > 0).sum(axis=1) > 1)
+    out = (weights.sum(axis=1) == 0) | (disagreeing == 0)
+    if len(found.values) == 2 and not mirrored:
+        out |= marginals.sum(axis=1) - marginals.max(axis=1) < MIN_MINORITY
+    return out
 
 
 def degenerate(

@@ -16,8 +16,8 @@ from math import nan
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, stdtr
-from scipy.stats import binom
 
+from helpers.distributions import coin_cdf
 from helpers.labels import METHODS
 
 #: as published: z, student, welch, sign; on one value a dialogue: dialogue_welch; within sessions: session
@@ -185,7 +185,7 @@ def sign_test(wins, losses) -> np.ndarray:
     says. Checked against `scipy.stats.binomtest` and R's `binom.test`.
     """
     wins, losses = np.asarray(wins), np.asarray(losses)
-    return np.minimum(1.0, 2 * binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
+    return np.minimum(1.0, 2 * coin_cdf(np.minimum(wins, losses), wins + losses))
 
 
 def draw_p_values(

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 
+from helpers.distributions import coin_ppf
 from helpers.labels import METHODS, Label
 from helpers.schema import condition
 
@@ -83,7 +83,7 @@ def _unit(method: str) -> str:
 def _median_interval(values: np.ndarray, confidence: float) -> tuple[float, float]:
     """The narrowest symmetric pair of order statistics that covers the median with at least this confidence."""
     n = len(values)
-    rank = int(binom.ppf((1 - confidence) / 2, n, 0.5))
+    rank = int(coin_ppf((1 - confidence) / 2, n))
     if rank < 1:
         return np.nan, np.nan
     ordered = np.sort(values)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+
+from helpers.distributions import t_ppf
 
 #: fewer conversations than this for each coefficient give none
 LEAST = 3
@@ -43,7 +44,7 @@ def coefficients(x: np.ndarray, y: np.ndarray, confidence: float = 0.95) -> tupl
         return beta[1:], none, none
     residual = (y - design @ beta) / (1 - leverage)
     covariance = inverse @ (design.T * residual**2) @ design @ inverse
-    half = stats.t.ppf((1 + confidence) / 2, len(x) - design.shape[1]) * np.sqrt(np.diag(covariance))
+    half = t_ppf((1 + confidence) / 2, len(x) - design.shape[1]) * np.sqrt(np.diag(covariance))
     return beta[1:], (beta - half)[1:], (beta + half)[1:]
 
 

@@ -19,8 +19,9 @@ from math import comb
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import optimize
 
+from helpers.distributions import chi2_cdf, ncx2_cdf, t_ppf, t_sf
 from helpers.effects import ANALYSIS, Analysis, analyses, pair_effects, unit_sums
 from helpers.rates import require_unit
 from helpers.resampling import Interval, Replicates, bootstrap_two_way, generator, replicate_sums
@@ -230,7 +231,7 @@ def _noncentrality(x: float, f: float, level: float) -> float:
     """The noncentrality (0 or more) at which chi-square with f degrees of freedom is below x with probability level."""
 
     def excess(nc: float) -> float:
-        return float(stats.ncx2.cdf(x, f, nc) if nc > 0 else stats.chi2.cdf(x, f)) - level
+        return float(ncx2_cdf(x, f, nc) if nc > 0 else chi2_cdf(x, f)) - level
 
     if excess(0.0) <= 0:
         return 0.0
@@ -250,8 +251,8 @@ def equivalence(
         raise ValueError(f"margin: expected a number above 0, found {margin!r}")
     se, size = np.sqrt(np.diag(covariance)), np.abs(differences)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = stats.t.sf((margin - size) / se, df)
-    return float(np.max(size + stats.t.ppf(1 - alpha, df) * se)), float(np.max(p))
+        p = t_sf((margin - size) / se, df)
+    return float(np.max(size + t_ppf(1 - alpha, df) * se)), float(np.max(p))
 
 
 def conclusions(results: pd.DataFrame) -> pd.DataFrame:

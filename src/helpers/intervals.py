@@ -13,7 +13,8 @@ from math import nan
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from scipy.stats import beta
+
+from helpers.distributions import beta_ppf
 
 #: the BCa interval of a binary label is not given with fewer marks of the rarer kind
 MIN_MINORITY = 20
@@ -193,6 +194,6 @@ def exact_binomial(successes: float, n: float, confidence: float = 0.95) -> tupl
     if not 0 <= successes <= n or n <= 0:
         raise ValueError(f"expected 0 <= successes <= n and n above 0; found {successes} of {n}")
     tail = (1 - confidence) / 2
-    low = beta.ppf(tail, successes, n - successes + 1) if successes > 0 else 0.0
-    high = beta.ppf(1 - tail, successes + 1, n - successes) if successes < n else 1.0
+    low = beta_ppf(tail, successes, n - successes + 1) if successes > 0 else 0.0
+    high = beta_ppf(1 - tail, successes + 1, n - successes) if successes < n else 1.0
     return float(low), float(high)

@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from helpers.intervals import Interval
 from helpers.multiplicity import adjust_rows
-from helpers.rates import rare_interval
+from helpers.rates import rare_interval, wilson_of
 from helpers.resampling import bootstrap_sums, generator, sign_flip_test
 from helpers.schema import condition
 from helpers.scores import sides
@@ -176,21 +175,11 @@ def intervals_between(
     rows = []
     for name, size in (("n", n), ("items", items)):
         low, high = wilson_of(hits / n, size, confidence)
-        row = {"statistic": "moderation_share", "estimate": hits / n, "ci_low": low, "ci_high": high, "n": n}
-        row |= {"ci_kind": "wilson", "n_clusters": size, "resample_unit": "judgement" if name == "n" else "item"}
+        row = {"statistic": "moderation_share", "estimate": hits / n, "ci_low": float(low), "ci_high": float(high)}
+        row |= {"n": n, "ci_kind": "wilson", "n_clusters": size}
+        row |= {"resample_unit": "judgement" if name == "n" else "item"}
         rows.append(row | {"condition": condition(outcome=outcome, interval=name, **keys)})
     return rows
-
-
-def wilson_of(share: float, n: float, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval of a share of n trials, neither of which need be whole (Wilson 1927).
-
-    Checked against `rates.wilson`.
-    """
-    z = ndtri((1 + confidence) / 2)
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return float(max(centre - half, 0.0)), float(min(centre + half, 1.0))
 
 
 def _clustered(hit: np.ndarray, cluster: pd.Series, rng, n_resamples: int, confidence: float) -> dict[str, object]:

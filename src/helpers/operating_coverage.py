@@ -252,22 +252,20 @@ def _bounds(one: Repeated, counts: np.ndarray, plan: Plan, *, every: bool, drawn
 
     drawn : tables (n, patterns) of the dialogues in each run, where they are the unit. Runs alike are done once.
     """
-    ends, taken, known = np.full((len(counts), 2), np.nan), np.zeros(len(counts), dtype=bool), {}
-    for i, c in enumerate(counts):
-        key = c.tobytes()
+    ends, known = np.full((len(counts), 2), np.nan), {}
+    taken = bounds.are_degenerate(one.found, counts, mirrored=one.mirrored)
+    for i in range(len(counts)) if every else np.flatnonzero(taken):
+        key = counts[i].tobytes()
         if drawn is not None or key not in known:
-            known[key] = _bound(one, c, plan, every, None if drawn is None else drawn[i])
-        ends[i], taken[i] = known[key]
+            known[key] = _bound(one, counts[i], plan, None if drawn is None else drawn[i])
+        ends[i] = known[key]
     return ends, taken
 
 
-def _bound(one: Repeated, counts: np.ndarray, plan: Plan, every: bool, table: np.ndarray | None):
+def _bound(one: Repeated, counts: np.ndarray, plan: Plan, table: np.ndarray | None) -> np.ndarray:
     here = counts > 0
     index = np.repeat(np.arange(here.sum()), counts[here])
     found = Patterns(one.found.values, one.found.counts[here], counts[here], index)
-    degenerate = bounds.is_degenerate(found, mirrored=one.mirrored)
-    if not (degenerate or every):
-        return np.full(2, np.nan), False
     clusters = None
     if table is not None:
         # which dialogue each item is in, patterns one after the other as in `index`
@@ -275,4 +273,4 @@ def _bound(one: Repeated, counts: np.ndarray, plan: Plan, every: bool, table: np
     names = ["alpha"]
     options = {"unit": one.level, "clusters": clusters, "mirrored": one.mirrored, "confidence": plan.confidence}
     interval = bounds.degenerate(found, one.label.level, names, **options)["alpha"]
-    return np.array([interval.low, interval.high]), degenerate
+    return np.array([interval.low, interval.high])

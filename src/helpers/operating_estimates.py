@@ -10,15 +10,15 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from helpers.contrasts import Panel
+from helpers.distributions import chi2_cdf, ncx2_cdf, t_ppf
 from helpers.effects import pair_effects
 from helpers.groups import mean_square_difference
 from helpers.operating_coverage import Plan, Row, mean, rows_of, share
 from helpers.operating_intervals import Ends, cluster_ends, draws, spread, times
 from helpers.ranking import rank_intervals
-from helpers.rates import design_effect, rare_bound
+from helpers.rates import design_effect, rare_bound, wilson_of
 from helpers.resampling import MIN_MINORITY, Replicates
 from helpers.schema import condition
 from helpers.values import Design
@@ -58,7 +58,8 @@ def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
         options = {"n_resamples": plan.n_resamples, "rng": rng, "confidence": plan.confidence}
         ends = cluster_ends(table[:, :2], drawn, lambda sums: sums[:, 1] / sums[:, 0], **options)
         sums = table[drawn].sum(axis=1)
-        plain = wilson(sums[:, 1], sums[:, 0], plan) if marks else student(*sums.T, plan)
+        n, s, _ = sums.T
+        plain = np.stack(wilson_of(s / n, n, plan.confidence), axis=1) if marks else student(*sums.T, plan)
         found.setdefault("wilson" if marks else "t", []).append(plain)
         found.setdefault("bca", []).append(ends.bca)
         found.setdefault("percentile", []).append(ends.percentile)
@@ -75,19 +76,10 @@ def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
     return out
 
 
-def wilson(successes: np.ndarray, n: np.ndarray, plan: Plan) -> np.ndarray:
-    """(r, 2) ends of Wilson's interval. Wilson 1927, JASA 22, 209-212. Checked against `rates.wilson`."""
-    z = stats.norm.ppf((1 + plan.confidence) / 2)
-    p = successes / n
-    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
-    return np.stack([centre - half, centre + half], axis=1)
-
-
 def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: Plan) -> np.ndarray:
     """(r, 2) ends of Student's t interval; missing where scores do not vary. Checked against `rates.student_t`."""
     variance = np.maximum(squares - total**2 / n, 0) / (n - 1)
-    half = stats.t.ppf((1 + plan.confidence) / 2, n - 1) * np.sqrt(variance / n)
+    half = t_ppf((1 + plan.confidence) / 2, n - 1) * np.sqrt(variance / n)
     half = np.where(half > 0, half, np.nan)
     return np.stack([total / n - half, total / n + half], axis=1)
 
@@ -145,7 +137,7 @@ def jackknife_ends(estimate: np.ndarray, jackknife: np.ndarray, confidence: floa
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.arctanh(jackknife)
         error = np.sqrt((c - 1) / c * np.sum((z - z.mean(axis=1, keepdims=True)) ** 2, axis=1))
-        half = stats.t.ppf((1 + confidence) / 2, c - 1) * error
+        half = t_ppf((1 + confidence) / 2, c - 1) * error
         return np.tanh(np.arctanh(estimate)[:, None] + half[:, None] * [-1, 1])
 
 
@@ -255,8 +247,8 @@ def holds(estimate: np.ndarray, covariance: np.ndarray, truth: float, confidence
     at = truth * m / c
 
     def below(x: np.ndarray) -> np.ndarray:
-        central = stats.chi2.cdf(x, noise / c)
-        return np.where(at > 0, stats.ncx2.cdf(x, noise / c, np.where(at > 0, at, 1.0)), central)
+        central = chi2_cdf(x, noise / c)
+        return np.where(at > 0, ncx2_cdf(x, noise / c, np.where(at > 0, at, 1.0)), central)
 
     return (below(q / c) <= 1 - tail) & (below(np.maximum(q, noise) / c) >= tail)
 

@@ -16,11 +16,11 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from helpers import agreement, rates
 from helpers.alpha import alpha_intervals, alpha_of
 from helpers.coincidences import patterns_long
+from helpers.distributions import t_ppf
 from helpers.labels import METHODS, Label
 from helpers.resampling import generator
 from helpers.schema import ITEM, condition
@@ -238,9 +238,9 @@ def _difference(before: pd.Series, after: pd.Series, confidence: float) -> dict:
     half = np.array([row["ci_high"] - row["estimate"] for row in (before, after)], dtype=float)
     if not np.isfinite(half).all() or not half.any():
         return found | {"ci_kind": "not_estimable", "note": "too few dialogues in one of the pilots"}
-    variance = (half / stats.t.ppf((1 + confidence) / 2, clusters - 1)) ** 2
+    variance = (half / t_ppf((1 + confidence) / 2, clusters - 1)) ** 2
     df = variance.sum() ** 2 / np.sum(variance**2 / (clusters - 1))  # Welch 1947, Biometrika 34, 28-35
-    wide = stats.t.ppf((1 + confidence) / 2, df) * np.sqrt(variance.sum())
+    wide = t_ppf((1 + confidence) / 2, df) * np.sqrt(variance.sum())
     return found | {
         "ci_low": value - wide,
         "ci_high": value + wide,

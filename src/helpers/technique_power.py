@@ -18,7 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
+from scipy import special
+
+from helpers.distributions import coin_cdf, coin_ppf, norm_ppf
 
 
 @dataclass(frozen=True)
@@ -185,8 +187,8 @@ def size_interval(
     conversations as the sign test that `p_values` falls back on. The upper end is infinite where resamples without any
     difference are common. Checked against `statsmodels`' sample size of the t test.
     """
-    z_alpha = stats.norm.ppf(1 - alpha / 2)
-    z, extra = z_alpha + stats.norm.ppf(power), z_alpha**2 / (2 if b is None else 4)
+    z_alpha = norm_ppf(1 - alpha / 2)
+    z, extra = z_alpha + norm_ppf(power), z_alpha**2 / (2 if b is None else 4)
     mean, variance = _moments(a, a.n, n_resamples, rng)
     if b is not None:
         other, spread = _moments(b, b.n, n_resamples, rng)
@@ -205,8 +207,8 @@ def critical_wins(n: int, alpha: float) -> np.ndarray:
     More than the ratings where no number of wins is. Checked against `scipy.stats.binomtest`.
     """
     sizes = np.arange(n + 1)
-    k = stats.binom.isf(alpha / 2, sizes, 0.5) + 1  # P(X >= k) <= alpha / 2
-    k = np.where(2 * stats.binom.sf(k - 1, sizes, 0.5) < alpha, k, k + 1)
+    k = sizes - coin_ppf(alpha / 2, sizes) + 1  # P(X >= k) = P(X <= n - k) <= alpha / 2
+    k = np.where(2 * coin_cdf(sizes - k, sizes) < alpha, k, k + 1)
     return np.where(sizes > 0, k, 1)
 
 

@@ -26,10 +26,9 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from scipy.stats import f as f_distribution
-from scipy.stats import t as student_t
 
 from helpers import logit
+from helpers.distributions import f_sf, t_ppf
 from helpers.resampling import MIN_MINORITY, Interval, Replicates, generator, replicate_sums
 from helpers.schema import condition
 from helpers.values import COMPARATIVE_QUALITY, Design
@@ -97,7 +96,7 @@ def linear_test(r: float, n: int, k: int = 1) -> tuple[float, float]:
     if 1 - r**2 < 1e-15:
         return np.inf, 0.0
     f = r**2 / k / ((1 - r**2) / (n - k - 1))
-    return float(f), float(f_distribution.sf(f, k, n - k - 1))
+    return float(f), float(f_sf(f, k, n - k - 1))
 
 
 def squared(interval: Interval) -> Interval:
@@ -139,7 +138,7 @@ def jackknife_t(
     there, back = (np.arctanh, np.tanh) if bounded else (np.asarray, float)
     moved = there(values)
     error = np.sqrt((c - 1) / c * np.sum((moved - moved.mean()) ** 2))
-    half = student_t.ppf((1 + confidence) / 2, c - 1) * error
+    half = t_ppf((1 + confidence) / 2, c - 1) * error
     low, high = (float(back(there(z) + side)) for side in (-half, half))
     return Interval(z, low, high, "jackknife_t", unit, c, standard_error=float(error))
 
