@@ -239,7 +239,7 @@ def _rows(
     item = pd.factorize(frame["item"])[0]
     n_items = int(item.max()) + 1
     found = patterns_long(item, frame["score"].to_numpy(), n_items, _domain(frame["score"], label, mirrored))
-    dialogue = frame.groupby(item)["dialogue"].first().to_numpy()
+    dialogue = frame.groupby(pd.Series(item, frame.index))["dialogue"].first().to_numpy()
     several = frame[found.index[item] >= 0]
     common = {"level": level, "n": found.n_items, "n_annotators": several["annotator"].nunique(), "seed": seed}
     by_unit = {}

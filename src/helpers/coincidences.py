@@ -11,8 +11,9 @@ difference between two values at the level of measurement.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -163,9 +164,10 @@ class Terms:
         n = n_c.sum(axis=1)
         if self.level == "ordinal":
             rank = midranks(n_c)  # each resample has its own
-            c, k = np.triu_indices(len(self.values), 1)
-            observed = 2 * np.sum(apart * (rank[:, c] - rank[:, k]) ** 2, axis=1)
-            expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
+            # by columns, each of which is one piece of memory where it matters: several times as fast as at once
+            observed = 2 * sum(apart[:, i] * (rank[:, c] - rank[:, k]) ** 2 for i, (c, k) in enumerate(_pairs(rank)))
+            first, second = (sum(n_c[:, j] * rank[:, j] ** e for j in range(len(self.values))) for e in (1, 2))
+            expected = 2 * (n * second - first**2)
         else:
             observed = 2 * apart[:, 0]
             expected = np.sum((n_c @ distances(self.values, self.level)) * n_c, axis=1)
@@ -191,6 +193,10 @@ class Terms:
             "negative_agreement": 1 - differing / n_0,
             "prevalence": n_1 / (n_0 + n_1),
         }
+
+
+def _pairs(columns: np.ndarray) -> Iterable[tuple[int, int]]:
+    return combinations(range(columns.shape[1]), 2)
 
 
 def terms(counts: np.ndarray, values: np.ndarray, level: str, *, mirrored: bool = False) -> Terms:
@@ -252,4 +258,8 @@ def midranks(n_c: np.ndarray) -> np.ndarray:
 
     Checked through `alpha`, against the `krippendorff` package.
     """
-    return (np.cumsum(n_c, axis=1) - n_c / 2) / n_c.sum(axis=1, keepdims=True)
+    rank, total, below = np.empty(n_c.shape, order="F"), n_c.sum(axis=1), 0.0
+    for j in range(n_c.shape[1]):
+        rank[:, j] = (below + n_c[:, j] / 2) / total
+        below = below + n_c[:, j]
+    return rank

@@ -80,11 +80,21 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run) -> None:
         "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
     }
     with mpl.rc_context(STYLE):
+        _lay_out(fig, settings.dpi)
         for suffix in sorted({"png", *settings.formats}):
             with store.atomic(run.figures / f"{stem}.{suffix}") as path:
                 fig.savefig(path, format=suffix, dpi=settings.dpi, metadata=metadata[suffix])
     plt.close(fig)
     _display((run.figures / f"{stem}.png").read_bytes(), alt, stem)
+
+
+def _lay_out(fig: Figure, dpi: float) -> None:
+    """Place axes and legends for good; `savefig` would draw the whole figure once more for it, in each format."""
+    engine = fig.get_layout_engine()
+    if engine is not None:
+        fig.set_dpi(dpi)
+        engine.execute(fig)
+        fig.set_layout_engine("none")
 
 
 def _stamp(fig: Figure) -> None:
