@@ -96,6 +96,8 @@ def test_figures_carry_the_notebooks_alt_text_and_links(page):
     assert images[0]["src"] == f"data:image/png;base64,{PNG}"
     hrefs = [a.get("href") for a in Elements(page).of("a")]
     assert {"files/03_iaa_line.png", "files/03_iaa_t.csv", "files/03_iaa_t.tex", "files/03_iaa.csv"} <= set(hrefs)
+    own = page[page.index("<figure") : page.index("</figure>")]
+    assert '<a href="files/03_iaa.csv">results (CSV)</a>' in own  # it has no table of its own
 
 
 def test_code_is_folded_and_parameters_are_not(page):

@@ -151,13 +151,19 @@ def _readable(block: Block) -> Block:
 
 
 def _linker(files: list[str]) -> Callable[..., Markup]:
-    """A function that lists the files of a figure or table as links; `kinds` are their suffixes, empty for all."""
+    """A function that lists the files of a figure or table as links.
 
-    def links(name: str, kinds: Iterable[str] = ()) -> Markup:
+    `kinds` are their suffixes, empty for all. `results` stand in for the table that a figure has not got of its own.
+    """
+
+    def links(name: str, kinds: Iterable[str] = (), results: Iterable[str] = ()) -> Markup:
         mine = [f for f in files if name and Path(f).stem == name and (not kinds or f.rpartition(".")[2] in kinds)]
-        if not mine:
+        shown = [(f, f.rpartition(".")[2].upper()) for f in mine]
+        if mine and "CSV" not in dict(shown).values():
+            shown += [(f, "results (CSV)") for f in results]
+        if not shown:
             return Markup()
-        joined = Markup(", ").join(Markup('<a href="{}">{}</a>').format(f, f.rpartition(".")[2].upper()) for f in mine)
+        joined = Markup(", ").join(Markup('<a href="{}">{}</a>').format(*link) for link in shown)
         return Markup('<p class="files">{}</p>').format(joined)
 
     return links
