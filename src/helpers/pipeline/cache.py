@@ -32,6 +32,7 @@ class Cache:
         self.path, self._changed = path, False
         self._files: dict[str, list] = {}
         self._derived: dict[str, Any] = {}
+        self._listed: dict[Path, list[Path]] = {}
         try:
             kept = json.loads(path.read_text(encoding="utf-8")) if path else {}
         except (OSError, ValueError):
@@ -54,6 +55,12 @@ class Cache:
         if time.time_ns() - stat.st_mtime_ns > RECENT:
             self._files[key], self._changed = [*now, content], True
         return content
+
+    def listed(self, folder: Path) -> list[Path]:
+        """Files below a folder, sorted, as they were when first asked for: one run asks for the package many times."""
+        if folder not in self._listed:
+            self._listed[folder] = sorted(p for p in folder.rglob("*") if p.suffix != ".pyc" and p.is_file())
+        return self._listed[folder]
 
     def derived(self, kind: str, path: Path, compute: Callable[[Path], Any]) -> Any:
         """`compute(path)`, a JSON value that depends on the file's content only, computed once for that content."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from helpers import params
@@ -15,10 +16,11 @@ from helpers.pipeline.cache import Cache, digest
 PACKAGE = params.ROOT / "src" / "helpers"
 
 
-def modules(package: Path = PACKAGE) -> dict[str, Path]:
+@lru_cache(maxsize=2)  # the same for all nodes of a run
+def modules(cache: Cache, package: Path = PACKAGE) -> dict[str, Path]:
     """Every module of the package, by its full name."""
     found = {}
-    for path in sorted(package.rglob("*.py")):
+    for path in (p for p in cache.listed(package) if p.suffix == ".py"):
         parts = path.relative_to(package.parent).with_suffix("").parts
         found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
@@ -55,7 +57,7 @@ def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict
 
     Names that are no module (functions, classes) are passed over, as are modules that do not exist.
     """
-    known = modules(package)
+    known = modules(cache, package)
     todo, out = list(names), {}
     while todo:
         name = todo.pop()
@@ -74,5 +76,5 @@ def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict
 
 def package_data(cache: Cache, package: Path = PACKAGE) -> str:
     """Digest of the files of the package that are not code."""
-    paths = [p for p in package.rglob("*") if p.is_file() and p.suffix not in (".py", ".pyc")]
-    return digest({p.relative_to(package).as_posix(): cache.file(p) for p in sorted(paths)})
+    paths = [p for p in cache.listed(package) if p.suffix != ".py"]
+    return digest({p.relative_to(package).as_posix(): cache.file(p) for p in paths})

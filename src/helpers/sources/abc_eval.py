@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import pandas as pd
@@ -75,6 +76,7 @@ _SCALES = {"behavior": (0, 1), "turn_likert": (1, 5), "dialogue_likert": (1, 5),
 _SESSION = re.compile(r"\([^()]*\)")
 
 
+@lru_cache(maxsize=4096)  # asked for with every judgement
 def session_of(dialogue: str) -> str | None:
     """The parenthesised prefix of a dialogue id: one sitting of one interactor, who talked to two systems."""
     match = _SESSION.match(dialogue)
