@@ -136,6 +136,20 @@ def test_answers_that_are_all_but_separated_have_a_maximum_far_out():
     assert np.abs(sm.add_constant(x) @ found.coefficients).max() > 100
 
 
+def test_a_fit_proves_that_nothing_is_separated_only_where_the_linear_programme_finds_so(monkeypatch):
+    rng, cases = np.random.default_rng(8), []
+    for n, p, pull in zip(rng.integers(6, 80, 150), rng.integers(1, 6, 150), rng.choice([0, 1, 30], 150), strict=True):
+        x = rng.integers(0, 4, (n, p)).astype(float)
+        y = (rng.normal(size=n) + pull * (x[:, 0] - 1.5) > 0).astype(float)
+        cases += [(x, y)] if 0 < y.mean() < 1 else []
+    proved = [logit._overlaps(np.column_stack([np.ones(len(y)), logit._scaled(x)[0]]), y) for x, y in cases]
+    monkeypatch.setattr(logit, "_overlaps", lambda z, y: False)
+    separated = [logit._recession(x, y) is not None for x, y in cases]
+    assert not np.any(np.array(proved) & np.array(separated))
+    assert np.mean(separated) > 0.2
+    assert np.sum(proved) > 0.8 * np.sum(~np.array(separated))
+
+
 def test_all_subsets_under_separation_equal_single_fits():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(60, 6))
