@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from helpers import collection_report as report
 from helpers.labels import LABEL_SETS
 from helpers.look import Look
+from helpers.views import collection_report as report
 
 LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "Behaviour", "dialogue_likert": "Dialogue Likert"}

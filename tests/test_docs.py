@@ -7,9 +7,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HELPERS = ROOT / "src" / "helpers"
-#: first and last topic of the modules that compute; endings of those that show what was computed
+#: first and last topic of the modules that compute
 STATISTICS = ("what everything rests on", "80 operating characteristics")
-SHOWN = ("_report", "_plots", "_tables", "_text", "_beside")
+#: what they must not import: layers that stand to the right of them
+RIGHT = ("sources", "params", "store", "plotting", "views", "pipeline")
 
 
 def topics() -> dict[str, list[str]]:
@@ -21,11 +22,10 @@ def topics() -> dict[str, list[str]]:
 
 
 def statistics_modules() -> list[str]:
-    """Modules of the topics that compute, without those that show."""
+    """Modules of the topics that compute."""
     found = topics()
     first, last = (list(found).index(topic) for topic in STATISTICS)
-    modules = [m for topic in list(found)[first : last + 1] for m in found[topic]]
-    return [m for m in modules if not m.endswith(SHOWN)]
+    return [m for topic in list(found)[first : last + 1] for m in found[topic]]
 
 
 def public_functions(module: str) -> Iterator[tuple[str, str]]:
@@ -44,6 +44,23 @@ def test_every_module_has_its_place_in_contributing():
     named = [module for modules in topics().values() for module in modules]
     there = {p.stem for p in HELPERS.glob("*.py")} | {f"{p.parent.name}/" for p in HELPERS.glob("*/__init__.py")}
     assert sorted(named) == sorted(there - {"__init__"})
+
+
+def imported(module: str) -> set[str]:
+    """What a module imports of the package."""
+    found = set()
+    for node in ast.walk(ast.parse((HELPERS / f"{module}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "helpers":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("helpers."):
+            found.add(node.module.split(".")[1])
+    return found
+
+
+def test_statistics_know_nothing_of_files_studies_and_pages():
+    assert "schema" in imported("agreement")
+    wrong = {module: sorted(imported(module) & set(RIGHT)) for module in statistics_modules()}
+    assert {module: names for module, names in wrong.items() if names} == {}
 
 
 def test_every_statistic_says_how_it_was_checked():

@@ -14,11 +14,8 @@ from helpers import (
     alpha,
     collection,
     effects,
-    group_beside,
     group_effects,
     group_null,
-    group_plots,
-    group_report,
     groups,
     look,
     params,
@@ -31,6 +28,7 @@ from helpers import (
 )
 from helpers.labels import LABEL_SETS, Label
 from helpers.sources import build
+from helpers.views import group_beside, group_plots, group_report
 
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
 COMPARED = Label("quality", "comparative", "Quality", (-1, 1))

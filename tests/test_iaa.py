@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from helpers import agreement, iaa, schema
-from helpers import agreement_report as report
 from helpers.labels import LABEL_SETS, Label
 from helpers.look import Look
+from helpers.views import agreement_report as report
 
 LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "Behaviour", "comparative": "Comparative"}

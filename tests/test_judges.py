@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from evaluations import monte_carlo
 
-from helpers import agreement, judge_report, judges, look, params, schema
+from helpers import agreement, judges, look, params, schema
 from helpers.labels import Label
 from helpers.sources.build import build
+from helpers.views import judge_report
 
 LABELS = [Label("bad", "behavior", "Bad", (0, 1), direction=-1), Label("fine", "turn_rating", "Fine", (1, 5))]
 

@@ -7,21 +7,12 @@ from evaluations import metric_study
 from miniature import build_from
 from scipy import stats
 
-from helpers import (
-    look,
-    metric_analysis,
-    metric_correlation,
-    metric_items,
-    metric_plots,
-    metric_report,
-    params,
-    schema,
-    text_metrics,
-)
+from helpers import look, metric_analysis, metric_correlation, metric_items, params, schema, text_metrics
 from helpers.labels import Label
 from helpers.params import Metrics
 from helpers.profile import FEATURES
 from helpers.sources.build import build
+from helpers.views import metric_plots, metric_report
 
 LABELS = [Label(name, "turn_rating", name.capitalize(), (1, 5)) for name in ("quality", "fluent")]
 LOOK = look.Look({(label.method, label.id): label for label in LABELS}, {"method": {"turn_rating": "Turn rating"}})

@@ -6,25 +6,17 @@ import pytest
 from sessions import SYSTEMS, annotate
 from test_targets import chats
 
-from helpers import (
-    coverage,
-    coverage_plots,
-    label_ranks,
-    label_selection,
-    sensitivity_plots,
-    systems_apart,
-    validity,
-    verdicts,
-)
-from helpers import coverage_report as covered
-from helpers import sensitivity_report as apart
+from helpers import coverage, label_ranks, label_selection, systems_apart, validity, verdicts
 from helpers import targets as target_module
-from helpers import validity_report as valid
 from helpers.labels import LABEL_SETS
 from helpers.look import Look
 from helpers.params import LabelSelection
 from helpers.schema import make_results
 from helpers.values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
+from helpers.views import coverage_plots, sensitivity_plots
+from helpers.views import coverage_report as covered
+from helpers.views import sensitivity_report as apart
+from helpers.views import validity_report as valid
 
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}

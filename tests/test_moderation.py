@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from statsmodels.stats import inter_rater
 
-from helpers import coefficients, kappa_bounds, look, moderation, published, quality_tables, schema
-from helpers import moderation_report as report
+from helpers import coefficients, kappa_bounds, look, moderation, published, schema
 from helpers.params import Simulate
 from helpers.rates import wilson
 from helpers.resampling import sign_flip_test
 from helpers.simulation import moderation as simulated
+from helpers.views import moderation_report as report
+from helpers.views import quality_tables
 
 BOOT = {"seed": 1, "n_resamples": 500, "confidence": 0.95}
 SPEC = Simulate()

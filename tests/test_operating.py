@@ -17,8 +17,6 @@ from helpers import (
     schema,
     values,
 )
-from helpers import operating_report as report
-from helpers import operating_text as text
 from helpers.coincidences import patterns
 from helpers.contrasts import panel
 from helpers.labels import LABEL_SETS, Label
@@ -31,6 +29,8 @@ from helpers.operating_coverage import (
 )
 from helpers.params import Simulate
 from helpers.sources import build
+from helpers.views import operating_report as report
+from helpers.views import operating_text as text
 
 # --- tests on placebos ------------------------------------------------------------------------------------------------
 

@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from evaluations import comparisons, ratings, study
 
-from helpers import params, performance, performance_report, picks, ranking, rates, schema, strengths
+from helpers import params, performance, picks, ranking, rates, schema, strengths
 from helpers.labels import Label
 from helpers.sources import build
+from helpers.views import performance_report
 
 LABELS = [Label("quality", "continuous", "Quality", (-9, 9)), Label("quality", "comparative", "Quality", (-1, 1))]
 BOOT = {"seed": 1, "n_resamples": 300, "confidence": 0.95}

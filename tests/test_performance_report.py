@@ -3,10 +3,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import grid_plots, performance_report, performance_tables, rates
+from helpers import rates
 from helpers.figure import PAGE
 from helpers.labels import Label
 from helpers.look import Look
+from helpers.views import grid_plots, performance_report, performance_tables
 
 NAMES = {
     "method": {"behavior": "Behaviour", "dialogue_likert": "Likert", "comparative": "Comparative"},

@@ -5,13 +5,14 @@ import pytest
 from evaluations import monte_carlo
 from scipy import stats
 
-from helpers import pilot, pilot_report, rates, schema
+from helpers import pilot, rates, schema
 from helpers.alpha import alpha_intervals
 from helpers.coincidences import patterns
 from helpers.labels import Label
 from helpers.look import Look
 from helpers.resampling import generator
 from helpers.validity import jackknife_t
+from helpers.views import pilot_report
 
 LABELS = [
     Label("ignore", "behavior", "Ignore", (0, 1), task="transitions"),

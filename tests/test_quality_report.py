@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from helpers import look, quality_report, quality_tables
+from helpers import look
+from helpers.views import quality_report, quality_tables
 
 
 def rows(*made):

@@ -20,13 +20,13 @@ from helpers import (
     published,
     quality,
     quality_control,
-    quality_tables,
     schema,
     store,
     verdicts,
 )
 from helpers.pipeline import cli
 from helpers.sources.build import build
+from helpers.views import quality_tables
 
 TYPES = ["biencoder", "polyencoder", "kvmemnn", "seq2seq", "lan_model"]
 COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]

@@ -118,7 +118,8 @@ def test_lowest_and_highest_over_labels():
 @pytest.mark.parametrize("study", ["usr", "grade", "fed"])
 def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
     """Six of Topical-USR by rule; two of three of GRADE by a definition found by searching; FED is approximate."""
-    from helpers import metric_report, verdicts
+    from helpers import verdicts
+    from helpers.views import metric_report
 
     spec = params.load(study)
     rows = rater_correlation.rater_correlations(build(spec).frames["annotations"])

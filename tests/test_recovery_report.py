@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from helpers import recovery
 from helpers.params import Simulate
 from helpers.simulation.truth import truth
+from helpers.views import recovery
 
 BASE = {"group": "sur_x", "method": "behavior", "label": "ignore", "system": "a", "system_b": "b"}
 

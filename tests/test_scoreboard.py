@@ -22,13 +22,13 @@ from helpers import (
     statistics,
     verdicts,
 )
-from helpers import scoreboard_text as text
 from helpers.audit import report
 from helpers.gallery_board import END, START, with_badge
 from helpers.mapping import Entry, Mapping
 from helpers.pipeline import dag
 from helpers.schema import condition
 from helpers.sources import build
+from helpers.views import scoreboard_text as text
 
 PAIR = ("s", "n")
 RESULTS = pd.DataFrame(

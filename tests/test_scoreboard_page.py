@@ -8,7 +8,8 @@ from urllib.parse import urlencode
 import pandas as pd
 import pytest
 
-from helpers import report, scoreboard, scoreboard_page
+from helpers import report, scoreboard
+from helpers.views import scoreboard_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 #: no screen, no sandbox (tests may run as root), nothing asked of the network

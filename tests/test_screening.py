@@ -1,8 +1,9 @@
 import pandas as pd
 import pytest
 
-from helpers import pilot_report, rates, schema, screening
+from helpers import rates, schema, screening
 from helpers.look import Look
+from helpers.views import pilot_report
 
 LOOK = Look({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}})
 

@@ -7,22 +7,13 @@ import pandas as pd
 import pytest
 from test_winrates import COMPARED, SINGLE, marks
 
-from helpers import (
-    final_ratings,
-    look,
-    params,
-    quality_tables,
-    schema,
-    technique_chunks,
-    technique_hours,
-    technique_plots,
-    techniques,
-)
-from helpers import technique_report as report
-from helpers import technique_tables as shown
+from helpers import final_ratings, look, params, schema, technique_chunks, technique_hours, techniques
 from helpers.labels import METHODS, Label
 from helpers.params import Technique
 from helpers.sources import build
+from helpers.views import quality_tables, technique_plots
+from helpers.views import technique_report as report
+from helpers.views import technique_tables as shown
 
 LABELS = [
     Label("quality", method, "Quality", scale)

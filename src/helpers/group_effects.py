@@ -1,7 +1,7 @@
 """Does it matter who evaluates? The result rows of notebook 08, put together from the statistics modules.
 
 `primary` speaks from all data and the study's own pick of one annotation an item; `as_published` from what a paper
-used. Tables and sentences made from these rows are in `group_report`.
+used. Tables and sentences made from these rows are in `views.group_report`.
 """
 
 from __future__ import annotations

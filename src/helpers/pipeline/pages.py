@@ -101,8 +101,9 @@ def board(job: BoardJob) -> str:
     """Render the page of every printed number, and write the same as CSV."""
     import pandas as pd
 
-    from helpers import report, scoreboard_page
+    from helpers import report
     from helpers.audit import checks
+    from helpers.views import scoreboard_page
 
     def link(study: str, notebook: str, shows: str) -> str:
         there = (job.pages / study / f"{notebook}.html").is_file()
@@ -220,7 +221,7 @@ class Pages:
         pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
         about = digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
         return {"scoreboard": self.of.cache.file(cells), "navigation": about} | (
-            self.of.code("helpers.scoreboard_page", "helpers.audit.checks", "helpers.pipeline.pages")
+            self.of.code("helpers.views.scoreboard_page", "helpers.audit.checks", "helpers.pipeline.pages")
         )
 
     def _has_page(self, name: str) -> bool:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from helpers import tables
-from helpers.group_report import names, none, ordered, select, span
 from helpers.look import Look
 from helpers.pick_ranges import inside
 from helpers.schema import condition
+from helpers.views.group_report import names, none, ordered, select, span
 
 if TYPE_CHECKING:
     from helpers.params import Study

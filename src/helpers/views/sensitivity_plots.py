@@ -12,7 +12,7 @@ from matplotlib.ticker import NullFormatter
 from helpers.figure import PAGE, handle, legend_of, subplots
 from helpers.look import Look
 from helpers.plotting import lines, strip
-from helpers.sensitivity_report import ALPHAS, PUBLISHED, TESTS, as_published, power_rows, primary
+from helpers.views.sensitivity_report import ALPHAS, PUBLISHED, TESTS, as_published, power_rows, primary
 
 #: p-values below this are drawn there
 FLOOR = 1e-4

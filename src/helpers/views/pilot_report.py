@@ -6,8 +6,8 @@ import pandas as pd
 
 from helpers import tables
 from helpers.look import Look
-from helpers.performance_tables import by
 from helpers.screening import ALL_TASKS
+from helpers.views.performance_tables import by
 
 #: the rate that is drawn and told: by the rule, of all who tried, in any attempt
 SHOWN = {"by": "rule", "of": "tried", "tries": "any"}

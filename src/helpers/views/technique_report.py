@@ -14,8 +14,8 @@ import pandas as pd
 from helpers import tables
 from helpers.look import Look
 from helpers.tables import number
-from helpers.technique_tables import MANY_LABELS, WIN, label_titles
 from helpers.techniques import Collected
+from helpers.views.technique_tables import MANY_LABELS, WIN, label_titles
 from helpers.winrates import REUSED
 
 SIMULATED = (

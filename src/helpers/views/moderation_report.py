@@ -11,9 +11,9 @@ from helpers import tables
 from helpers.kappa_bounds import kappa_bounds
 from helpers.look import Look
 from helpers.moderation import OUTCOMES, of_counts
-from helpers.quality_tables import one
 from helpers.schema import condition
 from helpers.tables import interval, number
+from helpers.views.quality_tables import one
 
 #: keys of conditions that become columns
 KEYS = (

@@ -12,10 +12,10 @@ from helpers import tables
 from helpers.look import Look
 from helpers.metric_analysis import DATA_SET, of_data_sets
 from helpers.metric_correlation import MIN_SYSTEMS, places
-from helpers.metric_plots import Panel
 from helpers.rater_correlation import PART_WHOLE
 from helpers.tables import interval, number
 from helpers.text_metrics import INSTALL, METRICS
+from helpers.views.metric_plots import Panel
 
 #: keys of the condition that tables and sentences select by
 KEYS = ("coefficient", "scope", "over", "average", "of", "test", "against", "comparison", "summary")

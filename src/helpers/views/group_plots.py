@@ -11,9 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from helpers.figure import INK, PAGE, handle, legend_of, subplots
-from helpers.group_report import both, ordered
 from helpers.look import Look
 from helpers.plotting import HOLLOW, stacked
+from helpers.views.group_report import both, ordered
 
 GREY = "#C9C9C9"
 

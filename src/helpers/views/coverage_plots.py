@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from helpers.coverage_report import CRITERIA, FITS, TITLES, path
 from helpers.figure import INK, PAGE, legend_of, subplots
 from helpers.look import Look
 from helpers.tables import number
+from helpers.views.coverage_report import CRITERIA, FITS, TITLES, path
 
 MET, MISSED, UNKNOWN = "#CFE5F5", "#F6DCCB", "#EEEEEE"
 

@@ -9,8 +9,8 @@ import pandas as pd
 
 from helpers import tables
 from helpers.look import Look
-from helpers.operating_report import pool, test_name
 from helpers.resampling import exact_binomial
+from helpers.views.operating_report import pool, test_name
 
 
 def say_size(sizes: pd.DataFrame, look: Look, nominal: float) -> list[str]:

@@ -13,8 +13,8 @@ import pandas as pd
 from helpers import tables
 from helpers.look import Look
 from helpers.quality import OVERALL
-from helpers.quality_tables import AMONG, one, repeat_rows
 from helpers.tables import interval, number
+from helpers.views.quality_tables import AMONG, one, repeat_rows
 
 
 def passing(results: pd.DataFrame, corpora: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from helpers import tables, verdicts
 from helpers.labels import METHODS
 from helpers.look import Look
-from helpers.performance_tables import by, part_names
+from helpers.views.performance_tables import by, part_names
 
 #: fewer annotators of a system say little about other annotators
 ENOUGH_PEOPLE = 5
