@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers import simulate
-from helpers.params import Simulate
+from helpers.sections import Simulate
 
 SPEC = Simulate(n_sessions=30, n_interactors=8, n_surge=8)
 

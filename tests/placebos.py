@@ -5,7 +5,7 @@ import numpy as np
 from helpers import schema, simulate
 from helpers.contrasts import Panel
 from helpers.operating_coverage import Plan
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design
 
 PLAN = Plan(n_runs=200, n_resamples=300)

@@ -10,7 +10,7 @@ HELPERS = ROOT / "src" / "helpers"
 #: first and last topic of the modules that compute
 STATISTICS = ("what everything rests on", "80 operating characteristics")
 #: what they must not import: layers that stand to the right of them
-RIGHT = ("sources", "params", "store", "plotting", "views", "pipeline")
+RIGHT = ("sources", "sections", "params", "store", "plotting", "views", "pipeline")
 
 
 def topics() -> dict[str, list[str]]:

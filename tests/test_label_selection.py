@@ -4,8 +4,8 @@ import pytest
 
 from helpers import label_selection as ls
 from helpers.labels import Label
-from helpers.params import LabelSelection
 from helpers.schema import condition, make_results
+from helpers.sections import LabelSelection
 
 LABELS = pd.DataFrame({"method": ["behavior"] * 3 + ["comparative"], "label": ["a", "b", "c", "a"]})
 

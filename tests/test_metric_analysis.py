@@ -9,8 +9,8 @@ from scipy import stats
 
 from helpers import look, metric_analysis, metric_correlation, metric_items, params, schema, text_metrics
 from helpers.labels import Label
-from helpers.params import Metrics
 from helpers.profile import FEATURES
+from helpers.sections import Metrics
 from helpers.sources.build import build
 from helpers.views import metric_plots, metric_report
 

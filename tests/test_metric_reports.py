@@ -10,8 +10,8 @@ from helpers import coverage, label_ranks, label_selection, systems_apart, valid
 from helpers import targets as target_module
 from helpers.labels import LABEL_SETS
 from helpers.look import Look
-from helpers.params import LabelSelection
 from helpers.schema import make_results
+from helpers.sections import LabelSelection
 from helpers.values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from helpers.views import coverage_plots, sensitivity_plots
 from helpers.views import coverage_report as covered

@@ -8,9 +8,9 @@ import pytest
 from statsmodels.stats import inter_rater
 
 from helpers import coefficients, kappa_bounds, look, moderation, published, schema
-from helpers.params import Simulate
 from helpers.rates import wilson
 from helpers.resampling import sign_flip_test
+from helpers.sections import Simulate
 from helpers.simulation import moderation as simulated
 from helpers.views import moderation_report as report
 from helpers.views import quality_tables

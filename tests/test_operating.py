@@ -27,7 +27,7 @@ from helpers.operating_coverage import (
     by_prevalence,
     repeated,
 )
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.sources import build
 from helpers.views import operating_report as report
 from helpers.views import operating_text as text

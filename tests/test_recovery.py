@@ -12,7 +12,7 @@ import pytest
 
 from helpers import contrasts, coverage, simulate, validity, values
 from helpers.multiplicity import adjust
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design, people
 from helpers.simulation.draw import judge, world
 from helpers.simulation.evaluations import by_task

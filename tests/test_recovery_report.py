@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation.truth import truth
 from helpers.views import recovery
 

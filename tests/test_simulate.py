@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from helpers import collection, params, simulate
-from helpers.params import ParamsError, Simulate
+from helpers.params import ParamsError
+from helpers.sections import Simulate
 from helpers.simulation import design
 from helpers.simulation.parts import UNFILLED_WORKER
 from helpers.sources import build

@@ -16,7 +16,7 @@ from scipy.stats import binomtest, multivariate_normal
 from helpers import simulate
 from helpers.alpha import alpha_intervals
 from helpers.coincidences import patterns
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design, gaussian, model, people, pilots, texts
 from helpers.simulation.draw import judge, world
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from helpers import messages, params, published, winrates
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import calibration, techniques
 
 SPEC = Simulate()

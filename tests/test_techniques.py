@@ -9,7 +9,7 @@ from test_winrates import COMPARED, SINGLE, marks
 
 from helpers import final_ratings, look, params, schema, technique_chunks, technique_hours, techniques
 from helpers.labels import METHODS, Label
-from helpers.params import Technique
+from helpers.sections import Mixture, Technique
 from helpers.sources import build
 from helpers.views import quality_tables, technique_plots
 from helpers.views import technique_report as report
@@ -103,7 +103,7 @@ class TestRows:
         c = collected()
         timed = technique_hours.seconds(c)
         plan = technique_hours.Plan(0.05, 0.8, [4, 16, 64], 100, 100, 50, **BOOT)
-        mix = params.Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 1])
+        mix = Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 1])
         contests = technique_hours.contests(c, timed) + technique_hours.averaged(c, {"mixed": mix}, timed)
         frame = study()
         parts = [
@@ -278,13 +278,13 @@ class TestPlainRows:
             assert found["estimate"] == pytest.approx((here["score"] > 0).mean())
 
     def test_a_mixture_is_the_weighted_mean(self):
-        mix = {"mixed": params.Mixture(techniques=["pairwise_turn", "pairwise_dialogue"], weights=[1, 3])}
+        mix = {"mixed": Mixture(techniques=["pairwise_turn", "pairwise_dialogue"], weights=[1, 3])}
         rows = techniques.mixtures(self.c, mix, **BOOT)
         single = techniques.rates(self.c, **BOOT).set_index("condition")["estimate"]
         expected = single["technique=pairwise_turn;ties=none"] + 3 * single["technique=pairwise_dialogue;ties=half"]
         assert rows["estimate"].tolist() == pytest.approx([expected / 4])
         assert rows["condition"].tolist() == ["technique=mixed;ties=half"]
-        other = {"mixed": params.Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
+        other = {"mixed": Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
         assert techniques.mixtures(self.c, other, **BOOT).empty
 
     def test_same_winner_counts_pairs_in_which_neither_ties(self):
@@ -331,7 +331,7 @@ class TestPlainRows:
         assert float(found["pairwise_turn"].cost.hours(10)) == pytest.approx(10 * seconds / 3600)
         apart = self.c.sittings["single_turn"].groupby("system")["value"].mean()
         assert (found["single_turn"].a.mean, found["single_turn"].b.mean) == pytest.approx((apart["a"], apart["b"]))
-        mix = params.Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 3])
+        mix = Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 3])
         (mixed,) = technique_hours.averaged(self.c, {"mixed": mix}, timed)
         rating = self.c.sittings["single_dialogue"].groupby("system")["value"].mean()
         assert (mixed.each, mixed.cost.sides) == (1, 2)

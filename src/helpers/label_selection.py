@@ -32,7 +32,7 @@ KEY = ["method", "label"]
 
 
 class Thresholds(Protocol):
-    """What is used of `params.LabelSelection`; None: the criterion is not applied."""
+    """What is used of `sections.LabelSelection`; None: the criterion is not applied."""
 
     min_alpha: float | None
     excludes_zero: bool

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from helpers.params import Section
+from helpers.sections import Section
 from helpers.yaml_file import read
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "published"

@@ -64,7 +64,7 @@ class Material:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Sizes of samples; see `params.Operating`."""
+    """Sizes of samples; see `sections.Operating`."""
 
     labels: int
     conversations: list[int]

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 from helpers import store
-from helpers.params import ParamsError, Simulate, Study
+from helpers.params import ParamsError, Study
+from helpers.sections import Simulate
 from helpers.simulation import design, evaluations, moderation, people, pilots, techniques
 from helpers.simulation.draw import judge, world
 from helpers.simulation.model import Measure, alpha, measures

@@ -24,7 +24,7 @@ OPEN = 1_000.0
 
 @dataclass(frozen=True)
 class Plan:
-    """alpha, power, sizes, n_runs, most_ratings, crossing_runs : as in `params.Techniques`."""
+    """alpha, power, sizes, n_runs, most_ratings, crossing_runs : as in `sections.Techniques`."""
 
     alpha: float
     power: float

@@ -1,7 +1,7 @@
 """Ways of evaluating side by side: sittings of every technique, and what they say of systems, as result rows.
 
 A technique is told by a method, and by a corpus, facts of dialogues, a window of turns and what a conversation is worth
-(`params.Technique`). `collect` gives its sittings (`winrates.sittings`); everything else goes through them. Rows name
+(`sections.Technique`). `collect` gives its sittings (`winrates.sittings`); everything else goes through them. Rows name
 the technique in their condition.
 """
 
@@ -25,7 +25,7 @@ Pair = tuple[str, str]
 
 
 class Spec(Protocol):
-    """What is used of `params.Technique`."""
+    """What is used of `sections.Technique`."""
 
     method: str
     title: str
@@ -243,7 +243,7 @@ def turn_rates(annotations: pd.DataFrame, facts: pd.DataFrame, c: Collected, con
 def mixtures(
     c: Collected, specs: Mapping[str, object], *, seed: int, n_resamples: int, confidence: float
 ) -> pd.DataFrame:
-    """`technique_win_rate` rows of ratings sampled from several pairwise techniques (`params.Mixture`).
+    """`technique_win_rate` rows of ratings sampled from several pairwise techniques (`sections.Mixture`).
 
     Corpora are put together: the techniques may stand in different ones, and the rows have that of the first.
 

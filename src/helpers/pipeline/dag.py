@@ -10,9 +10,10 @@ import yaml
 from pydantic import Field, ValidationError
 
 from helpers import params, yaml_file
-from helpers.params import Section, Study
+from helpers.params import Study
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
+from helpers.sections import Section
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: what things are called and how figures look

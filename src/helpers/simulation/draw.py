@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design
 from helpers.simulation.model import TRAITS, Measure
 from helpers.simulation.people import Sessions

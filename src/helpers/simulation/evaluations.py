@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design, people
 from helpers.simulation.draw import World, judge
 from helpers.simulation.model import Measure, measures

@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from helpers.labels import LABEL_SETS
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design, gaussian
 
 #: columns of the array of traits: the behaviours, then the dimensions

@@ -20,7 +20,7 @@ from scipy.optimize import least_squares, minimize
 from scipy.special import gammaln, ndtr, ndtri
 
 from helpers import published
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation.calibration import NODES, WEIGHTS
 from helpers.simulation.parts import worker
 from helpers.simulation.techniques import once, size

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design, gaussian, people
 from helpers.simulation.draw import World, judge, world
 from helpers.simulation.evaluations import by_task

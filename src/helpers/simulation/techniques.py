@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from helpers import published
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import calibration, design, people
 from helpers.simulation.draw import World, world
 from helpers.simulation.model import TRAITS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from helpers.params import Simulate
+from helpers.sections import Simulate
 from helpers.simulation import design, gaussian
 from helpers.simulation.model import Measure, alpha, covariance, measures, moments, pairs
 from helpers.simulation.pilots import bot_quality, pass_probability, pilot_measures
