@@ -4,19 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers import calibrated, verdicts
+from helpers import calibrated, mapping, verdicts
 
 
 def cells(rows):
     frame = pd.DataFrame(rows, columns=["value", "here", "low", "high"])
-    return frame.assign(element="Table 1", column="rate", decimals=0)
+    return frame.assign(element="Table 1", title="Rate (%)", decimals=0)
 
 
 def test_nearness_by_hand():
     # 10 and 20 lie inside their own intervals, 40 does not; 20 also lies inside the interval around 40
     rows = [(10, 11, 9, 12), (20, 24, 15.4, 30), (40, 33, 20.4, 37)]
     found = calibrated.table(cells(rows)).iloc[0]
-    assert (found["Table"], found["Column"], found["Cells"]) == ("Table 1", "rate", 3)
+    assert (found["Table"], found["Column"], found["Cells"]) == ("Table 1", "Rate (%)", 3)
     assert found["Mean distance"] == pytest.approx((1 + 4 + 7) / 3)
     assert found["Inside (%)"] == pytest.approx(100 * 2 / 3)
     assert found["Others inside (%)"] == pytest.approx(100 * 1 / 6)
@@ -34,9 +34,11 @@ def test_ends_of_intervals_are_in_the_printed_unit(monkeypatch):
     def percent(results, study, notebook):
         columns = ["value", "here", "low", "high", "verdict", "tolerance"]
         out = pd.DataFrame(index=range(len(results)), columns=columns, dtype=object)
-        return out.assign(value=50.0, here=100 * results["estimate"], row=f"{study} {notebook}")
+        out = out.assign(paper="zed", column=["rate", "own"], row=f"{study} {notebook}")
+        return out.assign(value=50.0, here=100 * results["estimate"])
 
     monkeypatch.setattr(verdicts, "beside", percent)
+    monkeypatch.setattr(mapping, "column_titles", lambda: {("zed", "rate"): "Rate (%)", ("why", "own"): "Other"})
     results = pd.DataFrame({"estimate": [0.5, 0.6], "ci_low": [0.4, np.nan], "ci_high": [0.6, np.nan]})
     found = calibrated.beside(results, "demo", "11")
     assert found["here"].tolist() == [50, 60]
@@ -44,4 +46,5 @@ def test_ends_of_intervals_are_in_the_printed_unit(monkeypatch):
     assert found["low"].tolist() == pytest.approx([40, np.nan], nan_ok=True)
     assert found["high"].tolist() == pytest.approx([60, np.nan], nan_ok=True)
     assert found["row"].tolist() == ["demo 11"] * 2
+    assert found["title"].tolist() == ["Rate (%)", "own"]
     assert "verdict" not in found

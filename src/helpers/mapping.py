@@ -89,10 +89,12 @@ class Without(Section):
 class Mapping(Section):
     """One file. needs : study -> the file without which it has no results.
 
+    columns : id of a column -> as readers know it, where a table shows columns of the paper.
     entries : in order. Of those that are neither fitted nor ranged the first that has a result is compared.
     """
 
     paper: str
+    columns: dict[str, str] = Field({})
     needs: dict[str, str] = Field({})
     entries: list[Entry] = Field([])
     differs: list[Reason] = Field([])
@@ -102,6 +104,11 @@ class Mapping(Section):
 def load(folder: Path = FOLDER) -> list[Mapping]:
     """The mapping of every paper, by name. Raises ValueError naming the file and what is wrong in it."""
     return [read(path, Mapping) for path in sorted(folder.glob("*_mapping.yaml"))]
+
+
+def column_titles(folder: Path = FOLDER) -> dict[tuple[str, str], str]:
+    """(paper, id of a column) -> as readers know it, for those that have such a name."""
+    return {(paper.paper, column): title for paper in load(folder) for column, title in paper.columns.items()}
 
 
 def sources(folder: Path = FOLDER) -> list[tuple[str, str]]:
