@@ -2,8 +2,10 @@
 
 import base64
 import html.parser
+import io
 import re
 
+import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from hypothesis import given
@@ -98,6 +100,15 @@ def test_figures_carry_the_notebooks_alt_text_and_links(page):
     assert {"files/03_iaa_line.png", "files/03_iaa_t.csv", "files/03_iaa_t.tex", "files/03_iaa.csv"} <= set(hrefs)
     own = page[page.index("<figure") : page.index("</figure>")]
     assert '<a href="files/03_iaa.csv">results (CSV)</a>' in own  # it has no table of its own
+
+
+@pytest.mark.parametrize("dpi", [100, 150])
+def test_a_figure_takes_as_much_of_a_page_at_any_resolution(dpi):
+    drawn = io.BytesIO()
+    plt.figure(figsize=(2.5, 1)).savefig(drawn, dpi=dpi)
+    plt.close()
+    assert report.width(base64.b64encode(drawn.getvalue()).decode()) == 300
+    assert report.width(PNG) is None
 
 
 def test_code_is_folded_and_parameters_are_not(page):

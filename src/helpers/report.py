@@ -26,6 +26,8 @@ from pygments.lexers import PythonLexer
 from helpers import params
 from helpers.blocks import Block, blocks
 
+#: pixels of a page to an inch of a figure: one of full width takes 840
+PER_INCH = 120
 TAGS = frozenset(
     """a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i kbd li ol
     p pre s small span strong sub summary sup table tbody td tfoot th thead tr ul var""".split()  # noqa: SIM905 forty quoted strings would be hard to read
@@ -100,8 +102,21 @@ def highlight(source: str) -> Markup:
 def _environment() -> jinja2.Environment:
     loader = jinja2.FileSystemLoader(_DATA)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.globals |= {"markdown": markdown, "highlight": highlight, "clean": clean}
+    environment.globals |= {"markdown": markdown, "highlight": highlight, "clean": clean, "width": width}
     return environment
+
+
+def width(png: str) -> int | None:
+    """Pixels of a page that a figure takes, so that text has one size in all; None where the picture does not say.
+
+    png : base64. A picture holds its width, and in `pHYs` its resolution (PNG specification, 11.2.2 and 11.3.4.3).
+    """
+    start = base64.b64decode(png[:400])
+    at = start.find(b"pHYs")
+    if at < 0 or start[at + 12] != 1:
+        return None
+    inches = int.from_bytes(start[16:20], "big") / int.from_bytes(start[at + 4 : at + 8], "big") / 0.0254
+    return round(inches * PER_INCH)
 
 
 @cache
