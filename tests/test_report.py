@@ -105,7 +105,9 @@ def test_figures_carry_the_notebooks_alt_text_and_links(page):
 @pytest.mark.parametrize("dpi", [100, 150])
 def test_a_figure_takes_as_much_of_a_page_at_any_resolution(dpi):
     drawn = io.BytesIO()
-    plt.figure(figsize=(2.5, 1)).savefig(drawn, dpi=dpi)
+    plt.figure(figsize=(2.5, 1)).savefig(
+        drawn, dpi=dpi, metadata={"Description": "as long as an alt text may be " * 30}
+    )
     plt.close()
     assert report.width(base64.b64encode(drawn.getvalue()).decode()) == 300
     assert report.width(PNG) is None

@@ -109,14 +109,17 @@ def _environment() -> jinja2.Environment:
 def width(png: str) -> int | None:
     """Pixels of a page that a figure takes, so that text has one size in all; None where the picture does not say.
 
-    png : base64. A picture holds its width, and in `pHYs` its resolution (PNG specification, 11.2.2 and 11.3.4.3).
+    png : base64. A picture holds its width, and in `pHYs` its resolution (PNG specification, 11.2.1 and 11.3.4.3).
     """
-    start = base64.b64decode(png[:400])
-    at = start.find(b"pHYs")
-    if at < 0 or start[at + 12] != 1:
-        return None
-    inches = int.from_bytes(start[16:20], "big") / int.from_bytes(start[at + 4 : at + 8], "big") / 0.0254
-    return round(inches * PER_INCH)
+    data, at, pixels = base64.b64decode(png), 8, 0
+    while (kind := data[at + 4 : at + 8]) not in (b"IDAT", b""):
+        body = data[at + 8 : at + 8 + int.from_bytes(data[at : at + 4], "big")]
+        if kind == b"IHDR":
+            pixels = int.from_bytes(body[:4], "big")
+        elif kind == b"pHYs" and body[8] == 1:  # pixels to a metre, not just a ratio
+            return round(pixels / int.from_bytes(body[:4], "big") / 0.0254 * PER_INCH)
+        at += 12 + len(body)
+    return None
 
 
 @cache
