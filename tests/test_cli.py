@@ -63,6 +63,9 @@ def test_new_then_check_then_run(project):
     assert ran.returncode == 0, ran.stderr
     assert "mine: warning: 12 items a label (on average) are few, fewer than 25" in ran.stdout
     assert project.out("reports", "mine", "03_iaa.html").is_file()
+    both = project.run("--study", "mine", "--study", "tiny", "--study", "mine", "--dry-run")
+    assert both.returncode == 0, both.stderr
+    assert both.stdout.count("mine/03_iaa") == both.stdout.count("tiny/03_iaa") == 1
 
 
 def test_a_notebook_run_by_hand_finds_helpers_and_writes_to_scratch(project, monkeypatch):

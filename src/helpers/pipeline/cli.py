@@ -72,7 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--study", default="demo", metavar="NAME|PATH|all", help="which study (default: demo)")
+    several = "which study (default: demo); may be given several times"
+    add("--study", action="append", metavar="NAME|PATH|all", help=several)
     add("--only", default="", metavar="A,B", help="only these notebooks (03_iaa, 03 or iaa) and what they need")
     add("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help="change the YAML")
     add(
@@ -116,7 +117,7 @@ def _run(args: argparse.Namespace) -> int:
         return list_all()
     only = [name for name in args.only.split(",") if name]
     options = Options(only=only, values=args.values, jobs=args.jobs, force=args.force, dry=args.dry_run)
-    return run([args.study], options)
+    return run(args.study or ["demo"], options)
 
 
 def _fetch(args: argparse.Namespace) -> int:

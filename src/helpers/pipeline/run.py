@@ -38,9 +38,9 @@ def cache() -> Cache:
 def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[Spec]:
     """The studies named, `all` standing for every one whose data are here; others are told and passed over."""
     overrides = params.parse_set(values)
-    every = named == ["all"]
+    every = "all" in named
     out = []
-    for name in params.names() if every else named:
+    for name in dict.fromkeys([*(params.names() if every else []), *(n for n in named if n != "all")]):
         study = params.load(name, overrides)
         missing = data_missing(study) if every or absent_ok else []
         if missing:
