@@ -126,15 +126,75 @@ def test_delimiter_encoding_and_missing_values(tmp_path):
     _, data, study = guess(tmp_path, "my.csv", content)
     (source,) = data["sources"]
     assert (source["delimiter"], source["encoding"], source["na_values"]) == (";", "cp1252", ["", "N/A"])
-    assert data["labels"] == {"qualit": {"scale": [1, 5]}}
+    assert data["labels"] == {"qualite": {"scale": [1, 5]}}
     assert build.build(study).frames["annotations"]["score"].tolist() == [2, 4, 5]
 
 
 def test_scores_in_words_are_left_to_the_reader(tmp_path):
-    csv = "dialogue,worker,label,score\nd1,a,good,yes\nd1,b,good,no\n"
+    csv = "dialogue,worker,label,score\nd1,a,good,rather\nd1,b,good,hardly\n"
     (tmp_path / "my.csv").write_text(csv)
     text = inspect.new_yaml("guessed", tmp_path / "my.csv")
     assert "Unsure: label 'good': no numeric score; `values` maps words to numbers" in text
+
+
+def test_a_spreadsheet_with_decimal_commas(tmp_path):
+    content = "\ufeffDialog;Annotator;Label;Score\nd1;w1;Flüssig;2,5\nd1;w2;Flüssig;4,0\nd2;w1;Flüssig;3\n"
+    text, data, study = guess(tmp_path, "my.csv", content)
+    assert data["sources"][0]["values"] == {"2,5": 2.5, "4,0": 4}
+    assert data["labels"] == {"flussig": {"scale": [1, 5], "level": "interval", "integer": False}}
+    assert "# Unsure: `values` says which number a cell stands for in: Score" in text
+    assert build.build(study).frames["annotations"]["score"].tolist() == [2.5, 4, 3]
+
+
+def test_yes_and_no(tmp_path):
+    rows = "d1,w1,Yes,no\nd1,w2,No,no\nd2,w1,,yes\n"
+    text, data, study = guess(tmp_path, "my.csv", "dialogue,annotator,is safe,makes sense\n" + rows)
+    assert data["sources"][0]["values"] == {"Yes": 1, "No": 0, "yes": 1, "no": 0}
+    assert data["labels"] == {"is_safe": {"scale": [0, 1]}, "makes_sense": {"scale": [0, 1]}}
+    assert "which number a cell stands for in: is safe, makes sense" in text
+    marks = build.build(study).frames["annotations"]
+    assert marks.groupby("label")["score"].apply(list).to_dict() == {"is_safe": [1, 0], "makes_sense": [0, 0, 1]}
+
+
+def test_sliders_but_not_numbers_that_count_up(tmp_path):
+    rows = [f"d{i // 2},w{i % 2},{i},{37 * i % 101}" for i in range(40)]
+    text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,line,quality", *rows]) + "\n")
+    assert data["labels"] == {"quality": {"scale": [0, 100]}}
+    assert "# Unsure: many whole numbers are taken for sliders in: quality." in text
+    assert "left out: line" in text
+    assert len(build.build(study).frames["annotations"]) == 40
+
+
+def test_a_column_that_no_annotator_gave_is_a_metric(tmp_path):
+    rows = [f"d{i // 2},w{i % 2},{1 + 3 * i % 5},{1 + i // 2 % 5}" for i in range(24)]
+    text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,overall,auto", *rows]) + "\n")
+    assert data["labels"] == {"overall": {"scale": [1, 5]}}
+    assert data["sources"][0]["metrics"] == {"auto": "auto"}
+    assert "'auto' is the same for all annotators of an item" in text
+    assert build.build(study).frames["metric_scores"]["score"].tolist() == [1 + i % 5 for i in range(12)]
+
+
+def test_metrics_beside_the_scores_of_a_long_table(tmp_path):
+    rows = [f"d{i // 2},w{i % 2},fluent,{1 + i % 5},0.{10 + i // 2},0.{10 + i}" for i in range(24)]
+    header = "dialogue,annotator,label,score,similarity,sureness"
+    text, data, study = guess(tmp_path, "my.csv", "\n".join([header, *rows]) + "\n")
+    assert data["sources"][0]["metrics"] == {"similarity": "similarity"}
+    assert "left out: sureness" in text
+    assert len(build.build(study).frames["metric_scores"]) == 12
+
+
+def test_comparisons_that_name_the_item_and_two_systems(tmp_path):
+    rows = "c1,alpha,beta,w1,A\nc1,alpha,beta,w2,tie\nc2,gamma,alpha,w1,B\nc3,alpha,gamma,w1,B\nc2,alpha,gamma,w2,B\n"
+    text, data, study = guess(tmp_path, "my.csv", "item_id,model_a,model_b,worker_id,winner\n" + rows)
+    (source,) = data["sources"]
+    assert source["columns"]["context"] == "item_id"
+    assert source["identify"] == {"dialogue": ["item_id", "model_a"], "dialogue_b": ["item_id", "model_b"]}
+    assert "by hand" not in text
+    marks = build.build(study).frames["annotations"]
+    # the last row shows the pair of c2 from its other side and is turned
+    assert marks["score"].tolist() == [1, 0, -1, -1, 1]
+    assert marks["dialogue"].tolist() == ["c1_alpha", "c1_alpha", "c2_gamma", "c3_alpha", "c2_gamma"]
+    assert marks["dialogue_b"].tolist() == ["c1_beta", "c1_beta", "c2_alpha", "c3_gamma", "c2_alpha"]
 
 
 def test_parquet_and_tsv(tmp_path):

@@ -233,7 +233,7 @@ def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) 
         bad |= odd
         for i in frame.index[odd]:
             place = where.loc[i] if name == "annotations" else {"file": name, "where": f"row {i + 1}"}
-            hint = "mend it, or name it in na_values" if column == "score" else ""
+            hint = "mend it, map it to a number in `values`, or name it in `na_values`" if column == "score" else ""
             problems.append(Problem(place["file"], place["where"], column, expected, repr(frame.at[i, column]), hint))
     for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].null):
         empty = frame.index[frame[column].isna()]

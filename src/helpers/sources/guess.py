@@ -6,6 +6,7 @@ The guesses are a start for a YAML that a person reads and corrects (`sources.in
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass, field
 
 import pandas as pd
@@ -48,11 +49,17 @@ _SIDES = {
     **dict.fromkeys(("tie", "draw", "equal", "same", "both", "neither", "tie (bothbad)", "no preference"), 0),
     **dict.fromkeys(("right", "b", "second", "model_b", "system_b", "bot_b", "loss", "lose", "loses"), -1),
 }
+#: answers in words
+_ANSWERS = {**dict.fromkeys(("yes", "y", "true"), 1.0), **dict.fromkeys(("no", "n", "false"), 0.0)}
+#: a number as spreadsheets write it in much of Europe
+_DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
 _NEGATIVE = re.compile(
     r"contradict|irrelevant|redundan|repetit|robotic|toxic|offens|antisocial|uninterpret|incoheren|^lack"
 )
 _COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year)$|_(ms|at)$|time", re.I)
 _MAX_LEVELS = 15
+#: a column that does not differ between annotators in so many items is none of theirs
+_ENOUGH_ITEMS = 10
 
 
 @dataclass
@@ -60,8 +67,8 @@ class Guess:
     """What a table seems to hold.
 
     columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
-    identify : columns that make the id of a dialogue together. positions : it is not known who judged. values : words
-    that stand for scores.
+    identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
+    is not known who judged. values : words that stand for scores.
     """
 
     layout: str = "wide"
@@ -69,9 +76,10 @@ class Guess:
     scores: str = "{label}"
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
+    identify_b: list[str] = field(default_factory=list)
     metrics: list[str] = field(default_factory=list)
     positions: bool = False
-    values: dict[str, int] = field(default_factory=dict)
+    values: dict[str, float] = field(default_factory=dict)
     na_values: list[str] = field(default_factory=lambda: [""])
     why: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -93,6 +101,8 @@ def guess(cells: pd.DataFrame) -> Guess:
     if label and score and label not in numeric and cells[label].nunique() <= 60:
         out.layout = "long"
         out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row a judgement"
+        numeric |= _words(out, cells[[score]], numeric)
+        _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
             _add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
     else:
@@ -100,7 +110,9 @@ def guess(cells: pd.DataFrame) -> Guess:
         out.columns.pop("score", None)
         if out.comparative:
             numeric |= _sides(out, cells)
-        _wide(out, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+        free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
+        numeric |= _words(out, free, numeric)
+        _wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
     _check_items(out, cells)
     return out
 
@@ -148,30 +160,96 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
     return found
 
 
-def _wide(out: Guess, numeric: dict[str, pd.Series]) -> None:
+def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Columns of yes and no, or of ratings with decimal commas, as numbers; what stands for what goes to `values`."""
+    found = {}
+    for column in (c for c in cells if c not in numeric):
+        text = cells[column].str.strip()
+        words = text[~text.isin(out.na_values)]
+        commas = words[words.map(lambda word: _DECIMAL_COMMA.fullmatch(word) is not None)]
+        number = words.str.lower().map(_ANSWERS)
+        if len(commas):
+            number = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce")
+        if words.empty or number.isna().any() or number.nunique() < 2 or not _is_rating(column, number):
+            continue
+        found[column] = number.reindex(cells.index)
+        out.values |= (
+            dict(zip(commas, number[commas.index], strict=True))
+            if len(commas)
+            else dict(zip(words, number, strict=True))
+        )
+    if found:
+        out.warnings.append(f"`values` says which number a cell stands for in: {', '.join(found)}")
+    return found
+
+
+def _one_an_item(out: Guess, cells: pd.DataFrame, column: str) -> bool:
+    """Whether a column says the same in all rows of an item, in enough items that several people judged."""
+    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
+    if "dialogue" not in out.columns or "annotator" not in out.columns:
+        return False
+    several = cells[cells.groupby(item)[out.columns["annotator"]].transform("nunique") > 1].groupby(item)[column]
+    return several.ngroups >= _ENOUGH_ITEMS and several.nunique().max() == 1
+
+
+def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
+    """Columns of fractions beside the scores of a long table that do not depend on who judged: automatic metrics."""
+    out.metrics = [c for c, v in numeric.items() if (v.dropna() % 1 != 0).any() and _one_an_item(out, cells, c)]
+    _left_out(out, [c for c in numeric if c not in out.metrics])
+
+
+def _left_out(out: Guess, columns: list[str]) -> None:
+    if columns:
+        out.warnings.append(f"columns of numbers that are left out: {', '.join(columns)}")
+
+
+def _wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Score columns: a grid of labels and annotators where the names show one, else a column a label."""
-    ratings = {c: v for c, v in numeric.items() if _is_rating(c, v)}
-    out.metrics = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
+    ratings = {c: v for c, v in numeric.items() if _is_rating(c, v)} or _sliders(out, numeric)
+    shared = [c for c in ratings if _one_an_item(out, cells, c)]
+    if len(shared) < len(ratings):
+        ratings = {c: v for c, v in ratings.items() if c not in shared}
+        for column in shared:
+            out.warnings.append(
+                f"{column!r} is the same for all annotators of an item: taken for a metric "
+                "(a model that judges needs rows of its own: `judges`)"
+            )
+    fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
+    out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in ratings]))
     grid = _grid(list(ratings)) if "annotator" not in out.columns else None
     if grid is not None:
         out.scores, of = grid
         out.why["scores"] = "the columns form a grid of labels and annotators"
     else:
         of = {c: c for c in ratings}
-        out.why["scores"] = "each column of few whole numbers is taken for a label"
+        out.why["scores"] = "each column that looks like ratings is taken for a label"
     for label in dict.fromkeys(of.values()):
         _add_label(out, label, pd.concat([ratings[c] for c, i in of.items() if i == label]))
-    left = [c for c in numeric if c not in of and c not in out.metrics]
-    if left:
-        out.warnings.append(f"columns of numbers that are left out: {', '.join(left)}")
+    _left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
     if not out.labels:
         out.warnings.append("no column looks like ratings: fill in `scores`, `label_names` and `labels` by hand")
 
 
 def _is_rating(name: str, values: pd.Series) -> bool:
     seen = values.dropna()
-    few = (seen % 1 == 0).all() and seen.nunique() <= _MAX_LEVELS and seen.between(-1, 100).all()
-    return bool(few and not _COUNT.search(name))
+    whole = (seen % 1 == 0).all() and seen.between(-1, 100).all()
+    halves = (seen * 2 % 1 == 0).all() and seen.between(1, 10).all()
+    return bool((whole or halves) and seen.nunique() <= _MAX_LEVELS and not _COUNT.search(name))
+
+
+def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Columns of many whole numbers from 0 to 100; numbers that only count up are none."""
+    found = {
+        c: v
+        for c, v in numeric.items()
+        if v.dropna().between(0, 100).all()
+        and (v.dropna() % 1 == 0).all()
+        and not v.is_monotonic_increasing
+        and not _COUNT.search(c)
+    }
+    if found:
+        out.warnings.append(f"many whole numbers are taken for sliders in: {', '.join(found)}")
+    return found
 
 
 def _grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
@@ -186,7 +264,8 @@ def _grid(columns: list[str]) -> tuple[str, dict[str, str]] | None:
 
 def _add_label(out: Guess, name: str, values: pd.Series) -> None:
     seen = values.dropna()
-    id_ = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_").lower() or "label"
+    ascii_ = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
     id_ = id_ if id_[0].isalpha() else f"label_{id_}"
     if seen.empty:
         out.warnings.append(f"label {name!r}: no numeric score; `values` maps words to numbers")
@@ -212,6 +291,10 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
         out.warnings.append(
             "no column with an id of the dialogue was found: each row is taken for a dialogue of its own"
         )
+    elif system and "system_b" in out.columns and "dialogue_b" not in out.columns:
+        out.columns["context"] = out.columns.pop("dialogue")
+        out.identify, out.identify_b = [dialogue, system], [dialogue, out.columns["system_b"]]
+        out.why["identify"] = "one id stands for a response of each system: it is the context they share"
     elif system and cells.groupby(dialogue)[system].nunique().gt(1).any():
         out.columns["context"] = out.columns.pop("dialogue")
         out.identify = [dialogue, system]
@@ -228,7 +311,7 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
         out.warnings.append(
             "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"
         )
-    if out.comparative and "dialogue_b" not in out.columns:
+    if out.comparative and "dialogue_b" not in out.columns and not out.identify_b:
         out.warnings.append("no column names the other dialogue of a comparison: map `dialogue_b` by hand")
 
 

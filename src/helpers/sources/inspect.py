@@ -85,12 +85,14 @@ def _table(file: str, options: dict[str, str], found: Guess) -> list[str]:
     if found.identify:
         names = ", ".join(map(_q, found.identify))
         lines += ["    identify:" + _why(found, "identify"), f"      dialogue: [{names}]"]
+    if found.identify_b:
+        lines.append(f"      dialogue_b: [{', '.join(map(_q, found.identify_b))}]")
     if found.layout == "wide":
         lines.append(f"    scores: {_q(found.scores)}{_why(found, 'scores')}")
     if found.positions:
         lines.append("    annotators: positions" + _why(found, "annotators"))
     if found.values:
-        lines.append("    values: {" + ", ".join(f"{_q(word)}: {n}" for word, n in found.values.items()) + "}")
+        lines.append("    values: {" + ", ".join(f"{_q(word)}: {n:g}" for word, n in found.values.items()) + "}")
     lines.append(f"    na_values: [{', '.join(json.dumps(v) for v in found.na_values)}]")
     spelt = {name: label[0] for name, label in found.labels.items() if name != label[0]}
     if spelt:

@@ -65,7 +65,7 @@ class TableOptions(BaseModel):
     columns: dict[Ours, Name] = Field(
         {}, description="our column -> the file's column; {row} is the number of the row in the file"
     )
-    identify: dict[Literal["dialogue", "context", "session", "work_unit"], list[Name]] = Field(
+    identify: dict[Literal["dialogue", "dialogue_b", "context", "session", "work_unit"], list[Name]] = Field(
         {},
         description="our column -> the columns of the file that make it together (`Input.*` names several): their "
         "values joined by _, or a checksum where they are long",
@@ -97,6 +97,8 @@ class TableOptions(BaseModel):
         unknown = [p for _, p, *_ in parts if p is not None and p not in PLACEHOLDERS]
         if unknown:
             raise ValueError(f"scores: expected {{label}}, {{annotator}}, …, found {{{unknown[0]}}}")
+        if ("dialogue_b" in self.identify) > ("dialogue" in self.identify):
+            raise ValueError("identify: `dialogue_b` needs `dialogue`, made in the same way")
         given = {*self.columns, *self.constants, *self.identify}
         if self.layout == "wide" and "{label}" not in self.scores:
             raise ValueError(f"scores: expected a pattern with {{label}}, found {self.scores!r}")
