@@ -77,6 +77,8 @@ def test_the_first_paragraph_counts_intervals_not_estimates_and_no_bounds():
 
 def test_medians_widths_and_bounds_are_said():
     assert "- Behaviour, Group G: median alpha 0.85, from 0.70 to 1.00 (3 labels)" in report.by_method(PRIMARY, LOOK)
+    alone = PRIMARY[PRIMARY["label"] == "redundant"]
+    assert report.by_method(alone, LOOK).endswith(f": alpha {alone['estimate'].iloc[0]:.2f} (1 label)")
     assert "1.00 to 1.40 times as wide" in report.widths(RESULTS)
     assert "(median 1.20)" in report.widths(RESULTS)
     assert report.widths(RESULTS[RESULTS["statistic"] == "alpha"]) == ""

@@ -85,6 +85,20 @@ def test_a_control_system_must_have_been_judged(tmp_path):
     assert found["control_system"].startswith("The control system 'random' was never")
 
 
+def test_two_systems_that_are_only_ever_compared_are_two(tmp_path):
+    yaml = """\
+title: Pairs
+method: comparative
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d, dialogue_b: e, system: s, system_b: t, annotator: w}}
+labels:
+  better: {scale: [-1, 1]}
+"""
+    profile = studies.read(tmp_path, yaml, my_csv="d,e,s,t,w,better\n1,2,a,b,w1,1\n3,4,a,b,w1,-1\n").profile
+    assert profile["systems"] == ["a", "b"]
+    assert profile["features"]["two_systems"] is None
+
+
 INTERACTED = """\
 title: Chats
 method: dialogue_rating

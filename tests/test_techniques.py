@@ -225,6 +225,8 @@ class TestRows:
         assert shown.seconds_table(rows, c, lk)["Seconds"].notna().all()
         table = shown.score_table(rows, c, lk, ["quality"])
         assert table["System"].tolist() == ["a", "b"]
+        only_compared = rows[rows["statistic"] != "technique_score"]
+        assert shown.score_table(only_compared, c, lk, ["quality"]).empty
         score = rows[(rows["statistic"] == "technique_score") & (rows["technique"] == "single_turn")]
         marked = c.sittings["single_turn"].groupby("system")[["won", "n"]].sum()
         share = marked["won"] / marked["n"]

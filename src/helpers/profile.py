@@ -43,7 +43,13 @@ def _repeated(frames: Frames, study: Study) -> str | None:
 
 
 def _two_systems(frames: Frames, study: Study) -> str | None:
-    return _reason(frames["annotations"]["system"].nunique() >= 2, "Only one system was judged.")
+    return _reason(len(_systems(frames)) >= 2, "Only one system was judged.")
+
+
+def _systems(frames: Frames) -> list[str]:
+    """All systems that were judged, on either side of a comparison."""
+    annotations = frames["annotations"]
+    return sorted({*annotations["system"], *annotations["system_b"].dropna()})
 
 
 def _sessions(frames: Frames, study: Study) -> str | None:
@@ -221,7 +227,7 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
         "study": study.key,
         "features": {name: feature(frames, study) for name, feature in FEATURES.items()},
         "corpora": sorted(annotations["corpus"].unique()),
-        "systems": sorted(annotations["system"].unique()),
+        "systems": _systems(frames),
         "groups": sorted(annotations["group"].unique()),
         "labels": sorted(labels["method"] + ":" + labels["label"]),
         "n_annotations": len(annotations),

@@ -147,7 +147,8 @@ def by_method(primary: pd.DataFrame, look: Look) -> str:
         who = f", {look.name('group', group)}" if len(set(primary["group"])) > 1 else ""
         middle, low, high = (tables.number(v) for v in part["estimate"].agg(["median", "min", "max"]))
         name = tables.plain(look.name("method", method) + who)
-        lines.append(f"- {name}: median alpha {middle}, from {low} to {high} ({len(part)} labels)")
+        said = f"median alpha {middle}, from {low} to {high} ({len(part)} labels)"
+        lines.append(f"- {name}: {said if len(part) > 1 else f'alpha {middle} (1 label)'}")
     return "\n".join(lines)
 
 

@@ -89,7 +89,8 @@ def rate_table(rows: pd.DataFrame, names: Mapping[tuple, str], techniques: Mappi
 def score_table(rows: pd.DataFrame, c: Collected, look: Look, labels: Sequence[str]) -> pd.DataFrame:
     """What each system gets where systems are judged one at a time: a row a system and label, a column a technique.
 
-    Where conversations are worth 0 to 1 it is a rate in percent, else a mean on the technique's own scale.
+    Where conversations are worth 0 to 1 it is a rate in percent, else a mean on the technique's own scale. Empty where
+    systems are only compared.
     """
     found = rows[(rows["statistic"] == "technique_score") & rows["label"].isin(labels)]
     key, columns = ["part", "system", "label"], {}
@@ -98,6 +99,8 @@ def score_table(rows: pd.DataFrame, c: Collected, look: Look, labels: Sequence[s
         share = c.scales[technique] == (0, 1)
         ends = here[["estimate", "ci_low", "ci_high"]] * (100 if share else 1)
         columns[f"{c.title(technique)} ({'%' if share else 'mean'})"] = tables.intervals(ends, 0 if share else 2)
+    if not columns:
+        return pd.DataFrame()
     wide = pd.DataFrame(columns).rename_axis(key).reset_index()
     wide["label"] = wide["label"].map(label_titles(c, look))
     wide["part"] = wide["part"].map(lambda p: part_title(p, look))
