@@ -23,6 +23,7 @@ def marks(n, known=True, kind="human", label="ignore"):
             "dialogue": [f"d{i % 2}" for i in range(n)],
             "dialogue_b": None,
             "system": "s",
+            "system_b": None,
         }
     )
 
@@ -37,6 +38,8 @@ def test_reading_is_told_with_what_belongs_to_the_evaluation():
     assert "Of 1,200 annotations read, 1,000 were kept (3 of them mended) and 200 dropped." in text
     assert "Of these, 400 belong to the evaluation itself: 2 dialogues of 1 system, judged by 3 people;" in text
     assert "pilots and gold units" in text
+    pairs = marks(400).assign(dialogue_b="e9", system_b="other")
+    assert ": 3 dialogues of 2 systems, judged" in report.of_reading(counts(read=1200, kept=1000, dropped=200), pairs)
     whole = report.of_reading(counts(read=4, kept=4), marks(4, known=False))
     assert "4 were kept and 0 dropped. All belong" in whole
     assert "people whose identity is not in the data." in whole

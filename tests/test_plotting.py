@@ -264,6 +264,8 @@ def test_the_look_puts_what_the_yaml_names_first_and_the_rest_sorted():
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
     assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]
+    compared = frame.assign(system_b=["s3", None, "s1"])
+    assert list(look.of(study, compared).names["system"]) == ["s2", "s1", "s3", "s9"]
 
 
 def test_ids_become_names_in_front_and_constant_groups_are_left_out(abc):

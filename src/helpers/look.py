@@ -82,13 +82,13 @@ def of(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) -> Look:
     `kinds` adds display names of further kinds, e.g. `metric={"bleu": "BLEU"}`.
     """
 
-    def named(declared: dict[str, str], column: str) -> dict[str, str]:
-        seen = {v for f in frames if column in f for v in f[column].dropna().unique()}
+    def named(declared: dict[str, str], *columns: str) -> dict[str, str]:
+        seen = {v for f in frames for column in columns if column in f for v in f[column].dropna().unique()}
         return declared | {v: "All evaluators" if v == "all" else v for v in sorted(seen - set(declared))}
 
     names = {
         "method": {m.id: m.title for m in METHODS.values()} | {"collection": "Conversation itself"},
         "group": named({k: g.title or k for k, g in study.groups.items()}, "group"),
-        "system": named(dict(study.systems), "system"),
+        "system": named(dict(study.systems), "system", "system_b"),
     }
     return Look({(label.method, label.id): label for label in study.label_list()}, names | kinds)

@@ -23,7 +23,7 @@ def of_reading(counts: pd.DataFrame, main: pd.DataFrame) -> str:
     people = main[main["annotator_kind"] == "human"]
     known = people.loc[people["annotator_known"], "annotator"].nunique()
     who = f"{known} people" if known else "people whose identity is not in the data"
-    dialogues, systems = len(set(main["dialogue"]) | set(main["dialogue_b"].dropna())), main["system"].nunique()
+    dialogues, systems = (len({*main[side], *main[f"{side}_b"].dropna()}) for side in ("dialogue", "system"))
     text = f"Of {read:,} annotations read, {kept:,} were kept{f' ({mended:,} of them mended)' if mended else ''}"
     text += f" and {dropped:,} dropped. {'All' if len(main) == kept else f'Of these, {len(main):,}'} belong to the"
     text += f" evaluation itself: {_many(dialogues, 'dialogue')} of {_many(systems, 'system')}, judged by {who}"
