@@ -159,7 +159,7 @@ def test_yes_and_no(tmp_path):
 def test_sliders_but_not_numbers_that_count_up(tmp_path):
     rows = [f"d{i // 2},w{i % 2},{i},{37 * i % 101}" for i in range(40)]
     text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,line,quality", *rows]) + "\n")
-    assert data["labels"] == {"quality": {"scale": [0, 100]}}
+    assert data["labels"] == {"quality": {"scale": [0, 100], "level": "interval"}}
     assert "# Unsure: many whole numbers are taken for sliders in: quality." in text
     assert "left out: line" in text
     assert len(build.build(study).frames["annotations"]) == 40

@@ -19,6 +19,8 @@ from helpers.sources.guess import Guess, guess, negative
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )")
 _YAML_WORDS = {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
 _FEW = 30
+#: a scale with more steps than this is a slider
+_SLIDER = 20
 
 
 def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
@@ -105,7 +107,9 @@ def _table(file: str, options: dict[str, str], found: Guess) -> list[str]:
 
 
 def _label(id_: str, low: float, high: float, whole: bool) -> str:
-    more = "" if whole else ", level: interval, integer: false"
+    # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
+    more = ", level: interval" if not whole or high - low > _SLIDER else ""
+    more += "" if whole else ", integer: false"
     more += ", direction: -1" if negative(id_) else ""
     return f"  {id_}: {{scale: [{low:g}, {high:g}]{more}}}"
 
