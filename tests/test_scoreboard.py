@@ -257,9 +257,16 @@ class TestBoard:
         said = " ".join(text.what_we_see(found, wrong, {"z": "Zed"}))
         assert "Of 5 printed numbers 2 can be held against results from raw data. 1 of these (50 %) match" in said
         assert "1 follow from other printed numbers" in said
+        one = wrong.iloc[[0]].assign(numbers=4, matches=4, comparisons=4, wrong_matches=1)
+        assert "in 1 of the 1 rows above a quarter" in " ".join(text.what_we_see(found, one, {"z": "Zed"}))
+        sound = one.assign(wrong_matches=0)
+        assert "Not everywhere" not in " ".join(text.what_we_see(found, sound, {"z": "Zed"}))
         assert "- Zed, 5 numbers: 1 of 2 attempted match; 1 follow, 1 are contradicted." in said
         differs = text.explained(found, "differs", {"z": "Zed"})
         assert differs[["Printed", "Here", "Why"]].to_numpy().tolist() == [["0.9", "0.25", "reason"]]
+        whole = found.assign(decimals=0, reproduced=147.0, published="193")
+        assert text.explained(whole, "differs", {"z": "Zed"})["Here"].tolist() == ["147"]
+        assert text.explained(whole.assign(reproduced=0.5), "differs", {"z": "Zed"})["Here"].tolist() == ["0.5"]
         alone = text.what_we_see(self.board({}), wrong.iloc[:0], {"z": "Zed"})
         assert alone == ["No study was run whose results could be compared; run `python run_all.py --study all`."]
 

@@ -30,11 +30,16 @@ def explained(cells: pd.DataFrame, verdict: str, titles: Mapping[str, str]) -> p
     rows = cells[cells["verdict"] == verdict]
     out = []
     for (paper, element, note), part in rows.groupby(["paper", "element", "note"], sort=False):
-        ours = [number(v, int(d) + 1 if d else 1) for v, d in zip(part["reproduced"], part["decimals"], strict=True)]
+        ours = [_ours(v, d) for v, d in zip(part["reproduced"], part["decimals"], strict=True)]
         row = {"Paper": titles[paper], "Where": element, "Numbers": len(part)}
         row |= {"Printed": _some(list(part["published"])), "Here": _some(ours), "Why": note}
         out.append(row)
     return pd.DataFrame(out, columns=["Paper", "Where", "Numbers", "Printed", "Here", "Why"])
+
+
+def _ours(value: float, decimals: float) -> str:
+    """A result at one decimal more than was printed; a whole number beside a printed whole number as such."""
+    return number(value, 0 if not decimals and float(value).is_integer() else int(decimals or 0) + 1)
 
 
 def _some(values: list[str], most: int = 4) -> str:
@@ -78,7 +83,12 @@ def _controls(found: pd.DataFrame) -> str:
     rates = negative.overall(found)
     kinds = {row.control: 100 * row.wrong_matches / row.comparisons for row in rates.itertuples()}
     said = [f"{tables.plain(kind)} {rate:.1f} %" for kind, rate in kinds.items()]
-    return f"A match is seldom an accident. Of the same numbers, held against wrong values, match: {_joined(said)}."
+    text = f"A match is seldom an accident. Of the same numbers, held against wrong values, match: {_joined(said)}."
+    weak = found["wrong_matches"] >= found["comparisons"] / 4
+    if weak.any():
+        text += f" Not everywhere: in {weak.sum()} of the {len(found)} rows above a quarter or more of the wrong values"
+        text += " match, so that a match there shows less."
+    return text
 
 
 def _joined(said: list[str]) -> str:
