@@ -198,7 +198,10 @@ class TestSentences:
     def test_who_is_first(self):
         said = performance_report.of_ranks(self.ranks([(1, 1), (2, 2)]), LOOK)
         assert said.startswith("On 1 of 1 labels one system is surely first: 1 is the only rank in its interval,")
-        assert "all systems at once. On 0 the order of the systems is wholly open." in said
+        assert (
+            "all systems of a label at once, though not for all labels. On 0 the order of the systems is wholly open."
+            in said
+        )
         assert "- Behaviour (1 label): A on bad 0." in said
         said = performance_report.of_ranks(self.ranks([(1, 2), (1, 2)]), LOOK)
         assert "none on any label. On 1 the order of the systems is wholly open." in said
@@ -213,7 +216,11 @@ class TestSentences:
         people = rows.assign(condition="of=rate;unit=annotator", estimate=9.0, n_clusters=12)
         said = performance_report.of_widths(rows, pd.concat([rows, people]), LOOK)
         assert "- Behaviour: intervals over dialogues are about 2.0 (2.0 to 2.0) times as wide" in said
-        assert "- Behaviour: 3.0 times, if others might have judged, too (12 people a system)" in said
+        assert (
+            "- Behaviour: 3.0 (3.0 to 3.0) times, if others might have judged, too (12 people a system; groups" in said
+        )
+        ties = people.assign(condition="of=share;outcome=tie;unit=annotator", estimate=100.0)  # not in the table either
+        assert performance_report.of_widths(rows, pd.concat([rows, people, ties]), LOOK) == said
         few = people.assign(n_clusters=3)  # three people are no sample
         assert "others" not in performance_report.of_widths(rows, pd.concat([rows, few]), LOOK)
 

@@ -46,7 +46,8 @@ def of_ranks(ranks: pd.DataFrame, look: Look) -> str:
         n += [labels, sure["label"].nunique(), nothing]
     apart = " (counted by method and group)" if len(lines) > 1 else ""
     text = f"On {n[1]} of {n[0]} labels{apart} one system is surely first: 1 is the only rank in its interval, and the"
-    text += f" intervals hold for all systems at once. On {n[2]} the order of the systems is wholly open."
+    text += " intervals hold for all systems of a label at once, though not for all labels."
+    text += f" On {n[2]} the order of the systems is wholly open."
     return "\n".join([text, "", "Surely first:", "", *lines])
 
 
@@ -60,6 +61,7 @@ def of_widths(clustered: pd.DataFrame, effects: pd.DataFrame, look: Look) -> str
     if clustered.empty:
         return ""
     own = clustered[clustered["statistic"] == "design_effect"].dropna(subset="estimate")
+    own = own[by(own, "outcome").fillna("win") == "win"] if len(own) else own
     lines = []
     for method, rows in look.sort(own).groupby("method", sort=False):
         low, middle, high = np.sqrt(rows["estimate"].quantile([0, 0.5, 1]))
@@ -71,16 +73,17 @@ def of_widths(clustered: pd.DataFrame, effects: pd.DataFrame, look: Look) -> str
                 f"- {name}: intervals over {unit}s are about {said} times as wide as if scores were independent"
             )
     others = effects[(by(effects, "unit") == "annotator") & (effects["n_clusters"] >= ENOUGH_PEOPLE)]
-    others = others.dropna(subset="estimate")
+    others = others[by(others, "outcome").fillna("win") == "win"].dropna(subset="estimate")
     for method, rows in look.sort(others).groupby("method", sort=False) if len(others) else []:
-        middle = np.sqrt(rows["estimate"].median())
+        low, middle, high = np.sqrt(rows["estimate"].quantile([0, 0.5, 1]))
         if middle > 1.2:
             name = tables.plain(look.name("method", method))
-            people = f"{rows['n_clusters'].median():.0f} people a system"
-            lines.append(f"- {name}: {tables.number(middle, 1)} times, if others might have judged, too ({people})")
+            said = f"{tables.number(middle, 1)} ({tables.number(low, 1)} to {tables.number(high, 1)})"
+            people = f"{rows['n_clusters'].median():.0f} people a system; groups of fewer than {ENOUGH_PEOPLE} left out"
+            lines.append(f"- {name}: {said} times, if others might have judged, too ({people})")
     if not lines:
         return "Scores of one cluster are no more alike than others: both intervals are about as wide."
-    return "\n".join(["Widths, median over labels and systems (smallest to largest):", "", *lines])
+    return "\n".join(["Widths, median over labels, groups and systems (smallest to largest):", "", *lines])
 
 
 def of_strengths(ranks: pd.DataFrame) -> str:
