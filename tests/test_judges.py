@@ -219,6 +219,8 @@ def test_sentences_hold_whatever_was_found(one):
     rows = schema.unfold(found, judge_report.KEYS)
     text = judge_report.verdicts(rows, lk, {"llm": "The model"})
     assert text.startswith("- **The model**: agrees with a person less well than people do on 1 of 1 labels")
+    change = rows[(rows["statistic"] == "rate_change") & (rows["by"] == "model")]["estimate"].abs()
+    assert f"all of them move by {change.mean():.3f} on average, with another person by" in text
     assert "On no label is a model's agreement with people as good" in judge_report.answer(rows, {"llm": "M"})
     few = rows.assign(ci_low=np.nan, ci_high=np.nan)
     assert "no label has enough marks" in judge_report.verdicts(few, lk, {"llm": "M"})

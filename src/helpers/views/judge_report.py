@@ -166,8 +166,11 @@ def _verdict(rows: pd.DataFrame, model: str, look: Look) -> str:
     moved = {by: change[change["by"] == by] for by in ("model", SECOND)}
     beyond = {by: int(((f["ci_low"] > 0) | (f["ci_high"] < 0)).sum()) for by, f in moved.items()}
     mean = {by: number(float(f["estimate"].abs().mean()), 3) for by, f in moved.items()}
-    text += f" In its hands {beyond['model']} of {len(moved['model'])} rates of a system and label move beyond chance"
-    text += f" (by {mean['model']} on average), with another person {beyond[SECOND]} (by {mean[SECOND]})."
+    text += f" In its hands {beyond['model']} of {len(moved['model'])} rates of a system and label move beyond chance,"
+    text += (
+        f" with another person {beyond[SECOND]}; all of them move by {mean['model']} on average, with another person"
+    )
+    text += f" by {mean[SECOND]}."
     counts = mine[mine["statistic"] == "judge_conclusions"].groupby("verdict")["estimate"].sum()
     if len(counts):
         text += f" Of {int(counts.sum())} pairs of systems and labels it repeats {int(counts['same'])} of the"
