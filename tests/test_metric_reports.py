@@ -180,6 +180,8 @@ def test_errors_name_a_test_that_errs_too_often(tested):
 
 def test_luck_is_told_only_where_something_was_drawn(tested):
     assert "over 30 draws" in apart.luck(tested, 12, 30)
+    still = tested.assign(estimate=2.0)  # every draw takes all comparisons there are
+    assert apart.luck(still, 12, 30) == ""
     assert apart.luck(tested, None, 30) == ""
     assert apart.luck(tested[tested["n_dialogues"].isna()], 12, 30) == ""
 
