@@ -283,7 +283,8 @@ def test_an_interval_that_is_often_missing_does_not_keep_its_promise():
     kinds = {"nominal": 0.05, "confidence": 0.95, "simulated": False}
     look = of(params.load("demo"))
     none = pd.DataFrame()
-    assert "Ours come closer to what they promise for rate." in text.say_defaults(pairs, none, look, **kinds)
+    assert "Ours come closer to what they promise for “rate”." in text.say_defaults(pairs, none, look, **kinds)
+    assert "A sample without an interval counts as missed." in text.say_defaults(pairs, none, look, **kinds)
     assert "none in 50 % of the samples" in text.say_pairs(pairs, 0.95)[0]
     alike = pd.DataFrame([row | {"who": "published"}, row | {"who": "ours", "estimate": 0.945}])
-    assert "No difference between the two is shown for rate." in text.say_defaults(alike, none, look, **kinds)
+    assert "No difference between the two is shown for “rate”." in text.say_defaults(alike, none, look, **kinds)

@@ -199,7 +199,7 @@ def interval_table(coverage: pd.DataFrame, width: pd.DataFrame, power: pd.DataFr
             "Interval": [INTERVALS[r.of, r.interval].format(over=r.over) for r in merged.itertuples()],
             "Drawn": [f"{int(n)} {s}s" for n, s in zip(merged["size_"], merged["sample"], strict=True)],
             "Marks": marks.astype("Int64"),
-            "Scenario": scenario.fillna("").str.replace("_", " "),
+            "Scenario": scenario.fillna("").str.replace("_", " ").replace("", None),
             "Coverage": tables.intervals(merged, 3),
             "Mean width": merged["width"],
             "Excludes 0": merged["excludes"],

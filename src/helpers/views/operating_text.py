@@ -168,14 +168,16 @@ def say_defaults(
     for question, part in pairs.groupby("question", sort=False) if len(pairs) else ():
         theirs, ours = (part[part["who"] == w] for w in ("published", "ours"))
         if len(theirs) and len(ours):
-            found[_closer(theirs.iloc[0], ours.iloc[0], confidence)].append(question[0].lower() + question[1:])
+            found[_closer(theirs.iloc[0], ours.iloc[0], confidence)].append(f"“{question[0].lower()}{question[1:]}”")
     said = {
         "ours": "Ours come closer to what they promise for",
         "published": "The published ones come closer for",
         "alike": "No difference between the two is shown for",
     }
     lines = [f"{said[k]} {tables.listing(v)}." for k, v in found.items() if v]
-    return (text + (" **Intervals.** " + " ".join(lines) if lines else "")).strip()
+    if lines:
+        text += " **Intervals.** A sample without an interval counts as missed. " + " ".join(lines)
+    return text.strip()
 
 
 def _closer(theirs: pd.Series, ours: pd.Series, confidence: float) -> str:
