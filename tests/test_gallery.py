@@ -95,14 +95,6 @@ def blocks(*found):
     return gallery.page(found, simulated=False)
 
 
-def test_code_in_prose_keeps_its_signs():
-    page = blocks(Block("prose", "in `data/<paper>.yaml`, not <b>"))
-    assert "in `data/<paper>.yaml`, not &lt;b>" in page
-    # nothing hides behind backticks that are escaped, doubled, alone or on two lines
-    for text in (r"\`<i>\`", "``<i>``", "` <i>", "` <i>\n<i> `", "a `\nb `<i>` c"):
-        assert "<i>" not in blocks(Block("prose", text)), text
-
-
 def test_hostile_prose_shows_as_text():
     page = blocks(Block("prose", "a < b, <script>alert(1)</script> <!-- --> and <https://x.org>"))
     assert "a < b" in page

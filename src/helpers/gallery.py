@@ -146,15 +146,8 @@ def page(found: Iterable[Block], simulated: bool) -> str:
 
 
 def _without_html(markdown: str) -> str:
-    """Markdown in which tags show as text: prose may carry text from data files.
-
-    Code on one line between single backticks stays as it is: nothing in it is a tag, and entities would show.
-    """
-    pieces = re.split(r"((?<![`\\])`[^`]+`(?!`))", markdown)
-    return "".join(
-        piece if k % 2 and "\n" not in piece else re.sub(r"<(?=[A-Za-z/!?])", "&lt;", piece)
-        for k, piece in enumerate(pieces)
-    )
+    """Markdown in which tags show as text: prose may carry text from data files."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", markdown)
 
 
 def _alt(text: str) -> str:
