@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 NEEDED = ("evalica", "ipykernel", "krippendorff", "matplotlib", "nbconvert", "pandas", "papermill", "pingouin", "pooch")
-NEEDED += ("pyarrow", "pydantic", "scipy", "statsmodels", "yaml")
+NEEDED += ("pyarrow", "pydantic", "scipy", "seaborn", "statsmodels", "yaml")
 INSTALL = """\
 python3 -m venv .venv
 . .venv/bin/activate          (PowerShell: .venv\\Scripts\\Activate.ps1)

@@ -68,7 +68,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows.append(("a notebook of ten empty cells, warm worker", overhead(Path(folder)), "0.8"))
     rows.append(("import helpers", imports("helpers"), "0.3"))
-    rows.append(("import helpers.params", imports("helpers.params"), "0.3"))
+    rows.append(("import helpers.study.params", imports("helpers.params"), "0.3"))
     print("| what | seconds | goal |\n| --- | --- | --- |")
     for what, seconds, goal in rows:
         print(f"| {what} | {seconds:.2f} | {goal} |")

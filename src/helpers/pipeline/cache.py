@@ -1,4 +1,4 @@
-"""Contents of files without reading them twice: a digest is kept until size, inode or time of change differ."""
+"""Digests of files, kept until size, inode or modification time change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from helpers import store
+from helpers.study import store
 
 FORMAT = 1
 #: a file changed this recently may change again within the clock's resolution: its digest is not kept
@@ -25,7 +25,7 @@ def digest(value: Any) -> str:
 class Cache:
     """Digests of files, and values derived from their contents, kept in one JSON file between runs.
 
-    Deleting the file costs time, nothing else.
+    Deleting the file only costs time.
     """
 
     def __init__(self, path: Path | None):
@@ -70,7 +70,7 @@ class Cache:
         return self._derived[key]
 
     def save(self) -> None:
-        """Keep what was learnt. Where the folder cannot be written the next run learns it again."""
+        """Write the digests for the next run."""
         if self._changed and self.path:
             text = json.dumps({"format": FORMAT, "files": self._files, "derived": self._derived})
             with store.atomic(self.path) as temporary:

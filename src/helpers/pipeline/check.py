@@ -1,27 +1,27 @@
-"""`new` and `check`: a first YAML for somebody's data, and what a YAML and its data come to."""
+"""`new` and `check`: a first YAML for a new data file, and what a YAML and its data amount to."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from helpers import params, store
 from helpers.pipeline import dag
 from helpers.pipeline.nodes import missing
 from helpers.pipeline.notebook import facts
 from helpers.pipeline.run import cache, relative
-from helpers.schema import DataError
 from helpers.sources import build, inspect, places
+from helpers.study import params, store
+from helpers.study.schema import DataError
 
 
 def new(name: str, data: Path) -> int:
-    """Write `params/<name>.yaml` for a data file, with what was guessed and why; returns the exit code.
+    """Write `params/<name>.yaml` for a data file, with what was inferred and why; returns the exit code.
 
-    Raises ParamsError for a name that cannot be a study's, or whose YAML is there already.
+    Raises ParamsError for a name that cannot be a study's, or whose YAML exists.
     """
     target = params.ROOT / "params" / f"{name}.yaml"
     if target.exists():
-        raise params.ParamsError(f"params/{name}.yaml is there already: choose another name, or remove it")
+        raise params.ParamsError(f"params/{name}.yaml exists already: choose another name, or remove it")
     try:
         text = inspect.new_yaml(name, data)
     except DataError as error:

@@ -8,22 +8,21 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from helpers import params, store
-from helpers.params import ParamsError
 from helpers.pipeline.manifest import Busy
 from helpers.pipeline.notebook import NotebookError
 from helpers.pipeline.run import Options, list_all, run
+from helpers.study import params, store
+from helpers.study.params import ParamsError
 
 EXAMPLES = """\
 examples:
   python run_all.py                                   the embedded study `demo`: simulated, offline
   python run_all.py --study gpt_abceval               a params/<name>.yaml; or the path of your own YAML
-  python run_all.py --study all                       every study whose data are here
+  python run_all.py --study all                       every study whose data have been fetched
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
   python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
   python run_all.py --dry-run                         what would run, and why
@@ -31,7 +30,7 @@ examples:
   python run_all.py new my_study --data my.csv        a first YAML for your own data
   python run_all.py check my_study                    is it right, and what will each notebook do?
   python run_all.py lab                               the notebooks in Jupyter Lab, to try things out
-  python run_all.py gallery --check                   do the committed pages still hold?
+  python run_all.py gallery --check                   do the committed numbers still match?
 
 exit codes: 0 done; 1 an analysis failed (the others ran); 2 the call, a YAML or the data are wrong (nothing ran)
 """
@@ -59,14 +58,17 @@ def _parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="check YAML and data; say what each notebook will do")
     check.add_argument("study", help="name, or path of a YAML")
     check.add_argument("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE")
-    gallery = commands.add_parser("gallery", help="re-make the committed pages in gallery/")
+    gallery = commands.add_parser("gallery", help="rebuild the committed pages in gallery/")
     gallery.add_argument("--check", action="store_true", help="compare the committed numbers with a fresh run")
     gallery.add_argument("--study", dest="studies", nargs="+", metavar="NAME", help="only these studies")
     for command in (gallery, fetch):
         command.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
     gallery.add_argument("--jobs", type=_jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
-    commands.add_parser("lab", help="open the notebooks in Jupyter Lab; what is run there goes to scratch")
-    commands.add_parser("schema", help="re-make params/schema.json from the code")
+    lab = commands.add_parser("lab", help="open the project in Jupyter Lab; output goes to a scratch folder")
+    lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
+    lab.add_argument("--port", type=int, metavar="N", help="port of the server")
+    lab.add_argument("--allow-root", action="store_true", help="run as root, in a container for example")
+    commands.add_parser("schema", help="rebuild params/schema.json from the code")
     return parser
 
 
@@ -79,8 +81,8 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--jobs", type=_jobs, default=min(os.cpu_count() or 1, 4), metavar="N", help="notebooks at a time (%(default)s)"
     )
-    add("--dry-run", action="store_true", help="say what would run, and why")
-    add("--force", action="store_true", help="run also what is up to date")
+    add("--dry-run", action="store_true", help="show what would run, and why")
+    add("--force", action="store_true", help="also run what is up to date")
     add("--list", action="store_true", help="list studies and notebooks")
     add("--out", metavar="DIR", help="write everything below DIR instead of the project")
 
@@ -139,10 +141,10 @@ def _check(args: argparse.Namespace) -> int:
 
 
 def _gallery(args: argparse.Namespace) -> int:
-    from helpers import gallery, gallery_board
+    from helpers.pipeline import gallery, gallery_scoreboard
 
     studies = args.studies or list(gallery.STUDIES)
-    needed = gallery_board.needed(studies)
+    needed = gallery_scoreboard.needed(studies)
     code = run(needed, Options(jobs=args.jobs), absent_ok=not args.studies or needed != studies)
     if code:
         return code
@@ -150,10 +152,9 @@ def _gallery(args: argparse.Namespace) -> int:
 
 
 def _lab(args: argparse.Namespace) -> int:
-    """Jupyter Lab in this Python, its kernels with `src/` on their path: notebooks import `helpers` as in a run."""
-    path = os.pathsep.join([str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "jupyterlab", str(params.ROOT / "notebooks")]
-    return subprocess.call(command, env={**os.environ, "PYTHONPATH": path})
+    from helpers.pipeline import lab
+
+    return lab.lab(browser=not args.no_browser, port=args.port, allow_root=args.allow_root)
 
 
 def _schema(args: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """Which modules of `helpers` a piece of code can load, found by reading imports, not by running them.
 
-The closure of a notebook is what its hash covers; after each run the modules that were loaded are held against it.
+The hash of a notebook covers its closure; after each run it is compared with the modules that were loaded.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
-from helpers import params
 from helpers.pipeline.cache import Cache, digest
+from helpers.study import params
 
 PACKAGE = params.ROOT / "src" / "helpers"
 
@@ -55,7 +55,7 @@ def _walk(node: ast.AST) -> Iterable[ast.AST]:
 def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict[str, str]:
     """Modules that importing `names` can load, parents included, each with the digest of its source.
 
-    Names that are no module (functions, classes) are passed over, as are modules that do not exist.
+    Names that are not modules (functions, classes) are skipped, as are modules that do not exist.
     """
     known = modules(cache, package)
     todo, out = list(names), {}

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field, ValidationError
 
-from helpers import params, yaml_file
-from helpers.params import Study
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
-from helpers.sections import Section
+from helpers.study import params, yaml_file
+from helpers.study.params import Study
+from helpers.study.sections import Section
 
 NOTEBOOKS = params.ROOT / "notebooks"
-#: parts of the YAML any notebook may use: what things are called and how figures look
+#: parts of the YAML any notebook may use: names of things and the look of figures
 COMMON = ("title", "simulated", "method", "label_set", "labels", "systems", "groups", "figures")
 _MISSING = object()
 
@@ -35,7 +35,7 @@ class Notebook(Section):
 
     @property
     def of_study(self) -> bool:
-        """Whether it shows something of the study, rather than of files of the project alone."""
+        """Whether it shows results of the study, not only files of the project."""
         return bool(self.needs) or any("/" not in read for read in self.reads)
 
 
@@ -59,7 +59,7 @@ def load(folder: Path = NOTEBOOKS) -> dict[str, Notebook]:
 
 
 def of(entries: dict[str, Notebook], study: Study) -> dict[str, Notebook]:
-    """The notebooks a study can have: those across studies belong to the one without data of its own, and no others."""
+    """The notebooks a study can have: notebooks across studies belong to studies without data of their own."""
     return {name: entry for name, entry in entries.items() if entry.across == study.across}
 
 
@@ -68,7 +68,7 @@ def _check(name: str, entry: Notebook, names: list[str], folder: Path) -> list[s
     if not (folder / f"{name}.ipynb").is_file():
         problems.append(f"{name}: there is no notebooks/{name}.ipynb")
     earlier = names[: names.index(name)]
-    problems += [f"{name}: needs {n!r}, which does not stand above it" for n in entry.needs if n not in earlier]
+    problems += [f"{name}: needs {n!r}, which is not listed above it" for n in entry.needs if n not in earlier]
     # files are attributed to notebooks by this prefix
     problems += [f"{name}: the name begins with that of {n}" for n in names if n != name and name.startswith(f"{n}_")]
     for section in [*entry.sections, *entry.knobs.values()]:

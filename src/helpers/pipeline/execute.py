@@ -1,4 +1,4 @@
-"""Takes the nodes of one or several studies in order, runs those that must run, and says why.
+"""Runs the nodes of one or several studies in order: those that must run, with the reason.
 
 The work goes to a `concurrent.futures.Executor`; any other executor with that interface will do.
 """
@@ -17,7 +17,7 @@ from helpers.pipeline import worker
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
 
-PATIENCE = 10.0  # seconds without news after which running nodes say how far they are
+PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
 DATA = ("simulate", "annotations")
 #: states after which a node that needs this one can run; the last two occur in a dry run
 GOOD = ("up to date", "done", "would run", "may run")
@@ -35,7 +35,7 @@ class Status:
 
 @dataclass(frozen=True)
 class _Job:
-    """A node at work. why : why it runs. before : the files it had, to tell which of them it has not made anew."""
+    """A running node. why : why it runs. before : its earlier files, to find those it did not write again."""
 
     node: Node
     parts: Parts
@@ -46,7 +46,7 @@ class _Job:
 
 
 def process_pool(jobs: int) -> Executor:
-    """Worker processes, each with a Python of its own and one BLAS thread."""
+    """Worker processes, each with its own Python and one BLAS thread."""
     from concurrent.futures import ProcessPoolExecutor
 
     context = multiprocessing.get_context("spawn")
@@ -54,10 +54,10 @@ def process_pool(jobs: int) -> Executor:
 
 
 class Runner:
-    """Runs nodes; `states` says what became of each, by (study, node).
+    """Runs nodes; `states` holds the status of each, by (study, node).
 
     jobs : nodes at a time. say : called with node and status when a node is settled. news : called with a line while
-    work goes on.
+    nodes run.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Runner:
         self._awaited: set[tuple[str, str]] = set()
 
     def run(self, nodes: Iterable[Node]) -> None:
-        """Settle every node. What was finished stays when this is interrupted.
+        """Settle every node. Finished work is kept when this is interrupted.
 
-        Of the nodes that can run, that one starts first which has the longest chain of nodes from itself to the end: a
-        long one that starts last keeps one worker busy when all others are done.
+        Of the nodes that can run, the one with the longest remaining chain starts first: started last, it would keep
+        one worker busy when all others are done.
         """
         pending = {n.key: n for n in nodes}
         self._awaited, ahead = set(pending), _seconds_ahead(list(pending.values()))
@@ -98,11 +98,10 @@ class Runner:
                 job = self._running.pop(future)
                 self._settle(job.node, self._outcome(job, future))
             if self._running and not done:
-                self._tell()
+                self._report_progress()
 
     def _step(self, node: Node, pending: dict[tuple[str, str], Node]) -> bool:
-        """If all before a node are settled: settle it, or note that it can run. Whether it was settled, so that others
-        may follow."""
+        """Settle a node whose predecessors are settled, or note that it can run. True where it was settled."""
         if any((node.study, name) in self._awaited for name in node.after):
             return False
         del pending[node.key]
@@ -148,7 +147,7 @@ class Runner:
         return {*node.outputs(), *self.studies[node.study].manifest.outputs(node.name)}
 
     def _outcome(self, job: _Job, future: Future) -> Status:
-        """What came of a node that ran; where it went well its outputs are recorded, and those of before removed."""
+        """Status of a node that ran; if it succeeded its outputs are recorded and outdated ones removed."""
         try:
             outcome = future.result()
         except Exception as error:  # the process died, or its answer could not be sent
@@ -166,7 +165,7 @@ class Runner:
         return Status("done", job.why, outcome.seconds)
 
     def _settle(self, node: Node, status: Status) -> None:
-        """Note and tell what became of a node. One that failed or has lost its ground leaves nothing behind."""
+        """Record and report a node's status. One that failed or cannot run leaves no outputs behind."""
         self.states[node.key] = status
         self._awaited.discard(node.key)
         study = self.studies[node.study]
@@ -179,27 +178,27 @@ class Runner:
                 study.manifest.save(study.study)
         self.say(node, status)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         for job in self._running.values():
             done = f", {worker.progress(job.argument)}" if isinstance(job.argument, worker.NotebookJob) else ""
             name = f"{job.node.study}/{job.node.name}" if len(self.studies) > 1 else job.node.name
             self.news(f"{name}: running for {time.monotonic() - job.started:.0f} s{done}")
 
     def stop(self) -> None:
-        """End all work: cancel what waits, tell workers to stop, wait until they have cleaned up."""
+        """Cancel what waits, stop the workers, and wait until they have cleaned up."""
         if self._executor is not None:
             for process in multiprocessing.active_children():
                 process.terminate()
             self._executor.shutdown(wait=True, cancel_futures=True)
 
     def close(self) -> None:
-        """Let the workers go once all is done."""
+        """Release the workers."""
         if self._executor is not None:
             self._executor.shutdown()
 
 
 def _seconds_ahead(nodes: list[Node]) -> dict[tuple[str, str], float]:
-    """By node: its own seconds and those of the longest chain of nodes after it. `nodes` stand after what they need."""
+    """By node: its own seconds plus those of the longest chain of nodes after it. `nodes` are in topological order."""
     own = {n.key: n.seconds for n in nodes}
     ahead = dict(own)
     for node in reversed(nodes):
@@ -211,5 +210,5 @@ def _seconds_ahead(nodes: list[Node]) -> dict[tuple[str, str], float]:
 
 
 def _stamps(paths: Iterable[Path]) -> dict[Path, tuple[int, int]]:
-    """Paths that exist, each with inode and time of change: a file that was written anew has others."""
+    """Existing paths with inode and modification time, which change when a file is rewritten."""
     return {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in paths if p.is_file()}

@@ -1,26 +1,22 @@
-"""The kernel notebooks run in: this very Python, with `src/` on its path, one BLAS thread, nobody's settings.
+"""The kernel notebooks run in: the running Python, `src/` on its path, one BLAS thread, no user settings.
 
-No kernel need be installed, and one installed for another environment is not picked up by mistake.
+No kernel has to be installed, and one installed for another environment is not used by mistake.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from queue import Empty
-from typing import Any
 
-from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
-from traitlets import Type
 
-from helpers import params
-from helpers.pipeline.worker import THREADS
+from helpers.pipeline.threads import THREADS
+from helpers.study import params
 
 
 def environment(scratch: str) -> dict[str, str]:
-    """What a kernel's environment adds to that of the run; `scratch` is where Jupyter may keep its own files."""
+    """What a kernel's environment adds to that of the run; `scratch` is for Jupyter's own files."""
     path = [str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **dict.fromkeys(THREADS, "1"),
@@ -32,40 +28,11 @@ def environment(scratch: str) -> dict[str, str]:
     }
 
 
-class PromptClient(AsyncKernelClient):
-    """Ready as soon as the kernel has answered on both channels.
-
-    The parent then waits 0.2 s more, to be rid of messages that nbclient ignores anyway: they belong to no cell.
-    """
-
-    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
-        for _ in range(int(timeout or 60)):
-            self.kernel_info()
-            try:
-                reply = await self.shell_channel.get_msg(timeout=1)
-                await self.iopub_channel.get_msg(timeout=1)
-            except Empty:
-                if not await self._async_is_alive():
-                    raise RuntimeError("the kernel died while it started") from None
-                continue
-            if reply["msg_type"] == "kernel_info_reply":
-                self._handle_kernel_info_reply(reply)
-                return
-        raise RuntimeError(f"the kernel did not answer within {timeout} s")
-
-    wait_for_ready = _async_wait_for_ready
-
-
 class Kernel(AsyncKernelManager):
     """Starts `sys.executable`, whatever kernels are installed."""
-
-    client_factory = Type(klass=PromptClient, default_value=PromptClient)
 
     @property
     def kernel_spec(self) -> KernelSpec:
         argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         options = ["--HistoryManager.enabled=False", "--IPKernelApp.log_level=ERROR"]
         return KernelSpec(argv=argv + options, display_name="Python 3", language="python")
-
-    async def _async_wait(self, pollinterval: float = 0.1) -> Any:
-        return await super()._async_wait(pollinterval=min(pollinterval, 0.01))

@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from helpers import params, store
-from helpers.params import Study
 from helpers.pipeline.cache import Cache, digest
+from helpers.study import params, store
+from helpers.study.params import Study
 
 FORMAT = 1
 
@@ -65,7 +65,7 @@ def _now() -> str:
 
 
 def installed() -> dict[str, str]:
-    """Version of each installed distribution, from the names of their folders: reading metadata would take too long."""
+    """Version of each installed distribution, from the names of their folders: reading metadata is slow."""
     found = {}
     for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
         for entry in os.scandir(folder):
@@ -82,7 +82,7 @@ def environment() -> str:
 
 
 class Manifest:
-    """Nodes of one study: what each was made from (`parts`), what it wrote (`outputs`), when, and how long it took."""
+    """Nodes of one study: its inputs (`parts`), what it wrote (`outputs`), when, and how long it took."""
 
     def __init__(self, study: str):
         self.study, self.path = study, store.processed(study) / "manifest.json"
@@ -117,7 +117,7 @@ class Manifest:
         }
 
     def seconds(self, name: str) -> float | None:
-        """How long a node took when it last ran; None where that is not known."""
+        """How long a node took when it last ran; None where unknown."""
         return self.nodes.get(name, {}).get("seconds")
 
     def drop(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""The nodes of one study: what each depends on, what it writes, and the work itself."""
+"""The nodes of one study: what each depends on, what it writes, and what it runs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from typing import Any
 
 import yaml
 
-from helpers import mapping, params, store, yaml_file
-from helpers.params import Study
 from helpers.pipeline import dag, worker
 from helpers.pipeline.cache import Cache, digest
 from helpers.pipeline.closure import closure, package_data
 from helpers.pipeline.dag import Notebook
 from helpers.pipeline.manifest import Manifest, environment
 from helpers.pipeline.notebook import Facts, facts
+from helpers.published import mapping
 from helpers.sources import places
+from helpers.study import params, store, yaml_file
+from helpers.study.params import Study
 
-#: parts of the YAML that reading the data does not depend on
+#: parts of the YAML that do not affect reading the data
 _NOT_DATA = {"title", "description", "licence", "citation", "simulated", "bootstrap", "seeds", "figures"}
 Parts = dict[str, str | None]
 
 
 @dataclass(frozen=True)
 class Node:
-    """after : nodes of the study that come first. soft : runs whatever became of them. parts : what the outcome depends
-    on, by name, asked when those are settled. skip : why the node is left out, or None. work, argument : a function of
-    `worker` or `pages`, and what gives its argument. seconds : about how long it takes."""
+    """after : nodes of the study that come first. soft : runs even if they failed. parts : what the outcome depends on,
+    by name. skip : why the node is left out, or None. work, argument : a function of `worker` or `pages` and what gives
+    its argument. seconds : approximate run time."""
 
     study: str
     name: str
@@ -50,7 +51,7 @@ class Node:
 
 
 class StudyNodes:
-    """Makes the nodes of a study. Raises NotebookError where dag.yaml and a notebook do not fit."""
+    """Makes the nodes of a study. Raises NotebookError where dag.yaml and a notebook disagree."""
 
     def __init__(self, spec: worker.Spec, study: Study, entries: dict[str, Notebook], cache: Cache, folder: Path):
         self.spec, self.study, self.entries, self.cache, self.folder = spec, study, entries, cache, folder
@@ -64,8 +65,6 @@ class StudyNodes:
 
     def executed(self, name: str) -> Path:
         return self.home / "notebooks" / f"{name}.ipynb"
-
-    # what a study is made of
 
     def data(self) -> list[Node]:
         """Simulating, where the YAML asks for it, and building the annotations."""
@@ -120,8 +119,6 @@ class StudyNodes:
         allowed = tuple(closure(self.facts(name).imports, self.cache))
         return worker.NotebookJob(name, self.folder / f"{name}.ipynb", values, allowed, done, failed, self.work)
 
-    # what each depends on
-
     def _yaml(self, *sections: str) -> Parts:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
 
@@ -132,13 +129,13 @@ class StudyNodes:
         folder = params.ROOT / "data" / "published"  # two parts are calibrated to printed tables
         printed = sorted(p for paper in ("smith2022", "dstc10") for p in folder.glob(f"{paper}_*.csv"))
         parts = self._yaml("simulate", "seeds.simulate", "sources") | {p.name: self.cache.file(p) for p in printed}
-        return parts | self.code("helpers.simulate")
+        return parts | self.code("helpers.simulation.study")
 
     def _annotation_parts(self) -> Parts:
         raw = {}
-        beside = self.study.path.parent if self.study.path else None
+        folder = self.study.path.parent if self.study.path else None
         for name in _raw_names(self.study):
-            path = places.find(name, self.key, beside)
+            path = places.find(name, self.key, folder)
             raw[f"raw file {name}"] = self.cache.file(path) if path else None
         sections = sorted(set(Study.model_fields) - _NOT_DATA)
         return raw | self._yaml(*sections) | self.code("helpers.sources.build")
@@ -161,14 +158,12 @@ class StudyNodes:
     def _paths(self, read: str) -> list[Path]:
         return sorted(params.ROOT.glob(read)) if "/" in read else [self.home / f"{read}.parquet"]
 
-    # what is there
-
     def profile(self) -> dict[str, Any]:
         path = self.home / "profile.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"features": {}}
 
     def missing(self, name: str) -> str | None:
-        """Why the study cannot have this notebook, or None; None as long as its data were not read."""
+        """Why the study cannot have this notebook, or None; None until its data have been read."""
         features = self.profile()["features"]
         return missing(self.entries[name], features) if features else None
 
@@ -187,18 +182,18 @@ class StudyNodes:
         self.manifest.drop(name)
 
     def retire_strangers(self) -> None:
-        """Remove what notebooks wrote that are no longer in dag.yaml."""
+        """Remove outputs of notebooks that are no longer in dag.yaml."""
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
-            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "board"):
+            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "scoreboard"):
                 self.retire(name)
 
     def clear_scratch(self) -> None:
-        """Remove what a run that was killed has left unfinished."""
+        """Remove unfinished files of a run that was killed."""
         shutil.rmtree(self.work, ignore_errors=True)
 
     def write_params(self) -> None:
-        """Record the merged parameters, so that notebooks of this run read those and no others."""
+        """Record the merged parameters, which the notebooks of this run read."""
         text = yaml.dump(resolved(self.study), Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True)
         path = self.home / "params.yaml"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
@@ -212,9 +207,9 @@ def _raw_names(study: Study) -> list[str]:
 
 
 def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
-    """Why a study with these features (see `helpers.profile`) cannot have the notebook, or None.
+    """Why a study with these features (see `annotations.features`) cannot have the notebook, or None.
 
-    Raises NotebookError for a feature that nobody computes.
+    Raises NotebookError for an unknown feature.
     """
     unknown = [r for r in entry.requires if r not in features]
     if unknown:
@@ -223,10 +218,10 @@ def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
 
 
 def resolved(study: Study) -> dict[str, Any]:
-    """The study with everything merged, as `params.load` reads it; raw files beside the YAML by full path."""
+    """The study with everything merged, as `params.load` reads it; raw files next to the YAML by full path."""
     out = study.model_dump(mode="json")
-    beside = study.path.parent if study.path else None
-    here = {n: str(beside / n) for n in _raw_names(study) if (beside / n).is_file()} if beside else {}
+    folder = study.path.parent if study.path else None
+    here = {n: str(folder / n) for n in _raw_names(study) if (folder / n).is_file()} if folder else {}
 
     def full(value: Any) -> Any:
         if isinstance(value, dict):
@@ -239,7 +234,7 @@ def resolved(study: Study) -> dict[str, Any]:
 
 
 def data_missing(study: Study) -> list[str]:
-    """Raw files of the study that are not here; a simulated study makes its own."""
+    """Raw files of the study that are missing; a simulated study generates its own."""
     if study.simulate is not None:
         return []
     return places.absent(study)

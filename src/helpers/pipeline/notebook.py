@@ -1,7 +1,7 @@
-"""What can be known of a notebook without running it: its code, its knobs, its question.
+"""What a notebook says without being run: its code, its knobs, its question.
 
-Parameter names become code when a notebook runs, so that only names declared in its parameters cell are ever passed,
-each with a value of the type written there.
+Parameter names become code when a notebook runs. Only names declared in its parameters cell are passed, each with a
+value of the declared type.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from helpers.blocks import Knob, parameters
 from helpers.pipeline.cache import Cache, digest
 from helpers.pipeline.closure import imported
+from helpers.report.blocks import Knob, parameters
 
-#: what every parameters cell declares, beside the notebook's own knobs
+#: what every parameters cell declares in addition to the notebook's own knobs
 ALWAYS = ("study", "run_id")
 _TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "None": None, "list": list}
 
 
 class NotebookError(ValueError):
-    """A notebook or its entry in dag.yaml does not keep the contract. The message names both and what to do."""
+    """A notebook or its entry in dag.yaml breaks the contract. The message says how to mend it."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _heading(cells: list[dict], stem: str) -> tuple[str, str]:
 
 
 def _type(node: ast.expr) -> Any:
-    """The type an annotation names. Nothing is evaluated: a few names, `|`, `list[…]` and `Literal[…]` are known."""
+    """The type an annotation names, without evaluating it: a few names, `|`, `list[…]` and `Literal[…]`."""
     if isinstance(node, ast.Name) and node.id in _TYPES:
         return _TYPES[node.id]
     if isinstance(node, ast.Constant) and node.value is None:

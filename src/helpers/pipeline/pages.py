@@ -1,4 +1,4 @@
-"""Nodes that make the report: a page a notebook, and the index."""
+"""Nodes that make the report: one page per notebook, and the index."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from helpers import store
 from helpers.pipeline.cache import digest
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
 from helpers.pipeline.worker import timed
+from helpers.study import store
 
 INDEX = "index"
-#: the notebook whose numbers have a page of their own, the name of that page, and of its node
-BOARD, CELLS, BOARD_NODE = "90_scoreboard", "90_cells", "board"
-#: sizes in profile.json, as the index names them
+#: the notebook whose numbers have their own page; the names of that page and its node
+SCOREBOARD, CELLS, SCOREBOARD_NODE = "90_scoreboard", "90_cells", "scoreboard"
+#: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
     "n_items": "items judged",
@@ -37,7 +37,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class PageJob:
-    """files : figures, tables and results to put beside the page."""
+    """files : figures, tables and results, copied to the report."""
 
     shared: Shared
     name: str
@@ -49,7 +49,7 @@ class PageJob:
 
 @dataclass(frozen=True)
 class Row:
-    """A notebook as the index lists it; executed is None where it has no page, and state and reason say why."""
+    """A notebook as listed on the index. executed is None where it has no page; state and reason say why."""
 
     name: str
     title: str
@@ -72,8 +72,8 @@ class IndexJob:
 
 @timed
 def page(job: PageJob) -> str:
-    """Render an executed notebook, with copies of its files beside it."""
-    from helpers import report
+    """Render an executed notebook and copy its files to the report."""
+    from helpers.report import html as report
 
     folder = job.target.parent / "files"
     for path in job.files:
@@ -86,7 +86,7 @@ def page(job: PageJob) -> str:
 
 
 @dataclass(frozen=True)
-class BoardJob:
+class ScoreboardJob:
     """cells : the scoreboard. target : its page. csv : the same as a table. pages : folder of all studies' pages."""
 
     shared: Shared
@@ -97,13 +97,13 @@ class BoardJob:
 
 
 @timed
-def board(job: BoardJob) -> str:
+def scoreboard(job: ScoreboardJob) -> str:
     """Render the page of every printed number, and write the same as CSV."""
     import pandas as pd
 
-    from helpers import report
-    from helpers.audit import checks
-    from helpers.views import scoreboard_page
+    from helpers.published import page as scoreboard_page
+    from helpers.published.consistency import checks
+    from helpers.report import html as report
 
     def link(study: str, notebook: str, shows: str) -> str:
         there = (job.pages / study / f"{notebook}.html").is_file()
@@ -122,7 +122,7 @@ def board(job: BoardJob) -> str:
 @timed
 def index(job: IndexJob) -> str:
     """Render the index of a study."""
-    from helpers import report
+    from helpers.report import html as report
 
     cards = [_card(row) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
@@ -135,8 +135,8 @@ def index(job: IndexJob) -> str:
 
 
 def _card(row: Row) -> Any:
-    from helpers import report
-    from helpers.blocks import blocks, first_sentences, section
+    from helpers.report import html as report
+    from helpers.report.blocks import blocks, first_sentences, section
 
     found = blocks(json.loads(row.executed.read_text(encoding="utf-8")))
     figures = [b for b in found if b.kind == "figure"]
@@ -154,7 +154,7 @@ def _write(path: Path, text: str) -> None:
 
 
 class Pages:
-    """Makes the page nodes of a study; `state(name)` says what became of a notebook, and why."""
+    """Makes the page nodes of a study; `state(name)` gives the state of a notebook and the reason."""
 
     def __init__(self, study: StudyNodes, state: Callable[[str], tuple[str, str]]):
         self.of, self.state = study, state
@@ -168,7 +168,7 @@ class Pages:
         """A node for each notebook of the study, and the index; `notebooks` are those of this run."""
         every = list(self.of.entries)
         pages = [self._page(name, tuple(notebooks)) for name in every]
-        pages += [self._board(tuple(notebooks))] if BOARD in every else []
+        pages += [self._scoreboard(tuple(notebooks))] if SCOREBOARD in every else []
         last = Node(
             self.of.key,
             INDEX,
@@ -199,29 +199,29 @@ class Pages:
             quiet=True,
         )
 
-    def _board(self, after: tuple[str, ...]) -> Node:
+    def _scoreboard(self, after: tuple[str, ...]) -> Node:
         """The page of every printed number, and `reports/replication.csv`."""
-        cells = self.of.home / "results" / f"{BOARD}.cells.parquet"
+        cells = self.of.home / "results" / f"{SCOREBOARD}.cells.parquet"
         target, csv = self.folder / f"{CELLS}.html", self.folder.parent / "replication.csv"
         return Node(
             self.of.key,
-            BOARD_NODE,
+            SCOREBOARD_NODE,
             after,
-            lambda: self._board_parts(cells),
+            lambda: self._scoreboard_parts(cells),
             lambda: [target, csv],
-            board,
-            lambda: BoardJob(self._shared(), cells, target, csv, self.folder.parent),
+            scoreboard,
+            lambda: ScoreboardJob(self._shared(), cells, target, csv, self.folder.parent),
             lambda: None if cells.is_file() else "no result",
             soft=True,
             quiet=True,
         )
 
-    def _board_parts(self, cells: Path) -> Parts:
+    def _scoreboard_parts(self, cells: Path) -> Parts:
         shared = self._shared()
         pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
         about = digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
         return {"scoreboard": self.of.cache.file(cells), "navigation": about} | (
-            self.of.code("helpers.views.scoreboard_page", "helpers.audit.checks", "helpers.pipeline.pages")
+            self.of.code("helpers.published.page", "helpers.published.consistency.checks", "helpers.pipeline.pages")
         )
 
     def _has_page(self, name: str) -> bool:
@@ -233,9 +233,9 @@ class Pages:
         )
 
     def _shared(self, name: str | None = None) -> Shared:
-        """What the page of a notebook, or the index, has in common with the others."""
+        """What the page of a notebook, or the index, shares with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
-        nav += ((CELLS, "Every printed number"),) if BOARD in dict(nav) else ()
+        nav += ((CELLS, "Every printed number"),) if SCOREBOARD in dict(nav) else ()
         simulated = self.of.study.simulated and (name is None or self.of.entries[name].of_study)
         return Shared(self.of.study.title, simulated, nav)
 
@@ -243,7 +243,7 @@ class Pages:
         shared = self._shared(name)
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
         return {"notebook": digest(contents), "navigation": digest([shared.title, shared.simulated, shared.nav])} | (
-            self.of.code("helpers.report", "helpers.pipeline.pages")
+            self.of.code("helpers.report.html", "helpers.pipeline.pages")
         )
 
     def _rows(self) -> tuple[Row, ...]:
@@ -263,7 +263,7 @@ class Pages:
             "notebooks": digest([contents, listed]),
             "study": digest(about),
             "profile.json": self.of.cache.file(self.of.home / "profile.json"),
-        } | self.of.code("helpers.report", "helpers.pipeline.pages")
+        } | self.of.code("helpers.report.html", "helpers.pipeline.pages")
 
     def _index_job(self) -> IndexJob:
         study = self.of.study

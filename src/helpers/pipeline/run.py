@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from helpers import params, store
 from helpers.pipeline import dag
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.execute import DATA, Runner, Status, process_pool
@@ -17,6 +16,7 @@ from helpers.pipeline.nodes import Node, StudyNodes, data_missing
 from helpers.pipeline.notebook import facts
 from helpers.pipeline.pages import Pages
 from helpers.pipeline.worker import Spec
+from helpers.study import params, store
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class Options:
 
 
 def cache() -> Cache:
-    """What is known of files from earlier runs."""
+    """Digests of files from earlier runs."""
     return Cache(store.out_root() / "data" / "processed" / ".cache.json")
 
 
 def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[Spec]:
-    """The studies named, `all` standing for every one whose data are here; others are told and passed over."""
+    """The studies named; `all` means every study whose data are present, and the others are reported and skipped."""
     overrides = params.parse_set(values)
     every = "all" in named
     out = []
@@ -44,7 +44,7 @@ def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[
         study = params.load(name, overrides)
         missing = data_missing(study) if every or absent_ok else []
         if missing:
-            print(f"{study.key}: skipped, its data are not here: {', '.join(missing[:3])}{' …' if missing[3:] else ''}")
+            print(f"{study.key}: skipped, its data are missing: {', '.join(missing[:3])}{' …' if missing[3:] else ''}")
         else:
             out.append(Spec(str(study.path), study.key, overrides))
     return out
@@ -57,14 +57,14 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), known, folder) for s, study in loaded}
     wanted = [name for name in options.only if name not in DATA]
     selected = dag.select(list(entries), wanted or ([] if options.only else list(entries)), entries)
-    teller = _Teller(studies, selected)
+    reporter = _Reporter(studies, selected)
     runner = Runner(
         studies,
         known,
         process_pool,
         options.jobs,
-        say=teller.say,
-        news=teller.news,
+        say=reporter.say,
+        news=reporter.news,
         force=options.force,
         dry=options.dry,
     )
@@ -90,10 +90,10 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
 
 
 def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str], options: Options) -> int:
-    """Data of all studies first: a run with wrong data ends before any notebook starts."""
+    """Data of all studies come first: a run with invalid data ends before any notebook starts."""
     missing = {key: data_missing(study.study) for key, study in studies.items()} if options.dry else {}
     for key in [k for k, files in missing.items() if files]:
-        print(f"{key}: its data are not here: {', '.join(missing[key])}: the run would stop", file=sys.stderr)
+        print(f"{key}: its data are missing: {', '.join(missing[key])}; the run would stop", file=sys.stderr)
     if any(missing.values()):
         return 2
     runner.run(node for study in studies.values() for node in study.data())
@@ -110,7 +110,7 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
             study.write_params()
             study.retire_strangers()
     _warn_of_few(studies)
-    for across in (False, True):  # what reads the results of other studies comes after them
+    for across in (False, True):  # studies that read results of others come last
         nodes: list[Node] = []
         for study in (s for s in studies.values() if s.study.across == across):
             pages = Pages(study, lambda name, key=study.key: _state(runner, key, name))
@@ -130,12 +130,12 @@ def _warn_of_few(studies: dict[str, StudyNodes]) -> None:
         profile, enough = study.profile(), study.study.iaa.min_items
         n = profile.get("n_items", enough) / max(1, len(profile.get("labels", [])))
         if n < enough and "n_items" in profile:
-            told = f"{n:.0f} items a label (on average) are few, fewer than {enough}: intervals are wide and rough"
-            print(f"{study.key}: warning: {told}")
+            few = f"{n:.0f} items per label on average, fewer than {enough}: intervals are wide and imprecise"
+            print(f"{study.key}: warning: {few}")
 
 
-class _Teller:
-    """Prints a line a node as it is settled; pages only where they fail."""
+class _Reporter:
+    """Prints one line per node as it is settled; pages only where they fail."""
 
     def __init__(self, studies: dict[str, StudyNodes], selected: list[str]):
         self.several = len(studies) > 1
@@ -155,7 +155,7 @@ class _Teller:
 
 
 def relative(path: Path) -> str:
-    """A path relative to the folder the command was called in, also where it lies beside it."""
+    """A path relative to the working directory, also where it lies outside."""
     try:
         return Path(os.path.relpath(path)).as_posix()
     except ValueError:  # another drive
@@ -168,7 +168,7 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
     print("studies (params/<name>.yaml):")
     for name in params.names():
         study = params.load(name)
-        where = "" if not data_missing(study) else f"  [data not here: python run_all.py fetch {name}]"
+        where = "" if not data_missing(study) else f"  [data missing: python run_all.py fetch {name}]"
         print(f"  {name:<16} {study.title}{where}")
     print("\nnotebooks:")
     for name, entry in dag.load(folder).items():

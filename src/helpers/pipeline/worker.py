@@ -1,16 +1,14 @@
-"""What runs in worker processes: one function a kind of node, picklable in and out, so that another executor can
-take the place of the process pool.
+"""What runs in worker processes: one function per kind of node, picklable in and out, so any executor can run
+them.
 """
 
 from __future__ import annotations
 
-import gc
 import json
 import logging
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -21,18 +19,11 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from helpers import params, store
-from helpers.params import ParamsError, Study
+from helpers.pipeline.threads import THREADS
+from helpers.study import params, store
+from helpers.study.params import ParamsError, Study
 
 CHECK = "pipeline-check"
-#: matrix products differ in their last digits with the number of threads
-THREADS = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
 _CHECK_SOURCE = """\
 import json as _json
 import sys as _sys
@@ -64,7 +55,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class NotebookJob:
-    """parameters : names and values, checked before. allowed : modules of helpers the hash of the notebook covers."""
+    """parameters : names and values, checked before. allowed : modules covered by the hash of the notebook."""
 
     name: str
     source: Path
@@ -78,8 +69,6 @@ class NotebookJob:
 def initialize() -> None:
     """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    gc.set_threshold(50_000)  # data that are read stay: looking through them for waste again and again finds none
-    sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # 0.7 s to import, for a format no schema here uses
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _stop)
@@ -89,12 +78,12 @@ def initialize() -> None:
 
 
 def _stop(number: int, frame: object) -> None:
-    # raised in the midst of the work, so that `finally` ends its kernel and removes what is unfinished
+    # an exception, so `finally` blocks end the kernel and remove unfinished files
     raise SystemExit(128 + number)
 
 
 def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
-    """`work` returns a message, or raises; what comes back is always an Outcome."""
+    """Turn `work`, which returns a message or raises, into a function that always returns an Outcome."""
 
     @wraps(work)
     def run(*args: Any) -> Outcome:
@@ -102,10 +91,10 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
         try:
             state, message = "done", work(*args) or ""
         except Exception as error:
-            from helpers.schema import DataError
+            from helpers.study.schema import DataError
 
             state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
-            message = str(error) if state == "invalid" or isinstance(error, Failed) else _told(error)
+            message = str(error) if state == "invalid" or isinstance(error, Failed) else _described(error)
         return Outcome(state, time.perf_counter() - start, message)
 
     return run
@@ -115,7 +104,7 @@ class Failed(RuntimeError):
     """A notebook did not end well; the message says where."""
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     """An unexpected error in one line, with the place in the project it comes from."""
     place, trace = "", error.__traceback__
     while trace:
@@ -129,7 +118,7 @@ def _told(error: BaseException) -> str:
 @timed
 def simulate(spec: Spec) -> str:
     """Write the raw files of a simulated study."""
-    from helpers import simulate as simulation
+    from helpers.simulation import study as simulation
 
     study = spec.load()
     simulation.write(study, store.out_root() / "data" / "raw" / study.key)
@@ -183,7 +172,7 @@ def _execute(job: NotebookJob, folder: str) -> str:
     from helpers.pipeline.kernel import Kernel, environment
 
     os.environ.update(environment(folder))
-    # it warns of parameters whose annotation it cannot read, such as `str | None`; ours are checked before
+    # it warns about annotations it cannot read, such as `str | None`; ours were checked before
     logging.getLogger("papermill").setLevel(logging.ERROR)
     nb = nbformat.read(job.source, 4)
     nb.cells.append(nbformat.v4.new_code_cell(_CHECK_SOURCE, metadata={"tags": [CHECK]}))
@@ -205,19 +194,19 @@ def _first_line(text: str) -> str:
 
 
 def _check(nb: Any, allowed: tuple[str, ...]) -> str:
-    """Why an executed notebook is not to be trusted; an empty string: nothing is wrong."""
+    """Why an executed notebook cannot be trusted; empty where nothing is wrong."""
     last = nb.cells[-1]
     text = "".join(o.get("text", "") for o in last.get("outputs", []))
     if CHECK not in last.metadata.get("tags", []) or not text:
         return "the last cell did not run"
     beyond = sorted(set(json.loads(text)) - set(allowed))
     if beyond:
-        return f"it loaded {', '.join(beyond)}, which its imports do not show, so that changes there would be missed"
+        return f"it loaded {', '.join(beyond)}, which its imports do not show: changes there would be missed"
     return ""
 
 
 def _tidy(nb: Any) -> None:
-    """Leave out what differs from run to run: times, random ids, papermill's notes, the check."""
+    """Remove what differs between runs: times, random ids, papermill's notes, the check."""
     nb.cells = [c for c in nb.cells if CHECK not in c.metadata.get("tags", [])]
     for cell in nb.cells:
         cell.metadata.pop("papermill", None)
@@ -238,5 +227,5 @@ def progress(job: NotebookJob) -> str:
 
 
 def shown(path: Path) -> str:
-    """A path as messages give it: below the folder that everything is written to."""
+    """A path as messages show it: relative to the output folder."""
     return path.relative_to(store.out_root()).as_posix()

@@ -1,1 +1,1 @@
-"""Parts of the simulated study; `helpers.simulate` puts them together."""
+"""Parts of the simulated study; `study` puts them together."""

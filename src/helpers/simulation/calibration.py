@@ -2,8 +2,8 @@
 are fitted with.
 
 A mark is 1 where m + sqrt(c) z + sqrt(1 - c) e > 0, z being shared by the marks of one conversation or item and e its
-own; z, e standard normal. Its expected rate is then the one asked for whatever c is, and c says how alike the marks of
-a conversation are. Expectations over z are taken by Gauss-Hermite quadrature.
+own; z, e standard normal. Its expected rate is then the one asked for whatever c is, and c is the correlation between
+the normal variables of two marks of a conversation. Expectations over z are taken by Gauss-Hermite quadrature.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.special import ndtr, ndtri
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
-#: a rate printed as 0 or 100 % is taken as this far from it
+#: a rate printed as 0% or 100% is taken as this far from it
 _EDGE = 0.005
 
 

@@ -1,4 +1,4 @@
-"""Drawing dialogues with their true values, and judgements of them (the model stands in `simulation.model`)."""
+"""Drawing dialogues with their true values, and judgements of them (the model is defined in `simulation.model`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.sections import Simulate
 from helpers.simulation import design
 from helpers.simulation.model import TRAITS, Measure
 from helpers.simulation.people import Sessions
+from helpers.study.sections import Simulate
 
 _N_BEHAVIORS = len(design.BEHAVIORS)
 
@@ -19,7 +19,7 @@ _N_BEHAVIORS = len(design.BEHAVIORS)
 class World:
     """Dialogues as they are, before anybody judges them. Dialogues 2 s and 2 s + 1 are those of session s, in order.
 
-    sessions : as drawn. system, n_turns : one element a dialogue. start : (n + 1,) where a dialogue's turns begin in
+    sessions : as drawn. system, n_turns : one element per dialogue. start : (n + 1,) where a dialogue's turns begin in
     `turns`. quality : latent quality within system. traits : (n, 24), see `model.TRAITS`. turns : (turns, 24) true
     values x of turns.
     """

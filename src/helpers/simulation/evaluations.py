@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from helpers.sections import Simulate
 from helpers.simulation import design, people
 from helpers.simulation.draw import World, judge
 from helpers.simulation.model import Measure, measures
 from helpers.simulation.parts import UNFILLED_WORKER, Part, Turns, ids_of, task_names, worker
+from helpers.study.sections import Simulate
 
 Generator = np.random.Generator
 #: first day and number of days in which a part of the work was done (chosen)
@@ -28,7 +27,7 @@ def by_task(found: dict[tuple[str, str], Measure], method: str) -> dict[str, lis
 
 
 def collection(spec: Simulate, world: World, texts: Sequence[Turns], rng: Generator) -> Part:
-    """The chats: one work unit a session, with the interactor's ratings of both dialogues and their comparison."""
+    """The chats: one work unit per session, with the interactor's ratings of both dialogues and their comparison."""
     part, ids, found = Part("chat"), ids_of(world), measures(spec, "stu_i")
     for id_, system, turns in zip(ids, world.system, texts, strict=True):
         part.dialogue(id_, design.SYSTEMS[system], turns)
@@ -70,47 +69,33 @@ def external(
     g = design.GROUPS[group]
     part = Part(g.part.removesuffix("_evaluation"), text_scores=passed is None)
     ids, found, pool = ids_of(world), measures(spec, group), _pool(spec, group)
-    plan = _plan(g, world, rng)
-    for i in plan.dialogues():
+    rated, compared = _plan(g, world, rng)
+    for i in np.union1d(rated[0], np.concatenate([2 * compared[0], 2 * compared[0] + 1])):
         part.dialogue(ids[i], design.SYSTEMS[world.system[i]], texts[i] if passed is not None else ())
     most = design.UNITS_PER_WORKER if group == "sur_x" else 2 * len(ids)
-    if passed is not None:
-        for task, labels in (by_task(found, "behavior") | by_task(found, "turn_likert")).items():
-            able = passed.get(task, pool)
-            work = people.assign(plan.rated, plan.rated_twice, len(able), most, rng)
-            _turn_task(part, world, ids, task, labels, able, work, rng)
-    work = people.assign(plan.rated, plan.rated_twice, len(pool), most, rng)
-    _dialogue_task(part, world, ids, by_task(found, "dialogue_likert")["dialogue_likert"], pool, work, rng)
-    work = people.assign(plan.compared, plan.compared_twice, len(pool), most, rng)
-    _pair_task(part, world, ids, by_task(found, "comparative")["comparative"], pool, work, rng)
+    for method in ("behavior", "turn_likert", "dialogue_likert", "comparative"):
+        for task, labels in by_task(found, method).items():
+            able = (passed or {}).get(task, pool)
+            work = people.assign(*(compared if method == "comparative" else rated), len(able), most, rng)
+            part.judged(world, ids, task, labels, able, work, EXTERNAL_DAYS, rng)
     return part
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """Dialogues a group rates, and rates twice; sessions whose pair it compares, and compares twice. All sorted."""
+def _plan(g: design.GroupDesign, world: World, rng: Generator) -> tuple[tuple, tuple]:
+    """Dialogues that a group rates, and rates twice; sessions whose pair it compares, and compares twice. All sorted.
 
-    rated: np.ndarray
-    rated_twice: np.ndarray
-    compared: np.ndarray
-    compared_twice: np.ndarray
-
-    def dialogues(self) -> np.ndarray:
-        return np.union1d(self.rated, np.concatenate([2 * self.compared, 2 * self.compared + 1]))
-
-
-def _plan(g: design.GroupDesign, world: World, rng: Generator) -> _Plan:
-    """Who rates all dialogues takes balanced sessions twice, both dialogues and the pair; others take what comes."""
+    A group that rates all dialogues rates balanced sessions twice, both dialogues and the pair; others take any.
+    """
     n = len(world.sessions)
     sessions, dialogues = np.arange(n), np.arange(2 * n)
     if g.dialogues == 1:
         compared = world.sessions.balanced(g.pairs, sessions, rng)
         twice = world.sessions.balanced(g.twice, compared, rng)
-        return _Plan(dialogues, np.sort(np.concatenate([2 * twice, 2 * twice + 1])), compared, twice)
+        return (dialogues, np.sort(np.concatenate([2 * twice, 2 * twice + 1]))), (compared, twice)
     rated = _some(dialogues, round(g.dialogues * 2 * n), rng)
     compared = _some(sessions, round(g.pairs * n), rng)
     twice = round(g.twice * 2 * n), round(g.pairs_twice * n)
-    return _Plan(rated, _some(rated, twice[0], rng), compared, _some(compared, twice[1], rng))
+    return (rated, _some(rated, twice[0], rng)), (compared, _some(compared, twice[1], rng))
 
 
 def _some(items: np.ndarray, n: int, rng: Generator) -> np.ndarray:
@@ -125,28 +110,6 @@ def _pool(spec: Simulate, group: str) -> list[str]:
         "dev_x": ("developer", spec.n_developers),
     }[group]
     return [worker(workforce, i) for i in range(n)]
-
-
-def _turn_task(part: Part, world: World, ids, task: str, labels, pool, work: people.Work, rng: Generator) -> None:
-    own = [ids[i] for i in work.item]
-    behavior = labels[0].method == "behavior"
-    name, minutes = (task, design.MINUTES[task]) if behavior else (f"{task}_likert_turn", design.MINUTES["turn_likert"])
-    units = part.units(pool, work, [[i] for i in own], name, task_names(task, labels), minutes, EXTERNAL_DAYS, rng)
-    part.turn_marks(units, own, labels, judge(world, labels, work.item, work.annotator, rng))
-
-
-def _dialogue_task(part: Part, world: World, ids, labels, pool, work: people.Work, rng: Generator) -> None:
-    own, names = [ids[i] for i in work.item], task_names("dialogue_likert", labels)
-    minutes = design.MINUTES["dialogue_likert"]
-    units = part.units(pool, work, [[i] for i in own], "likert", names, minutes, EXTERNAL_DAYS, rng)
-    part.likert(units, own, labels, judge(world, labels, work.item, work.annotator, rng))
-
-
-def _pair_task(part: Part, world: World, ids, labels, pool, work: people.Work, rng: Generator) -> None:
-    own, names = [ids[2 * i : 2 * i + 2] for i in work.item], task_names("comparative", labels)
-    minutes = design.MINUTES["comparative"]
-    units = part.units(pool, work, own, "comparative", names, minutes, EXTERNAL_DAYS, rng)
-    part.compare(units, own, labels, judge(world, labels, work.item, work.annotator, rng))
 
 
 def add_unfilled(part: Part, world: World, spec: Simulate, rng: Generator) -> int:

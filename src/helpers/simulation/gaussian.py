@@ -17,7 +17,7 @@ def bivariate_cdf(h: np.ndarray, k: np.ndarray, r: float | np.ndarray) -> np.nda
 
     Plackett's identity dP/dr = density, integrated from independence over theta = arcsin(r) by 32-point Gauss-Legendre
     (Drezner and Wesolowsky 1990, On the computation of the bivariate normal integral, J. Stat. Comput. Simul. 35).
-    Good to 1e-8 for abs(r) <= .95. Checked against `scipy.stats.multivariate_normal`.
+    Good to 1e-8 for abs(r) <= 0.95.
     """
     h, k, r = (np.asarray(x, dtype=float)[..., None] for x in np.broadcast_arrays(h, k, r))
     end = np.arcsin(r)
@@ -57,7 +57,7 @@ def ordinal_alpha(table: np.ndarray) -> float:
 
     table : (c, c) joint probabilities of the two values. The observed coincidences are its symmetric part; distances
     follow from the marginal, as in Krippendorff 2011, Computing Krippendorff's alpha-reliability, section on ordinal
-    data. Checked against the `krippendorff` package on large samples. NaN where only one category can occur.
+    data. Missing where only one category can occur.
     """
     o = (table + table.T) / 2
     n = o.sum(0)

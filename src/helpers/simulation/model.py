@@ -23,9 +23,9 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from helpers.labels import LABEL_SETS
-from helpers.sections import Simulate
 from helpers.simulation import design, gaussian
+from helpers.study.labels import LABEL_SETS
+from helpers.study.sections import Simulate
 
 #: columns of the array of traits: the behaviours, then the dimensions
 TRAITS = (*design.BEHAVIORS, *design.DIMENSIONS)
@@ -72,7 +72,7 @@ class Measure:
         return self.signal * self.between + (1 - self.signal) * (self.annotator_share + self.lean_share)
 
     def system_cuts(self) -> np.ndarray:
-        """Cuts of the standardised variable: one row a system, or for comparisons one row a pair (left, right)."""
+        """Cuts of the standardised variable: one row per system, or for comparisons per pair (left, right)."""
         m = np.asarray(self.means)
         if self.comparative:
             m = np.array([m[left] - m[right] for left, right in pairs()])
@@ -171,7 +171,8 @@ def with_odds(measure: Measure, factor: float) -> Measure:
 
 def _as_seen_by(measure: Measure, group: str, spec: Simulate) -> Measure:
     g = design.GROUPS[group]
-    gain = g.gain.get((measure.method, measure.label), g.gain.get((measure.method, "*"), 1.0))
+    own = g.gain.get(measure.method, {})
+    gain = own.get(measure.label, own.get("*", 1.0))
     m = np.array(measure.means)
     centre = m.mean()
     m = centre + spec.system_differences * gain * (m - centre)

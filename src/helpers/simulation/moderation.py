@@ -3,9 +3,9 @@
 First, seven annotators put prompt-and-answer pairs into categories -1, 0 and 1. Cuts and signal of one normal variable
 are fitted so that the numbers of annotators who agree come near the paper's Table 5. Second, the same annotators choose
 between the answers of two systems, call both good (tied) or both bad (unrelated), and flag answers. Propensities are
-solved for so that each system's shares are those of Table 6, and flags follow the rates of section 3.3. Prompts and
-answers are strings of harmless words. How alike the judgements of an item are in the second part, and how far
-annotators lean, is chosen: the paper does not say.
+chosen to give each system's shares in Table 6, and flags follow the rates of section 3.3. Prompts and
+answers are strings of harmless words. The correlation of judgements of an item in the second part, and the leaning of
+annotators, are chosen: the paper does not say.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import pandas as pd
 from scipy.optimize import least_squares, minimize
 from scipy.special import gammaln, ndtr, ndtri
 
-from helpers import published
-from helpers.sections import Simulate
+from helpers.published import numbers as published
 from helpers.simulation.calibration import NODES, WEIGHTS
 from helpers.simulation.parts import worker
 from helpers.simulation.techniques import once, size
 from helpers.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
+from helpers.study.sections import Simulate
 
 FILE = "moderation.csv"
 CORPUS = "extra_moderation"
@@ -32,7 +32,7 @@ CHATBOTS, HUMAN = ("baseline", "blenderbot_2", "gpt_3"), "human"
 CATEGORIES, N_ANNOTATORS = (-1, 0, 1), 7
 #: prompts put into categories, prompts of which all chatbots' answers are compared, pairs with a person's answer
 N_ITEMS, N_PROMPTS, N_CONTROL = 1290, 160, 60
-#: share of an item in a judgement of the second part, and of the annotator's leaning in what is left (chosen)
+#: share of an item in a judgement of the second part, and of the annotator's leaning in the rest (chosen)
 ITEM_SHARE, LEANING = 0.35, 0.08
 OUTCOMES = ("wins", "tied", "unrelated", "loses")
 COLUMNS = ("annotator", "system", "dialogue", "turn", "context", "dialogue_b", "system_b", "method", "label", "score",
@@ -222,7 +222,7 @@ def _comparisons(spec: Simulate, prompts: list[str], answers: list[str], rng: np
 
 
 def _side(prompts, chosen, at, system: str, pair: str, own: dict[str, list[str]]) -> pd.DataFrame:
-    """One system's answers in the comparisons of a pair, a row an annotator."""
+    """One system's answers in the comparisons of a pair, one row per annotator."""
     ids = [f"item-{chosen[i] + 1:04d}" for i in at]
     frame = pd.DataFrame({"context": ids, "user_text": [prompts[chosen[i]] for i in at]})
     frame["dialogue"] = frame["context"] + f"-{pair}/{system}"

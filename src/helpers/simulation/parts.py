@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from helpers.simulation import design, people
-from helpers.simulation.draw import World
+from helpers.simulation.draw import World, judge
 from helpers.simulation.model import Measure
 from helpers.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
 
@@ -25,7 +25,7 @@ def worker(workforce: str, number: int) -> str:
 
 
 def turn_texts(n_turns: Sequence[int], rng: np.random.Generator) -> list[Turns]:
-    """(user, system) texts of every turn of dialogues of so many turns."""
+    """(user, system) texts of every turn of dialogues with `n_turns` turns."""
     total = int(np.sum(n_turns))
     both = list(zip(texts(total, USER_WORDS, rng), texts(total, SYSTEM_WORDS, rng), strict=True))
     ends = np.cumsum(n_turns)
@@ -88,19 +88,38 @@ class Part:
         }
         return id_
 
-    def units(
-        self, workers: Sequence[str], work: people.Work, ids: list[list[str]], task: str, labels, minutes, days, rng
-    ) -> list[str]:
-        """Add the work units of one task; `ids` are the dialogues of each, `days` the first day and how many."""
-        took = people.seconds(minutes, work.annotator, rng)
-        done = people.dates(len(work.item), *days, rng)
-        return [
-            self.unit(workers[a], s, task, labels, i, d)
-            for a, s, i, d in zip(work.annotator, took, ids, done, strict=True)
+    def judged(
+        self,
+        world: World,
+        ids: list[str],
+        task: str,
+        measures: Sequence[Measure],
+        workers: Sequence[str],
+        work: people.Work,
+        days: tuple[int, int],
+        rng: np.random.Generator,
+    ) -> None:
+        """Add the work units of one task with their judgements.
+
+        ids : of the dialogues of `world`, which `work` refers to by position (by session, for comparisons). workers :
+        ids of the annotators. days : the first day of the work, and how many.
+        """
+        method = measures[0].method
+        own = [ids[2 * i : 2 * i + 2] if method == "comparative" else [ids[i]] for i in work.item]
+        names = {"turn_likert": f"{task}_likert_turn", "dialogue_likert": "likert"}
+        minutes = design.MINUTES[task if method == "behavior" else method]
+        took, done = people.seconds(minutes, work.annotator, rng), people.dates(len(work.item), *days, rng)
+        labels = task_names(task, measures)
+        units = [
+            self.unit(workers[a], s, names.get(method, task), labels, i, d)
+            for a, s, i, d in zip(work.annotator, took, own, done, strict=True)
         ]
+        add = {"dialogue_likert": self.likert, "comparative": self.compare}.get(method, self.turn_marks)
+        ids = own if method == "comparative" else [i for (i,) in own]
+        add(units, ids, measures, judge(world, measures, work.item, work.annotator, rng))
 
     def likert(self, units: list[str], ids: list[str], measures: Sequence[Measure], scores: np.ndarray) -> None:
-        """Add dialogue ratings: one row of scores a unit, one column a measure."""
+        """Add dialogue ratings: one row of scores per unit, one column per measure."""
         kind = str if self.text_scores else int
         for unit, id_, row in zip(units, ids, scores.tolist(), strict=True):
             marks = self.dialogues[id_]["likert_annotations"]

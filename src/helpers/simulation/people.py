@@ -11,7 +11,7 @@ from helpers.simulation import design
 
 @dataclass(frozen=True)
 class Sessions:
-    """Arrays with one element a session. systems : (n, 2), in the order met. interactor : who talked. kind : which of
+    """Arrays with one element per session. systems : (n, 2), in the order met. interactor : who talked. kind : which of
     the six pairs of systems."""
 
     systems: np.ndarray
@@ -24,7 +24,7 @@ class Sessions:
     def balanced(self, share: float, among: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Sorted indices of sessions `among` the given ones in which all systems occur equally often.
 
-        About `share` of all sessions, less where a pair of systems has not so many.
+        About `share` of all sessions, fewer where a pair of systems does not have enough.
         """
         wanted = _per_kind(2 * round(share * len(self) / 2))
         kind = self.kind[among]
@@ -49,7 +49,7 @@ def sessions(n: int, n_interactors: int, rng: np.random.Generator) -> Sessions:
 
 
 def quotas(n: int, n_people: int, most: int, rng: np.random.Generator, *, least: int = 0) -> np.ndarray:
-    """`n` pieces of work shared out unevenly: from `least` to `most` a person. Raises ValueError where impossible."""
+    """`n` pieces of work shared out unevenly: from `least` to `most` per person. Raises ValueError where impossible."""
     if not least * n_people <= n <= most * n_people:
         raise ValueError(f"{n} pieces of work cannot be shared by {n_people} people who take {least} to {most} each")
     quota = np.full(n_people, least)
@@ -62,12 +62,10 @@ def quotas(n: int, n_people: int, most: int, rng: np.random.Generator, *, least:
 
 @dataclass(frozen=True)
 class Work:
-    """Work units of one task, one element a unit. item : what is judged. annotator : 0-based. second : whether somebody
-    else judged the item before."""
+    """Work units of one task, one element per unit. item : what is judged. annotator : 0-based."""
 
     item: np.ndarray
     annotator: np.ndarray
-    second: np.ndarray
 
 
 def assign(items: np.ndarray, twice: np.ndarray, n_people: int, most: int, rng: np.random.Generator) -> Work:
@@ -79,11 +77,11 @@ def assign(items: np.ndarray, twice: np.ndarray, n_people: int, most: int, rng: 
     second = np.arange(len(items), len(item))
     for i, j in zip(first, second, strict=True):
         if who[i] == who[j]:
-            # somebody else's single unit is exchanged for the clashing one
+            # another annotator's single unit is exchanged for the clashing one
             free = np.flatnonzero((who[: len(items)] != who[j]) & ~np.isin(np.arange(len(items)), first))
             k = rng.choice(free)
             who[j], who[k] = who[k], who[j]
-    return Work(item, who, np.arange(len(item)) >= len(items))
+    return Work(item, who)
 
 
 def seconds(median_minutes: float, annotator: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -131,7 +129,7 @@ def screening_limit(task: str) -> int:
 
 
 def screen(workforce: str, rng: np.random.Generator) -> list[Attempt]:
-    """Every training attempt of a workforce. The verdict stands with the third dialogue; earlier ones have none."""
+    """Every training attempt of a workforce. The third dialogue carries the verdict; earlier ones have none."""
     force = design.WORKFORCES[workforce]
     skill = rng.standard_normal(force.workers)
     attempts = []

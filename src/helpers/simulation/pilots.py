@@ -8,13 +8,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtri
 
-from helpers.sections import Simulate
 from helpers.simulation import design, gaussian, people
 from helpers.simulation.draw import World, judge, world
 from helpers.simulation.evaluations import by_task
 from helpers.simulation.model import Measure, measures, with_odds
-from helpers.simulation.parts import Part, ids_of, task_names, turn_texts, worker
+from helpers.simulation.parts import Part, ids_of, turn_texts, worker
 from helpers.simulation.people import Attempt, Sessions
+from helpers.study.sections import Simulate
 
 Generator = np.random.Generator
 #: first day and number of days (chosen)
@@ -89,13 +89,9 @@ def _pilot_round(part: Part, spec: Simulate, round_: design.PilotRound, chats: W
             pool = [pilot_worker(a) for a in annotators if a[0] == kind]
             for t, (task, labels) in enumerate(by_task(pilot_measures(spec, odds), "behavior").items()):
                 items = block if round_.all_labels else block[(block + t) % 2 == 0]
-                work = people.Work(np.tile(items, len(pool)), np.repeat(np.arange(len(pool)), len(items)), np.array([]))
-                if not len(work.item):
-                    continue
-                own, minutes = [ids[i] for i in work.item], design.MINUTES[task]
-                names = task_names(task, labels)
-                units = part.units(pool, work, [[i] for i in own], task, names, minutes, ANNOTATION_DAYS, rng)
-                part.turn_marks(units, own, labels, judge(chats, labels, work.item, work.annotator, rng))
+                if len(pool) and len(items):
+                    work = people.Work(np.tile(items, len(pool)), np.repeat(np.arange(len(pool)), len(items)))
+                    part.judged(chats, ids, task, labels, pool, work, ANNOTATION_DAYS, rng)
 
 
 def pilot_worker(name: str) -> str:
@@ -149,10 +145,8 @@ def _behavior_units(part: Part, spec, n: int, tries: int, ids: list[str], share:
         if rng.random() >= share:
             continue
         who = np.concatenate([rng.choice(len(ids), tries, replace=False) for _ in range(n)])
-        work = people.Work(np.repeat(np.arange(n), tries), who, np.array([]))
-        own, minutes = [names[i] for i in work.item], design.MINUTES[task]
-        units = part.units(ids, work, [[i] for i in own], task, task_names(task, labels), minutes, TRAINING_DAYS, rng)
-        part.turn_marks(units, own, labels, judge(chats, labels, work.item, work.annotator, rng))
+        work = people.Work(np.repeat(np.arange(n), tries), who)
+        part.judged(chats, names, task, labels, ids, work, TRAINING_DAYS, rng)
     return part
 
 
@@ -164,11 +158,8 @@ def leftovers(spec: Simulate, ids: list[str], rng: Generator) -> Part:
     own = [f"(extra,{i + 1}){id_.partition(')')[2]}" for i, id_ in enumerate(ids_of(chats)[:n])]
     for id_ in own:
         part.dialogue(id_, id_.partition(")_")[2])
-    work = people.Work(np.arange(n), rng.choice(len(ids), n), np.array([]))
-    names = task_names("dialogue_likert", labels)
-    minutes = design.MINUTES["dialogue_likert"]
-    units = part.units(ids, work, [[i] for i in own], "likert", names, minutes, TRAINING_DAYS, rng)
-    part.likert(units, own, labels, judge(chats, labels, work.item, work.annotator, rng))
+    work = people.Work(np.arange(n), rng.choice(len(ids), n))
+    part.judged(chats, own, "dialogue_likert", labels, ids, work, TRAINING_DAYS, rng)
     return part
 
 

@@ -1,9 +1,9 @@
 """Simulated conversations under the techniques that Smith et al. 2022 compare, as a long table.
 
 Four systems, three pairs of them, three questions. Rates by turn are those of Tables 4 and 5, mean ratings those of
-Table 2, rates of whole conversations those of Table 3; how alike the turns of a conversation are is solved for so that
-winner-takes-all rates come near Tables 1 and 2; numbers and times follow section 4.1. Dialogues have the true values of
-`simulation.draw.World`. Nothing else about people or systems was observed.
+Table 2, rates of whole conversations those of Table 3. The correlation of turns within a conversation is solved for, so
+that winner-takes-all rates come near Tables 1 and 2; numbers and times follow section 4.1. Dialogues have the true
+values of `simulation.draw.World`. Nothing else about people or systems was observed.
 
 A mark is 1 where
 
@@ -24,13 +24,13 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from helpers import published
-from helpers.sections import Simulate
+from helpers.published import numbers as published
 from helpers.simulation import calibration, design, people
 from helpers.simulation.draw import World, world
 from helpers.simulation.model import TRAITS
 from helpers.simulation.parts import worker
 from helpers.simulation.texts import USER_WORDS, texts
+from helpers.study.sections import Simulate
 
 FILE = "techniques.csv"
 CORPUS, SELF_CHATS = "extra_techniques", "extra_self_chats"
@@ -40,9 +40,9 @@ PAIRS = {"length": (0, 1), "size": (0, 2), "finetuning": (0, 3)}
 #: question -> the trait of a dialogue that it asks for (chosen)
 QUESTIONS = {"preference": "quality", "humanness": "consistent", "interestingness": "engaging"}
 N_TURNS = 6
-#: conversations a pair and question, or a system (Smith et al. 2022, section 4.1: 231, 324 and 68 ratings)
+#: conversations per pair and question, or per system (Smith et al. 2022, section 4.1: 231, 324 and 68 ratings)
 N_PAIRWISE, N_RATINGS, N_SINGLE = 39, 324, 68
-#: conversations a system of which pairs are compared: people's (18² = 324, Appendix F) and self-chats (chosen)
+#: conversations per system of which pairs are compared: people's (18² = 324, Appendix F) and self-chats (chosen)
 N_REUSED = {CORPUS: 18, SELF_CHATS: 60}
 #: mean minutes of a conversation or rating (section 4.1: 5.73, 6.03 and 4.39 hours)
 MINUTES = {
@@ -58,7 +58,7 @@ SIGNAL, RATING_SIGNAL, CUTS = (
 )
 #: weight of a turn in the final rating (chosen; the paper's Figure 6 has no numbers)
 WEIGHTS = np.arange(1.0, N_TURNS + 1)
-#: most that the marks of a conversation may be alike beyond their true values
+#: largest leaning on a conversation
 MOST_LEANING = 0.98
 #: conversations of workers whose messages fail a check, and the word that stands for an offence (chosen)
 FAULTY, OFFENCE = 0.05, "fiddlesticks"
@@ -133,7 +133,7 @@ def pairwise_dialogue(corpus: str, pair: str, question: str) -> float:
 
 
 def truth(spec: Simulate) -> list[dict[str, object]]:
-    """Population values, one dict a method, pair or system, and question."""
+    """Population values, one dict per method, pair or system, and question."""
     out = []
     for pair in PAIRS:
         for question in QUESTIONS:
@@ -160,7 +160,7 @@ def truth(spec: Simulate) -> list[dict[str, object]]:
 
 
 def table(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
-    """All judgements, one row each, with the columns of COLUMNS; turns count from 1.
+    """All judgements, one per row, with the columns of COLUMNS; turns count from 1.
 
     Each method and corpus draws from a stream of its own.
     """
@@ -185,7 +185,7 @@ def size(spec: Simulate, n: int) -> int:
 
 
 def _worlds(spec: Simulate, systems: np.ndarray, who: np.ndarray, rng: np.random.Generator) -> World:
-    """Two dialogues a session; systems : (sessions, 2) positions in SYSTEMS."""
+    """Two dialogues per session; systems : (sessions, 2) positions in SYSTEMS."""
     return world(spec, people.Sessions(systems, who, np.zeros(len(who), dtype=int)), rng)
 
 
@@ -196,7 +196,7 @@ def _truths(chats: World, dialogues: np.ndarray, trait: str) -> np.ndarray:
 
 
 def _marks(marks: Sequence[Marks], x: np.ndarray, signal: float, between: float, rng) -> np.ndarray:
-    """(conversations, turns) values y without m; marks : one a conversation."""
+    """(conversations, turns) values y without m; marks : one per conversation."""
     leaning = np.array([m.leaning(signal, between) for m in marks])[:, None]
     own = np.sqrt(leaning) * rng.standard_normal((len(x), 1)) + np.sqrt(1 - leaning) * rng.standard_normal(x.shape)
     return np.sqrt(signal) * x + np.sqrt(1 - signal) * own
@@ -207,7 +207,7 @@ def _above(y: np.ndarray, marks: Sequence[Marks]) -> np.ndarray:
 
 
 def _pairwise_turns(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
-    """Every worker talks once a pair and question; two answers to choose from at every turn."""
+    """Every worker talks once per pair and question, and chooses between two answers at every turn."""
     n, bad = size(spec, N_PAIRWISE), _n_faulty(size(spec, N_PAIRWISE))
     cells = [(pair, question) for pair in PAIRS for question in QUESTIONS]
     between, signal = between_turns(spec, pairwise=True), SIGNAL["pairwise_turn"]
@@ -234,7 +234,7 @@ def _pairwise_turns(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
 
 
 def _conversations(ids, workers, seconds, dates, messages: np.ndarray) -> dict[str, object]:
-    """Columns of conversations, one row a turn."""
+    """Columns of conversations, one row per turn."""
     each = {"work_unit": ids, "session": ids, "annotator": workers, "interactor": workers}
     each |= {"seconds": seconds, "completed_at": dates}
     repeated = {name: np.repeat(np.asarray(values, dtype=object), N_TURNS) for name, values in each.items()}
@@ -242,9 +242,9 @@ def _conversations(ids, workers, seconds, dates, messages: np.ndarray) -> dict[s
 
 
 def _pairwise_dialogues(spec: Simulate, corpus: str, rng: np.random.Generator) -> pd.DataFrame:
-    """Pairs of finished conversations, each pair judged once; a worker judges one pair a pair of systems and question.
+    """Pairs of finished conversations, each pair judged once; a worker judges one per pair of systems and question.
 
-    There are so many ratings as the conversations have pairs, at most N_RATINGS.
+    The number of ratings is that of pairs of conversations, at most N_RATINGS.
     """
     n = size(spec, N_REUSED[corpus])
     # dialogue 2 k of this world is made by SYSTEMS[0], 2 k + 1 by the other system of the pair

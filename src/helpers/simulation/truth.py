@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from helpers.sections import Simulate
 from helpers.simulation import design, gaussian
 from helpers.simulation.model import Measure, alpha, covariance, measures, moments, pairs
 from helpers.simulation.pilots import bot_quality, pass_probability, pilot_measures
+from helpers.study.sections import Simulate
 
 Records = list[dict[str, Any]]
 _EQUAL = 1e-12
 
 
 def truth(spec: Simulate) -> dict[str, Any]:
-    """Population values of the simulated study; lists are tables, one record a row.
+    """Population values of the simulated study; lists are tables, one record per row.
 
     means : by group, method, label and system: mean score (share of marks), or for comparisons the share of wins among
         comparisons with a winner (`win_share`) and the share of ties.
@@ -121,10 +121,7 @@ def _quality(spec: Simulate) -> Records:
 
 
 def quality_correlation(m: Measure, target: Measure) -> float:
-    """Correlation over dialogues of all systems of the label's value (mean over turns) with the target rating.
-
-    Checked in the tests against a large simulated sample.
-    """
+    """Correlation over dialogues of all systems of the label's value (mean over turns) with the target rating."""
     shared = np.sqrt(m.signal * m.between * target.signal) * m.relation
     (mean, variance), (t_mean, t_variance) = moments(m), moments(target)
     cov = covariance(m, target, shared).mean() + np.mean(mean * t_mean) - mean.mean() * t_mean.mean()
@@ -154,7 +151,7 @@ def _annotation_pilots(spec: Simulate) -> Records:
 def _pooled_alpha(spec: Simulate, round_: design.PilotRound, kind: str) -> float | None:
     """None where no two annotators of the kind share a dialogue.
 
-    Pairs of annotators of a unit weigh one over their number less one, as in Krippendorff's coincidences.
+    Pairs of annotators of a unit have the weight of one over their number minus one, as in Krippendorff's coincidences.
     """
     table, weights = np.zeros((2, 2)), 0.0
     system = design.SYSTEMS.index(design.PILOT_SYSTEM[1])

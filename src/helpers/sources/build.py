@@ -15,16 +15,16 @@ from typing import Any
 
 import pandas as pd
 
-from helpers import schema, store
-from helpers.params import Study
-from helpers.profile import profile
-from helpers.schema import DataError, Problem
-from helpers.sources import abc_eval, behaviors, dstc7, fed, grade, ji2022, spot_the_bot, table, usr
+from helpers.annotations.features import profile
+from helpers.sources.adapters import abc_eval, behaviors, dstc7, fed, grade, ji2022, spot_the_bot, table, usr
 from helpers.sources.files import Files
 from helpers.sources.places import find
 from helpers.sources.reading import Counts, OpenFile, Reading
+from helpers.study import schema, store
+from helpers.study.params import Study
+from helpers.study.schema import DataError, Problem
 
-#: format -> how it is read. A new format is a line here, a model in `sources.models`, and a module.
+#: format -> how it is read. A new format is a line here, a model in `study.source_options`, and a module.
 ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
     "abc_eval": abc_eval.read,
     "behaviors": behaviors.read,
@@ -41,7 +41,7 @@ _POSITION = re.compile(r"pos\d+")
 
 @dataclass(frozen=True)
 class Built:
-    """frames : one frame a key of `schema.FRAMES`. profile : what the study offers (see `helpers.profile`)."""
+    """frames : one frame per key of `schema.FRAMES`. profile : what the study offers (`annotations.features`)."""
 
     frames: dict[str, pd.DataFrame]
     profile: dict[str, Any]
@@ -97,7 +97,7 @@ def build(study: Study, *, out: Path | None = None) -> Built:
 
 
 def _present(study: Study) -> list[Any]:
-    """The sources less the optional ones whose files are absent."""
+    """The sources without the optional ones whose files are absent."""
     beside = study.path.parent if study.path else None
     return [
         source
@@ -256,12 +256,12 @@ def _repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
     dialogues, scores = frames["dialogues"], frames["metric_scores"]
     systems = dialogues.groupby(["corpus", "dialogue"], sort=False)["system"].unique()
     problems = [
-        Problem("dialogues", f"dialogue {d}", "system", "one system a dialogue", ", ".join(map(repr, s)))
+        Problem("dialogues", f"dialogue {d}", "system", "one system per dialogue", ", ".join(map(repr, s)))
         for (_, d), s in systems[systems.str.len() > 1].items()
     ]
     twice = scores[scores.duplicated(["corpus", "dialogue", "turn", "metric"])]
     return problems + [
-        Problem("metric scores", f"dialogue {d}", m, "one score an item", "a second one")
+        Problem("metric scores", f"dialogue {d}", m, "one score per item", "a second one")
         for d, m in zip(twice["dialogue"], twice["metric"], strict=True)
     ]
 

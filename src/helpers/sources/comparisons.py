@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
-from helpers.schema import Problem, unordered
+from helpers.study.schema import Problem, unordered
 
 SIDES = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
 
@@ -17,7 +17,7 @@ class Oriented:
     """What became of comparisons.
 
     annotations : without mirrors, pairs in one orientation.
-    mirrors : rows left out because another row tells the same comparison from its other side.
+    mirrors : rows left out because another row gives the same comparison from its other side.
     single : comparisons that had no mirror. turned : rows whose sides were swapped and whose score changed its sign.
     """
 
@@ -29,9 +29,9 @@ class Oriented:
 
 
 def orient(annotations: pd.DataFrame) -> Oriented:
-    """Tell every comparison once, and every pair of dialogues from the side first met in its corpus.
+    """Give every comparison once, and every pair of dialogues from the side first met in its corpus.
 
-    Two rows tell one comparison from its two sides when they agree in every column that says who judged what where
+    Two rows give one comparison from its two sides when they agree in every column that says who judged what where
     (work unit included) and name the dialogues the other way round. Their scores must have opposite signs: a pair that
     does not is a problem. Scores of comparisons are -1, 0, +1, so that turning a row changes the sign.
     """

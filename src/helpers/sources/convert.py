@@ -15,9 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.schema import DataError, Problem
 from helpers.sources.files import read_json, read_text
 from helpers.sources.records import slug
+from helpers.study.schema import DataError, Problem
 
 _END = "<|endoftext|>"
 _BLANK = re.compile(r"\s*")
@@ -45,7 +45,7 @@ def fed_metric_scores(turns: Path, dialogues: Path, ratings: Path) -> pd.DataFra
         entries = list(_objects(read_text(path, path.name), path.name))
         places = [i for i, record in enumerate(records) if ("response" in record) == (level == "turn")]
         if len(entries) != len(places):
-            raise _wrong(path.name, "", f"{len(places)} objects, one a {level} record", len(entries))
+            raise _wrong(path.name, "", f"{len(places)} objects, one per {level} record", len(entries))
         for entry, i in zip(entries, places, strict=True):
             if _plain(entry["input"].split(_END)) != _heard(records[i]):
                 raise _wrong(path.name, f"object for record {i}", "the text of that record", "another text")

@@ -20,10 +20,10 @@ import pandas as pd
 import pooch
 import requests
 
-from helpers import store
-from helpers.schema import DataError, Problem
 from helpers.sources import archives, convert, registry
 from helpers.sources.registry import Entry, Upstream
+from helpers.study import store
+from helpers.study.schema import DataError, Problem
 
 RETRIES = 3
 Converter = Callable[[list[Path], Path], dict[str, pd.DataFrame]]
@@ -68,7 +68,7 @@ def fetch(
     """Bring the raw files of `key` to the folder `to` (default: data/raw), as `<to>/<key>/<file>`.
 
     from_ : a folder, an archive or an address that holds `<key>/<file>` or `<file>`; None: the public repositories.
-    say : takes lines for the reader: licence, citation, and a line a file.
+    say : takes lines for the reader: licence, citation, and one line per file.
 
     Raises DataError when a file is absent, does not verify, or cannot be fetched publicly, and ParamsError for a key
     that the registry does not have. Files that verified stay.

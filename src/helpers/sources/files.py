@@ -1,7 +1,7 @@
-"""Where raw files are sought, and reading them with errors that say what to do.
+"""Where raw files are looked for, and reading them with errors that say what to do.
 
-A name in a YAML is sought beside that YAML, then in `data/raw`, `$COMPENDIUM_RAW` and `../shared/data`, there first in
-the folder named for the study. Nothing here writes.
+A name in a YAML is looked for in the folder of that YAML, then in `data/raw`, `$COMPENDIUM_RAW` and `../shared/data`,
+there first in the folder named for the study. Nothing here writes.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from helpers import params
-from helpers.labels import Label
-from helpers.schema import DataError, Problem
 from helpers.sources.places import candidates, find
 from helpers.sources.registry import fetch_hint
+from helpers.study import params
+from helpers.study.labels import Label
+from helpers.study.schema import DataError, Problem
 
 
 class Files:
@@ -105,19 +105,20 @@ def read_csv(
     delimiter: str = ",",
     quoting: bool = True,
     encoding: str = "utf-8-sig",
+    columns: Collection[str] = (),
 ) -> pd.DataFrame:
     """The file as text cells; an empty cell is an empty string, empty lines are passed over.
 
+    columns : those that must be there.
+
     The index is the row in the file as a spreadsheet counts it: 1-based, header included. Without a header columns are
-    numbered from 0. Raises DataError for an unclosed quote, no rows, a name given to two columns, or rows whose number
-    of cells differs (all of them are reported).
+    numbered from 0. Raises DataError for an unclosed quote, no rows, an absent column, a name given to two columns, or
+    rows whose number of cells differs (all of them are reported).
     """
     text = read_text(path, name, encoding)
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
-    options = (
-        {"delimiter": delimiter, "strict": True} if quoting else {"delimiter": delimiter, "quoting": csv.QUOTE_NONE}
-    )
-    reader, rows, n = csv.reader(io.StringIO(text, newline=""), **options), {}, 0
+    options = {"strict": True} if quoting else {"quoting": csv.QUOTE_NONE}
+    reader, rows, n = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **options), {}, 0
     try:
         for n, cells in enumerate(reader, start=1):
             if cells:
@@ -126,9 +127,13 @@ def read_csv(
         hint = "is a quote left open? `quoting: false` reads quotes as text"
         problem = Problem(name, f"row {n + 1} (line {reader.line_num})", "", "well-formed cells", str(error), hint)
         raise DataError([problem]) from None
-    columns = rows.pop(next(iter(rows))) if header else [str(i) for i in range(len(next(iter(rows.values()))))]
-    _check_cells(name, columns, rows)
-    return pd.DataFrame(list(rows.values()), index=list(rows), columns=columns, dtype=str)
+    names = rows.pop(next(iter(rows))) if header else [str(i) for i in range(len(next(iter(rows.values()))))]
+    _check_cells(name, names, rows)
+    absent = ", ".join(c for c in columns if c not in names)
+    if absent:
+        found = f"columns {', '.join(names)}"[:200]
+        raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", found)])
+    return pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
 
 
 def _check_cells(name: str, columns: list[str], rows: dict[int, list[str]]) -> None:

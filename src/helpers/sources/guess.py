@@ -100,7 +100,7 @@ def guess(cells: pd.DataFrame) -> Guess:
     label, score = out.columns.get("label"), out.columns.get("score")
     if label and score and label not in numeric and cells[label].nunique() <= 60:
         out.layout = "long"
-        out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row a judgement"
+        out.why["layout"] = f"{label!r} names what was judged and {score!r} holds the score: one row per judgement"
         numeric |= _words(out, cells[[score]], numeric)
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
@@ -204,7 +204,7 @@ def _left_out(out: Guess, columns: list[str]) -> None:
 
 
 def _wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """Score columns: a grid of labels and annotators where the names show one, else a column a label."""
+    """Score columns: a grid of labels and annotators where the names show one, else one column per label."""
     ratings = {c: v for c, v in numeric.items() if _is_rating(c, v)} or _sliders(out, numeric)
     shared = [c for c in ratings if _one_an_item(out, cells, c)]
     if len(shared) < len(ratings):

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers import params
-from helpers.schema import ITEM, DataError, Problem
-from helpers.sources import abc_eval, build
+from helpers.sources import build
+from helpers.sources.adapters import abc_eval
 from helpers.sources.files import read_csv, read_json
 from helpers.sources.guess import Guess, guess, negative
+from helpers.study import params
+from helpers.study.schema import ITEM, DataError, Problem
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )")
 _YAML_WORDS = {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
@@ -59,7 +60,7 @@ def _json_source(data: Path, file: str) -> list[str]:
 def _cells(data: Path) -> tuple[pd.DataFrame, dict[str, str]]:
     """The cells of a table as text, and the options that a YAML must give to read it so."""
     if data.suffix == ".parquet":
-        from helpers.sources.table_cells import read_parquet
+        from helpers.sources.adapters.table_cells import read_parquet
 
         return read_parquet(data, data.name), {}
     options: dict[str, str] = {}
@@ -125,7 +126,7 @@ def _q(text: str) -> str:
 
 
 def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
-    """What a study's data amount to, a line a fact: sizes, labels with their scores, what was mended and dropped."""
+    """What a study's data contain, one line per fact: sizes, labels with their scores, what was mended and dropped."""
     built = built or build.build(study)
     marks = built.frames["annotations"]
     sizes = built.profile

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from helpers import params, store
+from helpers.study import params, store
 
 
 def raw_roots() -> list[Path]:

@@ -1,6 +1,6 @@
 """What an adapter hands over: raw frames, and counts of what was read, kept, mended and dropped, by reason.
 
-An adapter is a function `read(source, open_file) -> Reading`. `source` is its model from `sources.models`;
+An adapter is a function `read(source, open_file) -> Reading`. `source` is its model from `study.source_options`;
 `open_file(name)` gives the path of a raw file the source declares (`sources.files.Files`). It delivers annotators and
 work units by the ids of the source: `sources.build` replaces them by pseudonyms, and checks everything.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.labels import Label
-from helpers.schema import COUNTS, Problem
+from helpers.study.labels import Label
+from helpers.study.schema import COUNTS, Problem
 
 OpenFile = Callable[[str], Path]
 ACTIONS = ("read", "kept", "mended", "dropped")
@@ -38,17 +38,23 @@ class Counts:
         if n:
             self._n[corpus, file, what, action, reason] += int(n)
 
+    def add_kept(self, file: str, corpus: str | None = None, **n: int) -> None:
+        """Add units that were read and kept: what (`_` for a space) -> number."""
+        for what, number in n.items():
+            for action in ("read", "kept"):
+                self.add(file, what.replace("_", " "), action, n=number, corpus=corpus)
+
     def frame(self) -> pd.DataFrame:
-        """One row a count, columns of `schema.COUNTS`."""
+        """One row per count, columns of `schema.COUNTS`."""
         return pd.DataFrame([(*key, n) for key, n in self._n.items()], columns=list(COUNTS))
 
 
 @dataclass
 class Reading:
-    """Frames of one source, with the columns of `helpers.schema` less `study`.
+    """Frames of one source, with the columns of `study.schema` without `study`.
 
     annotations : columns of ANNOTATIONS; absent ones are filled in: corpus `main`, group `all`, annotator_known True,
-        annotator_kind `human`, nullable ones null. Rows stand in the order of the source. Annotators are raw ids
+        annotator_kind `human`, nullable ones null. Rows are in the order of the source. Annotators are raw ids
         (`pos0`… with annotator_known False where only a position is known; a model's name where it is no person). Two
         more columns name the place for messages: `file`, `where` (e.g. "row 12").
     dialogues, metric_scores, screening, work_units, dialogue_facts : as in the schema; corpus and group are filled in

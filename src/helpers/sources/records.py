@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from helpers.schema import Problem
+from helpers.study.schema import Problem
 
 KINDS = {dict: "an object {…}", list: "a list […]", str: "text", int: "a whole number"}
 
@@ -38,7 +38,13 @@ class Checked:
             return None
         return value
 
+    def optional(self, value: Any, kind: type, where: str) -> Any:
+        """`value` when it is a `kind`; else an empty one, and the problem is noted unless it is null."""
+        if value is not None and not isinstance(value, kind):
+            self.report(where, "", KINDS[kind], f"{type(value).__name__} {str(value)[:40]!r}")
+        return value if isinstance(value, kind) else kind()
+
 
 def lines(text: str) -> str:
-    """Utterances one a line, without the blanks around them and without empty lines."""
+    """Utterances one per line, without the blanks around them and without empty lines."""
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())

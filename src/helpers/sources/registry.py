@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import yaml
 
-from helpers.params import ParamsError
+from helpers.study.params import ParamsError
 
 KINDS = ("original", "pseudonymised", "derived")
 
@@ -75,7 +75,7 @@ def git_blob(data: bytes) -> str:
 
 @cache
 def _data() -> dict:
-    return yaml.safe_load(files("helpers").joinpath("data", "registry.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(files("helpers.sources").joinpath("registry.yaml").read_text(encoding="utf-8"))
 
 
 def studies() -> list[str]:

@@ -1,0 +1,230 @@
+"""Krippendorff's alpha at four levels of measurement, with intervals.
+
+alpha = 1 - D_o / D_e compares how far apart the values of one item are (D_o) with how far apart any two values are
+(D_e). 1: perfect agreement; 0: no better than chance; below 0: worse than chance. References in `coincidences`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from scipy import sparse
+
+from helpers.agreement import bounds
+from helpers.agreement.coincidences import Patterns, Terms, distances, midranks, patterns, positions, terms
+from helpers.stats import resampling
+from helpers.stats.intervals import Interval
+
+#: ordinal alpha of more distinct values than this takes the path that does not hold all pairs of values
+MANY_VALUES = 25
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Alpha with its evidence: D_o and D_e as in `Terms.measures`, items with two values or more, their values."""
+
+    estimate: float
+    observed: float
+    expected: float
+    n_items: int
+    n_values: int
+
+
+def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | None = None) -> Alpha:
+    """Krippendorff's alpha of an (items, annotators) matrix, NaN where an annotator did not judge an item.
+
+    level : nominal, ordinal, interval or ratio. domain : as in `patterns`.
+
+    Items with fewer than two values are left out. The estimate is NaN when all values are equal (no disagreement could
+    be expected) or no item has two.
+    """
+    items = patterns(values, domain)
+    return alpha_of(items, level)
+
+
+def alpha_of(items: Patterns, level: str, *, mirrored: bool = False) -> Alpha:
+    """As `alpha`, from patterns."""
+    t = terms(items.counts, items.values, level, mirrored=mirrored)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        measures = t.measures((items.weights @ t.rows)[None])
+    estimate, observed, expected = (float(measures[name][0]) for name in ("alpha", "observed", "expected"))
+    return Alpha(estimate, observed, expected, items.n_items, int(items.marginals.sum()))
+
+
+def alpha_intervals(
+    items: Patterns,
+    level: str,
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    clusters: np.ndarray | None = None,
+    mirrored: bool = False,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    method: str = "bca",
+) -> dict[str, Interval]:
+    """Alpha and raw agreement with intervals; for a label of two values also specific agreement and prevalence.
+
+    Parameters
+    ----------
+    items : Patterns
+    unit : str
+        What is resampled: the name of an item, or of a cluster where `clusters` is given.
+    clusters : (n,) array, optional
+        The cluster (say, dialogue) of each item, in the order of the matrix that `items` was made from.
+    mirrored : bool
+        Count comparisons in both orientations; the pair stays the unit.
+
+    Returns
+    -------
+    dict from alpha, raw_agreement, positive_agreement, negative_agreement, prevalence to Interval. When all items
+    agree, or a label of two values has fewer than 20 marks of the rarer one, there is no bootstrap interval: see
+    `bounds.degenerate`.
+    """
+    names = ["alpha", "raw_agreement"]
+    names += ["positive_agreement", "negative_agreement", "prevalence"] if len(items.values) == 2 else []
+    here = None if clusters is None else _clusters(items, clusters)
+    if bounds.is_degenerate(items, mirrored=mirrored):
+        return bounds.degenerate(
+            items, level, names, unit=unit, clusters=here, mirrored=mirrored, confidence=confidence
+        )
+    options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence, "method": method}
+    if level == "ordinal" and len(items.values) > MANY_VALUES:
+        out = _many_values(items, here, names, options)
+    else:
+        t = terms(items.counts, items.values, level, mirrored=mirrored)
+        rows, weights = (t.rows, items.weights) if here is None else _alike(_sum_by(t.rows, items, here))
+        statistic = _statistic(t, names)
+        out = resampling.bootstrap_sums(rows, statistic, counts=weights, **options)
+    return dict(zip(names, out, strict=True))
+
+
+def _statistic(t: Terms, names: list[str]) -> Callable[[np.ndarray], np.ndarray]:
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        measures = t.measures(sums) | (t.binary_measures(sums) if len(names) > 2 else {})
+        return np.stack([measures[name] for name in names], axis=1)
+
+    return statistic
+
+
+def _clusters(items: Patterns, clusters: np.ndarray) -> np.ndarray:
+    """Codes from 0 of the clusters that hold an item with two values; -1 for other items."""
+    clusters = np.asarray(clusters)
+    if clusters.shape != items.index.shape:
+        raise ValueError(f"clusters: expected one for each of {len(items.index)} items, found shape {clusters.shape}")
+    codes = np.full(len(clusters), -1)
+    codes[items.index >= 0] = np.unique(clusters[items.index >= 0], return_inverse=True)[1]
+    return codes
+
+
+def _sum_by(rows: np.ndarray, items: Patterns, clusters: np.ndarray) -> np.ndarray:
+    """(clusters, q): the rows of the items of each cluster added up."""
+    here = items.index >= 0
+    times = sparse.csr_array(
+        (np.ones(here.sum()), (clusters[here], items.index[here])), shape=(clusters.max() + 1, len(rows))
+    )
+    return times @ rows
+
+
+def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows and how often each occurs, where that is far fewer than there are (clusters of one item); else no counts."""
+    distinct, times = np.unique(rows, axis=0, return_counts=True)
+    return (distinct, times) if 4 * len(distinct) < len(rows) else (rows, None)
+
+
+def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str], options: dict) -> list[Interval]:
+    """Ordinal alpha where pairs of values are too many to hold: midranks of every annotation in every resample."""
+    pattern, codes = np.nonzero(items.counts)
+    times = items.counts[pattern, codes]
+    starts = np.flatnonzero(np.r_[True, np.diff(pattern) > 0])
+    m = items.counts.sum(axis=1)
+    same = np.sum(items.counts * (items.counts - 1), axis=1) / (m - 1)
+    pattern_of = items.index[items.index >= 0]
+    units = np.arange(len(pattern_of)) if clusters is None else clusters[items.index >= 0]
+    spread = sparse.csr_array((np.ones(len(pattern_of)), (units, pattern_of)), shape=(units.max() + 1, len(m)))
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        w = weights @ spread  # (k, patterns)
+        n_c = w @ items.counts
+        n = n_c.sum(axis=1)
+        rank = midranks(n_c)
+        of_value = rank[:, codes]
+        first = np.add.reduceat(times * of_value, starts, axis=1)
+        second = np.add.reduceat(times * of_value**2, starts, axis=1)
+        observed = 2 * np.sum(w * (m * second - first**2) / (m - 1), axis=1)
+        expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
+        expected = np.where(np.sum(n_c > 0, axis=1) > 1, expected, nan)
+        return np.stack([1 - (n - 1) * observed / expected, (w @ same) / n], axis=1)
+
+    width = 4 * (len(codes) + len(m) + len(items.values))
+    return resampling.bootstrap_weights(int(units.max()) + 1, statistic, width=width, **options)
+
+
+def alpha_two_way(
+    values: np.ndarray,
+    level: str,
+    *,
+    rng: np.random.Generator,
+    clusters: np.ndarray | None = None,
+    mirrored: bool = False,
+    unit: str = "item and annotator",
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Interval:
+    """Interval of alpha that also says how it would change with other annotators of the same kind.
+
+    values : (items, annotators), NaN where an annotator did not judge an item. The columns must be people, not
+    positions. clusters : (items,), the dialogue of each item, to be resampled in its place. mirrored : as in
+    `alpha_intervals`.
+
+    Items (or clusters) and annotators are resampled independently of each other (`resampling.bootstrap_two_way`). An
+    annotator drawn twice is not compared with themself: a pair of annotators weighs as often as it is drawn. The
+    estimate is that of `alpha`. From three annotators nothing follows about others: the interval then says so by its
+    width, or there is none because too many resamples hold no pair.
+    """
+    values = np.asarray(values, dtype=float)
+    kinds = patterns(np.concatenate([values, -values]) if mirrored else values).values
+    distinct, which = np.unique(values, axis=0, return_inverse=True)  # NaN equals NaN here
+    cluster = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
+    shape = (int(cluster.max()) + 1, len(distinct))
+    spread = sparse.csr_array((np.ones(len(values)), (cluster, which.reshape(-1))), shape=shape)
+    return resampling.bootstrap_two_way(
+        shape[0],
+        values.shape[1],
+        _two_way(distinct, kinds, spread, level, mirrored),
+        rng=rng,
+        unit=unit,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        width=6 * len(distinct) * len(kinds),
+    )
+
+
+def _two_way(items: np.ndarray, kinds: np.ndarray, spread: sparse.csr_array, level: str, mirrored: bool) -> Callable:
+    """Alpha from how often each cluster and each annotator is drawn; `spread` (clusters, items) says who is where."""
+    (n, m), v = items.shape, len(kinds)
+    item, annotator = np.nonzero(~np.isnan(items))
+    cell = item * v + positions(items[item, annotator], kinds)
+    given = sparse.csr_array((np.ones(len(cell)), (annotator, cell)), shape=(m, n * v))
+    judged = sparse.csr_array((~np.isnan(items)).T.astype(float))
+    fixed = None if level == "ordinal" else distances(kinds, level)
+
+    def statistic(drawn: np.ndarray, by: np.ndarray) -> np.ndarray:
+        counts = (by @ given).reshape(-1, n, v)  # n_uc, an annotator drawn twice giving two values
+        m_u = counts.sum(axis=2)
+        pairs = m_u**2 - by**2 @ judged  # of different annotators
+        w = np.where(pairs > 0, drawn @ spread, 0)
+        n_c = np.einsum("ku,kuc->kc", w, counts)
+        n_c = n_c + n_c[:, ::-1] if mirrored else n_c
+        total = n_c.sum(axis=1)
+        rank = midranks(n_c)
+        d = (rank[:, :, None] - rank[:, None, :]) ** 2 if fixed is None else np.broadcast_to(fixed, (len(w), v, v))
+        within = np.einsum("kuc,kuc->ku", counts @ d, counts)
+        observed = (1 + mirrored) * np.sum(w * m_u * within / np.where(pairs > 0, pairs, 1), axis=1)
+        expected = np.einsum("kc,kcd,kd->k", n_c, d, n_c)
+        return 1 - (total - 1) * observed / np.where(expected > 0, expected, nan)
+
+    return statistic

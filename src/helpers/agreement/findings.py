@@ -1,0 +1,69 @@
+"""What notebook 03 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from helpers.agreement.analysis import BOUNDS, primary
+from helpers.display.names import DisplayNames
+from helpers.display.text import Phrases
+from helpers.display.views import Prose
+from helpers.study.results import Results
+
+#: Krippendorff's customary thresholds (Content Analysis, 4th edition, section 12.5): reliable, tentative
+RELIABLE, TENTATIVE = 0.8, 0.667
+_PHRASES = Phrases(__package__)
+
+
+def findings(results: Results, names: DisplayNames, *, min_items: int, confidence: float) -> Iterator[Prose]:
+    """The headline and what qualifies it."""
+    rows = names.sort(primary(results))
+    free = rows[~rows["ci_kind"].isin(BOUNDS)]
+    facts = {
+        "n": len(rows),
+        "n_labels": len(rows[["method", "label"]].drop_duplicates()),
+        "reliable": [names.full(r) for _, r in free[free["ci_low"] > RELIABLE].iterrows()],
+        "tentative": [names.full(r) for _, r in free[free["ci_low"] > TENTATIVE].iterrows()],
+        "chance": [names.full(r) for _, r in free[free["ci_low"] <= 0].iterrows()],
+        "few": _few_items(rows, names, min_items),
+        "min_items": min_items,
+        "level": confidence,
+    }
+    yield Prose(_PHRASES.say("headline", **facts))
+    yield Prose(_PHRASES.say("by_method", parts=_by_method(rows, names)))
+    yield Prose(_PHRASES.say("widths", ratios=list(results["interval_width_ratio"]["estimate"])))
+    bounds = rows[rows["ci_kind"].isin(BOUNDS)]
+    told = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
+    yield Prose(_PHRASES.say("bounds", rows=told))
+
+
+def checked(differences: dict[str, tuple[int, float]]) -> Prose:
+    """How far coefficients are from those of the libraries (`library_check`)."""
+    return Prose(_PHRASES.say("checked", differences={k: (n, f"{d:.0e}") for k, (n, d) in differences.items()}))
+
+
+def annotations_used(first: int | None) -> Prose:
+    """Which annotations of an item enter."""
+    return Prose(_PHRASES.say("annotations_used", first=first))
+
+
+def _few_items(rows: pd.DataFrame, names: DisplayNames, min_items: int) -> list[tuple[str, int, int]]:
+    """Method and group, fewest and most items, of those with fewer than `min_items`."""
+    few = rows[rows["n"] < min_items].groupby(["method", "group"], sort=False)["n"].agg(["min", "max"])
+    return [(_who(names, m, g), int(r["min"]), int(r["max"])) for (m, g), r in few.iterrows()]
+
+
+def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+    several = len(set(rows["group"])) > 1
+    out = []
+    for (method, group), part in rows.groupby(["method", "group"], sort=False):
+        middle, low, high = part["estimate"].agg(["median", "min", "max"])
+        who = _who(names, method, group if several else "all")
+        out.append({"who": who, "n": len(part), "median": middle, "low": low, "high": high})
+    return out
+
+
+def _who(names: DisplayNames, method: str, group: str) -> str:
+    return names.name("method", method) + ("" if group == "all" else f", {names.name('group', group)}")

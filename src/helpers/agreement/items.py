@@ -1,0 +1,73 @@
+"""The items that annotators judged: which annotations are used, and in what matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers.study.labels import METHODS, Label
+from helpers.study.schema import CELL
+
+
+def first_annotations(
+    annotations: pd.DataFrame, *, first: int | None = 2, kinds: Sequence[str] = ("human",)
+) -> pd.DataFrame:
+    """The first annotations of every item within a group, in source order.
+
+    Of several judgements of an item by one known person only the first counts: agreement is between people.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Columns of `schema.ANNOTATIONS`.
+    first : int or None
+        Annotations kept per item and group; None: all.
+    kinds : sequence of str
+        Kinds of annotators kept: human, llm, classifier.
+
+    Returns
+    -------
+    DataFrame with two more columns: `item`, the same code for one item whoever judged it (a comparison is the same
+    item from either side; its score is turned to one orientation), and `position`, the annotation's place from 0.
+    """
+    out = annotations[annotations["annotator_kind"].isin(list(kinds))].sort_values("source_row", kind="stable")
+    turned = (out["dialogue_b"].notna() & (out["dialogue_b"] < out["dialogue"]).fillna(False)).to_numpy(dtype=bool)
+    out = out.assign(
+        dialogue=out["dialogue"].where(~turned, out["dialogue_b"]),
+        dialogue_b=out["dialogue_b"].where(~turned, out["dialogue"]),
+        score=out["score"].where(~turned, -out["score"]),
+    )
+    about = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
+    out["item"] = out.groupby(about, dropna=False, sort=False).ngroup()
+    out = out[~(out["annotator_known"] & out.duplicated(["item", "group", "annotator"]))]
+    out["position"] = out.groupby(["item", "group"], sort=False).cumcount()
+    return (out if first is None else out[out["position"] < first]).reset_index(drop=True)
+
+
+def matrix(frame: pd.DataFrame, columns: str = "position") -> pd.DataFrame:
+    """(items, positions) matrix of one label's scores; (items, annotators) with `columns='annotator'`."""
+    return frame.pivot(index="item", columns=columns, values="score")  # noqa: PD010 (two values of a cell must raise)
+
+
+def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict, Label, pd.DataFrame]]:
+    """Each corpus, group, method and label with annotations, in the order of the labels: keys, label, its rows.
+
+    Raises ValueError for a label that `labels` does not declare.
+    """
+    order = {(label.method, label.id): label for label in labels}
+    unknown = sorted({*zip(chosen["method"], chosen["label"], strict=True)} - set(order))
+    if unknown:
+        raise ValueError(f"labels: expected every (method, label) of the annotations, missing {unknown}")
+    groups = dict(iter(chosen.groupby(CELL, sort=True)))
+    place = {key: i for i, key in enumerate(order)}
+    for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2], k[3]])):
+        yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
+
+
+def domain(scores: pd.Series, label: Label) -> Sequence[float] | None:
+    """Values alpha has to know of: those that occur, both for a binary label; others change nothing and cost time."""
+    if label.binary:
+        return (0, 1)
+    return np.unique(np.r_[scores, -scores]) if METHODS[label.method].unit == "pair" else None

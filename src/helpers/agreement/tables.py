@@ -1,0 +1,108 @@
+"""Tables of notebook 03."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from helpers.agreement.analysis import primary
+from helpers.display import tables
+from helpers.display.names import DisplayNames
+from helpers.display.text import listing, number, percent, span
+from helpers.display.views import Prose, Table
+from helpers.study.results import Results
+from helpers.study.schema import CELL
+
+#: what alpha is made of: heading -> statistic, values of its keys
+EVIDENCE = {
+    "Observed": ("observed_disagreement", {}),
+    "Expected": ("expected_disagreement", {}),
+    "Raw agreement": ("raw_agreement", {}),
+    "Prevalence": ("prevalence", {}),
+    "Positive": ("positive_agreement", {}),
+    "Negative": ("negative_agreement", {}),
+    "Kappa": ("cohen_kappa", {"weights": "none"}),
+    "Weighted kappa": ("cohen_kappa", {"weights": "quadratic"}),
+    "Fleiss' kappa": ("fleiss_kappa", {}),
+    "ICC(1,1)": ("icc", {"form": "ICC(1,1)"}),
+}
+NO_EVIDENCE = {
+    **dict.fromkeys(("Prevalence", "Positive", "Negative"), "Not a binary label."),
+    "Kappa": "Items do not all have two annotations.",
+    "Weighted kappa": "Items do not all have two annotations, or the label is binary.",
+    "Fleiss' kappa": "Items have different numbers of annotations.",
+    "ICC(1,1)": "Not computed for comparisons, binary labels, and items with a missing annotation.",
+}
+DESIGNS = {
+    "25 dialogues, 1 annotator": {"n_dialogues": 25, "annotators_per_dialogue": 1},
+    "100 dialogues, 1 annotator": {"n_dialogues": 100, "annotators_per_dialogue": 1},
+    "100 dialogues, 2 annotators": {"n_dialogues": 100, "annotators_per_dialogue": 2},
+}
+
+
+def alphas(results: Results, names: DisplayNames, confidence: float) -> Table:
+    """Sample sizes, alpha with both intervals, and the ratio of their widths: one row per label judged twice."""
+    rows = names.sort(primary(results))
+    out = rows[[*CELL, "n", "n_clusters", "n_annotators"]].set_index(CELL).astype("Int64")
+    out["Alpha"] = tables.intervals(rows.set_index(CELL))
+    over_turns = results.select("alpha", resample="turn", scope=None).query("n > 0").set_index(CELL)
+    if len(over_turns):
+        out["Over turns"] = tables.intervals(over_turns)
+        out["Width ratio"] = results["interval_width_ratio"].set_index(CELL)["estimate"]
+    sizes = {"n": "Items", "n_clusters": "Dialogues or pairs", "n_annotators": "Annotators"}
+    levels = ", ".join(sorted(set(rows["measurement"])))
+    caption = f"Krippendorff's alpha ({levels}) with {percent(confidence)} CI over dialogues or pairs."
+    why = {"Over turns": "No turn-level judgements.", "Width ratio": "No turn-level judgements, or no CI."}
+    return Table(names.named(out.rename(columns=sizes).reset_index()), "alpha", caption, why=why)
+
+
+def never_twice(results: Results, names: DisplayNames) -> Prose | None:
+    """Groups and methods of which no item was judged twice."""
+    most = (
+        results.select("alpha", resample=["dialogue", "pair"], scope=None)
+        .groupby(["group", "method"], sort=False)["n"]
+        .max()
+    )
+    none = [f"{names.name('method', m)}, {names.name('group', g)}" for g, m in most.index[most == 0]]
+    if not none:
+        return None
+    return Prose(f"Agreement is undefined for {listing(none)}, because no item was judged twice within the group.")
+
+
+def evidence(results: Results, names: DisplayNames) -> Table:
+    """What alpha is made of, and other coefficients: one row per label judged twice."""
+    judged = Results({s: frame[frame["n"] > 0] for s, frame in results.items()})
+    wide = names.named(names.sort(tables.side_by_side(judged, CELL, EVIDENCE)))
+    decimals = {"Observed": 3, "Expected": 3}
+    return Table(wide, "evidence", "Components of alpha, and other coefficients of agreement.", decimals, NO_EVIDENCE)
+
+
+def over_people(results: Results, names: DisplayNames) -> Table | Prose:
+    """Alpha with annotators resampled, and its range when one annotator is left out."""
+    rows = results.select("alpha", resample=["dialogue and annotator", "pair and annotator"])
+    if rows.empty:
+        return Prose("The data do not identify annotators but list them by position only.")
+    rows = names.sort(rows).set_index(CELL)
+    without = results.select("alpha", resample="without one annotator").set_index(CELL).reindex(rows.index)
+    out = rows[["n_annotators"]].rename(columns={"n_annotators": "Annotators"}).astype("Int64")
+    out["Alpha, CI over dialogues and annotators"] = tables.intervals(rows)
+    out["Range without one annotator"] = [
+        span((low, high)) if pd.notna(low) else None
+        for low, high in zip(without["ci_low"], without["ci_high"], strict=True)
+    ]
+    out = out.assign(Alpha=[number(v) for v in rows["estimate"]]) if rows["ci_low"].isna().all() else out
+    caption = "Alpha of all annotations, with annotators also resampled. No CI: too few annotators."
+    why = {"Range without one annotator": "Fewer than two annotators are left, or alpha is undefined."}
+    return Table(names.named(out.reset_index()), "people", caption, why=why)
+
+
+def reliability(results: Results, names: DisplayNames) -> Table | Prose:
+    """The decision study: reliability of system means by design."""
+    rows = results["generalizability"]
+    if rows.empty or rows["n"].max() < 2:
+        return Prose("A decision study requires the means of at least two systems.")
+    spec = {heading: ("generalizability", keys) for heading, keys in DESIGNS.items()}
+    wide = names.named(names.sort(tables.side_by_side(results, CELL, spec)))
+    caption = "Reliability of system means, by dialogues per system and annotators per dialogue"
+    caption += f" (estimated from {int(rows['n'].max())} systems; imprecise with few)."
+    reason = "Neither systems nor dialogues vary, or the variance components are not identified."
+    return Table(wide, "reliability", caption, why=dict.fromkeys(DESIGNS, reason))

@@ -1,0 +1,182 @@
+"""What a study offers, so that notebooks that cannot run on it are skipped before the run, with the reason.
+
+`FEATURES` maps a feature to a function of the study's frames and params that returns None if the study has it,
+otherwise a sentence stating what is missing. Notebooks name features under `requires:` in `notebooks/dag.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+
+from helpers.annotations.summary import PREPARATION, evaluated
+from helpers.study.params import Study
+from helpers.study.schema import ITEM
+
+Frames = dict[str, pd.DataFrame]
+#: dialogues of a system below which notebook 05 does not compare it (as in `sensitivity.contrasts`)
+MIN_DIALOGUES = 5
+#: dialogues with a target and predictors below which notebooks 04 and 06 are not run
+MIN_RATED = 10
+#: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_characteristics`)
+MIN_DRAWN = 8
+
+
+def _human(frames: Frames) -> pd.DataFrame:
+    annotations = frames["annotations"]
+    return annotations[annotations["annotator_kind"] == "human"]
+
+
+def _reason(present: Any, reason: str) -> str | None:
+    return None if bool(present) else reason
+
+
+def _repeated(frames: Frames, study: Study) -> str | None:
+    twice = _human(frames).groupby([*ITEM, "group"], dropna=False, sort=False).size().ge(2).any()
+    return _reason(twice, "No item was judged by two people of one group.")
+
+
+def _two_systems(frames: Frames, study: Study) -> str | None:
+    return _reason(len(_systems(frames)) >= 2, "Only one system was judged.")
+
+
+def _systems(frames: Frames) -> list[str]:
+    """All systems that were judged, on either side of a comparison."""
+    annotations = frames["annotations"]
+    return sorted({*annotations["system"], *annotations["system_b"].dropna()})
+
+
+def _comparisons(frames: Frames, study: Study) -> str | None:
+    return _reason(frames["annotations"]["dialogue_b"].notna().any(), "No judgement compares two dialogues.")
+
+
+def _predictable_quality(frames: Frames, study: Study) -> str | None:
+    """The target of notebooks 04 and 06: interactors rated their own dialogues, and others judged the same ones."""
+    label, people = study.importance.target, _human(frames)
+    talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
+    judged = people.merge(talked, on=["corpus", "dialogue"])
+    own = judged["annotator"] == judged["interactor"]
+    rated = judged.loc[own & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
+    if rated.empty:
+        return f"Nobody rated the {label} of a dialogue of their own."
+    others = judged[~own].merge(rated.drop_duplicates(), on=["corpus", "dialogue"])
+    if others.empty:
+        return "Nobody but those who talked judged the dialogues."
+    n = others.drop_duplicates(["corpus", "dialogue"])["corpus"].value_counts().max()
+    few = f"Only {n} dialogues have the {label} rated by their interactor and judgements by others"
+    return _reason(n >= MIN_RATED, f"{few}: {MIN_RATED} are needed.")
+
+
+def _comparable_systems(frames: Frames, study: Study) -> str | None:
+    """Two systems with enough dialogues each, judged by one method of one group; not the control, not people."""
+    people = _human(frames)
+    out = {study.control_system, *study.unranked_systems}
+    by = ["corpus", "group", "method"]
+    other = people[[*by, "system_b", "dialogue_b"]].set_axis([*by, "system", "dialogue"], axis=1)
+    judged = pd.concat([people[list(other)], other]).dropna().drop_duplicates()
+    size = judged[~judged["system"].isin(out)].groupby([*by, "system"]).size()
+    enough = size[size >= MIN_DIALOGUES].groupby(by).size()
+    return _reason((enough >= 2).any(), f"No two systems have {MIN_DIALOGUES} judged dialogues each.")
+
+
+def _drawable(frames: Frames, study: Study) -> str | None:
+    """A system with dialogues enough, judged by one method of one group, to stand for a population to draw from."""
+    people = evaluated(_human(frames))
+    by = ["corpus", "group", "method", "system"]
+    most = people.drop_duplicates([*by, "dialogue"]).groupby(by, observed=True).size().max()
+    reason = f"No system has {MIN_DRAWN} judged dialogues: too few to simulate samples from."
+    return _reason(len(people) and most >= MIN_DRAWN, reason)
+
+
+def _groups(frames: Frames, study: Study) -> str | None:
+    marks, key = frames["annotations"], ["corpus", "method", "label", "group"]
+    marks = marks[~marks["corpus"].str.fullmatch(PREPARATION)]
+    sides = pd.concat([marks[[*key, "system"]], marks[[*key, "system_b"]].rename(columns={"system_b": "system"})])
+    enough = sides.groupby(key)["system"].nunique().ge(2).groupby(level=key[:3]).sum().ge(2).any()
+    return _reason(enough, "No label was judged by two groups of evaluators, each on two systems.")
+
+
+def _metrics(frames: Frames, study: Study) -> str | None:
+    """For notebook 09: people rated turns or dialogues, and there are scores or texts to compute them from."""
+    if not _human(frames)["dialogue_b"].isna().any():
+        return "Nobody rated turns or dialogues: only comparisons were made."
+    if frames["metric_scores"]["score"].notna().any():
+        return None
+    if study.simulated:
+        return "The data contain no scores of automatic metrics, and simulated texts are not worth computing them from."
+    if study.metrics.computed == []:
+        return "The data contain no scores of automatic metrics, and the YAML asks for none (`metrics.computed`)."
+    texts = frames["dialogues"]["system_text"].notna().any()
+    return _reason(texts, "The data contain neither scores of automatic metrics nor texts to compute them from.")
+
+
+def _judges(frames: Frames, study: Study) -> str | None:
+    judged = (frames["annotations"]["annotator_kind"] != "human").any()
+    return _reason(judged, "No model or classifier judged anything.")
+
+
+def _control_system(frames: Frames, study: Study) -> str | None:
+    if study.control_system is None:
+        return "The YAML names no `control_system`."
+    marks = frames["annotations"]
+    rated = (marks["system"] == study.control_system) & marks["dialogue_b"].isna()
+    return _reason(rated.any(), f"The control system {study.control_system!r} was never rated.")
+
+
+def _preparation(frames: Frames, study: Study) -> str | None:
+    corpora = pd.concat([frames[name]["corpus"] for name in ("annotations", "dialogues")])
+    prepared = corpora.str.contains("_pilot_").any() or len(frames["screening"])
+    return _reason(prepared, "The data contain neither a pilot nor screening attempts.")
+
+
+def _known_annotators(frames: Frames, study: Study) -> str | None:
+    reason = "The data do not say who judged: annotators are positions in a list."
+    return _reason(_human(frames)["annotator_known"].any(), reason)
+
+
+def _moderation(frames: Frames, study: Study) -> str | None:
+    judged = (frames["annotations"]["method"] == "moderation").any()
+    return _reason(judged, "No reply to a toxic prompt was judged (method `moderation`).")
+
+
+def _embedded(frames: Frames, study: Study) -> str | None:
+    """For what concerns the papers, not a study: it is shown once, with the study that every run has."""
+    return _reason(study.simulate is not None, "It concerns the papers, not this study: see the report of `demo`.")
+
+
+FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
+    "repeated": _repeated,
+    "two_systems": _two_systems,
+    "comparisons": _comparisons,
+    "predictable_quality": _predictable_quality,
+    "comparable_systems": _comparable_systems,
+    "drawable": _drawable,
+    "groups": _groups,
+    "metrics": _metrics,
+    "judges": _judges,
+    "control_system": _control_system,
+    "preparation": _preparation,
+    "known_annotators": _known_annotators,
+    "moderation": _moderation,
+    "embedded": _embedded,
+}
+
+
+def profile(frames: Frames, study: Study) -> dict[str, Any]:
+    """What the study offers: `features` (name -> null, or why it is absent) and the sizes a reader asks for first."""
+    annotations = frames["annotations"]
+    labels = annotations[["method", "label"]].drop_duplicates()
+    return {
+        "study": study.key,
+        "features": {name: feature(frames, study) for name, feature in FEATURES.items()},
+        "corpora": sorted(annotations["corpus"].unique()),
+        "systems": _systems(frames),
+        "groups": sorted(annotations["group"].unique()),
+        "labels": sorted(labels["method"] + ":" + labels["label"]),
+        "n_annotations": len(annotations),
+        "n_items": len(annotations.drop_duplicates(ITEM)),
+        "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
+        "n_annotators": int(_human(frames)["annotator"].nunique()),
+    }

@@ -1,0 +1,78 @@
+"""The scores from which rates, means and win shares are computed, one row per judged system, and how they cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from helpers.study.labels import METHODS
+from helpers.study.schema import SYSTEM_CELL
+
+#: result of a comparison for one side -> name of the share
+OUTCOMES = {"win": 1, "tie": 0, "loss": -1}
+
+
+def sides(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons seen from each of the two dialogues: two rows per comparison, the score with opposite signs.
+
+    comparisons : one row per comparison (`dialogue, system, dialogue_b, system_b, score` with +1 the first wins). Other
+    columns are repeated. Adds `item`, the same for both sides. Raises ValueError where a score is not -1, 0 or 1 or the
+    other side is missing.
+    """
+    if comparisons[["dialogue_b", "system_b"]].isna().any(axis=None):
+        raise ValueError("a comparison lacks its other side: dialogue_b and system_b must be given in every row")
+    if not comparisons["score"].isin([-1, 0, 1]).all():
+        raise ValueError(f"a comparison scores -1, 0 or 1; found {sorted(comparisons['score'].unique().tolist())}")
+    left = comparisons.assign(item=comparisons["dialogue"].astype(str) + "\x1f" + comparisons["dialogue_b"].astype(str))
+    swap = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
+    right = left.rename(columns=swap)[left.columns].assign(score=-left["score"])
+    return pd.concat([left, right], ignore_index=True)
+
+
+def require_unit(annotations: pd.DataFrame, unit: str) -> None:
+    """Raise ValueError unless the column `unit` names the cluster of every annotation."""
+    if unit not in annotations or annotations[unit].isna().any():
+        raise ValueError(f"unit: the column {unit!r} must be known for every annotation; name another unit")
+
+
+def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
+    """The scores to be averaged, with the statistic each belongs to.
+
+    Adds `statistic`, `outcome` and `binary`: a comparison gives a 0/1 row for each side and each of win, tie and loss
+    (`share`); labels marked 0/1 give `rate`; all others `mean`.
+    """
+    pairwise = annotations["method"].map(lambda m: METHODS[m].unit == "pair").astype(bool)
+    plain = annotations[~pairwise]
+    values = plain["score"].isin([0, 1]).groupby([plain["method"], plain["label"]]).transform("all").astype(bool)
+    out = [plain.assign(statistic=np.where(values, "rate", "mean"), outcome=None, binary=values)]
+    if pairwise.any():
+        both = sides(annotations[pairwise])
+        out += [
+            both.assign(statistic="share", outcome=name, binary=True, score=(both["score"] == value).astype(float))
+            for name, value in OUTCOMES.items()
+        ]
+    return pd.concat(out, ignore_index=True)
+
+
+def numbered(annotations: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+    """The scores of `outcomes`, and (scores,) the number of the estimate that each belongs to."""
+    scores = outcomes(annotations)
+    return scores, scores.groupby([*SYSTEM_CELL, "statistic", "outcome"], sort=False, dropna=False).ngroup().to_numpy()
+
+
+def identities(scores: pd.DataFrame, codes: np.ndarray, interval: str) -> list[dict]:
+    """What identifies each estimate, and how many scores and annotators it has. interval : what it resamples."""
+    first = ~pd.Series(codes, scores.index).duplicated()
+    keys = scores.loc[first, [*SYSTEM_CELL, "statistic", "outcome"]].assign(interval=interval)
+    keys["level"], keys["n"] = [METHODS[m].unit for m in keys["method"]], np.bincount(codes)
+    keys["n_annotators"] = scores["annotator"].groupby(codes).nunique().to_numpy() if "annotator" in scores else None
+    return keys.to_dict("records")
+
+
+def cluster_sums(scores: pd.DataFrame, codes: np.ndarray, unit: pd.Series) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each estimate the codes of its clusters, and (clusters, 3) their number of scores, sum, sum of squares."""
+    x = scores["score"].to_numpy(dtype=float)
+    frame = pd.DataFrame({"n": 1.0, "s": x, "q": x**2}).groupby([codes, pd.factorize(unit, sort=True)[0]]).sum()
+    ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1] if len(frame) else []
+    names = np.split(frame.index.get_level_values(1).to_numpy(), ends)
+    return list(zip(names, np.split(frame.to_numpy(), ends), strict=True)) if len(frame) else []

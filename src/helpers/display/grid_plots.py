@@ -1,0 +1,195 @@
+"""Small multiples of notebooks 01 and 07: panels of blocks of coloured rows, in a grid that stays readable.
+
+A frame says where each estimate goes: `panel`, `block` and `hue` hold display names, in the order of first appearance.
+With few systems a panel is a group of evaluators, a block a label, a hue a system; with many a panel is a label and a
+block a system (`performance.arrange`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from textwrap import fill
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from helpers.display.names import COLORS, MARKERS
+from helpers.display.plots import HOLLOW, heatmap
+from helpers.display.style import INK, PAGE, handle, subplots
+
+#: height of one row and of the gap between blocks, in inches
+ROW, GAP = 0.105, 0.055
+Paint = Callable[[Axes, pd.DataFrame, str, str], None]
+
+
+def grid_figure(
+    rows: pd.DataFrame,
+    paint: Paint,
+    *,
+    xlabel: str = "",
+    columns: int = 4,
+    reference: float | None = None,
+    percent: bool = False,
+    sharex: bool = False,
+    keys: Sequence[mpl.lines.Line2D] = (),
+) -> Figure:
+    """Panels side by side, each with its blocks from top to bottom and in them a row for each hue.
+
+    rows : panel, block, hue, and what `paint` needs. paint : draws the rows of one hue, which have a column `y`, in a
+    colour with a marker. columns : panels beside each other. reference : where a line is drawn. percent : whether x is
+    a share. sharex : one axis for all panels. keys : further entries of the legend.
+    Panels with the same blocks share their names, and may stand closer.
+    """
+    placed = place(rows)
+    panels = dict(list(placed.groupby("panel", sort=False)))
+    names = [list(dict.fromkeys(part["block"])) for part in panels.values()]
+    shared = all(n == names[0] for n in names)
+    n = min(columns if shared else 2, len(panels))
+    heights = _heights([part["y"].max() + ROW for part in panels.values()], n)
+    each = 1.6 if n > 2 else 2.9
+    width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in names for b in part) + each * n + 0.3))
+    hues = list(dict.fromkeys(rows["hue"]))
+    styles = {hue: (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]) for i, hue in enumerate(hues)}
+    legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
+    lines = -(-len(legend) // _legend_columns(width, legend))
+    size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0)}
+    fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
+    for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
+        for hue, own in part.groupby("hue", sort=False):
+            paint(ax, own, *styles[hue])
+        _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
+        _axis(ax, reference, percent, n)
+        ax.set_title(fill(panel, int(width / n / 0.085)))
+        ax.tick_params(labelbottom=not sharex or k + n >= len(panels))
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    fig.supxlabel(xlabel, fontsize=8)
+    if legend:
+        fig.legend(handles=legend, loc="outside upper left", ncols=_legend_columns(width, legend))
+    return fig
+
+
+def _legend_columns(width: float, handles: Sequence[mpl.lines.Line2D]) -> int:
+    """As many columns as the texts of a legend above the figure leave room for."""
+    longest = max((len(h.get_label()) for h in handles), default=0)
+    return max(1, min(int(width / (0.068 * longest + 0.5)), len(handles)))
+
+
+def _heights(sizes: Sequence[float], n: int) -> list[float]:
+    """Of panels in lines of n, the height of each line."""
+    return [max(sizes[i : i + n]) for i in range(0, len(sizes), n)]
+
+
+def place(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` with `y`, inches from the top of the panel: hues in one order in every block, none left empty."""
+    order = {hue: i for i, hue in enumerate(dict.fromkeys(rows["hue"]))}
+    out = []
+    for _, part in rows.groupby("panel", sort=False):
+        y = 0.0
+        for _, block in part.groupby("block", sort=False):
+            present = sorted(set(block["hue"]), key=order.__getitem__)
+            at = {hue: y + ROW * (i + 0.5) for i, hue in enumerate(present)}
+            out.append(block.assign(y=[at[h] for h in block["hue"]]))
+            y += ROW * len(present) + GAP
+    return pd.concat(out)
+
+
+def _blocks(ax: Axes, part: pd.DataFrame, height: float, *, named: bool) -> None:
+    """Names of blocks on the y axis, and a light band behind every other one."""
+    ends = part.groupby("block", sort=False)["y"].agg(["min", "max"])
+    for low, high in ends.to_numpy()[1::2]:
+        ax.axhspan(low - (ROW + GAP) / 2, high + (ROW + GAP) / 2, color="#F4F4F4", zorder=-2, linewidth=0)
+    ax.set_yticks(ends.mean(axis=1), list(ends.index) if named else [])
+    ax.set_ylim(height, -GAP)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def _axis(ax: Axes, reference: float | None, percent: bool, panels: int) -> None:
+    if reference is not None:
+        ax.axvline(reference, color="#BBBBBB", linewidth=0.8, zorder=-1)
+    ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(4 if panels > 2 else 6, steps=[1, 2, 2.5, 5, 10]))
+    if percent:
+        ax.xaxis.set_major_formatter(lambda x, _: f"{round(100 * x, 6):g}%")
+    ax.grid(axis="x")
+
+
+def intervals(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
+    """Estimates with a thick interval and, just below, a thin one.
+
+    rows : y, estimate, ci_low, ci_high, ci_kind, and light_low, light_high where there is a second interval. A hollow
+    marker: the interval is a bound (dashed), or there is none.
+    """
+    hollow = rows["ci_kind"].isin(HOLLOW) | rows["ci_low"].isna()
+    for odd, part in rows.groupby(hollow):
+        style = (0, (2, 1.2)) if odd else "-"
+        ax.hlines(part["y"], part["ci_low"], part["ci_high"], color=color, linewidth=1.7, linestyle=style)
+        face = "white" if odd else color
+        ax.plot(part["estimate"], part["y"], marker, color=color, markersize=3.2, markerfacecolor=face, linestyle="")
+    if "light_low" in rows:
+        y = rows["y"] + 0.36 * ROW
+        ax.hlines(y, rows["light_low"], rows["light_high"], color=color, linewidth=0.8, alpha=0.6)
+
+
+def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
+    """Shares won as bars, shares tied as lighter ones behind; the intervals are those of the share won.
+
+    rows : y, estimate (won), tie, ci_low, ci_high, and light_low, light_high where there is a second interval.
+    """
+    y, won = rows["y"].to_numpy(), rows["estimate"].to_numpy(float)
+    ax.barh(y, won, 0.8 * ROW, color=color)
+    ax.barh(y, rows["tie"], 0.8 * ROW, left=won, color=color, alpha=0.3)
+    ax.hlines(y, rows["ci_low"], rows["ci_high"], color=INK, linewidth=1.1)
+    if "light_low" in rows:
+        ax.hlines(y + 0.25 * ROW, rows["light_low"], rows["light_high"], color=INK, linewidth=0.5)
+
+
+def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
+    """Entries of a legend that say what the intervals of `intervals` are, and what a hollow marker is."""
+    keys = [handle(thick, "#555555", "o", linewidth=1.7)]
+    if thin:
+        keys.append(handle(thin, "#555555", "", linewidth=0.8, alpha=0.7))
+    if rows["ci_kind"].isin(HOLLOW).any():
+        style = {"linestyle": (0, (2, 1.2)), "markerfacecolor": "white"}
+        keys.append(handle("a bound, or none", "#555555", "o", **style))
+    return keys
+
+
+def share_keys(thick: str, thin: str) -> list[mpl.lines.Line2D]:
+    """The same for `shares`."""
+    return [handle(thick, INK, "", linewidth=1.1), handle(thin, INK, "", linewidth=0.5)]
+
+
+def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str = "") -> Figure:
+    """Matrices of colours, with a text in each cell, as panels in a grid: two a line, or one where they are wide.
+
+    parts : title -> (values from 0 to 1, texts), rows and columns with display names. colour : what the colour says.
+    Columns are named below the last matrix that has them, rows on the left where the line shares them.
+    """
+    wide = max(values.shape[1] for values, _ in parts.values())
+    n = 1 if wide > 4 else min(2, len(parts))
+    heights = _heights([len(values) for values, _ in parts.values()], n)
+    size = {"width": PAGE if n > 1 or wide > 4 else 4.6, "height": 0.19 * sum(heights) + 0.4 * len(heights) + 1.5}
+    fig, axes = subplots(len(heights), n, squeeze=False, gridspec_kw={"height_ratios": heights}, **size)
+    shown = list(parts.items())
+    for k, (ax, (title, (values, texts))) in enumerate(zip(axes.flat, shown, strict=False)):
+        heatmap(values, ax, texts=texts, vmin=0, vmax=1)
+        below = shown[k + n][1][0] if k + n < len(shown) else None
+        left = shown[k - 1][1][0] if k % n else None
+        columns = [] if below is not None and list(below) == list(values) else list(values)
+        turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(np.arange(len(columns)) + 0.5, columns, **turned)
+        rows = [] if left is not None and list(left.index) == list(values.index) else list(values.index)
+        ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        ax.set_ylim(heights[k // n], 0)  # the same height for a row in all panels of a line
+        ax.set_title(fill(title, int(size["width"] / n / 0.095)))
+    for ax in axes.flat[len(parts) :]:
+        ax.axis("off")
+    bar = fig.colorbar(
+        axes.flat[0].collections[0], ax=axes, location="bottom", shrink=0.5, aspect=35, pad=0.02, label=colour
+    )
+    bar.ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
+    return fig

@@ -1,0 +1,57 @@
+"""What a notebook shows: plots, tables and prose, each complete with caption, alt text and reasons for gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from helpers.display import style, tables
+from helpers.study.store import Run
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure. name : stem of its files, unique in the notebook. alt : what it shows, with values."""
+
+    fig: Figure
+    name: str
+    alt: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. decimals : for all columns, or by column. why : reasons for missing cells, by column or by row."""
+
+    frame: pd.DataFrame
+    name: str
+    caption: str
+    decimals: int | Mapping[str, int] = 2
+    why: pd.Series | Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Markdown. Text from data files must be escaped (`text.plain`; templates do so themselves)."""
+
+    text: str
+
+
+View = Plot | Table | Prose
+
+
+def show(run: Run, *views: View | Iterable[View] | None) -> None:
+    """Show and store each view in order; None, empty tables and empty prose are passed over."""
+    for view in views:
+        if isinstance(view, Plot):
+            style.save(view.fig, view.name, alt=view.alt, run=run)
+        elif isinstance(view, Table):
+            if len(view.frame):
+                tables.show(view.frame, view.caption, view.name, run=run, decimals=view.decimals, why=view.why)
+        elif isinstance(view, Prose):
+            if view.text:
+                tables.say(view.text)
+        elif view is not None:
+            show(run, *view)

@@ -1,0 +1,154 @@
+"""Does it matter who evaluates? The results of notebook 08.
+
+As published (Finch, Finch and Choi 2024): for each pair of evaluator groups, the mean over pairs of systems of the
+absolute difference of effect sizes, from one annotation per item and group, with BCa intervals over scores. As we would
+defend it: the same difference compared with its distribution when judgements, or annotators, are permuted; corrected
+for noise; tested for equivalence; and its range when one annotator is left out or other annotations are picked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers.annotations.picks import picks
+from helpers.groups.alphas import alpha_between, alpha_within
+from helpers.groups.as_published import as_published
+from helpers.groups.conclusions import conclusions
+from helpers.groups.effects import KEY, for_each_label, published, without_one_annotator
+from helpers.groups.joint_resampling import resampled, resampled_two_way
+from helpers.groups.permutation_null import permutation_null
+from helpers.groups.pick_ranges import effect_ranges
+from helpers.groups.who_judged import comparable, group_counts
+from helpers.stats.multiplicity import adjust_rows
+from helpers.study.labels import Label
+from helpers.study.results import Results, collect
+from helpers.study.sections import GroupEffects, Scope
+
+#: identifies a difference between groups
+PAIR = [*KEY, "group", "group_b"]
+#: what qualifies a difference: statistic, values of its keys, names of its columns in `differences`
+_QUALIFIED = (
+    ("group_difference_null", {"exchange": "judgement", "point": "mean"}, {"estimate": "null_mean"}),
+    ("group_difference_null", {"exchange": "judgement", "point": "q95"}, {"estimate": "null_q95"}),
+    ("group_difference_test", {"exchange": "judgement"}, {"estimate": "tested", "p_value": "p"}),
+    ("group_difference_test", {"exchange": "judgement"}, {"p_adjusted": "p_adjusted"}),
+)
+_QUALIFIED_PRIMARY = (
+    ("group_difference_test", {"exchange": "annotator"}, {"p_adjusted": "p_people"}),
+    ("group_difference_debiased", {"scale": "root"}, {"estimate": "debiased"}),
+    ("group_difference_debiased", {"scale": "root"}, {"ci_low": "debiased_low", "ci_high": "debiased_high"}),
+    ("equivalence_margin", {}, {"estimate": "margin", "p_adjusted": "p_margin"}),
+    ("group_difference", {"over": "people"}, {"ci_low": "without_low", "ci_high": "without_high"}),
+    ("group_difference", {"over": "picks", "scope": None}, {"ci_low": "picks_low", "ci_high": "picks_high"}),
+)
+#: verdicts on a difference between groups
+DIFFERS, EQUIVALENT, BOTH = "different", "equivalent", "different, within the margin"
+UNDECIDED, UNTESTED = "inconclusive", "no test"
+
+
+def primary_pick(annotations: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The study's own pick of one annotation per item and group."""
+    return next(picks(annotations, 1, seed))
+
+
+def analyse(
+    annotations: pd.DataFrame,
+    labels: Sequence[Label],
+    options: GroupEffects,
+    *,
+    scope: Scope | None = None,
+    pick_seed: int,
+    permute_seed: int,
+    **boot: float,
+) -> Results:
+    """All results of notebook 08.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Of `comparable`.
+    labels : sequence of Label
+    options : GroupEffects
+        Margin, numbers of permutations, picks and resamples, and the paper whose values are computed by its own pick.
+    scope : Scope, optional
+        What the paper left out.
+    pick_seed, permute_seed : int
+        Of the pick of one annotation per item; of permutations and of the picks to range over.
+    boot
+        n_resamples, confidence, seed.
+    """
+    permutations = {"seed": permute_seed, "n_permutations": options.n_permutations}
+    picked = primary_pick(annotations, pick_seed)
+    people = comparable(picked[picked["annotator_known"] & (picked["annotator_kind"] == "human")])
+    results = collect(
+        for_each_label(published, picked, **boot),
+        for_each_label(resampled, picked, margin=options.margin, **boot),
+        for_each_label(resampled_two_way, people, **boot | {"n_resamples": options.people_resamples}),
+        for_each_label(permutation_null, picked, **permutations),
+        for_each_label(permutation_null, picked, exchange="annotator", **permutations),
+        for_each_label(without_one_annotator, people),
+        for_each_label(effect_ranges, annotations, seed=permute_seed, n_picks=options.n_picks),
+        alpha_within(annotations, labels, **boot),
+        alpha_between(picked, labels, **boot),
+        group_counts(annotations),
+    )
+    results = collect(results, conclusions(results, options.margin))
+    if options.paper:
+        seeds = {"pick_seed": pick_seed, "permute_seed": permute_seed}
+        results = collect(results, *as_published(annotations, labels, options, scope, **seeds, **boot))
+    return _adjusted(results)
+
+
+def _adjusted(results: Results) -> Results:
+    """Tests of difference and of equivalence with Holm's p-values over all labels and pairs of groups of a method."""
+    families = {"group_difference_test": ["exchange", "scope", "pick"], "equivalence_margin": []}
+    for statistic, keys in families.items():
+        frame = results[statistic]
+        by = ["corpus", "method", *keys]
+        tested = frame.groupby(by, dropna=False)["p_value"].transform("count") > 0
+        done = adjust_rows(frame[tested], by, "labels and pairs of groups of a method")
+        results |= collect(pd.concat([frame[~tested], done]).assign(statistic=statistic))
+    return results
+
+
+def differences(results: Results, confidence: float, **variant: str) -> pd.DataFrame:
+    """One row per label and two groups: the difference as published, and what qualifies it.
+
+    Parameters
+    ----------
+    results : Results
+    confidence : float
+        1 minus the level of the tests.
+    variant
+        `scope` and `pick` of the values as published; none: the primary analysis.
+
+    Returns
+    -------
+    DataFrame with PAIR, n, n_annotators, estimate, ci_low, ci_high, null_mean, null_q95, exceeds (whether the tested
+    difference exceeds null_q95; missing without a test), p, p_adjusted; for the primary analysis also p_people,
+    debiased, debiased_low, debiased_high, margin, p_margin, without_low, without_high, picks_low, picks_high, verdict.
+    """
+    variant = {"scope": None, "pick": None} | variant
+    out = results.select("group_difference", resample="score", **variant).set_index(PAIR)
+    out = out[["level", "n", "n_annotators", "estimate", "ci_low", "ci_high"]]
+    primary = variant["pick"] is None
+    qualified = [(statistic, keys | variant, columns) for statistic, keys, columns in _QUALIFIED]
+    for statistic, keys, columns in (*qualified, *(_QUALIFIED_PRIMARY if primary else ())):
+        out = out.join(results.select(statistic, **keys).set_index(PAIR)[list(columns)].rename(columns=columns))
+    exceeds = (out["tested"] > out["null_q95"]).astype("boolean")
+    out["exceeds"] = exceeds.where(out["null_q95"].notna() & out["tested"].notna())
+    if primary:
+        p_values = zip(out["p_adjusted"], out["p_margin"], strict=True)
+        out["verdict"] = [verdict(p, q, 1 - confidence) for p, q in p_values]
+    return out.reset_index()
+
+
+def verdict(p_difference: float, p_equivalence: float, level: float) -> str:
+    """What both tests say together, at a level below which a p-value is significant."""
+    if np.isnan(p_difference) and np.isnan(p_equivalence):
+        return UNTESTED
+    differs, same = p_difference < level, p_equivalence < level
+    return BOTH if differs and same else DIFFERS if differs else EQUIVALENT if same else UNDECIDED

@@ -1,0 +1,108 @@
+"""Tables of notebook 08."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from helpers.display import tables
+from helpers.display.names import DisplayNames
+from helpers.display.text import percent, span
+from helpers.display.views import Prose, Table
+from helpers.groups.analysis import differences
+from helpers.groups.pick_ranges import inside
+from helpers.study.results import Results
+
+_SIZES = {"evaluators_of_method": "Evaluators", "evaluated": "Evaluated once or twice"}
+_SIZES |= {"doubly_annotated": "Evaluated twice"}
+_UNDEFINED = "An effect size is undefined for these data."
+_NO_PEOPLE = "Fewer than two annotators in a group, or annotators are positions."
+_WHY = {
+    **dict.fromkeys(
+        ("Difference", "Expected by chance", "Noise-corrected", "Smallest margin", "Over picks"), _UNDEFINED
+    ),
+    **dict.fromkeys(("p, annotators (Holm)", "Without one annotator"), _NO_PEOPLE),
+}
+
+
+def ordered(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Rows by method and label, single groups before pairs of groups, with `groups`, the display names of both."""
+    pairs = [[g for g in pair if isinstance(g, str)] for pair in zip(rows["group"], rows["group_b"], strict=True)]
+    pairs = [sorted(pair, key=lambda g: names.position("group", g)) for pair in pairs]
+    titles = [" / ".join(names.name("group", g) for g in pair) for pair in pairs]
+    place = [(len(pair), *(names.position("group", g) for g in pair)) for pair in pairs]
+    rows = rows.assign(groups=titles, place=place).sort_values("place", kind="stable")
+    return rows.loc[names.sort(rows.drop(columns="group")).index]
+
+
+def named(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Corpus (where several), method, label and groups of `ordered` rows, as readers know them."""
+    return names.named(rows[["corpus", "method", "label"]]).assign(Groups=rows["groups"])
+
+
+def who_judged(results: Results, names: DisplayNames, payments: Mapping[str, Mapping], currency: str) -> Table:
+    """Numbers of evaluators and evaluated dialogues or pairs, and payments, as Table 2 of Finch et al. 2024."""
+    counts = results.select("count", scope=None).dropna(subset="method")
+    wide = names.sort(tables.pivot(counts, ["corpus", "group", "method"], "what", _SIZES))
+    paid = [payments.get(g, {}).get(m) for g, m in zip(wide["group"], wide["method"], strict=True)]
+    payment = f"Payment per work unit ({currency})"
+    # payments that differ by task are not one number
+    wide[payment] = pd.Series([p if isinstance(p, float) else None for p in paid], wide.index, dtype=float)
+    why = {"Evaluators": "Annotators are positions in a list.", payment: "The YAML states none, or one per task."}
+    caption = "Evaluators, and dialogues or pairs evaluated, for labels judged by at least two groups."
+    return Table(names.named(wide), "groups", caption, why=why)
+
+
+def compared(results: Results, names: DisplayNames, confidence: float) -> Table:
+    """Every difference between groups with tests and robustness."""
+    rows = ordered(differences(results, confidence), names)
+    out = _differences(rows, names)
+    out["p, annotators (Holm)"] = rows["p_people"]
+    ends = {"estimate": rows["debiased"], "ci_low": rows["debiased_low"], "ci_high": rows["debiased_high"]}
+    out["Noise-corrected"] = tables.intervals(pd.DataFrame(ends)).where(rows["debiased"].notna())
+    for name, heading in (("without", "Without one annotator"), ("picks", "Over picks")):
+        ends = zip(rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
+        out[heading] = [span(pair) if pd.notna(pair[0]) else None for pair in ends]
+    out["Smallest margin"] = rows["margin"]
+    out["Verdict"] = rows["verdict"]
+    caption = f"Differences between groups ({percent(confidence)} CI as published), expected by chance, and robustness."
+    return Table(out, "differences", caption, {c: 3 for c in out if c.startswith("p")}, _WHY)
+
+
+def figure_one(results: Results, names: DisplayNames, confidence: float) -> Table:
+    """The differences of Figure 1 of the paper, by its own pick."""
+    rows = ordered(differences(results, confidence, scope="paper", pick="paper"), names)
+    caption = "The differences in Figure 1 for the groups in these data, and the values expected by chance."
+    return Table(_differences(rows, names), "figure1", caption, {"p (Holm)": 3}, _WHY)
+
+
+def _differences(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    out = named(rows, names)
+    out["Difference"] = tables.intervals(rows).where(rows["estimate"].notna())
+    columns = {"null_mean": "Expected by chance", "null_q95": "95% chance limit", "p_adjusted": "p (Holm)"}
+    return out.join(rows[list(columns)].rename(columns=columns))
+
+
+def alphas(results: Results, names: DisplayNames) -> Table | Prose:
+    """Alpha within and between groups."""
+    rows = ordered(agreement(results), names)
+    if rows.empty:
+        return Prose("No item was judged twice, within a group or by two groups.")
+    out = named(rows, names).assign(Items=rows["n"].astype("Int64"), Alpha=tables.intervals(rows), Note=rows["note"])
+    return Table(out, "alpha", "Krippendorff's alpha within and between groups, with 95% CI over dialogues or pairs.")
+
+
+def agreement(results: Results) -> pd.DataFrame:
+    """The rows of alpha of the primary analysis, with the interval over dialogues or pairs."""
+    return results.select("alpha", resample=["dialogue", "pair"], scope=None, pick=None)
+
+
+def over_picks(results: Results, printed: pd.DataFrame) -> Table:
+    """Printed values that depend on a random pick, with the range over picks."""
+    rows = inside(printed, results)
+    out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
+    out["Range over picks"] = [span(ends) for ends in zip(rows["low"], rows["high"], strict=True)]
+    out["Inside"] = rows["inside"]
+    out["Other labels inside"] = [percent(share) for share in rows["wrong_inside"]]
+    return Table(out, "picks", "Printed values that depend on a random pick, and their range over picks.")

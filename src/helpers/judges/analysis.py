@@ -1,0 +1,62 @@
+"""Can a model judge in place of people? The results of notebook 13.
+
+Three questions, from the weakest to the one that matters. Does the judge mark what people mark (`detection`)? Does it
+agree with one person as another person does (`judge_alpha`)? Would the rates of systems, their differences and their
+order be the same (`replacement`)? Each is compared with what changes when one person replaces another, the least that
+any replacement can be expected to change. The alternative annotator test is in `alternative_annotator`.
+
+Everything resamples dialogues, as turns of one dialogue are not independent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from helpers.judges.alternative_annotator import winning_rates
+from helpers.judges.detection import detection
+from helpers.judges.items import LABEL, judged_items
+from helpers.judges.judge_alpha import judge_alpha
+from helpers.judges.replacement import conclusions, replacement
+from helpers.study.labels import Label
+from helpers.study.results import Results, collect
+
+
+def analyse(
+    annotations: pd.DataFrame,
+    labels: Iterable[Label],
+    *,
+    seed: int,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    cost: float = 0.15,
+    min_items: int = 30,
+) -> Results:
+    """All results of notebook 13, for every label and judge with items that the judge and at least two people judged.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Columns of `schema.ANNOTATIONS`.
+    labels : iterable of Label
+    cost, min_items
+        Of the alternative annotator test, see `alternative_annotator.left_out`.
+    """
+    labels, boot = list(labels), {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
+    kernels = (detection, judge_alpha, replacement)
+    results = collect(
+        r for items in judged_items(annotations, labels) for kernel in kernels for r in kernel(items, **boot)
+    )
+    for statistic in {"positive_agreement", "negative_agreement"} & set(results):
+        rows = results[statistic]  # people compared with each other come once per judge
+        repeated = rows["metric"].isna() & rows.duplicated([*LABEL, "against"])
+        results[statistic] = rows[~repeated]
+    return collect(results, conclusions(results), winning_rates(annotations, labels, cost=cost, min_items=min_items))
+
+
+def judge_titles(groups: dict, annotations: pd.DataFrame) -> dict[str, str]:
+    """Judge -> display name: that of the YAML's group that holds it alone, else its id."""
+    judges = annotations.loc[annotations["annotator_kind"] != "human", "annotator"].unique()
+    alone = {g.annotators[0]: g.title for g in groups.values() if len(g.annotators) == 1 and g.title}
+    return {judge: alone.get(judge, judge) for judge in sorted(judges)}

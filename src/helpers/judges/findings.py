@@ -1,0 +1,65 @@
+"""What notebook 13 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from helpers.display.names import DisplayNames
+from helpers.display.text import Phrases
+from helpers.display.views import Prose
+from helpers.judges.replacement import SECOND
+from helpers.study.results import Results
+
+_PHRASES = Phrases(__package__)
+
+
+def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
+    """The headline: changes of rates and differences; conclusions about systems; agreement; the alternative annotator
+    test."""
+    judges = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
+    judges = {title: part for title, part in judges.items() if len(part["judge_alpha"])}
+
+    def say(passage: str, facts: Callable[[Results], dict], **more: object) -> Prose:
+        return Prose(_PHRASES.say(passage, judges={title: facts(part) for title, part in judges.items()}, **more))
+
+    yield say("headline", _changes, level=confidence)
+    yield say("conclusions", _conclusions)
+    yield say("agreement", lambda part: _agreement(part, names), level=confidence)
+    yield say("alternative", _test, cost=cost)
+
+
+def _of(results: Results, judge: str) -> Results:
+    return Results({statistic: frame[frame["metric"] == judge] for statistic, frame in results.items()})
+
+
+def _changes(part: Results) -> dict:
+    """How many rates and differences of systems change significantly, by the judge and by another person."""
+    out = {}
+    for what in ("rate_change", "contrast_change"):
+        rows = part[what]
+        beyond = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+        by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
+        out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
+    return out
+
+
+def _conclusions(part: Results) -> dict[str, int]:
+    return part["judge_conclusions"].groupby("verdict")["estimate"].sum().astype(int).to_dict()
+
+
+def _agreement(part: Results, names: DisplayNames) -> dict:
+    """On how many labels the judge agrees with a person less, and more, than people do; where it comes closest."""
+    gaps = part.select("judge_alpha", pair="difference").dropna(subset="ci_low")
+    counts = {"n": len(gaps), "less": int((gaps["ci_high"] < 0).sum()), "more": int((gaps["ci_low"] > 0).sum())}
+    if gaps.empty:
+        return counts
+    best = gaps.loc[gaps["estimate"].idxmax()]
+    return counts | {"label": names.name("label", best["label"], best["method"]), "row": best.to_dict()}
+
+
+def _test(part: Results) -> dict:
+    """On how many labels the judge wins the alternative annotator test, and why it does not apply to others."""
+    rows = part["winning_rate"]
+    won = rows[rows["estimate"] >= 0.5].groupby("test").size().to_dict()
+    done = int(rows["estimate"].notna().sum()) // 2
+    return {"n": done, "wins": {"items": 0, "dialogues": 0} | won, "reasons": rows["note"].value_counts().to_dict()}

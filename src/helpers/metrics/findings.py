@@ -1,0 +1,65 @@
+"""What notebook 09 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import pandas as pd
+
+from helpers.display.names import DisplayNames
+from helpers.display.text import Phrases
+from helpers.display.views import Prose
+from helpers.metrics.analysis import DATA_SET, data_sets, overall
+from helpers.metrics.tables import best_against_others
+from helpers.metrics.text_metrics import INSTALL, METRICS, not_installed
+from helpers.study.results import Results
+
+_PHRASES = Phrases(__package__)
+
+
+def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
+    """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
+    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles["method"]).items()]
+    yield Prose(_PHRASES.say("headline", sets=[s for s in sets if s["n"]]))
+    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in sets if s["n"]])))
+    yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
+    means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
+    yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
+
+
+def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
+    """Where the metrics are from, and what could not be computed. own : scores computed from the texts. asked : metrics
+    to be computed if possible."""
+    computed, absent = set(own["metric"]), not_installed(asked)
+    facts = {"n_given": len(set(scores["metric"]) - computed), "n_computed": len(computed), "corpora": list(corpora)}
+    facts["no_texts"] = not computed and len(asked) > len(absent)
+    absent = [METRICS[m].title for m in absent]
+    return Prose(_PHRASES.say("sources", **facts, absent=[] if facts["no_texts"] else absent, install=INSTALL))
+
+
+def _best(name: str, part: Results, names: DisplayNames) -> dict:
+    """The metric with the largest correlation of a data set, and from how many others it differs."""
+    ranked = overall(part).dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")
+    if ranked.empty:
+        return {"n": 0}
+    best, tests = ranked.iloc[0], best_against_others(part)
+    facts = {"name": name, "n": len(ranked), "metric": (*best[DATA_SET], best["metric"]), "row": best.to_dict()}
+    facts |= {"n_tests": len(tests), "n_differ": int((tests["p_adjusted"] < 0.05).sum())}
+    return facts | {"best": names.name("metric", best["metric"])}
+
+
+def _ceiling(results: Results, best: list[tuple]) -> dict:
+    """Ceilings of data sets, and on how many labels the best metrics agree less or more than the one left out."""
+    gaps = results.select("replaceability", of="difference").dropna(subset="ci_low")
+    gaps = gaps[pd.MultiIndex.from_frame(gaps[[*DATA_SET, "metric"]]).isin(best)] if best else gaps.iloc[:0]
+    tops = results["reliability_ceiling"].groupby(DATA_SET)["estimate"].mean(skipna=False)
+    counts = {"n": len(gaps), "worse": int((gaps["ci_high"] < 0).sum()), "better": int((gaps["ci_low"] > 0).sum())}
+    return counts | {"ceilings": list(tops.dropna()), "n_sets": len(best)}
+
+
+def _length(means: pd.DataFrame) -> dict:
+    """Correlations of the number of words, and how many other metrics have a smaller one in the same data set."""
+    length = means[means["metric"] == "length"].set_index(DATA_SET)["estimate"]
+    others = means[means["metric"] != "length"].set_index(DATA_SET)["estimate"]
+    reference = length.reindex(others.index)
+    return {"values": list(length), "n": int(reference.notna().sum()), "below": int((others < reference).sum())}

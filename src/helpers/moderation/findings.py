@@ -1,0 +1,67 @@
+"""What notebook 12 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from helpers.display.names import DisplayNames
+from helpers.display.text import Phrases
+from helpers.display.views import Prose
+from helpers.moderation.tables import category_titles
+from helpers.study.results import Results
+
+_PHRASES = Phrases(__package__)
+
+
+def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: float = 0.05) -> Iterator[Prose]:
+    """Which systems' replies are preferred; agreement of annotators; flagged replies; dependence of judgements."""
+    rows = results["moderation_lead"]
+    found = rows[rows["p_adjusted"] < alpha]
+    pairs = zip(found["estimate"], found["system"], found["system_b"], strict=True)
+    better = [[names.name("system", s) for s in ((a, b) if lead > 0 else (b, a))] for lead, a, b in pairs]
+    yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated))
+    yield Prose(_PHRASES.say("agreement", **_agreement(results)))
+    rates = [
+        (names.name("system", r["system"]), r) for _, r in results["flagged_rate"].sort_values("estimate").iterrows()
+    ]
+    yield Prose(_PHRASES.say("flagged", rates=rates))
+    yield Prose(_PHRASES.say("widths", **_widths(results)))
+
+
+def _agreement(results: Results) -> dict:
+    """Kappa, alphas, and the category whose share differs most between annotators."""
+    kappa, alpha = results.select("fleiss_kappa", resample="item"), results["alpha"].drop_duplicates("measurement")
+    shares = results["annotator_score_share"].groupby("score")["estimate"].agg(["min", "max"])
+    if kappa.empty:
+        return {"kappa": None, "alphas": [], "category": "", "low": 0, "high": 0}
+    widest = (shares["max"] - shares["min"]).idxmax()
+    facts = {"kappa": kappa.iloc[0].to_dict(), "category": category_titles([widest])[widest]}
+    facts["alphas"] = list(zip(alpha["measurement"], alpha["estimate"], strict=True))
+    return facts | {"low": shares.at[widest, "min"], "high": shares.at[widest, "max"]}
+
+
+def _widths(results: Results) -> dict:
+    """Widths of intervals over prompts, and over items, as ratios of those of independent judgements."""
+    rows = results.select("moderation_share", data=None, system_b=None)
+    rows = rows.assign(width=rows["ci_high"] - rows["ci_low"])
+    wide = rows.pivot_table(index=["corpus", "system", "outcome"], columns="interval", values="width")
+    if wide.empty:
+        return {"ratios": [], "mean": 1, "copies": 1}
+    ratios = wide["context"] / wide["n"]
+    return {"ratios": list(ratios), "mean": ratios.mean(), "copies": (wide["items"] / wide["n"]).mean()}
+
+
+def from_print(results: Results, names: DisplayNames, printed: pd.DataFrame) -> Prose:
+    """What the printed numbers imply: the range of kappa, and how many shares of wins are smaller than the largest."""
+    reported = printed[(printed["unit"] == "fleiss_kappa") & (printed["element"] == "Text 3.2")].iloc[0]
+    ends = results["kappa_bound"].set_index("end")["estimate"]
+    half = 0.5 * 10.0 ** -reported["decimals"]
+    fits = ends["low"] <= reported["value"] + half and ends["high"] >= reported["value"] - half
+    facts = {"low": ends["low"], "high": ends["high"], "fits": fits, "reported": reported["printed"], "below": {}}
+    for interval in ("n", "items"):
+        wins = results.select("moderation_share", data="printed", outcome="wins", interval=interval).set_index("system")
+        best = wins["estimate"].idxmax()
+        facts["below"][interval] = int((wins["ci_high"].drop(best) < wins.at[best, "ci_low"]).sum())
+    return Prose(_PHRASES.say("from_print", **facts, best=names.name("system", best), others=len(wins) - 1))

@@ -1,0 +1,200 @@
+"""Do our own tests and intervals perform as stated? The results of notebook 80.
+
+As published: the tests and intervals of the papers, which take turns of a dialogue as independent. As we would defend
+it: permutation tests of dialogue values, and intervals over dialogues (interactors) with exact bounds where values are
+rare. Both are applied to samples for which the truth is known.
+
+Everything concerns one corpus and evaluator group, the one with most items judged twice. Groups are compared where two
+of them judged the same dialogues; correlations need people who rated dialogues of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from helpers.annotations import dialogue_values as values
+from helpers.annotations import picks
+from helpers.operating_characteristics import alpha_coverage
+from helpers.operating_characteristics import estimate_coverage as estimates
+from helpers.operating_characteristics.alpha_coverage import Repeated, evenly
+from helpers.operating_characteristics.monte_carlo import Plan, Row
+from helpers.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
+from helpers.sensitivity.contrasts import Panel, panel
+from helpers.study.labels import Label
+from helpers.study.results import Results, collect
+from helpers.study.schema import ITEM
+from helpers.study.sections import Operating
+
+#: dialogues per sample, and per system and sample for groups, at most: larger samples take long and add little
+MOST_UNITS, MOST_SHARED = 200, 50
+#: turns whose ratings form more patterns than this are not resampled one by one
+MOST_PATTERNS = 40
+#: share of items disagreed on, and items, where the bound for (nearly) perfect agreement is tried
+NEAR_PERFECT = {"disagreement": 0.02, "n": 34}
+#: methods whose values of a dialogue are compared between groups, in order of preference
+SHARED_METHODS = ("dialogue_likert", "turn_likert", "dialogue_rating", "turn_rating")
+
+
+@dataclass(frozen=True)
+class Material:
+    """What samples are drawn from.
+
+    twice : labels judged twice by `group`. panels : one per method. all_values : dialogue values of every group of the
+    corpus, one annotation per item. design : labels against quality as interactors rated it, or None.
+    """
+
+    corpus: str
+    group: str
+    twice: list[Repeated]
+    panels: list[Panel]
+    all_values: pd.DataFrame
+    design: values.Design | None
+
+
+def analyse(
+    annotations: pd.DataFrame,
+    dialogues: pd.DataFrame,
+    labels: list[Label],
+    sizes: Operating,
+    *,
+    systems: list[str],
+    first: int | None,
+    pick: int,
+    confidence: float,
+    seed: int,
+) -> Results:
+    """Type I error rates and power of tests, and coverage of intervals, as far as the data allow.
+
+    Parameters
+    ----------
+    annotations, dialogues : DataFrame
+        Those of the evaluation itself.
+    sizes : Operating
+        Numbers of runs and resamples, and sizes of samples.
+    systems : list of str
+        In the order of figures.
+    first : int or None
+        Annotations per item that agreement uses, as in notebook 03.
+    pick : int
+        Seed of the study's pick of one annotation per item.
+
+    Returns
+    -------
+    Results: null_rejection, power, false_crossing, interval_coverage, interval_width, interval_power, top_share,
+    group_difference_bias.
+
+    Raises
+    ------
+    ValueError
+        If no item was judged twice.
+    """
+    data = material(annotations, dialogues, labels, systems=systems, first=first, pick=pick)
+    plan = Plan(sizes.n_runs, sizes.n_resamples, seed, confidence)
+    parts = (_tests, _agreement, _estimates, _correlations, _groups)
+    rows = (row for part in parts for row in part(data, plan, sizes))
+    return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
+
+
+def material(
+    annotations: pd.DataFrame,
+    dialogues: pd.DataFrame,
+    labels: list[Label],
+    *,
+    systems: list[str],
+    first: int | None,
+    pick: int,
+) -> Material:
+    """Choose and prepare what is simulated from; arguments as for `analyse`."""
+    people = annotations[annotations["annotator_kind"] == "human"]
+    size = people.groupby([*ITEM, "group"], dropna=False, sort=False)["score"].transform("size")
+    often = people[size >= 2].groupby(["corpus", "group"])["score"].size()
+    if often.empty:
+        raise ValueError("no item was judged twice by people of one group")
+    corpus, group = often.idxmax()
+    here = people[people["corpus"] == corpus]
+    found = values.dialogue_values(next(picks.picks(here, 1, pick)))
+    own = found[found["group"] == group]
+    order = dict.fromkeys([*systems, *sorted({*own["system"], *own["system_b"].dropna()})])
+    panels = [panel(own, method, list(order)) for method in dict.fromkeys(own["method"])]
+    twice = alpha_coverage.repeated(here[here["group"] == group], labels, first)
+    talks = dialogues[dialogues["corpus"] == corpus]
+    return Material(corpus, group, twice, panels, found, _design(found, own, talks))
+
+
+def _design(found: pd.DataFrame, own: pd.DataFrame, dialogues: pd.DataFrame) -> values.Design | None:
+    """The other labels against the interactors' own rating of quality, where there is one."""
+    if not len(dialogues):
+        return None
+    who = values.interactors(dialogues)
+    rated = values.own_values(found, who)
+    target = rated[(rated["label"] == "quality") & rated["dialogue_b"].isna()]
+    if target.empty or target.duplicated("dialogue").any() or target["dialogue"].map(who).nunique() < estimates.LEAST:
+        return None
+    return values.dialogue_design(own, target, who)
+
+
+def _tests(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+    for one in data.panels:
+        if size := placebo_size(one, plan):
+            yield from size
+            yield from power_curves(one, plan, sizes=sizes.conversations)
+            yield from false_crossings(one, plan, n=max(sizes.conversations))
+
+
+def _agreement(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+    done, chosen = set(), alpha_coverage.by_prevalence(data.twice, sizes.labels)
+    inside = [one.n_dialogues < len(one.clusters) for one in chosen]  # several items lie within a dialogue
+    for one, nested in zip(chosen, inside, strict=True):
+        own = min(one.n_dialogues, MOST_UNITS)
+        if not nested or one.marks or all(inside):  # otherwise ratings of dialogues show the same, and faster
+            items = sorted({*sizes.items} if nested else {*sizes.items, own})
+            yield from alpha_coverage.alpha_over_items(one, plan, sizes=items, marks=sizes.marks)
+        if nested and (one.marks or one.label.method not in done):
+            # ratings of turns: one label only, and none of very many patterns, as resampling their turns takes long
+            dialogues = sorted({n for n in sizes.dialogues if n < own} | {own})
+            turns = [own] if len(one.found.weights) <= MOST_PATTERNS else []
+            yield from alpha_coverage.alpha_over_dialogues(one, plan, sizes=dialogues, turns=turns)
+        done.add(one.label.method)
+    for one in ([one for one in chosen if one.mirrored] or chosen)[:1]:
+        yield from alpha_coverage.alpha_near_perfect(one, plan, **NEAR_PERFECT)
+
+
+def _estimates(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+    """Rates and means of labels from the lowest to the highest mean; ranks of the first method's middle label."""
+    ranked = False
+    for one in data.panels:
+        if one.unit == "pair":
+            continue
+        order = np.argsort(one.total.sum(axis=0) / np.maximum(one.n.sum(axis=0), 1), kind="stable")
+        rows = [
+            row
+            for i in evenly(len(order), sizes.labels)
+            for row in estimates.estimate_coverage(one, int(order[i]), plan)
+        ]
+        yield from rows
+        if rows and not ranked:
+            yield from estimates.first_place(one, int(order[len(order) // 2]), plan)
+        ranked |= bool(rows)
+
+
+def _correlations(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+    """Four labels from the weakest to the strongest correlation, on which the coverage of an interval depends."""
+    if data.design is not None:
+        r = data.design.x.corrwith(pd.Series(data.design.y, index=data.design.x.index)).abs().dropna().sort_values()
+        for i in evenly(len(r), 4):
+            yield from estimates.correlation_coverage(data.design, r.index[i], plan)
+
+
+def _groups(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+    if found := estimates.most_shared(data.all_values, SHARED_METHODS):
+        method, *groups = found
+        known = data.all_values.loc[data.all_values["method"] == method, "label"]
+        label = "quality" if "quality" in set(known) else known.iloc[0]
+        scores = estimates.shared_scores(data.all_values, method, label, tuple(groups))
+        scores = [x[:MOST_SHARED] for x in scores if len(x) >= estimates.LEAST]
+        if len(scores) >= 2:
+            yield from estimates.group_coverage(scores, label, method, tuple(groups), plan)

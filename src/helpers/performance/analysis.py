@@ -1,0 +1,221 @@
+"""How good are the systems? The results of notebook 07.
+
+As published (Finch et al. 2023, Figures 4 to 8): rates with Wilson intervals, means with Student's t intervals, shares
+of comparisons won and tied against all others, treating every score as independent. As we would defend it: the same
+estimates with whole dialogues resampled, ranks with simultaneous intervals, and how much estimates depend on which
+annotation of an item is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from helpers.annotations import picks
+from helpers.annotations.scores import identities, numbered
+from helpers.performance import bradley_terry, ranking, rates
+from helpers.study.labels import Label
+from helpers.study.results import Results, collect
+from helpers.study.schema import SYSTEM_CELL, unordered
+
+#: what responses of several systems may share, the widest first
+SHARED = ("session", "context")
+#: statistics of one system, with an interval over clusters and one for independent scores
+SCORES = ("rate", "mean", "share")
+LIGHT, PICKS = ["light_low", "light_high"], ["pick_low", "pick_high"]
+#: intervals that do not resample clusters, and the columns their ends have in figures and tables
+OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
+
+
+def chosen(annotations: pd.DataFrame, unranked: Collection[str] = ()) -> pd.DataFrame:
+    """The judgements that are about systems, with a column `pair` that names the two dialogues compared.
+
+    Models are left out of groups that have people. So are comparisons of a system with itself, or with one that is not
+    ranked (people, dummies), because they say nothing about how ranked systems compare.
+    """
+    human = annotations["annotator_kind"] == "human"
+    with_people = human.groupby([annotations["corpus"], annotations["group"]]).transform("any")
+    outside = annotations["system"].isin(list(unranked)) | annotations["system_b"].isin(list(unranked))
+    useless = annotations["dialogue_b"].notna() & (outside | (annotations["system"] == annotations["system_b"]))
+    out = annotations[(human | ~with_people) & ~useless]
+    both = unordered(out[out["dialogue_b"].notna()])
+    return out.assign(pair=both["low"].astype(str) + " and " + both["high"].astype(str))
+
+
+def with_interactors(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+    """`annotations` with `interactor`, who talked in the dialogue; missing where that is not known."""
+    who = dialogues.dropna(subset="interactor").drop_duplicates(["corpus", "dialogue"])
+    who = who.set_index(["corpus", "dialogue"])["interactor"]
+    places = pd.MultiIndex.from_frame(annotations[["corpus", "dialogue"]])
+    return annotations.assign(interactor=who.reindex(places).to_numpy(object))
+
+
+def analyse(
+    judged: pd.DataFrame,
+    labels: Iterable[Label],
+    unranked: Collection[str] = (),
+    *,
+    all_annotations: bool,
+    n_picks: int,
+    pick_seed: int,
+    strength_resamples: int,
+    seed: int,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Results:
+    """All results of notebook 07.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `chosen`, with `interactor` (`with_interactors`).
+    unranked : collection of str
+        Systems that are not ranked: people, dummies.
+    all_annotations : bool
+        Use all annotations of an item; else one, picked at random (`pick_seed`), and `n_picks` such picks for their
+        effect.
+    n_resamples, strength_resamples : int
+        Bootstrap resamples; those of Bradley-Terry strengths, which cost more.
+    """
+    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
+    one = judged if all_annotations else next(picks.picks(judged, 1, pick_seed))
+    unit = interval_unit(one)
+    over_clusters = collect(rates.clustered(one, unit=unit, **boot))
+    return collect(
+        over_clusters,
+        ranked(one, labels, unranked, strength_resamples=strength_resamples, **boot),
+        over_systems(one, over_clusters["rate"], unranked, unit=unit, **boot),
+        rates.published(one, confidence=confidence),
+        () if all_annotations else over_picks(judged, n=n_picks, seed=pick_seed),
+        design_effects_of_people(one),
+    )
+
+
+def interval_unit(annotations: pd.DataFrame) -> str:
+    """What intervals of one system resample: the dialogue, or the session or context where a system has several
+    dialogues in one (parts of one chat, for example), which are then not independent."""
+    for column in SHARED:
+        if annotations[column].notna().all():
+            dialogues = annotations.drop_duplicates(["corpus", "system", "dialogue"])
+            if dialogues.duplicated(["corpus", "system", column]).any():
+                return column
+    return "dialogue"
+
+
+def ranking_unit(annotations: pd.DataFrame) -> str:
+    """What ranks resample: the session or context that systems share, else the dialogue, or the pair if compared."""
+    for column in SHARED:
+        if len(annotations) and annotations[column].notna().all():
+            return column
+    return "pair" if len(annotations) and annotations["dialogue_b"].notna().all() else "dialogue"
+
+
+def ranked(
+    annotations: pd.DataFrame,
+    labels: Iterable[Label],
+    unranked: Collection[str] = (),
+    *,
+    strength_resamples: int,
+    **boot,
+) -> Results:
+    """`rank`, `first_place_share` and, of comparisons, `bradley_terry`; empty where no two systems are ranked.
+
+    boot : seed, n_resamples, confidence.
+    """
+    outside = annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)
+    inside, labels = annotations[~outside], list(labels)
+    pairwise = inside["dialogue_b"].notna()
+    parts = [part for part in (inside[~pairwise], inside[pairwise]) if len(part)]
+    out = [ranking.ranks(part, labels, unit=ranking_unit(part), **boot) for part in parts]
+    if pairwise.any():
+        sizes = boot | {"n_resamples": min(strength_resamples, boot["n_resamples"])}
+        out.append(bradley_terry.bradley_terry(parts[-1], unit=ranking_unit(parts[-1]), **sizes))
+    return collect(*out)
+
+
+def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict]:
+    """How rates, means and shares depend on which annotation of an item is picked.
+
+    Yields rows as of `rates.published` with `interval` of `picks`: the mean over `n` picks, and the smallest and the
+    largest (`ci_kind` is `range`). The first pick is that of the estimates. Estimates without repeated items have none.
+    """
+    if annotations.empty:
+        return
+    scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
+    row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
+    for mask in picks.masks(annotations, n, seed):
+        used = mask[row]
+        count = np.bincount(codes[used], minlength=size)
+        values.append(np.bincount(codes[used], x[used], minlength=size) / count)
+    repeated, found, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
+    same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
+    for i in np.flatnonzero(repeated):
+        ends = {"estimate": found[:, i].mean(), "ci_low": found[:, i].min(), "ci_high": found[:, i].max()}
+        yield heads[i] | same | ends | {"n": int(count[i])}
+
+
+def over_systems(annotations: pd.DataFrame, found: pd.DataFrame, unranked: Collection[str] = (), **boot) -> Results:
+    """`rate_summary` of all ranked systems together, as in section 8 of Finch et al. 2023.
+
+    `summary` is `all` (every turn of every ranked system, with an interval), `lowest` and `highest` (of a system, named
+    in `note`; no interval, as they were selected), and for each system `without` (the share of turns without the mark).
+
+    found : `rate` of `rates.clustered`; boot : its arguments.
+    """
+    one = found[~found["system"].isin(list(unranked))]
+    if one.empty:
+        return Results()
+    marks = annotations[~annotations["system"].isin(list(unranked))]
+    marks = marks.merge(one[["method", "label"]].drop_duplicates(), on=["method", "label"])
+    together = collect(rates.clustered(marks.assign(system="all"), **boot))["rate"]
+    out = [together.assign(system=None, summary="all")]
+    for name, method in {"lowest": "idxmin", "highest": "idxmax"}.items():
+        rows = one.loc[getattr(one.groupby(SYSTEM_CELL[:-1], sort=False)["estimate"], method)()]
+        bare = rows.drop(columns=["ci_low", "ci_high", "ci_kind", "resample_unit"])
+        out.append(bare.assign(note=rows["system"], system=None, summary=name))
+    ends = {"estimate": 1 - one["estimate"], "ci_low": 1 - one["ci_high"], "ci_high": 1 - one["ci_low"]}
+    out.append(one.assign(**ends, summary="without"))
+    return collect(*(rows.drop(columns=["interval", "outcome"]).assign(statistic="rate_summary") for rows in out))
+
+
+def design_effects_of_people(annotations: pd.DataFrame) -> Results:
+    """Design effects by annotator and by interactor, of the groups and methods for which all of them are known.
+
+    By how much the variance of an estimate grows if other annotators, or interactors, might have taken part. Where one
+    annotator judges whole dialogues, clusters of annotators include those of dialogues.
+    """
+    out = []
+    for column in ("annotator", "interactor"):
+        known = annotations[column].notna()
+        if column == "annotator":
+            known &= annotations["annotator_known"]
+        whole = known.groupby([annotations[c] for c in ("corpus", "group", "method")]).transform("all")
+        if whole.any():
+            out.append(rates.design_effects(annotations[whole], column))
+    return collect(*out)
+
+
+def two_intervals(results: Results) -> pd.DataFrame:
+    """Rates, means and shares (column `statistic`) with their intervals over clusters; `light_low`, `light_high`: those
+    for independent scores; `pick_low`, `pick_high`: the range over picks."""
+    rows = pd.concat([results[s].assign(statistic=s) for s in SCORES if len(results[s])], ignore_index=True)
+    keys = [*SYSTEM_CELL, "statistic", "outcome"]
+    rows["outcome"] = rows["outcome"].fillna("")
+    out = rows[~rows["interval"].isin(list(OTHER_INTERVALS))]
+    for interval, columns in OTHER_INTERVALS.items():
+        ends = rows[rows["interval"] == interval].set_index(keys)[["ci_low", "ci_high"]]
+        out = out.join(ends.set_axis(columns, axis=1), on=keys)
+    return out
+
+
+def won(both: pd.DataFrame) -> pd.DataFrame:
+    """Shares won, with the share tied as `tie`: of `two_intervals`."""
+    tied = both[both["outcome"] == "tie"].set_index(SYSTEM_CELL)["estimate"].rename("tie")
+    return both[both["outcome"] == "win"].join(tied, on=SYSTEM_CELL)
+
+
+def of_wins(effects: pd.DataFrame) -> pd.DataFrame:
+    """Design effects that are defined; of comparisons, those of the share won."""
+    return effects[effects["outcome"].fillna("win") == "win"].dropna(subset="estimate")

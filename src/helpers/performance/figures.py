@@ -1,0 +1,199 @@
+"""Figures of notebook 07."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from helpers.display import grid_plots
+from helpers.display.names import DisplayNames
+from helpers.display.text import MISSING, listing, span
+from helpers.display.views import Plot
+from helpers.performance.analysis import of_wins, two_intervals, won
+from helpers.study.labels import METHODS
+from helpers.study.results import Results
+
+#: with more systems than this a panel is a label, not a group of evaluators
+MANY = 6
+#: panels in one figure
+PANELS = 12
+#: marks of labels of which less is better, or that have no direction
+SIGNS = {-1: " ↓", 0: " ○", 1: ""}
+DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad", 1: "More is better"}
+
+
+def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]:
+    """Rates, means or shares won by one method, with both intervals."""
+    both = two_intervals(results)
+    both = both[both["method"] == method]
+    keys = f"over {both['interval'].iloc[0]}s", "independent scores"
+    for statistic, rows in both.groupby("statistic", sort=False):
+        name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
+        options = {"xlabel": what(names, method, statistic), "percent": statistic != "mean"}
+        if statistic == "share":
+            options |= {"sharex": True, "reference": 0.5, "keys": grid_plots.share_keys(*keys)}
+            yield from _pages(arrange(won(rows), names), name, grid_plots.shares, **options)
+        else:
+            arranged = arrange(rows, names)
+            options |= {"sharex": one_axis(arranged), "keys": grid_plots.interval_keys(*keys, rows)}
+            yield from _pages(arranged, name, grid_plots.intervals, **options)
+
+
+def what(names: DisplayNames, method: str, statistic: str) -> str:
+    """What an axis or a caption says of a statistic by one method."""
+    said = {"rate": f"share of {METHODS[method].unit}s", "mean": "mean rating", "share": "share won, and tied (light)"}
+    return f"{names.name('method', method)}: {said[statistic]}"
+
+
+def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, **options) -> Iterator[Plot]:
+    """Figures of at most PANELS panels."""
+    panels = list(dict.fromkeys(arranged["panel"]))
+    for i, first in enumerate(range(0, len(panels), PANELS)):
+        page = arranged[arranged["panel"].isin(panels[first : first + PANELS])]
+        titles = [p for p in dict.fromkeys(page["panel"]) if p]
+        alt = f"{options['xlabel']}, by system with CIs, from {span(page['estimate'].dropna())}"
+        alt += f", in panels: {listing(titles)}." if titles else "."
+        yield Plot(grid_plots.grid_figure(page, paint, **options), f"{name}_{i}" if i else name, alt)
+
+
+def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
+    """What distinguishes the parts of one figure: the corpus and the group, whichever differ."""
+    group = pd.Series([names.name("group", g) for g in rows["group"]], index=rows.index, dtype=object)
+    if len(set(rows["corpus"])) == 1:
+        return group
+    return rows["corpus"] + ", " + group if len(set(rows["group"])) > 1 else rows["corpus"].astype(object)
+
+
+def arrange(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Rows of one method with `panel`, `block` and `hue`, as `grid_plots.grid_figure` needs them.
+
+    With up to MANY systems: parts (groups, corpora), labels, systems; one part with many labels is split by direction.
+    With more systems: labels, systems, parts.
+    """
+    rows = _within_scale(names.sort(rows), names).assign(part=lambda f: part_names(f, names))
+    keys = list(zip(rows["method"], rows["label"], strict=True))
+    direction, label = ([getattr(names.labels[key], c) for key in keys] for c in ("direction", "title"))
+    system = [names.name("system", s) for s in rows["system"]]
+    marked = [title + SIGNS[d] for title, d in zip(label, direction, strict=True)]
+    if rows["system"].nunique() > MANY:
+        return rows.assign(panel=marked, block=system, hue=rows["part"])
+    several = len(set(rows["part"])) > 1
+    if not several and len(set(direction)) > 1 and len(set(label)) > 8:
+        other = DIRECTIONS[1] + (", or neither (○)" if 0 in direction else "")
+        panel = [DIRECTIONS[-1] if d < 0 else other for d in direction]
+        block = [title if d else title + SIGNS[0] for title, d in zip(label, direction, strict=True)]
+        return rows.assign(panel=panel, block=block, hue=system).sort_values("panel", kind="stable")
+    return _padded(rows.assign(panel=rows["part"] if several else "", block=marked, hue=system))
+
+
+def _within_scale(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Intervals of means cut at the ends of the scale: Student's t of two ratings would fill the axis."""
+    if "statistic" not in rows or not (means := (rows["statistic"] == "mean").to_numpy()[:, None]).any():
+        return rows
+    scales = np.array([names.labels[key].scale for key in zip(rows["method"], rows["label"], strict=True)])
+    low, high = np.where(means, scales, [-np.inf, np.inf]).T
+    return rows.assign(**{c: rows[c].clip(low, high) for c in ("ci_low", "ci_high", "light_low", "light_high")})
+
+
+def _padded(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` with empty ones, so that all panels have the same blocks and hues."""
+    pairs = [(block, hue) for block, part in rows.groupby("block", sort=False) for hue in part["hue"].unique()]
+    every = [(panel, *pair) for panel in rows["panel"].unique() for pair in pairs]
+    places = pd.MultiIndex.from_tuples(every, names=["panel", "block", "hue"])
+    return rows.set_index(places.names).reindex(places).reset_index().fillna({"ci_kind": ""})
+
+
+def one_axis(rows: pd.DataFrame) -> bool:
+    """Whether the panels of `arrange`d rows can share an axis: those of parts can, those of labels differ in scale."""
+    return rows["system"].nunique() <= MANY and not set(rows["panel"]) & set(DIRECTIONS.values())
+
+
+def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Heatmaps of the share of first place with ranks as text, by corpus."""
+    corpora = list(dict.fromkeys(results["rank"]["corpus"]))
+    for i, corpus in enumerate(corpora):
+        rank = results.select("rank", corpus=corpus)
+        parts = rank_matrices(rank, results.select("first_place_share", corpus=corpus), names)
+        name = "ranks" if len(corpora) == 1 else f"ranks_{i}"
+        for j, page in enumerate(matrix_pages(parts, rank["method"].nunique())):
+            fig = grid_plots.matrices(page, colour="Share of resamples in first place")
+            alt = "Heatmaps of labels by systems: rank with CI, coloured by share of resamples in first place."
+            yield Plot(fig, f"{name}_{j}" if j else name, f"{alt} {'; '.join(page)}.")
+
+
+def rank_matrices(
+    rank: pd.DataFrame, first: pd.DataFrame, names: DisplayNames
+) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """For each part and method the shares of first place and, as text, rank with interval: labels by systems.
+
+    The part with most labels comes first.
+    """
+    keys = ["corpus", "group", "method", "label", "system"]
+    rows = names.sort(rank).merge(first[[*keys, "estimate"]], on=keys, suffixes=("", "_first"))
+    rows = rows.assign(part=part_names(rows, names), cell=rank_texts(rows).fillna(MISSING))
+    sizes = rows["part"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    rows = rows.iloc[rows["part"].map({part: i for i, part in enumerate(sizes.index)}).argsort(kind="stable")]
+    out = {}
+    for (part, method), own in rows.groupby(["part", "method"], sort=False):
+        own = own.assign(
+            row=[names.name("label", x, method) + SIGNS[names.labels[method, x].direction] for x in own["label"]],
+            column=[names.name("system", s) for s in own["system"]],
+        )
+        systems = sorted(own["system"].unique(), key=lambda s: names.position("system", s))
+        order = {"index": dict.fromkeys(own["row"]), "columns": [names.name("system", s) for s in systems]}
+        share, text = (own.set_index(["row", "column"])[c].unstack().reindex(**order)  # noqa: PD010 (twice must raise)
+                       for c in ("estimate_first", "cell"))  # fmt: skip
+        out[names.name("method", method) + (f", {part}" if len(sizes) > 1 else "")] = share, text.fillna(MISSING)
+    return out
+
+
+def rank_texts(rows: pd.DataFrame) -> pd.Series:
+    """Ranks with intervals: `2 [1, 3]`; missing without a rank."""
+    whole = rows[["estimate", "ci_low", "ci_high"]].map(lambda v: f"{v:g}" if pd.notna(v) else "")
+    texts = [f"{rank} [{low}, {high}]" if low else rank or None for rank, low, high in whole.to_numpy()]
+    return pd.Series(texts, rows.index, dtype=object)
+
+
+def matrix_pages(parts: dict, first: int, most: int = 6) -> list[dict]:
+    """The matrices of `rank_matrices` as pages: the `first` ones, those of one part, then at most `most` per page."""
+    titles = list(parts)
+    cuts = [0, *range(first, len(titles), most), len(titles)] if len(titles) > 4 else [0, len(titles)]
+    return [{t: parts[t] for t in titles[i:j]} for i, j in pairwise(cuts) if j > i]
+
+
+def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Bradley-Terry strengths."""
+    rows = results["bradley_terry"]
+    if rows["estimate"].notna().any():
+        keys = grid_plots.interval_keys(f"over {rows['resample'].iloc[0]}s", None, rows)
+        options = {"xlabel": "Bradley–Terry strength (log)", "reference": 0.0, "sharex": True, "keys": keys}
+        yield from _pages(arrange(rows, names), "strengths", grid_plots.intervals, **options)
+
+
+def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:
+    """Median, smallest and largest design effect over labels and systems, by method, part and kind of cluster."""
+    rows = names.sort(of_wins(results["design_effect"]))
+    keys = ["corpus", "method", "group", "unit"]
+    value = rows.groupby(keys, sort=False)["estimate"].agg(estimate="median", ci_low="min", ci_high="max")
+    return value.join(rows.groupby(keys)["n_clusters"].median().round().astype(int)).reset_index()
+
+
+def design_effects(results: Results, names: DisplayNames) -> Plot | None:
+    """Design effects by method and part, for each kind of cluster; None where none differs from 1."""
+    if not any_clustering(results):
+        return None
+    rows = median_effects(results, names)
+    part, method = part_names(rows, names), [names.name("method", m) for m in rows["method"]]
+    block = [f"{m}, {p}" if len(set(part)) > 1 else m for m, p in zip(method, part, strict=True)]
+    rows = rows.assign(panel="", block=block, hue="by " + rows["unit"].astype(str), ci_kind="range")
+    label = "Design effect: median and range over labels and systems"
+    fig = grid_plots.grid_figure(rows, grid_plots.intervals, xlabel=label, reference=1.0)
+    return Plot(fig, "design_effects", f"{label}, by method and kind of cluster, from {span(rows['estimate'])}.")
+
+
+def any_clustering(results: Results) -> bool:
+    """Whether any design effect is not 1."""
+    return bool((results["design_effect"]["estimate"].dropna() - 1).abs().gt(0.02).any())

@@ -1,0 +1,150 @@
+"""Tables of notebook 07."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from helpers.display.names import DisplayNames
+from helpers.display.tables import intervals
+from helpers.display.text import listing, number, percent, span
+from helpers.display.views import Table
+from helpers.performance.analysis import LIGHT, two_intervals, won
+from helpers.performance.figures import MANY, any_clustering, median_effects, rank_texts, what
+from helpers.published import verdicts
+from helpers.study.results import Results
+
+#: order of the first columns
+_PLACE = ["corpus", "group", "method", "label", "system"]
+
+
+def scores(results: Results, names: DisplayNames, method: str, confidence: float) -> Iterator[Table]:
+    """Rates (in percent), means or percent won by one method, with intervals over clusters."""
+    both = two_intervals(results)
+    both = both[both["method"] == method]
+    for statistic, rows in both.groupby("statistic", sort=False):
+        name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
+        table = score_table(won(rows) if statistic == "share" else rows, names, 1 if statistic == "mean" else 100)
+        said = {"share": f"{names.name('method', method)}: percent won"}.get(statistic, what(names, method, statistic))
+        caption = f"{said}{' (percent)' if statistic == 'rate' else ''}, with {percent(confidence)} CI over"
+        caption += f" {rows['interval'].iloc[0]}s. Width ratio: that CI relative to the CI for independent scores."
+        why = dict.fromkeys(table.columns, "No judgements, or no variation.")
+        yield Table(table, name, caption, {"Tied": 1}, why)
+
+
+def score_table(both: pd.DataFrame, names: DisplayNames, scale: float) -> pd.DataFrame:
+    """Estimates with both intervals, `scale` times as large: one row per label, or per label and system if there are
+    more than MANY. `Width ratio`: the interval over clusters relative to that for independent scores (its median)."""
+    rows = names.sort(both).copy()
+    rows[["estimate", "ci_low", "ci_high", *LIGHT]] *= scale
+    rows["Width ratio"] = (rows["ci_high"] - rows["ci_low"]) / (rows["light_high"] - rows["light_low"])
+    decimals = 1 if scale > 1 else 2
+    rows["text"] = intervals(rows, decimals)
+    if rows["system"].nunique() > MANY:
+        light = [span(ends, decimals) if pd.notna(ends[0]) else None for ends in rows[LIGHT].to_numpy()]
+        out = rows[_PLACE].assign(n=rows["n"].astype(int), **{"Estimate, CI over clusters": rows["text"]})
+        out = out.assign(**{"CI for independent scores": light, "Width ratio": rows["Width ratio"]})
+        if "tie" in rows:
+            out.insert(len(_PLACE) + 1, "Tied", scale * rows["tie"])
+        return names.named(out).drop(columns="Method")
+    ratio = rows.groupby(_PLACE[:-1])["Width ratio"].median().rename("Width ratio").reset_index()
+    wide = _wide(rows, names).merge(ratio, on=_PLACE[:-1])
+    return names.named(wide).drop(columns="Method")
+
+
+def _wide(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """The column `text` with systems side by side, one row per label."""
+    wide = rows.set_index(_PLACE)["text"].unstack("system")  # noqa: PD010 (twice must raise)
+    wide = wide.reindex(rows.drop_duplicates(_PLACE[:-1]).set_index(_PLACE[:-1]).index)
+    systems = sorted(wide.columns, key=lambda s: names.position("system", s))
+    return wide[systems].rename(columns=lambda s: names.name("system", s)).rename_axis(columns=None).reset_index()
+
+
+def _by_system(rows: pd.DataFrame, heading: str, names: DisplayNames) -> pd.DataFrame:
+    """The column `text` with systems side by side; one system per row, under `heading`, if there are more than MANY."""
+    if rows["system"].nunique() > MANY:
+        return names.named(rows[[*_PLACE, "text"]]).rename(columns={"text": heading})
+    return names.named(_wide(rows, names))
+
+
+def ranks(results: Results, names: DisplayNames) -> Table | None:
+    """Rank with interval, and percent of resamples in first place."""
+    rows = results["rank"]
+    if rows.empty:
+        return None
+    first = results["first_place_share"].set_index(_PLACE)["estimate"]
+    rows = names.sort(rows).join(first.rename("first"), on=_PLACE)
+    rows["text"] = rank_texts(rows) + "; " + rows["first"].map(percent)
+    units = listing(dict.fromkeys(rows["resample_unit"].dropna() + "s"))
+    caption = f"Rank with simultaneous CI; percentage of resamples (of {units}) in which the system ranks first."
+    return Table(_by_system(rows, "Rank", names), "ranks", caption)
+
+
+def strengths(results: Results, names: DisplayNames) -> Table | None:
+    """Bradley-Terry strengths with intervals."""
+    rows = results["bradley_terry"]
+    if not rows["estimate"].notna().any():
+        return None
+    rows = names.sort(rows).assign(text=lambda f: intervals(f))
+    table = _by_system(rows, "Strength", names).drop(columns="Method")
+    caption = "Bradley–Terry strengths on the log scale, mean 0; a tie counts half. Differences are log odds."
+    return Table(table, "strengths", caption, why=dict.fromkeys(table.columns, "Strengths do not exist."))
+
+
+def design_effects(results: Results, names: DisplayNames) -> Table | None:
+    """Median and range of design effects, by method, part and kind of cluster."""
+    if not any_clustering(results):
+        return None
+    rows = median_effects(results, names)
+    rows["Range"] = [span(ends) for ends in rows[["ci_low", "ci_high"]].to_numpy()]
+    titles = {"unit": "Clusters", "estimate": "Median", "n_clusters": "Clusters per system"}
+    table = names.named(rows.drop(columns=["ci_low", "ci_high"])).rename(columns=titles)
+    return Table(table, "design_effects", "Design effects: median and range over labels and systems.")
+
+
+def pick_changes(results: Results, names: DisplayNames) -> pd.DataFrame:
+    """How far estimates move over picks, relative to the width of their interval: median and largest, by method."""
+    rows = names.sort(two_intervals(results))
+    moved = (rows["pick_high"] - rows["pick_low"]) / (rows["ci_high"] - rows["ci_low"])
+    moved = moved[np.isfinite(moved)]
+    found = moved.groupby([rows[c] for c in ("corpus", "method", "group")], sort=False).agg(["size", "median", "max"])
+    titles = {"size": "Estimates", "median": "Median", "max": "Largest"}
+    return names.named(found.reset_index()).rename(columns=titles)
+
+
+def picks(results: Results, names: DisplayNames, n_picks: int) -> Table:
+    """`pick_changes` as a table."""
+    caption = f"Range of an estimate over {n_picks} random draws of annotations, relative to the width of its CI."
+    return Table(pick_changes(results, names), "picks", caption)
+
+
+def printed_rates(results: Results, study: str, notebook: str) -> pd.DataFrame:
+    """Printed rates and ours, with what follows from their wording and our interval (`reading`).
+
+    A number printed as a bound holds or does not, and is open if our interval includes it; another lies inside our
+    interval or outside. Equality at the printed decimals is no test of numbers printed as about, nearly or around.
+    """
+    return read(verdicts.beside(results, study, notebook))
+
+
+def read(cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` with `reading`."""
+    inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
+    reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
+    reading[cells["ci_low"].isna()] = None
+    bound = cells["wording"].str.startswith("less than") & cells["here"].notna()
+    reading[bound] = np.where(cells["here"] < cells["value"], "holds", "does not hold")[bound]
+    reading[bound & inside] = "open"
+    return cells.assign(reading=reading)
+
+
+def printed(cells: pd.DataFrame) -> Table:
+    """`printed_rates` ready to be shown."""
+    titles = {"row": "What", "column": "Of", "printed": "Printed", "wording": "Wording"}
+    out = cells[list(titles)].rename(columns=titles).assign(Here=[number(v, 1) for v in cells["here"]])
+    out["CI"] = [span(ends, 1) if pd.notna(ends[0]) else None for ends in cells[["ci_low", "ci_high"]].to_numpy()]
+    why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
+    caption = "Numbers printed in the paper's text, and those of this study, in percent."
+    return Table(out.assign(Reading=cells["reading"]), "beside", caption, why=why)

@@ -1,0 +1,276 @@
+"""The committed pages in `gallery/`: Markdown and PNG that GitHub shows to readers who install nothing.
+
+They hold prose, figures and tables of aggregates only: no code, no plain output, nothing from cells tagged `private`,
+and no dialogue text (verified against the data). `check` compares the numbers committed with them with a fresh run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from helpers.display.text import plain
+from helpers.pipeline import dag, gallery_scoreboard
+from helpers.published import scoreboard
+from helpers.report.blocks import Block, blocks, first_sentences, section
+from helpers.study import params, store
+from helpers.study.result_schema import IDENTITY
+
+STUDIES = ("scoreboard", "finch2024", "gpt_abceval", "demo")
+FOLDER = params.ROOT / "gallery"
+LIMIT = 3_500_000  # bytes, all studies together
+COLUMNS, ROWS = 14, 40  # of a table; the rest is cut, with a note. Wide tables scroll on GitHub
+MOST = 80  # results per notebook that are kept for checking, chosen by a hash of their identity
+#: Two runs agree when no number differs by more than this share. Six digits are kept, so rounding alone can move a
+#: number by 1e-5. On a processor without AVX, with another BLAS kernel and libm, `demo` moved by up to 1e-11.
+TOLERANCE = 2e-5
+PRIVATE = "private"
+NOT_REAL = "Nothing on this page is about real people or systems, except where a paper’s printed numbers are shown."
+#: dialogue text of this length cannot appear on a page by chance
+SHORTEST = 25
+NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
+_IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
+
+
+class GalleryError(ValueError):
+    """What would be published must not be, or does not exist."""
+
+
+def write(studies: Iterable[str], folder: Path = FOLDER) -> int:
+    """Rebuild the pages of `studies` from their last run, and the index of the gallery; returns the exit code."""
+    try:
+        for study in studies:
+            _write_study(study, folder)
+        _write_front(folder)
+        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+        if size > LIMIT:
+            raise GalleryError(f"gallery: {size / 1e6:.1f} MB, at most {LIMIT / 1e6:.1f} are allowed: trim figures")
+    except GalleryError as error:
+        print(f"run_all.py: {error}", file=sys.stderr)
+        return 1
+    print(f"gallery: {size / 1e6:.2f} MB in {folder.name}/")
+    return 0
+
+
+def _write_study(study: str, folder: Path) -> None:
+    loaded, home = params.load(study), store.processed(study)
+    if not (home / "manifest.json").is_file():
+        return
+    target = folder / study
+    if loaded.across:
+        absent = gallery_scoreboard.missing(target / gallery_scoreboard.CSV)
+        if absent:
+            raise GalleryError(f"gallery: {study} depends on results of {', '.join(absent)}: run these studies first")
+    pages: dict[str, str] = {}
+    images: dict[str, bytes] = {}
+    rows = []
+    for name, entry in dag.of(dag.load(), loaded).items():
+        path = home / "notebooks" / f"{name}.ipynb"
+        if not path.is_file():
+            continue
+        found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if PRIVATE not in b.tags]
+        images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
+        pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
+        rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
+    pages["README.md"] = _index(loaded, rows)
+    extra = {"numbers.csv": sample(numbers(study)).to_csv(index=False, lineterminator="\n").encode()}
+    if loaded.across:
+        cells, readme = gallery_scoreboard.last_run(), folder.parent / gallery_scoreboard.README
+        extra[gallery_scoreboard.CSV] = gallery_scoreboard.table(cells)
+        _put(readme, gallery_scoreboard.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
+    else:
+        _refuse_dialogue_text(study, pages)
+    for name, text in pages.items():
+        _put(target / name, text.encode())
+    for name, png in images.items():
+        _put(target / name, png)
+    for name, content in extra.items():
+        _put(target / name, content)
+    for path in target.iterdir():
+        if path.name not in {*pages, *images, *extra}:
+            path.unlink()
+
+
+def _put(path: Path, content: bytes) -> None:
+    with store.atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def lighter(png: bytes) -> bytes:
+    """The picture with a palette of 256 colours, a third of the size. Deterministic."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    # maximum coverage moves no colour by more than 8 of 255 on our figures; the other methods turn thin lines grey
+    picture = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    out = io.BytesIO()
+    picture.save(out, "png", optimize=True)
+    return out.getvalue()
+
+
+def page(found: Iterable[Block], simulated: bool) -> str:
+    """A notebook's page in GitHub's Markdown: prose, figures and tables."""
+    parts = ["[All notebooks of this study](README.md)"]
+    if simulated:
+        parts.append(f"> **Simulated data.** {NOT_REAL}")
+    for block in found:
+        if block.kind == "prose":
+            parts.append(_without_html(block.text.strip()))
+        elif block.kind == "figure":
+            parts.append(f"![{_alt(block.text)}]({block.name}.png)")
+        elif block.kind == "table" and block.markdown:
+            parts.append(trim(block.markdown).strip())
+    return "\n\n".join(parts) + "\n"
+
+
+def _without_html(markdown: str) -> str:
+    """Markdown in which tags show as text: prose may carry text from data files."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", markdown)
+
+
+def _alt(text: str) -> str:
+    return re.sub(r"[\[\]]", "", _without_html(" ".join(text.split())))
+
+
+def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
+    """A Markdown table cut to a number of columns and rows, with a note on what was left out."""
+    lines = markdown.splitlines()
+    table = [i for i, line in enumerate(lines) if line.startswith("|")]
+    if len(table) < 2:
+        return markdown
+    cells = [re.split(r"(?<!\\)\|", lines[i].strip())[1:-1] for i in table]
+    out = ["|" + "|".join(row[:columns]) + "|" for row in cells[: rows + 2]]
+    wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
+    left = [_more(wide, "column"), _more(long, "row")]
+    note = " and ".join(filter(None, left))
+    after = ["", f"_{note} more in the full report._"] if note else []
+    return "\n".join([*lines[: table[0]], *out, *after, *lines[table[-1] + 1 :]]) + "\n"
+
+
+def _more(n: int, what: str) -> str:
+    return "" if n <= 0 else f"{n} {what}{'s' if n > 1 else ''}"
+
+
+def _index(study: params.Study, rows: list[tuple[str, list[Block], Block | None]]) -> str:
+    parts = [f"# {study.title}"]
+    if study.simulated:
+        parts.append("> **Simulated data.** Nothing on these pages is about real people or systems.")
+    parts.append(_without_html(study.description.strip()))
+    for name, found, headline in rows:
+        text = next((b.text for b in found if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
+        title, _, rest = text.strip().partition("\n")
+        figure = headline or next((b for b in found if b.kind == "figure"), None)
+        parts.append(f"## [{name.split('_')[0]} {title.removeprefix('# ').strip()}]({name}.md)")
+        parts.append(_without_html(first_sentences(rest)))
+        if figure:
+            parts.append(f"![{_alt(figure.text)}]({figure.name}.png)")
+        parts.append(_without_html(first_sentences(section(found, "What we see"))))
+    parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
+    if study.across:
+        name = gallery_scoreboard.CSV
+        parts.append(f"Every printed number, its verdict and the reason: [{name}]({name}).")
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _write_front(folder: Path) -> None:
+    """The index of the gallery: every study that has pages."""
+    parts = [
+        "# Gallery",
+        "Reports to read without installing anything: figures, tables and findings. The code is in "
+        "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
+    ]
+    for study in [s for s in STUDIES if (folder / s / "README.md").is_file()]:
+        loaded = params.load(study)
+        simulated = " _(simulated data)_" if loaded.simulated else ""
+        parts.append(f"- [{plain(loaded.title)}]({study}/README.md){simulated}")
+    _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
+
+
+def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:
+    path = store.processed(study) / "dialogues.parquet"
+    frame = pd.read_parquet(path, columns=["user_text", "system_text", "reference"])
+    texts = {" ".join(t.split()) for c in frame for t in frame[c].dropna().unique()}
+    shown = {name: " ".join(text.replace("\\", "").split()) for name, text in pages.items()}
+    for name, text in shown.items():
+        for utterance in texts:
+            if len(utterance) >= SHORTEST and utterance in text:
+                raise GalleryError(f"gallery: {study}/{name} shows dialogue text: tag the cell `{PRIVATE}`")
+
+
+def numbers(study: str) -> pd.DataFrame:
+    """Every result of the study's last run: its identity and its numbers, to six digits."""
+    frames = [
+        pd.read_parquet(path, columns=[*_IDENTITY, *NUMBERS])
+        for path in sorted((store.processed(study) / "results").glob("*.parquet"))
+        if path.stem in dag.load()
+    ]
+    if not frames:
+        return pd.DataFrame(columns=[*_IDENTITY, *NUMBERS])
+    out = pd.concat(frames, ignore_index=True)
+    digits = {c: out[c].map(lambda v: "" if pd.isna(v) else f"{v:.6g}") for c in NUMBERS}
+    return out[_IDENTITY].fillna("").astype(str).assign(**digits).sort_values(_IDENTITY, ignore_index=True)
+
+
+def sample(results: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
+    """At most `most` rows per notebook, the same ones in every run that computes them."""
+    rank = pd.Series(
+        [hashlib.sha256("|".join(i).encode()).hexdigest() for i in results[_IDENTITY].itertuples(index=False)]
+    )
+    place = rank.groupby(results["notebook"]).rank(method="first")
+    return results[place <= most].reset_index(drop=True)
+
+
+def compare(committed: pd.DataFrame, fresh: pd.DataFrame, tolerance: float = TOLERANCE) -> list[str]:
+    """Differences between committed `numbers` and those of a run, one line each."""
+    keyed = [f.fillna("").astype(str).set_index(_IDENTITY) for f in (committed, fresh)]
+    old, new = ({i: row for i, row in zip(f.index, f.to_dict("records"), strict=True)} for f in keyed)
+    lines = [f"{_name(i)}: no longer computed" for i in old if i not in new]
+    sampled = sample(fresh.fillna("").astype(str))[_IDENTITY].itertuples(index=False, name=None)
+    lines += [f"{_name(i)}: not in the gallery" for i in sampled if i not in old]
+    for i in old:
+        for column in NUMBERS if i in new else ():
+            a, b = old[i][column], new[i][column]
+            if a != b and (not a or not b or not math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=1e-9)):
+                lines.append(f"{_name(i)}: {column} is {b or 'missing'}, the gallery says {a or 'missing'}")
+    return lines
+
+
+def _name(identity: tuple) -> str:
+    return " ".join(part for part in identity if part)
+
+
+def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
+    """Compare the committed numbers with those of the last run; returns the exit code."""
+    differing = 0
+    for study in studies:
+        path, home = folder / study / "numbers.csv", store.processed(study)
+        if not (home / "manifest.json").is_file():
+            continue
+        if not path.is_file():
+            print(f"gallery: {study}: no numbers.csv; run `python run_all.py gallery`", file=sys.stderr)
+            differing += 1
+            continue
+        absent = gallery_scoreboard.missing(path.parent / gallery_scoreboard.CSV)
+        if absent:
+            print(f"gallery: {study}: left out, as it depends on results of {', '.join(absent)}")
+            continue
+        lines = compare(pd.read_csv(path, dtype=str, keep_default_na=False), numbers(study))
+        if (path.parent / gallery_scoreboard.CSV).is_file():
+            committed = scoreboard.read(path.parent / gallery_scoreboard.CSV)
+            lines += gallery_scoreboard.differences(committed, gallery_scoreboard.last_run())
+        differing += len(lines)
+        for line in lines[:20]:
+            print(f"gallery: {study}: {line}", file=sys.stderr)
+        if len(lines) > 20:
+            print(f"gallery: {study}: … and {len(lines) - 20} more", file=sys.stderr)
+        if not lines:
+            print(f"gallery: {study}: every number as committed (relative tolerance {TOLERANCE:g})")
+    return 1 if differing else 0

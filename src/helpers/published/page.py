@@ -1,0 +1,65 @@
+"""The page that lists every printed number, with filter and search. It needs no network, and all of it shows without
+its script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.published import scoreboard
+from helpers.published.scoreboard import VERDICTS
+from helpers.published.tables import ours
+from helpers.report import html as report
+
+TITLE = "Every printed number"
+
+
+def page(
+    cells: pd.DataFrame, about: report.Page, titles: Mapping[str, str], link: Callable[[str, str, str], str]
+) -> str:
+    """The page of every printed number.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        Of `scoreboard.scoreboard`.
+    about : Page
+        The study and its navigation.
+    titles : mapping
+        Paper -> display name, in order.
+    link : callable
+        Study, notebook and figure or table -> address, empty where there is no page.
+    """
+    bars = [_bar(row) for row in scoreboard.counts(cells, ["paper", "element"]).to_dict("records")]
+    cells = cells.sort_values("paper", key=lambda p: p.map(list(titles).index), kind="stable")
+    lines = [_line(row, titles, link) for row in cells.to_dict("records")]
+    papers = {p: [b for b in bars if b["paper"] == p] for p in titles}
+    content = {"badge": scoreboard.badge(cells), "papers": papers, "titles": titles, "lines": lines}
+    return report.scoreboard_page(about, TITLE, verdicts=VERDICTS, **content)
+
+
+def _bar(row: dict[str, Any]) -> dict[str, Any]:
+    """A table or section of a paper. parts : verdict -> how many numbers, and their share in percent."""
+    n = {verdict: int(row[verdict]) for verdict in VERDICTS}
+    total = sum(n.values())
+    parts = {v: (k, 100 * k / total) for v, k in n.items() if k}
+    return {"paper": row["paper"], "element": row["element"], "total": total, "parts": parts}
+
+
+def _line(row: dict[str, Any], titles: Mapping[str, str], link: Callable[[str, str, str], str]) -> dict[str, str]:
+    """A printed number as the page shows it. search : what the search looks at, in lower case."""
+    place, decimals = ", ".join((row["panel"], row["row"], row["column"])), int(row["decimals"])
+    here = ours(row["reproduced"], decimals, 1)
+    if row["verdict"] in (scoreboard.NOISE, scoreboard.ARITHMETIC, scoreboard.INCONSISTENT):
+        ends = [ours(v, decimals, 2) if np.isfinite(v) else "any" for v in (row["low"], row["high"])]
+        here = " to ".join(dict.fromkeys(ends))
+    source = f"{row['study']}, {row['notebook'].partition('_')[0]}" if row["study"] else ""
+    line = {key: row[key] for key in ("paper", "element", "verdict", "note")}
+    line |= {"title": titles[row["paper"]], "place": place, "printed": row["published"], "here": here}
+    line |= {"source": source, "href": link(row["study"], row["notebook"], row["shows"]) if row["study"] else ""}
+    searched = ("title", "element", "place", "printed", "note", "source")
+    return line | {"search": " ".join([*(line[k] for k in searched), VERDICTS[row["verdict"]]]).lower()}

@@ -1,0 +1,208 @@
+"""Figures of notebook 10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from helpers.display.grid_plots import grid_figure, interval_keys, intervals
+from helpers.display.names import COLORS, DisplayNames
+from helpers.display.plots import heatmap
+from helpers.display.style import INK, PAGE, handle, legend_of, subplots
+from helpers.display.text import span
+from helpers.display.views import Plot
+from helpers.quality_control.crowd import Crowd
+from helpers.quality_control.tables import CORRELATION, SCORES, SETS, headings, repeat_rows
+from helpers.quality_control.worker_tests import OVERALL
+from helpers.study.results import Results, where
+
+PALETTE = {"passed": COLORS[1], "failed": COLORS[2]}  # as in the figure of `repeat`
+DASHED = (0, (2, 1.5))
+
+
+def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
+    """r between the first and each other run, by set of workers and kind of score, with both intervals."""
+    for i, corpus in enumerate(crowd.corpora[1:] if len(results["replication_r"]) else ()):
+        every = repeat_rows(results, corpus)
+        rows = where(every, interval="workers").set_index(CORRELATION)
+        fisher = where(every, interval="fisher").set_index(CORRELATION)
+        rows = rows.assign(light_low=fisher["ci_low"], light_high=fisher["ci_high"]).reset_index()
+        titles = {"panel": ("scores", SCORES), "block": ("among", headings(every, crowd)), "hue": ("workers", SETS)}
+        rows = rows.assign(**{column: rows[key].map(names) for column, (key, names) in titles.items()})
+        keys = interval_keys("CI, other workers", "CI, other systems (Fisher, optimistic)", rows)
+        fig = grid_figure(rows, intervals, xlabel="r between runs", reference=0, sharex=True, keys=keys)
+        alt = f"Correlation of system means between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)} with CIs:"
+        alt += " no quality control, workers who passed, failed, and took part in one run only."
+        shown = where(rows, workers="passed")["estimate"].dropna()
+        alt += f" Passed: r from {span(shown)}." if len(shown) else ""
+        yield Plot(fig, f"repeat_{i}" if i else "repeat", alt)
+
+
+def p_values(crowd: Crowd) -> Plot:
+    """Distribution of workers' p-values, a panel per run."""
+    n = len(crowd.corpora)
+    fig, axes = subplots(1, n, width=min(PAGE, 3.4 * n), height=2.1, squeeze=False)
+    for ax, corpus in zip(axes[0], crowd.corpora, strict=True):
+        workers = where(crowd.workers, corpus=corpus).dropna(subset="p")
+        verdict = np.where(workers["passed"], "passed", "failed")
+        options = {"hue_order": [*PALETTE], "palette": PALETTE, "multiple": "stack", "alpha": 1, "legend": False}
+        sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
+        ax.axvline(crowd.options.alpha, color=INK, linewidth=0.8, linestyle=DASHED)
+        ax.set(xlabel="p: control rated lower than the others", ylabel="Workers", xlim=(0, 1))
+        ax.set_title(crowd.title(corpus))
+        counts = [(name, int((verdict == name).sum())) for name in PALETTE]
+        ax.legend(handles=[handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts])
+    alt = "Histograms of workers' p-values, a panel per run: "
+    passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
+    told = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
+    return Plot(fig, "p_values", f"{alt}{', '.join(told)}.")
+
+
+def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Mean z of every system of workers who passed, a mark per run, systems with the largest means first."""
+    rows = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
+    rows = rows[rows["system"].isin(crowd.systems)]
+    order = rows.groupby("system")["estimate"].mean().sort_values(ascending=False)
+    rows = rows.set_index("system").loc[order.index].reset_index()
+    return _by_run(rows.assign(block=rows["system"]), names, crowd, "runs", "Mean standardised score")
+
+
+def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """The variant minus the plain system of each family, a mark per run."""
+    rows = results.select("variant_contrast", label=OVERALL, scores="z")
+    what = f"Mean standardised score, with minus without {crowd.options.variant}"
+    return _by_run(rows.assign(block=rows["system_b"]), names, crowd, "variants", what)
+
+
+def _by_run(rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, what: str) -> Plot | None:
+    """Estimates with intervals, a block per system (`block`) and a mark per run."""
+    if rows.empty:
+        return None
+    titles = [names.name("system", s) for s in rows["block"]]
+    rows = rows.assign(panel="", block=titles, hue=rows["corpus"].map(crowd.title))
+    alt = f"{what} of {len(set(titles))} systems by run, workers who passed, with CIs: from {span(rows['estimate'])}."
+    return Plot(grid_figure(rows, intervals, xlabel=what, reference=0), name, alt)
+
+
+def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Which system (row) is rated higher than which (column) by one-sided tests: darker for smaller levels."""
+    tests = results.select("system_test", workers="passed", list=None, standardised="all")
+    means = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
+    order = means[means["system"].isin(crowd.systems)].groupby("system")["estimate"].mean()
+    order = list(order.sort_values(ascending=False).index)
+    if tests.empty or len(order) < 2:
+        return None
+    levels = sorted(crowd.options.levels, reverse=True)
+    shades = sns.color_palette("Blues", len(levels) + 1)[1:]
+    cmap, titles = ListedColormap(["white", *shades]), [names.name("system", s) for s in order]
+    fig, axes = _panels(crowd, len(order))
+    for ax, corpus in zip(axes, crowd.corpora, strict=True):
+        p = where(tests, corpus=corpus).pivot_table(index="system", columns="system_b", values="p_value")
+        p = p.reindex(index=order, columns=order).set_axis(titles).set_axis(titles, axis=1)
+        depth = sum((p < level).astype(float) for level in levels).where(p.notna())
+        blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5"}
+        heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
+        _panel(ax, crowd, corpus)
+    square = {"linewidth": 0, "markeredgecolor": "#999999"}
+    keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
+    legend_of(fig, [handle(n, c, "s", **square) for n, c in [*keys, ("not significant", "white")]])
+    found = ", ".join(
+        f"{(where(tests, corpus=c)['p_value'] < levels[-1]).sum()} in {crowd.title(c)}" for c in crowd.corpora
+    )
+    alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {found}."
+    return Plot(fig, "significance", alt)
+
+
+def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Rank of every system as the p-value below which workers pass changes, a panel per run."""
+    ranks = results["threshold_rank"]
+    if ranks.empty:
+        return None
+    order = ranks.groupby("system")["estimate"].mean().sort_values().index
+    counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
+    fig, axes = _panels(crowd, len(order))
+    for ax, corpus in zip(axes, crowd.corpora, strict=True):
+        wide = where(ranks, corpus=corpus).pivot_table(index="system", columns="threshold", values="estimate")
+        wide = wide.reindex(order).rename(index=lambda s: names.name("system", s))
+        heatmap(wide, ax, texts=wide.map(lambda v: f"{v:g}"), cmap="Blues_r")
+        columns = [f"{v:g}\n{counts[corpus, v]:.0f}" for v in wide]
+        ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0, ha="center")
+        _panel(ax, crowd, corpus)
+        ax.set_xlabel("Threshold of p; workers who pass")
+        for label, value in zip(ax.get_xticklabels(), wide, strict=True):
+            label.set_fontweight("bold" if value == crowd.options.alpha else "normal")
+    moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
+    alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
+    return Plot(fig, "threshold", f"{alt} {moved.sum()} of {len(moved)} ranks change.")
+
+
+def _panels(crowd: Crowd, n_rows: int) -> tuple[Figure, np.ndarray]:
+    """A panel per run for matrices with systems as rows, whose names are on the left only."""
+    n = len(crowd.corpora)
+    fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=1.8 + 0.19 * n_rows, squeeze=False, sharey=True)
+    return fig, axes[0]
+
+
+def _panel(ax: Axes, crowd: Crowd, corpus: str) -> None:
+    ax.set_title(crowd.title(corpus))
+    ax.tick_params(labelleft=corpus == crowd.corpora[0])
+
+
+def pairs(frame: pd.DataFrame) -> Plot | None:
+    """Distribution of the correlation of two workers, with and without the control. frame : `worker_pairs.pairs`."""
+    if frame.empty:
+        return None
+    fig, axes = subplots(1, 2, width=PAGE, height=2.4)
+    for ax, control in zip(axes, ("with", "without"), strict=True):
+        rows = where(frame, control=control, pairs="all", workers=[*PALETTE])
+        _densities(ax, rows["r"], rows["workers"], np.arange(-10, 11) / 10)
+        ax.set(
+            xlabel="r of two workers",
+            ylabel="Density",
+            xlim=(-1, 1),
+            ylim=(0, None),
+            title=f"{control.capitalize()} the control",
+        )
+    _legend(fig)
+    medians = where(frame, control="with", pairs="all").groupby("workers")["r"].median()
+    told = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
+    alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
+    return Plot(fig, "pairs", alt.replace("-", "−"))
+
+
+def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
+    """Distributions of lengths of texts by run, up to the 99th percentile (Ji et al. 2022, Figures 7 to 10). sizes :
+    `analysis.text_lengths`."""
+    panels = [(of, unit) for of in ("conversation", "input") for unit in ("characters", "words")]
+    for i, (corpus, here) in enumerate(sizes.groupby("corpus", sort=False)):
+        fig, axes = subplots(1, 4, width=PAGE, height=1.9)
+        for ax, (of, unit) in zip(axes, panels, strict=True):
+            part = here[here["of"] == of]
+            longest = max(part[unit].quantile(0.99), 1)
+            bins = np.arange(-0.5, longest + 1, max(1, round(longest / 25)))  # whole numbers: equally many per bin
+            _densities(ax, part[unit], np.where(part["passed"], "passed", "failed"), bins)
+            ax.set(xlabel=f"{unit.capitalize()} per {of}", ylabel="", ylim=(0, None), yticks=[])
+            ax.spines["left"].set_visible(False)
+        _legend(fig)
+        alt = f"Densities of characters and words per conversation and input in {crowd.title(corpus)}, workers who"
+        yield Plot(fig, f"lengths_{i}", f"{alt} passed and failed: {len(here)} texts.")
+
+
+def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bins: np.ndarray) -> None:
+    """Outlines of the distributions of passed and failed, each with its median."""
+    options = {"element": "step", "fill": False, "stat": "density", "common_norm": False, "legend": False}
+    inside = values.between(bins[0], bins[-1])
+    data = pd.DataFrame({"x": values, "workers": workers})
+    sns.histplot(data[inside], x="x", hue="workers", hue_order=[*PALETTE], palette=PALETTE, bins=bins, ax=ax, **options)
+    for name, median in data.groupby("workers")["x"].median().items():
+        ax.axvline(median, color=PALETTE[name], linewidth=0.9, linestyle=DASHED)
+
+
+def _legend(fig: Figure) -> None:
+    legend_of(fig, [handle(SETS[name], color, "") for name, color in PALETTE.items()])

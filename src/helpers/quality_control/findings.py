@@ -1,0 +1,123 @@
+"""What notebook 10 says: facts from its results, put into words by `text.md.j2`.
+
+Facts are based on standardised scores, the rule and intervals over workers, unless stated otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from helpers.display.text import Phrases
+from helpers.display.views import Prose
+from helpers.quality_control.crowd import Crowd
+from helpers.quality_control.tables import repeat_rows
+from helpers.quality_control.worker_tests import OVERALL
+from helpers.study.results import Results, where
+
+_PHRASES = Phrases(__package__)
+#: share of random sets of workers below which those who passed repeat better than by chance
+LEVEL = 0.05
+
+
+def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
+    """Whether quality control makes results more repeatable; who passes and at what cost; its effect on differences
+    between systems; effects of variants."""
+    others, variant = [_correlations(results, crowd, corpus) for corpus in crowd.corpora[1:]], crowd.options.variant
+    yield Prose(_PHRASES.say("headline", runs=others, first=crowd.title(crowd.corpora[0]), level=LEVEL))
+    passing = [_passing(results, crowd, corpus) for corpus in crowd.corpora]
+    yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency))
+    differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
+    yield Prose(_PHRASES.say("differences", runs=[found for found in differences if found]))
+    yield Prose(
+        _PHRASES.say("variants", runs=[r for r in others if "passed" in r["r"].get("variants", ())], variant=variant)
+    )
+
+
+def _correlations(results: Results, crowd: Crowd, corpus: str) -> dict:
+    """r on standardised scores by what is correlated and set of workers, raw r of failed, and random sets."""
+    rows = where(repeat_rows(results, corpus), interval="workers").dropna(subset="estimate")
+    r: dict[str, dict] = {}
+    for _, row in where(rows, scores="z").iterrows():
+        r.setdefault(row["among"], {})[row["workers"]] = row.to_dict()
+    share = results.select("replication_share", corpus=corpus, scores="z", workers="passed")["estimate"].dropna()
+    return {"name": crowd.title(corpus), "r": r, "share": share.iloc[0] if len(share) else None}
+
+
+def _passing(results: Results, crowd: Crowd, corpus: str) -> dict:
+    """Workers in all and who passed, share of dialogues that are excluded, cost per dialogue before and after."""
+    count = results.select("qc_count", corpus=corpus, what="workers", list=None, threshold=None)
+    count = count.set_index("workers")["estimate"]
+    rate = results.select("pass_rate", corpus=corpus, list=None).set_index("of")
+    cost = results.select("crowd_cost", corpus=corpus).set_index("per")["estimate"].dropna()
+    return {
+        "name": crowd.title(corpus),
+        "n": int(count.get("all", 0)),
+        "passed": int(count.get("passed", 0)),
+        "rate": rate.loc["workers"].to_dict() if "workers" in rate.index else None,
+        "excluded": 1 - rate.at["dialogues", "estimate"] if "dialogues" in rate.index else None,
+        "before": cost.get("dialogue"),
+        "after": cost.get("passed dialogue"),
+    }
+
+
+def _differences(results: Results, crowd: Crowd, corpus: str) -> dict | None:
+    """Spread of system means in standard errors, with quality control and without, by kind of score."""
+    spread, error = (
+        results.select(s, corpus=corpus).set_index(["scores", "workers"])["estimate"]
+        for s in ("spread", "standard_error")
+    )
+    ratio = (spread / error).where(error > 0).dropna()
+    if not {(s, w) for s in ("z", "raw") for w in ("all", "passed")} <= set(ratio.index):
+        return None
+    return {"name": crowd.title(corpus), "z": ratio["z"].to_dict(), "raw": ratio["raw"].to_dict()}
+
+
+def contrasts(results: Results, crowd: Crowd) -> Prose:
+    """How many variants differ from their plain system in each run, and in how many cases runs agree."""
+    rows = results.select("variant_contrast", label=OVERALL, scores="z", workers="passed")
+    rows = rows.assign(sign=(rows["ci_low"] > 0).astype(int) - (rows["ci_high"] < 0).astype(int))
+    wide = rows.pivot_table(index="system", columns="corpus", values="sign")
+    runs = [
+        {"name": crowd.title(corpus), "n": len(sign), "better": int((sign > 0).sum()), "worse": int((sign < 0).sum())}
+        for corpus, sign in rows.groupby("corpus", sort=False)["sign"]
+    ]
+    same = (wide > 0).all(axis=1) | (wide < 0).all(axis=1)
+    facts = {"found": int((wide != 0).any(axis=1).sum()), "same": int(same.sum()), "variant": crowd.options.variant}
+    return Prose(_PHRASES.say("contrasts", runs=runs, **facts))
+
+
+def selection(results: Results) -> Prose | None:
+    """How far workers who passed agree because they were selected by how they rate the control."""
+    rows = results.select("worker_pair_r", of="median", pairs="all", workers=["passed", "failed"])
+    if rows.empty:
+        return Prose(_PHRASES.say("no_pairs"))
+    rows = (
+        rows[rows["corpus"].isna()] if rows["corpus"].isna().any() else rows[rows["corpus"] == rows["corpus"].iloc[0]]
+    )
+    r = {control: part.set_index("workers")["estimate"].to_dict() for control, part in rows.groupby("control")}
+    complete = all(len(r.get(control, {})) == 2 for control in ("with", "without"))
+    return Prose(_PHRASES.say("selection", r=r)) if complete else None
+
+
+def conclusions(results: Results, crowd: Crowd) -> Prose:
+    """How many conclusions about pairs repeat, with quality control and without, at the smallest level."""
+    alpha, found = min(crowd.options.levels), []
+    rows = results.select("concordance", alpha=alpha, test="wald", list=None).set_index("of")
+    for corpus in crowd.corpora[1:]:
+        for workers in ("passed", "all"):
+            part = where(rows, corpus=corpus, workers=workers)
+            if "identical" in part.index:
+                facts = {of: int(part.at[of, "estimate"]) for of in ("contradiction", "power_mismatch")}
+                n = int(part.at["identical", "n"])
+                facts |= {"n": n, "same": round(n * part.at["identical", "estimate"]), "run": crowd.title(corpus)}
+                found.append(facts | {"passed": workers == "passed", "kappa": part.at["kappa", "estimate"]})
+    return Prose(_PHRASES.say("conclusions", found=found, alpha=f"{alpha:g}", first=crowd.title(crowd.corpora[0])))
+
+
+def lists(results: Results, crowd: Crowd) -> Prose:
+    """For how many workers the rule gives the verdicts that the data carry."""
+    said = []
+    for name, part in results["verdict_agreement"].groupby("list", sort=False):
+        same = int((crowd.workers["passed"] == crowd.workers[name]).sum())
+        said.append({"fitted": name == "fitted", "n": int(part["n"].sum()), "same": same})
+    return Prose(_PHRASES.say("lists", lists=said))

@@ -1,0 +1,177 @@
+"""What an executed notebook shows, as a list of blocks that pages are made from.
+
+Nothing is rendered and nothing made harmless here: blocks may carry text from data files.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Any
+
+#: parameters that say nothing to a reader
+HIDDEN = ("run_id",)
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_ITEM = re.compile(r"^[-*] +", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A name in a parameters cell. type and default are source text; help is the comment behind it."""
+
+    name: str
+    type: str
+    default: str
+    help: str
+
+
+def parameters(source: str) -> list[Knob]:
+    """Names a parameters cell declares: `name: type = default  # help`, one a line.
+
+    Raises SyntaxError for anything else but a docstring.
+    """
+    lines, out = source.splitlines(), []
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
+            _, _, help_ = lines[statement.end_lineno - 1][statement.end_col_offset :].partition("#")
+            type_, default = ast.unparse(statement.annotation), ast.unparse(statement.value)
+            out.append(Knob(statement.target.id, type_, default, help_.strip()))
+        elif not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
+            line = lines[statement.lineno - 1].strip()
+            raise SyntaxError(f"the parameters cell holds `name: type = default` only, found `{line}`")
+    return out
+
+
+@dataclass(frozen=True)
+class Block:
+    """kind : prose, code, parameters, figure, table, text or error.
+
+    text : Markdown (prose), source (code), alt text (figure), caption (table), plain text (text, error).
+    html, markdown : a table in both. png : a figure, base64. name : stem of the files of a figure or table.
+    rows : name, value and meaning of each parameter. output : whether a cell made it, rather than its author.
+    """
+
+    kind: str
+    text: str = ""
+    html: str = ""
+    markdown: str = ""
+    png: str = ""
+    name: str = ""
+    rows: tuple[tuple[str, str, str], ...] = ()
+    output: bool = False
+    tags: tuple[str, ...] = field(default=())
+
+
+def blocks(nb: Any) -> list[Block]:
+    """The blocks of a notebook (a dict in nbformat 4), in order; a heading with nothing below it is left out."""
+    found = list(_blocks(nb["cells"]))
+    return [block for i, block in enumerate(found) if not _empty_section(block, found[i + 1 :])]
+
+
+def _empty_section(block: Block, after: list[Block]) -> bool:
+    """Whether a block is a bare heading, and the code below it shows nothing."""
+    if block.kind != "prose" or block.output or not re.fullmatch(r"#{2,} [^\n]+", block.text.strip()):
+        return False
+    below = takewhile(lambda b: b.output or b.kind != "prose", after)
+    return all(b.kind == "code" for b in below)
+
+
+def _blocks(cells: list[Any]) -> Iterator[Block]:
+    injected = _assigned(next((_source(c) for c in cells if "injected-parameters" in _tags(c)), ""))
+    for cell in cells:
+        source, tags = _source(cell), _tags(cell)
+        if cell["cell_type"] == "markdown":
+            yield Block("prose", source, tags=tags)
+        elif cell["cell_type"] == "code" and "parameters" in tags:
+            knobs = [k for k in parameters(source) if k.name not in HIDDEN]
+            rows = tuple((k.name, injected.get(k.name, k.default), k.help) for k in knobs)
+            yield Block("parameters", source, rows=rows, tags=tags)
+        elif cell["cell_type"] == "code" and "injected-parameters" not in tags:
+            if source.strip():
+                yield Block("code", source, tags=tags)
+            for output in cell.get("outputs", []):
+                yield from _output(output, tags)
+
+
+def _source(cell: Any) -> str:
+    return "".join(cell["source"])
+
+
+def _tags(cell: Any) -> tuple[str, ...]:
+    return tuple(cell.get("metadata", {}).get("tags", []))
+
+
+def _output(output: Any, tags: tuple[str, ...]) -> Iterator[Block]:
+    kind = output["output_type"]
+    if kind == "stream":
+        yield Block("text", _ANSI.sub("", "".join(output["text"])), name=output["name"], output=True, tags=tags)
+    elif kind == "error":
+        lines = "\n".join(output.get("traceback", [])) or f"{output['ename']}: {output['evalue']}"
+        yield Block("error", _ANSI.sub("", lines), output=True, tags=tags)
+    else:
+        yield from _data(output["data"], output.get("metadata", {}), tags)
+
+
+def _data(data: Any, metadata: Any, tags: tuple[str, ...]) -> Iterator[Block]:
+    text = {mime: "".join(value) for mime, value in data.items() if isinstance(value, str | list)}
+    if "image/png" in text:
+        about = metadata.get("image/png", {})
+        png = re.sub(r"\s", "", text["image/png"])
+        yield Block("figure", about.get("alt", ""), png=png, name=about.get("name", ""), output=True, tags=tags)
+    elif "text/html" in text:
+        about = metadata.get("table", {})
+        html, markdown = text["text/html"], text.get("text/markdown", "")
+        caption, name = about.get("caption", ""), about.get("name", "")
+        yield Block("table", caption, html=html, markdown=markdown, name=name, output=True, tags=tags)
+    elif "text/markdown" in text:
+        yield Block("prose", text["text/markdown"], output=True, tags=tags)
+    elif "text/plain" in text:
+        yield Block("text", _ANSI.sub("", text["text/plain"]), output=True, tags=tags)
+
+
+def _assigned(source: str) -> dict[str, str]:
+    """Names and literal values of an injected cell, values as source text."""
+    out: dict[str, str] = {}
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            out[statement.targets[0].id] = ast.unparse(statement.value)
+    return out
+
+
+def section(found: list[Block], heading: str) -> str:
+    """The Markdown below the heading that contains `heading`, up to the next heading; empty where there is none."""
+    lines: list[str] = []
+    inside = False
+    for block in found:
+        for line in block.text.splitlines() if block.kind == "prose" else []:
+            if line.startswith("#"):
+                if inside:
+                    return "\n".join(lines).strip()
+                inside = heading.lower() in line.lower()
+            elif inside:
+                lines.append(line)
+        if lines and lines[-1]:
+            lines.append("")
+    return "\n".join(lines).strip()
+
+
+def first_sentences(markdown: str, limit: int = 360) -> str:
+    """The first paragraph of a text, and the list it leads to, as running text; cut at the end of a sentence where it
+    is longer than `limit`."""
+    parts = [p.strip() for p in markdown.split("\n\n") if p.strip()]
+    n = 2 if len(parts) > 1 and not _ITEM.match(parts[0]) and _ITEM.match(parts[1]) else 1
+    text = " ".join(_running(p) for p in parts[:n])
+    if len(text) <= limit:
+        return text
+    cut = max((m.end() for m in re.finditer(r"[.!?](?=\s)", text[:limit])), default=0)
+    return text[:cut] if cut else text[:limit].rsplit(" ", 1)[0] + " …"
+
+
+def _running(paragraph: str) -> str:
+    """A paragraph without line breaks; each item of a list in it ends like a sentence."""
+    lead, *items = (" ".join(part.split()) for part in _ITEM.split(paragraph))
+    ended = [item if item[-1:] in ".!?:;" else f"{item}." for item in items]
+    return " ".join(filter(None, [lead, *ended]))

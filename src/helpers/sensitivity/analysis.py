@@ -1,0 +1,230 @@
+"""Does a label distinguish systems? The results of notebook 05.
+
+As published: 32 conversations per system, drawn once; pairs of systems with p below 0.01, 0.05 and 0.1 by tests that
+differ between methods. As we would defend it: the same permutation test for all methods, on one value per dialogue,
+permuted within sessions, using all dialogues and Holm's adjustment; and the type I error of every test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from helpers.annotations.dialogue_values import dialogue_values, interactors
+from helpers.annotations.picks import picks
+from helpers.annotations.summary import main_group
+from helpers.sensitivity import power, system_tests
+from helpers.sensitivity.contrasts import Panel, panel
+from helpers.stats.multiplicity import adjust_rows
+from helpers.study.labels import METHODS
+from helpers.study.results import Results, collect, where
+from helpers.study.sections import Sensitivity
+
+#: a system with fewer dialogues in a method is not compared
+MIN_DIALOGUES = 5
+#: permutations per comparison of the largest family, so that the smallest p-value can survive its adjustment
+PER_COMPARISON = 40
+#: tests that are made as published, one per method
+PUBLISHED = ("z", "student", "sign")
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one evaluator group judged in one corpus.
+
+    panels : one per method, in the order of `labels.METHODS`. blocks : what dialogues are exchanged within: `session`,
+    `context` (where the study has no sessions, but responses to the same context), or `none` where no two dialogues
+    share either.
+    """
+
+    corpus: str
+    group: str
+    panels: list[Panel]
+    blocks: str
+
+    @property
+    def dialogues(self) -> list[int]:
+        """Dialogues of each system and method; of comparisons, pairs of dialogues of each pair of systems."""
+        sizes = [int(n) for p in self.panels if p.unit != "pair" for n in pd.Series(p.system).value_counts()]
+        return sizes + [int(p.rows_of(a, b).sum()) for p in self.panels if p.unit == "pair" for a, b in p.pairs]
+
+    def draw_size(self, n: int) -> int | None:
+        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw."""
+        return n if max(self.dialogues) > n else None
+
+
+def groups(
+    annotations: pd.DataFrame, dialogues: pd.DataFrame, *, systems: Sequence[str], pick_seed: int
+) -> list[Group]:
+    """What can be compared, by corpus and evaluator group; the group that judged most labels first.
+
+    Systems of which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of that method; so are
+    methods with fewer than two systems, and groups without a method.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        By people, of the evaluation itself.
+    dialogues : DataFrame
+        Columns of `schema.DIALOGUES`; say who talked.
+    systems : sequence of str
+        Those to compare, in the order of figures.
+    pick_seed : int
+        Of the random pick among several annotations of an item.
+    """
+    out = []
+    annotations = annotations[annotations["system"].isin(list(systems))]
+    for corpus, part in annotations.groupby("corpus", sort=False):
+        talked, first = interactors(dialogues[dialogues["corpus"] == corpus]), main_group(part)
+        for group in [first, *(g for g in sorted(part["group"].unique()) if g != first)]:
+            found = _group(part[part["group"] == group], talked, systems, pick_seed)
+            out += [found] if found.panels else []
+    return out
+
+
+def _group(part: pd.DataFrame, talked: pd.Series, systems: Sequence[str], pick_seed: int) -> Group:
+    picked, blocks = next(picks(part, 1, pick_seed)), "session"
+    if picked["session"].isna().all():
+        picked, blocks = picked.assign(session=picked["context"]), "context"
+    values = dialogue_values(picked)
+    panels = []
+    for method in METHODS:
+        enough = _judged(values[values["method"] == method])
+        here = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
+        if len(here) > 1 and (one := panel(values, method, here, talked)).pairs:
+            panels.append(one)
+    if not any(_shared(p) for p in panels):
+        blocks = "none"
+    return Group(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), panels, blocks)
+
+
+def _judged(values: pd.DataFrame) -> pd.Series:
+    """How many dialogues of each system were judged, on either side of a comparison."""
+    right = values[["system_b", "dialogue_b"]].dropna().set_axis(["system", "dialogue"], axis=1)
+    return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
+
+
+def _shared(data: Panel) -> bool:
+    """Whether any two systems meet in a session (context), or are compared."""
+    systems = pd.Series(data.system).groupby(data.session).nunique()
+    return data.unit == "pair" or bool((systems > 1).any())
+
+
+def analyse(judged: Sequence[Group], options: Sensitivity, *, permute_seed: int, draw_seed: int) -> Results:
+    """All results of notebook 05: tests and counts of every group; type I error and power for the first.
+
+    Parameters
+    ----------
+    judged : sequence of Group
+        From `groups`.
+    permute_seed, draw_seed : int
+        Of the permutation tests, and of which conversations a draw has.
+    """
+    main, parts = judged[0], []
+    for one in judged:
+        parts.append(tests(one, seed=permute_seed, within=options.within, n_permutations=options.n_permutations))
+        if n := one.draw_size(options.n_dialogues):
+            parts.append(draws(one, n=n, n_draws=options.n_draws, seed=draw_seed, within=options.within))
+    given = {"seed": draw_seed, "within": options.within}
+    null = {"n": options.n_dialogues, "n_runs": options.null_runs, "n_permutations": options.null_permutations}
+    parts.append(type_i_errors(main, **null, **given))
+    parts.append(planning(main, sizes=options.power_sizes, n_draws=options.power_draws, **given))
+    return collect(*parts)
+
+
+def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Results:
+    """Every pair of systems and label by the published test, Welch's t and the permutation test, on all dialogues.
+
+    `system_difference` with p-values adjusted by Holm within each label and test; and `n_significant` counted from
+    them, also with the families over all labels. Large families get more permutations (PER_COMPARISON).
+    """
+    n_permutations = max(n_permutations, PER_COMPARISON * sum(len(p.pairs) * len(p.labels) for p in judged.panels))
+    parts = []
+    for data in judged.panels:
+        parts += [system_tests.published_tests(data)]
+        parts += [system_tests.published_tests(data, "welch")] if data.published_test == "student" else []
+        options = {"within": _within(data, within), "n_permutations": n_permutations}
+        parts.append(system_tests.session_tests(data, seed=seed, **options))
+    rows = collect(*parts)["system_difference"]
+    rows = adjust_rows(rows, ["method", "label", "test", "within"], "systems of one label")
+    results = [rows.assign(statistic="system_difference")]
+    results += [system_tests.count_tests(judged.panels, where(rows, test=t)) for t in ("session", PUBLISHED)]
+    return _marked(judged, results)
+
+
+def draws(judged: Group, *, n: int, n_draws: int, seed: int, within: str) -> Results:
+    """Counts over draws of `n` dialogues per system by the published and the permutation test, and the tests of the
+    first draw: `system_tests.count_significant`."""
+    within = min(_within(p, within) for p in judged.panels)  # `interactor` only where all panels allow it
+    return _marked(
+        judged, [system_tests.count_significant(judged.panels, n=n, n_draws=n_draws, seed=seed, within=within)]
+    )
+
+
+def type_i_errors(judged: Group, *, n: int, n_runs: int, seed: int, within: str, n_permutations: int) -> Results:
+    """How often each test finds a difference within one system, with up to n dialogues per side."""
+    parts = []
+    for data in judged.panels:
+        kinds = [data.published_test, *(["dialogue_welch"] if data.row != data.unit else []), "session"]
+        least = len(data.system) if data.unit == "pair" else int(pd.Series(data.system).value_counts().max()) // 2
+        if (size := min(n, least)) > 1:
+            options = {"n": size, "n_runs": n_runs, "seed": seed, "within": _within(data, within)}
+            parts.append(power.null_rejection(data, kinds, n_permutations=n_permutations, **options))
+    return _marked(judged, parts)
+
+
+def planning(judged: Group, *, sizes: Sequence[int], n_draws: int, seed: int, within: str) -> Results:
+    """Power of the permutation test by number of dialogues, and the difference detectable with the observed number."""
+    parts = []
+    for data in judged.panels:
+        options = {"n_draws": n_draws, "seed": seed, "within": _within(data, within)}
+        parts.append(power.power_by_size(data, ["session"], sizes, **options))
+        least = int(pd.Series(data.system).value_counts().min())
+        if data.unit != "pair" and least > 1:
+            parts.append(power.detectable(data, least))
+    return _marked(judged, parts)
+
+
+def _within(data: Panel, wanted: str) -> str:
+    """`wanted`, but `session` where it is not known who talked."""
+    return "session" if data.interactor is None and data.unit != "pair" else wanted
+
+
+def _marked(judged: Group, parts: Sequence[pd.DataFrame]) -> Results:
+    """With corpus and group, and with the context as unit where it takes the place of the session."""
+    results = collect(*parts)
+    for statistic, rows in results.items():
+        if judged.blocks == "context":
+            rows = rows.assign(resample_unit=rows["resample_unit"].replace("session", "context"))
+        results[statistic] = rows.assign(corpus=judged.corpus, group=judged.group)
+    return results
+
+
+def of_group(results: Results, judged: Group) -> Results:
+    """The results of one corpus and evaluator group."""
+    return Results({s: where(rows, corpus=judged.corpus, group=judged.group) for s, rows in results.items()})
+
+
+def primary(results: Results) -> pd.DataFrame:
+    """The permutation tests of all dialogues."""
+    return results.select("system_difference", test="session", sample=None)
+
+
+def as_published(results: Results) -> pd.DataFrame:
+    """The tests of the first draw by the paper's tests; those of all dialogues where nothing was drawn."""
+    drawn = results.select("system_difference", test=PUBLISHED, sample="draw")
+    return drawn if len(drawn) else results.select("system_difference", test=PUBLISHED, sample=None)
+
+
+def counts(
+    results: Results, test: str | Sequence[str], over: str, summary: str | None = None, alpha: float = 0.05
+) -> pd.Series:
+    """Pairs of systems that differ, by (method, label), by one test and family.
+
+    summary : over draws (`first`, `mean`, `smallest`, `largest`); None: on all dialogues, where there is one count.
+    """
+    rows = results.select("n_significant", test=test, adjusted_over=over, alpha=alpha, summary=summary or "first")
+    rows = rows[rows["adjust"].isin(["none", "holm"]) & (rows["n_dialogues"].isna() == (summary is None))]
+    return rows.set_index(["method", "label"])["estimate"]

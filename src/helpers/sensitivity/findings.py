@@ -1,0 +1,130 @@
+"""What notebook 05 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from helpers.display.names import DisplayNames
+from helpers.display.text import Phrases
+from helpers.display.views import Prose
+from helpers.sensitivity.analysis import PUBLISHED, Group, counts, of_group, primary
+from helpers.sensitivity.figures import TESTS, mean_power
+from helpers.study.results import Results
+
+_PHRASES = Phrases(__package__)
+#: type I error at 0.05 that a sound test exceeds, or stays below, by more than chance only
+INFLATED, CONSERVATIVE = 0.075, 0.025
+
+
+def findings(
+    results: Results, judged: Sequence[Group], names: DisplayNames, *, n: int, n_draws: int, n_runs: int
+) -> Iterator[Prose]:
+    """The headline; pairs by method; type I error; what more conversations would find.
+
+    n, n_draws : dialogues per system in a draw, and draws. n_runs : placebo comparisons per label.
+    """
+    main = of_group(results, judged[0])
+    groups = [{"who": _who(one, judged, names), **_found(of_group(results, one))} for one in judged]
+    pairs = _most_often(primary(main), names)
+    yield Prose(_PHRASES.say("headline", groups=groups, pairs=pairs, blocks=judged[0].blocks))
+    drawn = judged[0].draw_size(n)
+    yield Prose(_PHRASES.say("by_method", parts=_by_method(main, names), drawn=drawn, n_draws=n_draws, **_spread(main)))
+    yield Prose(_PHRASES.say("errors", n_runs=n_runs, **_errors(main, names, n_runs)))
+    yield Prose(_PHRASES.say("planning", **_planning(main, names)))
+
+
+def sample(judged: Group, *, n: int) -> Prose:
+    """How many dialogues per system there are, and how many a draw has."""
+    sizes = judged.dialogues
+    return Prose(_PHRASES.say("sample", few=min(sizes), many=max(sizes), n=n, drawn=judged.draw_size(n)))
+
+
+def _who(one: Group, judged: Sequence[Group], names: DisplayNames) -> str:
+    where = [one.corpus] if len({x.corpus for x in judged}) > 1 else []
+    return ", ".join([*where, *([] if one.group == "all" else [names.name("group", one.group)])])
+
+
+def _found(results: Results) -> dict:
+    """How many labels and comparisons can be tested, and how many are significant."""
+    tests = primary(results).dropna(subset="p_value")
+    sure = tests[tests["p_adjusted"] < 0.05]
+    n_labels, n_apart = (len(rows[["method", "label"]].drop_duplicates()) for rows in (tests, sure))
+    over_all = int(counts(results, "session", "all").sum())
+    return {"n_labels": n_labels, "n_apart": n_apart, "n": len(tests), "n_sure": len(sure), "over_all": over_all}
+
+
+def _most_often(tests: pd.DataFrame, names: DisplayNames) -> dict | None:
+    """The pairs of systems that differ on most labels."""
+    sizes = tests[tests["p_adjusted"] < 0.05].groupby(["system", "system_b"]).size()
+    if sizes.empty:
+        return None
+    first = [" and ".join(names.name("system", s) for s in pair) for pair in sizes.index[sizes == sizes.max()]]
+    return {"first": first, "n_labels": int(sizes.max())}
+
+
+def _by_method(results: Results, names: DisplayNames) -> list[dict]:
+    """Mean number of significant pairs per label, by method: permutation test, published tests over draws."""
+    found = counts(results, "session", "label")
+    over_draws = [counts(results, PUBLISHED, "none", s) for s in ("mean", "smallest", "largest")]
+    n = results["n_significant"].groupby("method")["n"].first()
+    out = []
+    for method in sorted(found.index.unique("method"), key=lambda m: names.position("method", m)):
+        draws = [values[method].mean() for values in over_draws if method in values.index]
+        who = names.name("method", method)
+        out.append({"who": who, "n": int(n[method]), "mean": found[method].mean(), "draws": draws})
+    return out
+
+
+def _spread(results: Results) -> dict:
+    """Median and largest difference between draws of the count of one label, of methods whose draws differ."""
+    low, high = (counts(results, PUBLISHED, "none", s) for s in ("smallest", "largest"))
+    gap = high - low
+    gap = gap[gap.groupby("method").transform("max") > 0] if len(gap) else gap
+    return {"median": gap.median(), "largest": int(gap.max())} if len(gap) else {"median": None, "largest": None}
+
+
+def _errors(results: Results, names: DisplayNames, n_runs: int) -> dict:
+    rows = results.select("null_rejection", alpha=0.05, test=[*PUBLISHED, "session"]).dropna(subset="estimate")
+    means = names.sort(rows).groupby(["method", "test"], sort=False)["estimate"].mean()
+    parts = [
+        {"who": names.name("method", m), "tests": [(TESTS[t], share) for t, share in part.droplevel(0).items()]}
+        for m, part in means.groupby("method", sort=False)
+    ]
+    published = means[means.index.get_level_values("test").isin(PUBLISHED)]
+    chance = 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
+    inflated, conservative = (published > INFLATED).any(), (published < CONSERVATIVE).any()
+    return {"parts": parts, "chance": chance, "inflated": bool(inflated), "conservative": bool(conservative)}
+
+
+def _planning(results: Results, names: DisplayNames) -> dict:
+    """Mean power of each method at the smallest and at the largest number of dialogues."""
+    rows = mean_power(results)
+    sizes = sorted({int(rows["n_dialogues"].min()), int(rows["n_dialogues"].max())}) if len(rows) else []
+    wide = rows.pivot_table(index="method", columns="n_dialogues", values="estimate")
+    order = sorted(wide.index, key=lambda m: names.position("method", m))
+    return {"sizes": sizes, "parts": [(names.name("method", m), [wide.at[m, n] for n in sizes]) for m in order]}
+
+
+def printed(cells: pd.DataFrame, *, same_size: bool) -> Prose:
+    """How many printed counts agree, and how often another label's count would.
+
+    cells : `tables.printed_counts`. same_size : whether draws have the paper's number of conversations.
+    """
+    gap = (cells["here"] - cells["value"]).abs()
+    inside = cells["value"].between(cells["smallest"], cells["largest"])
+    facts = {"n": len(cells), "n_equal": int((gap == 0).sum()), "n_near": int((gap <= 1).sum())}
+    facts |= {"same_size": same_size, "n_inside": int(inside.sum()), "by_chance": others_inside(cells)}
+    return Prose(_PHRASES.say("printed", **facts))
+
+
+def others_inside(cells: pd.DataFrame) -> float | None:
+    """How often the printed count of another label of the same method and level lies inside a label's range."""
+    hits, n = 0, 0
+    for _, part in cells.dropna(subset="smallest").groupby(["method", "alpha"]):
+        value, low, high = (part[c].to_numpy(float) for c in ("value", "smallest", "largest"))
+        inside = (low[:, None] <= value[None, :]) & (value[None, :] <= high[:, None])
+        hits, n = hits + inside.sum() - np.trace(inside), n + inside.size - len(part)
+    return hits / n if n else None

@@ -1,0 +1,221 @@
+"""Tests of all pairs of systems on every label, and counts of those that differ (Finch et al. 2023, section 7.3).
+
+As published in Table 5 (`published_tests`, `count_significant` with draws of 32 conversations per system): z tests of
+proportions on turns for behaviours, t tests on turns or dialogues for ratings, sign tests for comparisons, without
+adjustment.
+
+Primary (`session_tests`): the same permutation test for every method, on one value per dialogue, permuted within
+sessions.
+
+Turns of one dialogue are not independent, so z and t tests on turns have inflated type I error, and the sign test is
+conservative: counts then reflect differences between tests as well as labels; `power.null_rejection` quantifies this.
+Two labels can also be equally sensitive to different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import nan
+
+import numpy as np
+import pandas as pd
+
+from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, draw_p_values
+from helpers.stats.intervals import generator
+from helpers.stats.multiplicity import adjust
+from helpers.stats.permutation import blocked_permutation, sign_flip_test
+
+#: what a family of tests comprises, and the adjustment made in it
+FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
+#: those counted in draws
+DRAW_FAMILIES = FAMILIES[:3]
+
+
+def published_tests(data: Panel, test: str | None = None) -> pd.DataFrame:
+    """The paper's test for each pair of systems and label, on all dialogues.
+
+    test : `welch` for Welch's t in place of Student's; None: z, Student's t or the sign test, depending on the method.
+
+    Returns rows of `system_difference`: the difference of means (shares, for marks; for comparisons wins minus losses
+    as a share of all) and the unadjusted p-value. `n` counts items, `n_clusters` dialogues or pairs.
+    """
+    test = test or data.published_test
+    p, difference = draw_p_values(data, test)
+    note = None if data.row == data.unit else f"takes {data.unit}s of a {data.row} as independent"
+    rows = pd.DataFrame(_rows(data, test, p[0], difference[0], resample_unit=data.unit, note=note))
+    items = [data.n[data.rows_of(*pair)] for pair in data.pairs]
+    counts = {"n": [n.sum(axis=0) for n in items], "n_clusters": [(n > 0).sum(axis=0) for n in items]}
+    return rows.assign(**{name: np.concatenate(values) for name, values in counts.items()})
+
+
+def _rows(data: Panel, test: str, p: np.ndarray, difference: np.ndarray, **same: object) -> Iterator[dict]:
+    """A row for each pair of systems and label. p, difference : (pairs, labels). same : columns of every row."""
+    level = data.row if test == "session" else data.unit
+    same |= {"statistic": "system_difference", "level": level, "method": data.method, "test": test}
+    for i, (a, b) in enumerate(data.pairs):
+        for j, label in enumerate(data.labels):
+            names = {"system": data.systems[a], "system_b": data.systems[b], "label": label}
+            yield same | names | {"estimate": difference[i, j], "p_value": p[i, j]}
+
+
+def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutations: int = 10_000) -> pd.DataFrame:
+    """The session-blocked permutation test for each pair of systems and label, on one value per dialogue.
+
+    Under the null hypothesis a dialogue's value does not depend on which of the two systems took part. Dialogues are
+    exchanged within `contrasts.blocks`; of comparisons the sign is exchanged. Effects of people and sessions do not
+    bias the test, because systems were assigned at random. It generalises to other dialogues judged by the same
+    annotators, not to other annotators.
+
+    Returns rows of `system_difference` with the difference within blocks; `n` counts dialogues, `n_clusters` blocks. A
+    pair of systems without a block that has both carries the reason in `note`.
+    """
+    rows: list[dict] = []
+    data = data.per_dialogue()
+    judged = data.n > 0
+    for a, b in data.pairs:
+        here = data.rows_of(a, b)
+        for pattern in np.unique(judged[here], axis=1).T:
+            columns = np.flatnonzero((judged[here] == pattern[:, None]).all(axis=0))
+            part = data.take(np.flatnonzero(here)[pattern])
+            rng = generator(seed, "session_tests", data.method, data.systems[a], data.systems[b])
+            rows += _session_rows(part, columns, a, b, within, rng, n_permutations)
+    return pd.DataFrame(rows).assign(statistic="system_difference", test="session", seed=seed)
+
+
+def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, n_permutations: int) -> list[dict]:
+    values, names = part.total[:, columns], [part.labels[i] for i in columns]
+    base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(values)}
+    base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
+    try:
+        if part.unit == "pair":
+            base["n_clusters"] = len(values)
+            found = sign_flip_test(values, rng=rng, n_permutations=n_permutations)
+        else:
+            block = blocks(part, within)
+            base |= {"n_clusters": len(np.unique(block)), "within": within}
+            first = (part.system != a).astype(int)
+            found = blocked_permutation(values, first, block, rng=rng, n_permutations=n_permutations)
+    except ValueError as error:
+        reason = {"estimate": nan, "p_value": nan, "ci_kind": "not_estimable", "note": str(error)}
+        return [base | {"label": name} | reason for name in names]
+    results = zip(names, found.observed.tolist(), found.p_value.tolist(), strict=True)
+    return [base | {"label": name, "estimate": value, "p_value": p} for name, value, p in results]
+
+
+def draw_keys(panels: Iterable[Panel], n_draws: int, rng: np.random.Generator) -> list[np.ndarray]:
+    """Random numbers (draws, rows) for each panel, the same for the same dialogue.
+
+    All methods are thus tested on the same conversations, as far as they judged the same.
+    """
+    names = [_row_names(p) for p in panels]
+    every = {name: i for i, name in enumerate(sorted(set(np.concatenate(names).tolist())))}
+    keys = rng.random((n_draws, len(every)))
+    return [keys[:, [every[n] for n in name]] for name in names]
+
+
+def _row_names(data: Panel) -> np.ndarray:
+    """A name for each row that is the same in every panel: its dialogue, and its place among the rows of that."""
+    place = pd.Series(data.dialogue).groupby(data.dialogue).cumcount()
+    return (pd.Series(data.dialogue).astype(str) + "#" + place.astype(str)).to_numpy(object)
+
+
+def downsample(data: Panel, n: int, keys: np.ndarray) -> np.ndarray:
+    """(draws, rows) of 0 or 1: which rows each draw has, for each system (pair of systems) the `n` with the smallest
+    keys, or all where there are no more."""
+    out = np.zeros(keys.shape)
+    kinds = data.system * len(data.systems) + data.system_b
+    for kind in np.unique(kinds):
+        rows = np.flatnonzero(kinds == kind)
+        out[:, rows] = _smallest(keys[:, rows], n)
+    return out
+
+
+def _smallest(keys: np.ndarray, n: int) -> np.ndarray:
+    if n >= keys.shape[1]:
+        return np.ones(keys.shape)
+    limit = np.partition(keys, n - 1, axis=1)[:, n - 1 : n]
+    return (keys <= limit).astype(float)
+
+
+def count_significant(
+    panels: Sequence[Panel], *, n: int, n_draws: int, seed: int, within: str = "session"
+) -> pd.DataFrame:
+    """How many pairs of systems each label distinguishes (Table 5), over many draws of `n` dialogues per system.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        One per method.
+    within : {"session", "interactor"}
+        See `contrasts.blocks`; the permutation test is approximated (`contrasts.session_normal`).
+
+    Returns
+    -------
+    DataFrame of rows `n_significant`, by each method's published test and the permutation test, with `summary` `first`
+    (a single draw, as in the paper), `mean`, `smallest` and `largest` over draws (a range, not an interval); and
+    `system_difference` of the first draw, with `sample` of `draw`.
+    """
+    keys = draw_keys(panels, n_draws, generator(seed, "downsample"))
+    weights = [downsample(data, n, key) for data, key in zip(panels, keys, strict=True)]
+    common, rows = {"n_dialogues": n, "seed": seed}, []
+    for tests in ([data.published_test for data in panels], ["session"] * len(panels)):
+        found = [draw_p_values(d, t, w, within) for d, t, w in zip(panels, tests, weights, strict=True)]
+        for data, test, (p, difference) in zip(panels, tests, found, strict=True):
+            unit = {"within": within, "resample_unit": "session"} if test == "session" else {"resample_unit": data.unit}
+            rows += _rows(data, test, p[0], difference[0], sample="draw", **unit, **common)
+        rows += _counts(panels, tests, [p for p, _ in found], DRAW_FAMILIES, common)
+    return pd.DataFrame(rows)
+
+
+def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
+    """`n_significant` (with `summary` of `first`) counted from tests that were made, such as `session_tests`.
+
+    tests : `system_difference` of one test per panel, every pair and label. Raises ValueError where there are several.
+    """
+    names, p_values = [], []
+    for data in panels:
+        rows = tests[tests["method"] == data.method]
+        found = sorted(rows["test"].unique())
+        if len(found) != 1:
+            raise ValueError(f"tests: expected one test of method {data.method!r}, found {found}")
+        wide = rows.set_index(["system", "system_b", "label"])["p_value"].unstack("label")  # noqa: PD010
+        order = pd.MultiIndex.from_tuples([(data.systems[a], data.systems[b]) for a, b in data.pairs])
+        names += found
+        p_values.append(wide.reindex(index=order, columns=data.labels).to_numpy(float)[None])
+    seeds = tests["seed"].dropna() if "seed" in tests else ()
+    common = {"seed": int(seeds.iloc[0])} if len(seeds) else {}
+    return pd.DataFrame(_counts(panels, names, p_values, FAMILIES, common))
+
+
+def _counts(
+    panels: Sequence[Panel], tests: list[str], p_values: list[np.ndarray], families, common: dict
+) -> list[dict]:
+    """p_values : of each panel (draws, pairs, labels)."""
+    rows, draws = [], len(p_values[0])
+    flat = np.concatenate([p.reshape(draws, -1) for p in p_values], axis=1)
+    ends = np.cumsum([p[0].size for p in p_values])[:-1]
+    for over, method in families:
+        adjusted = p_values
+        if over == "all":
+            parts = np.split(adjust(flat, method), ends, axis=1)
+            adjusted = [part.reshape(p.shape) for part, p in zip(parts, p_values, strict=True)]
+        elif over == "label":
+            adjusted = [np.swapaxes(adjust(np.swapaxes(p, 1, 2), method), 1, 2) for p in p_values]
+        for data, test, p in zip(panels, tests, adjusted, strict=True):
+            head = {"statistic": "n_significant", "level": "system", "method": data.method, "n": len(data.pairs)}
+            head |= {"test": test, "adjusted_over": over, "adjust": method, **common}
+            for alpha in ALPHAS:
+                count = np.sum(p < alpha, axis=1)  # a missing p-value is not significant
+                summaries = {"first": count[0]}
+                if draws > 1:
+                    summaries |= {
+                        "mean": count.mean(axis=0),
+                        "smallest": count.min(axis=0),
+                        "largest": count.max(axis=0),
+                    }
+                rows += [
+                    head | {"alpha": alpha, "summary": summary, "label": label, "estimate": float(value)}
+                    for summary, values in summaries.items()
+                    for label, value in zip(data.labels, values, strict=True)
+                ]
+    return rows

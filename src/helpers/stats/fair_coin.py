@@ -1,0 +1,19 @@
+"""The binomial distribution of fair coin throws, for sign tests; several times as fast as `scipy.stats.binom`."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+
+def coin_cdf(k, n):
+    """Probability of at most k heads in n throws of a fair coin."""
+    k, n = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
+    return np.where(k < n, special.betainc(np.maximum(n - k, 1), k + 1, 0.5), 1.0)
+
+
+def coin_ppf(p, n):
+    """Smallest k with a probability of at least `p` of at most k heads in n throws of a fair coin."""
+    k = np.maximum(np.ceil(special.bdtrik(p, np.maximum(n, 1), 0.5)), 0)
+    fewer = np.maximum(k - 1, 0)  # the inverse may lie a rounding error above a whole number
+    return np.where(coin_cdf(fewer, n) >= p, fewer, k)

@@ -1,0 +1,59 @@
+"""Adjusted p-values within named families of tests.
+
+Holm (1979, Scandinavian Journal of Statistics 6, 65-70) controls the family-wise error rate. Benjamini and Hochberg
+(1995, JRSS B 57, 289-300) control the false discovery rate when tests are independent or positively dependent;
+Benjamini and Yekutieli (2001, Annals of Statistics 29, 1165-1188) under any dependence.
+
+Use Holm where a single false difference between systems would matter, and BH to list labels worth a second look. The
+family is the set a reader would select from: the pairs of systems of one label, or those of all labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+ADJUSTMENTS = ("holm", "bh", "by")
+
+
+def adjust(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
+    """Adjusted p-values along the last axis.
+
+    p_values : (…, m); missing ones stay missing and do not count in m. method : holm, bh or by.
+
+    Vectorised here because a thousand draws of forty labels are adjusted at once.
+    """
+    if method not in ADJUSTMENTS:
+        raise ValueError(f"method: expected one of {', '.join(ADJUSTMENTS)}, found {method!r}")
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, axis=-1)  # missing values go last
+    ranked = np.take_along_axis(p, order, axis=-1)
+    m = np.sum(~np.isnan(p), axis=-1, keepdims=True)
+    rank = np.arange(1, p.shape[-1] + 1)
+    if method == "holm":
+        out = np.fmax.accumulate(ranked * np.maximum(m - rank + 1, 1), axis=-1)
+    else:
+        factor = m / rank
+        if method == "by":
+            factor = factor * np.where(m > 0, np.cumsum(1 / rank)[np.maximum(m, 1) - 1], 1.0)
+        out = np.flip(np.fmin.accumulate(np.flip(ranked * factor, axis=-1), axis=-1), axis=-1)
+    out = np.where(np.isnan(ranked), np.nan, np.minimum(out, 1.0))
+    back = np.empty_like(out)
+    np.put_along_axis(back, order, out, axis=-1)
+    return back
+
+
+def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str, method: str = "holm") -> pd.DataFrame:
+    """Result rows with `p_adjusted` and `family` filled in.
+
+    by : columns whose values set families apart; none: all rows are one family. name : what the family is, for readers;
+    the method is put behind it. Rows without a p-value keep none.
+    """
+    out = rows.assign(p_adjusted=np.nan, family=f"{name}, {method}")
+    groups = rows.groupby(list(by), dropna=False, sort=False).indices.values() if by else [np.arange(len(rows))]
+    place = out.columns.get_loc("p_adjusted")
+    for at in groups:
+        out.iloc[at, place] = adjust(rows["p_value"].to_numpy(float)[at], method)
+    return out

@@ -1,0 +1,192 @@
+"""The only permutation engine: within blocks, over pairs, exact where there are few arrangements.
+
+A Monte Carlo p-value is (b + 1) / (m + 1), where b of the m random arrangements are at least as extreme as the data
+(Phipson and Smyth 2010, Permutation p-values should never be zero, Stat. Appl. Genet. Mol. Biol. 9, article 39). An
+exact p-value is the share among all arrangements. Ties up to rounding count as extreme, as do arrangements in which the
+statistic is undefined, which can only raise the p-value.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+#: all arrangements are gone through when there are no more than this
+EXACT_LIMIT = 10_000
+#: numbers that one chunk of arrangements may hold at once (memory peaks at about 20 bytes for each)
+CHUNK = 1_000_000
+ALTERNATIVES = ("two-sided", "greater")
+
+
+@dataclass(frozen=True)
+class Permutation:
+    """A permutation test of one statistic, or of m at once (then `observed`, `p_value`, `n_undefined` are (m,) arrays).
+
+    null : (k,) or (k, m), the statistic under the k arrangements gone through; exact : whether these are all there are.
+    """
+
+    observed: float | np.ndarray
+    p_value: float | np.ndarray
+    null: np.ndarray
+    exact: bool
+    n_undefined: int | np.ndarray
+
+
+def permutation_test(
+    observed: float | np.ndarray,
+    permute: Callable[[np.random.Generator, int], np.ndarray],
+    *,
+    rng: np.random.Generator,
+    n_permutations: int = 10_000,
+    alternative: str = "two-sided",
+    exact: np.ndarray | None = None,
+) -> Permutation:
+    """P-value of a statistic under rearrangements of the data.
+
+    Parameters
+    ----------
+    observed : float or (m,) array
+        The statistic of the data, 0 on average under the null when the alternative is two-sided: that compares
+        absolute values.
+    permute : callable
+        `permute(rng, k)` gives the statistic, (k,) or (k, m), under k random arrangements.
+    exact : (k,) or (k, m) array, optional
+        The statistic under all arrangements, the data's own among them. Nothing is then drawn.
+
+    Returns
+    -------
+    Permutation; `p_value` is missing where `observed` is.
+
+    """
+    null = permute(rng, n_permutations) if exact is None else exact
+    return from_null(observed, null, exact=exact is not None, alternative=alternative)
+
+
+def from_null(
+    observed: float | np.ndarray, null: np.ndarray, *, exact: bool, alternative: str = "two-sided"
+) -> Permutation:
+    """The test from the statistic under arrangements already gone through, e.g. a mean of several tests' statistics.
+
+    Everything as in `permutation_test`, through which it was checked; exact : whether these are all arrangements.
+    """
+    if alternative not in ALTERNATIVES:
+        raise ValueError(f"alternative: expected one of {', '.join(ALTERNATIVES)}, found {alternative!r}")
+    null, value = np.asarray(null, dtype=float), np.asarray(observed, dtype=float)
+    if null.ndim != value.ndim + 1 or null.shape[1:] != value.shape or not len(null):
+        raise ValueError(f"expected one row like the observed {value.shape} an arrangement, found {null.shape}")
+    p = _p_value(value, null, alternative, exact)
+    undefined = np.sum(~np.isfinite(null), axis=0)
+    if value.ndim == 0:
+        return Permutation(float(value), float(p), null, exact, int(undefined))
+    return Permutation(value, p, null, exact, undefined)
+
+
+def _p_value(observed: np.ndarray, null: np.ndarray, alternative: str, exact: bool) -> np.ndarray:
+    a, b = (np.abs(observed), np.abs(null)) if alternative == "two-sided" else (observed, null)
+    scale = np.maximum(np.max(np.abs(np.where(np.isfinite(null), null, 0)), axis=0), np.abs(observed))
+    as_extreme = ~(b < a - 1e-9 * scale)  # an undefined arrangement is not less extreme
+    hits = np.sum(as_extreme, axis=0)
+    p = hits / len(null) if exact else (hits + 1) / (len(null) + 1)
+    return np.where(np.isfinite(observed), p, np.nan)
+
+
+def sign_flip_test(differences: np.ndarray, *, rng: np.random.Generator, n_permutations: int = 10_000) -> Permutation:
+    """Two-sided permutation test of a mean difference of pairs: under the null either sign is as likely.
+
+    Parameters
+    ----------
+    differences : (n,) array, or (n, m) for m variables of the same pairs
+        Finite; the signs of one pair flip together.
+
+    Returns
+    -------
+    Permutation of the mean. Pairs without a difference are no evidence either way; all 2^n sign patterns of the others
+    are gone through where they are at most EXACT_LIMIT.
+    """
+    differences = np.asarray(differences, dtype=float)
+    if differences.ndim not in (1, 2) or not len(differences) or not np.all(np.isfinite(differences)):
+        raise ValueError(f"differences: expected finite numbers, one row per pair, found shape {differences.shape}")
+    n = len(differences)
+    moving = differences[np.any(differences.reshape(n, -1) != 0, axis=1)]
+
+    def permute(rng: np.random.Generator, k: int) -> np.ndarray:
+        parts = [rng.integers(0, 2, (size, len(moving)), dtype=np.int8) for size in _sizes(k, len(moving))]
+        return np.concatenate([(1.0 - 2.0 * flips) @ moving for flips in parts]) / n
+
+    exact = None
+    if len(moving) < 63 and 2 ** len(moving) <= EXACT_LIMIT:
+        bits = np.arange(2 ** len(moving))[:, None] >> np.arange(len(moving)) & 1
+        exact = (1.0 - 2.0 * bits) @ moving / n
+    return permutation_test(differences.mean(axis=0), permute, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+def blocked_permutation(
+    values: np.ndarray,
+    systems: np.ndarray,
+    blocks: np.ndarray,
+    *,
+    rng: np.random.Generator,
+    n_permutations: int = 10_000,
+) -> Permutation:
+    """Two-sided permutation test of the difference between two systems: values are exchanged within blocks only.
+
+    Parameters
+    ----------
+    values : (n,) array, or (n, m) for m variables of the same units, which are rearranged together
+        Say, one number per dialogue; finite.
+    systems : (n,) array
+        Which of two systems produced the unit.
+    blocks : (n,) array
+        Within what the null makes units exchangeable: the session. A block of one unit carries no information.
+
+    Returns
+    -------
+    Permutation of the difference a - b (systems a < b) within blocks: least squares with an effect for each block; with
+    one unit of each in a block, the mean difference, and then the test equals `sign_flip_test`.
+    """
+    y = np.asarray(values, dtype=float)
+    names, system = np.unique(np.asarray(systems), return_inverse=True)
+    block = np.unique(np.asarray(blocks), return_inverse=True)[1]
+    if not (len(y) == len(system) == len(block)) or not np.all(np.isfinite(y)):
+        raise ValueError("values, systems, blocks: expected the same length, and finite values")
+    if len(names) != 2:
+        raise ValueError(f"systems: expected two, found {names.tolist()}")
+    order = np.argsort(block, kind="stable")
+    y, block, first = y[order], block[order], (system[order] == 0).astype(float)
+    centred = first - (np.bincount(block, first) / np.bincount(block))[block]
+    if not np.any(centred):
+        raise ValueError("blocks: expected one that holds two systems, found none: there is nothing to exchange")
+    weight = centred / np.sum(centred**2)
+
+    def permute(rng: np.random.Generator, k: int) -> np.ndarray:
+        # sorting block number plus a fraction leaves blocks in place and shuffles within them
+        parts = [np.argsort(block + rng.random((size, len(block))), axis=1) for size in _sizes(k, 8 * len(block))]
+        return np.concatenate([weight[index] @ y for index in parts])
+
+    cuts = np.flatnonzero(np.diff(block)) + 1
+    sides = [(len(part), int(part.sum())) for part in np.split(first, cuts)]
+    few = math.prod(math.comb(n, k) for n, k in sides) <= EXACT_LIMIT
+    exact = _all_arrangements(np.split(weight, cuts), sides) @ y if few else None
+    return permutation_test(weight @ y, permute, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+def _all_arrangements(weights: list[np.ndarray], sides: list[tuple[int, int]]) -> np.ndarray:
+    """(arrangements, n): the weights of the units after every exchange of the two systems within blocks, each once.
+
+    sides : of each block, how many units it has, and how many of the first system (whose weight is the larger one).
+    """
+    options = []
+    for own, (n, k) in zip(weights, sides, strict=True):
+        chosen = [np.isin(np.arange(n), at) for at in itertools.combinations(range(n), k)]
+        options.append([np.where(first, own.max(), own.min()) for first in chosen])
+    return np.array([np.concatenate(choice) for choice in itertools.product(*options)])
+
+
+def _sizes(k: int, width: int) -> list[int]:
+    """Sizes that add up to k, a run of `width` numbers each staying within CHUNK."""
+    size = max(1, CHUNK // max(width, 1))
+    return [min(size, k - start) for start in range(0, k, size)]

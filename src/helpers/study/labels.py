@@ -1,0 +1,111 @@
+"""Evaluation methods and the label sets the papers define.
+
+A *label* is what an annotator judges (`irrelevant`, `quality`); a *method* is how (a mark on each turn, a rating of the
+dialogue, a choice between two dialogues). Order, display names and scales come from here or from the YAML of a study.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a judgement is asked for. `unit` is what one judgement is about: a turn, a dialogue or a pair."""
+
+    id: str
+    title: str
+    unit: str
+
+
+METHODS = {
+    m.id: m
+    for m in (
+        Method("behavior", "ABC-Eval behaviour", "turn"),
+        Method("turn_likert", "Turn Likert", "turn"),
+        Method("dialogue_likert", "Dialogue Likert", "dialogue"),
+        Method("comparative", "Comparative", "pair"),
+        Method("continuous", "Continuous rating", "dialogue"),
+        Method("turn_rating", "Turn rating", "turn"),
+        Method("dialogue_rating", "Dialogue rating", "dialogue"),
+        Method("pairwise_turn", "Pairwise per turn", "pair"),
+        Method("pairwise_dialogue", "Pairwise per dialogue", "pair"),
+        Method("single_turn", "Single-model per turn", "turn"),
+        Method("single_dialogue", "Single-model per dialogue", "dialogue"),
+        Method("moderation", "Moderation", "turn"),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Label:
+    """One label of one method.
+
+    `scale` holds the smallest and largest score; `integer` says whether only whole numbers are allowed; `level` is
+    the measurement level used for agreement; `direction` is +1 when a higher score means a better system, -1 when it
+    means a worse one, 0 when it is neither; `task` groups labels that one work unit asks for together.
+    """
+
+    id: str
+    method: str
+    title: str
+    scale: tuple[float, float]
+    level: str = "ordinal"
+    integer: bool = True
+    direction: int = 1
+    task: str = ""
+
+    @property
+    def binary(self) -> bool:
+        return self.integer and self.scale == (0, 1)
+
+
+# Finch et al. 2023, Table 4: id in the data files, title, direction, annotation task.
+_BEHAVIOR = (
+    ("uninterpretable", "Uninterpretable", -1, "uninterpretable"),
+    ("antisocial", "Antisocial", -1, "antisocial"),
+    ("preference_info", "Preference info", 1, "personal_information"),
+    ("life_info", "Life info", 1, "personal_information"),
+    ("empathetic", "Empathetic", 1, "empathy"),
+    ("lack_of_empathy", "Lack of empathy", -1, "empathy"),
+    ("commonsense_contradiction", "Commonsense contradiction", -1, "commonsense"),
+    ("correct_fact", "Fact usage", 1, "knowledge"),
+    ("incorrect_fact", "Fact contradiction", -1, "knowledge"),
+    ("self_contradiction", "Self contradiction", -1, "consistency"),
+    ("partner_contradiction", "Partner contradiction", -1, "consistency"),
+    ("redundant", "Redundant", -1, "consistency"),
+    ("ignore", "Ignore", -1, "transitions"),
+    ("irrelevant", "Irrelevant", -1, "transitions"),
+    ("follow_up", "Follow-up", 1, "transitions"),
+    ("topic_switch", "Topic switch", 0, "transitions"),
+)
+# Finch et al. 2023, Table 3.
+_DIMENSIONS = (
+    ("consistent", "Consistency"),
+    ("emotional", "Emotion understanding"),
+    ("engaging", "Engagingness"),
+    ("grammatical", "Grammaticality"),
+    ("informative", "Informativeness"),
+    ("proactive", "Proactivity"),
+    ("quality", "Quality"),
+    ("relevant", "Relevance"),
+)
+
+
+def _abc_eval() -> tuple[Label, ...]:
+    labels = [
+        Label(id_, "behavior", title, (0, 1), direction=direction, task=task)
+        for id_, title, direction, task in _BEHAVIOR
+    ]
+    for method in ("turn_likert", "dialogue_likert", "comparative"):
+        scale = (-1, 1) if method == "comparative" else (1, 5)
+        labels += [
+            Label(id_, method, title, scale, task=id_ if method == "turn_likert" else method)
+            for id_, title in _DIMENSIONS
+        ]
+    return tuple(labels)
+
+
+LABEL_SETS: dict[str, tuple[Label, ...]] = {"abc_eval": _abc_eval()}

@@ -1,0 +1,382 @@
+"""The YAML of a study: strict models, inheritance from `defaults.yaml`, errors that name file, line and key.
+
+`load("demo")` reads `params/demo.yaml` on top of `params/defaults.yaml`; `load(path)` reads a file anywhere. Maps are
+merged key by key, lists and scalars replace. Nothing here imports pandas: the command line must start at once.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from helpers.study import labels as label_registry
+from helpers.study import yaml_file
+from helpers.study.labels import METHODS, Label
+from helpers.study.sections import (
+    Bootstrap,
+    Costs,
+    Coverage,
+    Figures,
+    Group,
+    GroupEffects,
+    Iaa,
+    Identifier,
+    Importance,
+    Judges,
+    LabelSelection,
+    LabelSpec,
+    Metrics,
+    Moderation,
+    Operating,
+    Performance,
+    Pilot,
+    QualityControl,
+    Scope,
+    Section,
+    Seeds,
+    Sensitivity,
+    Simulate,
+    Techniques,
+)
+from helpers.study.source_options import Source
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class ParamsError(ValueError):
+    """A YAML that cannot be used. The message has file, line, key, what was expected and what was found."""
+
+
+class Study(Section):
+    """One study. `key` is the stem of its file."""
+
+    title: Annotated[str, Field(min_length=1)]
+    description: str = ""
+    simulated: bool = Field(False, description="true: every figure and page says so")
+    licence: str = ""
+    citation: str = ""
+    sources: list[Source] = Field([])
+    across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")
+    method: str | None = Field(None, description="method of labels that do not name one")
+    label_set: str | None = Field(None, description="a set of labels the papers define")
+    labels: dict[Identifier, LabelSpec] = Field({})
+    systems: dict[str, str] = Field({}, description="display names of systems, in the order of figures")
+    control_system: str | None = Field(None, description="the deliberately degraded system, for quality control")
+    unranked_systems: list[str] = Field([], description="people and dummies: shown, but left out of rankings")
+    metric_directions: dict[str, Literal[-1, 1]] = Field({}, description="-1: the metric is lower for better systems")
+    groups: dict[Identifier, Group] = Field({})
+    bootstrap: Bootstrap = Bootstrap()
+    seeds: Seeds = Seeds()
+    figures: Figures = Figures()
+    iaa: Iaa = Iaa()
+    costs: Costs = Costs()
+    quality_control: QualityControl = QualityControl()
+    importance: Importance = Importance()
+    sensitivity: Sensitivity = Sensitivity()
+    coverage: Coverage = Coverage()
+    label_selection: LabelSelection = LabelSelection()
+    pilot: Pilot = Pilot()
+    performance: Performance = Performance()
+    operating: Operating = Operating()
+    group_effects: GroupEffects = GroupEffects()
+    techniques: Techniques = Techniques()
+    moderation: Moderation = Moderation()
+    metrics: Metrics = Metrics()
+    judges: Judges = Judges()
+    scope: Scope | None = Field(None, description="what a paper left out")
+    simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
+
+    _key: str = ""
+    _path: Path | None = None
+
+    @model_validator(mode="after")
+    def _has_data(self) -> Study:
+        if not self.sources and not self.across:
+            raise ValueError("sources: expected a list of at least 1 item, found []")
+        if self.sources and self.across:
+            raise ValueError("sources: expected none where `across` is true, found some")
+        return self
+
+    @model_validator(mode="after")
+    def _known_names(self) -> Study:
+        if self.label_set is not None and self.label_set not in label_registry.LABEL_SETS:
+            raise ValueError(
+                f"label_set: expected one of {sorted(label_registry.LABEL_SETS)}, found {self.label_set!r}"
+            )
+        for name, spec in self.labels.items():
+            if spec.method is not None and spec.method not in METHODS:
+                raise ValueError(f"labels.{name}.method: expected one of {', '.join(METHODS)}, found {spec.method!r}")
+        if self.method is not None and self.method not in METHODS:
+            raise ValueError(f"method: expected one of {', '.join(METHODS)}, found {self.method!r}")
+        listed = [(id_, name) for name, group in self.groups.items() for id_ in group.annotators]
+        for id_, name in listed:
+            others = [other for i, other in listed if i == id_]
+            if len(others) > 1:
+                raise ValueError(f"groups.{name}.annotators: expected {id_!r} in one group, found it in {others}")
+        if self.simulate is not None and not self.simulated:
+            raise ValueError("simulated: expected true where there is a `simulate` section, found false")
+        return self
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def path(self) -> Path | None:
+        return self._path
+
+    def section(self, name: str) -> Any:
+        """The named part of the YAML, defaults filled in."""
+        if name not in type(self).model_fields:
+            raise ParamsError(f"no section {name!r}; there are {', '.join(type(self).model_fields)}")
+        return getattr(self, name)
+
+    def label_list(self) -> list[Label]:
+        """Every label of the study, its own after those of `label_set`, in the order of figures."""
+        out = list(label_registry.LABEL_SETS[self.label_set]) if self.label_set else []
+        for id_, spec in self.labels.items():
+            method = spec.method or self.method or "dialogue_rating"
+            out.append(
+                Label(
+                    id=spec.id or id_,
+                    method=method,
+                    title=spec.title or id_.replace("_", " ").capitalize(),
+                    scale=(spec.scale[0], spec.scale[1]),
+                    level=spec.level,
+                    integer=spec.integer,
+                    direction=spec.direction,
+                    task=spec.task,
+                )
+            )
+        return out
+
+
+class _Loader(yaml_file.Loader):
+    """Safe YAML that refuses a key given twice; times, dates and numbers with a leading zero stay text."""
+
+
+def _no_repeats(loader: yaml.Loader, node: yaml.MappingNode, deep: bool = False) -> dict:
+    seen: dict[Any, int] = {}
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        line = key_node.start_mark.line + 1
+        if isinstance(key, dict | list):
+            raise yaml.constructor.ConstructorError(None, None, "a key must be plain text", key_node.start_mark)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(
+                None, None, f"key {key!r} is given twice (first on line {seen[key]})", key_node.start_mark
+            )
+        seen[key] = line
+    return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _no_repeats)
+#: PyYAML's numbers less two traps: 12:30:00 is a time and 010 an id, and both stay text
+_NUMBERS = {
+    "tag:yaml.org,2002:int": r"[-+]?(?:0|[1-9][0-9_]*)",
+    "tag:yaml.org,2002:float": r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|nan)",
+}
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, r) for tag, r in resolvers if tag not in (*_NUMBERS, "tag:yaml.org,2002:timestamp")]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+for _tag, _pattern in _NUMBERS.items():
+    _Loader.add_implicit_resolver(_tag, re.compile(f"(?:{_pattern})$"), list("-+.0123456789"))
+
+
+def _read(path: Path) -> tuple[dict, yaml.Node | None]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ParamsError(f"{path}: no such file") from None
+    except UnicodeDecodeError as error:
+        raise ParamsError(f"{path}: expected UTF-8 text, found a byte that is not ({error})") from None
+    try:
+        loader = _Loader(text)
+        node = loader.get_single_node()
+        data = loader.construct_document(node) if node else None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ParamsError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+    if not isinstance(data, dict):
+        raise ParamsError(f"{path}: expected `key: value` lines, found {type(data).__name__}")
+    return data, node
+
+
+def merged(*trees: Any) -> Any:
+    """Nested dicts as one, key by key; what is not a dict is replaced by what comes later."""
+    out: Any = {}
+    for tree in trees:
+        both = isinstance(out, dict) and isinstance(tree, dict)
+        out = {**out, **{k: merged(out.get(k), v) for k, v in tree.items()}} if both else tree
+    return out
+
+
+def nested(path: str, value: Any) -> dict:
+    """`nested("a.b", 1)` is `{"a": {"b": 1}}`."""
+    for part in reversed(path.split(".")):
+        value = {part: value}
+    return value
+
+
+def _line(node: yaml.Node | None, loc: tuple) -> int | None:
+    """Line of the deepest part of `loc` that the file has."""
+    line = None
+    for part in loc:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(part):
+                    line, node = key.start_mark.line + 1, value
+                    break
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+    return line
+
+
+def _fields_at(loc: tuple) -> list[str]:
+    """Names allowed at the place of an unknown key, to suggest the nearest."""
+    model: Any = Study
+    for part in loc[:-1]:
+        field = model.model_fields.get(part) if isinstance(part, str) and hasattr(model, "model_fields") else None
+        candidates = [model] if field is None else _models_in(field.annotation)
+        if field is None:  # the tag of a union, a list index or a free key: step into the model it names, if any
+            candidates = [m for m in _models_in(Source) if part in _models_tag(m)] or [model]
+        if not candidates:
+            return []
+        model = candidates[0]
+    return list(getattr(model, "model_fields", {}))
+
+
+def _models_tag(model: type[BaseModel]) -> tuple[str, ...]:
+    return getattr(model.model_fields["adapter"].annotation, "__args__", ())
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [m for arg in getattr(annotation, "__args__", ()) for m in _models_in(arg)]
+
+
+def _explain(error: ValidationError, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
+    return "\n".join(_sentence(e, path, node, overridden) for e in error.errors())
+
+
+def _sentence(e: Any, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
+    """One mistake: place, key, what was expected and found."""
+    # the adapter's name is no key of the YAML, and "[key]" marks a key that is itself wrong
+    loc = tuple(p for i, p in enumerate(e["loc"]) if p != "[key]" and not (i == 2 and e["loc"][0] == "sources"))
+    text = e["msg"].removeprefix("Value error, ")
+    own, colon, rest = text.partition(": ")
+    if not loc and colon and _line(node, tuple(own.split("."))):
+        loc, text = tuple(own.split(".")), rest  # a check of the whole study names the key itself
+    key = ".".join(str(p) for p in loc) or "(file)"
+    line = _line(node, loc)
+    place = "--set" if key in overridden else f"{path}" + (f", line {line}" if line else "")
+    if e["type"] == "extra_forbidden":
+        allowed = _fields_at(e["loc"])
+        near = difflib.get_close_matches(str(loc[-1]), allowed, n=1, cutoff=0.5)
+        hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
+        return f"{place}: {key!r}: unknown key; {hint}"
+    if e["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        tags = ", ".join(tag for model in _models_in(Source) for tag in _models_tag(model))
+        return f"{place}: {key!r}: adapter: expected one of {tags}, found {e['ctx'].get('tag', 'none')!r}"
+    for theirs, ours in _WORDS:
+        text = text.replace(theirs, ours)
+    found = f", found {e['input']!r}" if e["type"] not in ("missing", "value_error") else ""
+    hint = "; YAML reads yes, no, on, off as true and false: put text in quotes" if _reads_as_bool(e) else ""
+    return f"{place}: {key!r}: {text}{found}{hint}"
+
+
+_WORDS = (
+    ("Input should be", "expected"),
+    ("String should match pattern", "expected a name that matches"),
+    ("String should have", "expected text of"),
+    ("List should have", "expected a list of"),
+    ("Field required", "this key is required"),
+)
+
+
+def _reads_as_bool(e: Any) -> bool:
+    return isinstance(e["input"], bool) and e["type"] in ("string_type", "literal_error")
+
+
+def parse_set(items: list[str]) -> dict:
+    """`["a.b=1"]` as `{"a": {"b": 1}}`; values are read as YAML."""
+    out: dict = {}
+    for item in items:
+        key, eq, text = item.partition("=")
+        parts = key.split(".")
+        if not eq or not all(p.isidentifier() for p in parts):
+            raise ParamsError(f"--set: expected section.key=value, found {item!r}")
+        try:
+            value = yaml.load(text, _Loader)
+        except yaml.YAMLError:
+            raise ParamsError(f"--set: {key}: not a YAML value: {text!r}") from None
+        out = merged(out, nested(key, value))
+    return out
+
+
+def find(study: str | os.PathLike) -> Path:
+    """The YAML of a study given by name (`params/<name>.yaml`) or by path. Raises ParamsError with what there is."""
+    path = Path(study)
+    if path.suffix in (".yaml", ".yml"):
+        if not path.is_file():
+            raise ParamsError(f"{path}: no such file")
+        return path.resolve()
+    path = ROOT / "params" / f"{study}.yaml"
+    if not path.is_file():
+        near = difflib.get_close_matches(str(study), names(), n=1)
+        raise ParamsError(
+            f"no study {str(study)!r}"
+            + (f"; did you mean {near[0]!r}?" if near else ".")
+            + f" There are {', '.join(names())}"
+        )
+    return path
+
+
+def names() -> list[str]:
+    """Studies in `params/`."""
+    return sorted(p.stem for p in (ROOT / "params").glob("*.yaml") if p.stem != "defaults")
+
+
+def load(study: str | os.PathLike, overrides: dict | None = None, *, key: str | None = None) -> Study:
+    """A study by name or path, on top of `params/defaults.yaml`, with `overrides` (as from `parse_set`) on top of both.
+
+    `key` names the study when the file's stem does not.
+
+    Raises ParamsError naming every problem with file, line, key, what was expected and what was found.
+    """
+    path = find(study)
+    key = key or path.stem
+    if not key.isidentifier():
+        raise ParamsError(f"{path}: a study's file name is its key: expected letters, digits and _, found {key!r}")
+    defaults, _ = _read(ROOT / "params" / "defaults.yaml")
+    data, node = _read(path)
+    overrides = overrides or {}
+    try:
+        out = Study.model_validate(merged(defaults, data, overrides))
+    except ValidationError as error:
+        raise ParamsError(_explain(error, path, node, _paths(overrides))) from None
+    out._key, out._path = key, path
+    return out
+
+
+def _paths(tree: Any, prefix: str = "") -> set[str]:
+    if not isinstance(tree, dict):
+        return {prefix}
+    return {p for k, v in tree.items() for p in _paths(v, f"{prefix}.{k}" if prefix else str(k))}
+
+
+def json_schema() -> dict:
+    """JSON schema of a study's YAML, for editors. Little is required: defaults are inherited."""
+    schema = Study.model_json_schema()
+    schema["required"] = ["title"]
+    return schema

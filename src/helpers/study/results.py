@@ -1,0 +1,146 @@
+"""Results of an analysis: wide in hand, long at rest.
+
+In hand, `Results` maps each statistic to a frame with one row per thing estimated and a named column for each of the
+statistic's keys. `fold` makes the rows that are stored, where one column, `condition`, holds the keys; `unfold` is
+its inverse. No other code reads or writes `condition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from helpers.study.result_schema import COLUMNS, IDENTITY, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
+from helpers.study.schema import Column, conform
+
+_STORED = {name: Column(dtype, name not in REQUIRED, doc) for name, (dtype, doc) in COLUMNS.items()}
+
+
+class Results(dict[str, pd.DataFrame]):
+    """Statistic -> frame with the columns of `columns(statistic)`; an absent statistic gives an empty frame."""
+
+    def __missing__(self, statistic: str) -> pd.DataFrame:
+        return _frame(statistic, pd.DataFrame())
+
+    def select(self, statistic: str, **keys: object) -> pd.DataFrame:
+        """The rows of a statistic `where` columns have the given values."""
+        return where(self[statistic], **keys)
+
+
+def columns(statistic: str) -> list[str]:
+    """Columns of a statistic's frame: identifiers, its keys, values. Raises ValueError for an unknown statistic."""
+    if statistic not in statistics():
+        raise ValueError(f"statistic {statistic!r} is not in study/statistics.yaml")
+    return [*IDS, *statistics()[statistic].keys, *VALUES]
+
+
+def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Results:
+    """All of `parts` as one `Results`.
+
+    parts : results, frames or rows with a column `statistic` and any of `columns(statistic)`. Order is kept within a
+    statistic. Raises ValueError for a statistic or column that is not declared.
+    """
+    found: dict[str, list[pd.DataFrame]] = {}
+    for part in parts:
+        for statistic, frame in _by_statistic(part):
+            if len(frame):
+                found.setdefault(statistic, []).append(_frame(statistic, frame))
+    return Results({s: frames[0] if len(frames) == 1 else _concat(s, frames) for s, frames in found.items()})
+
+
+def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
+    if isinstance(part, Results):
+        return part.items()
+    if isinstance(part, pd.DataFrame):
+        groups = part.groupby("statistic", sort=False) if len(part) else ()
+        return [(s, frame.drop(columns="statistic").dropna(axis=1, how="all")) for s, frame in groups]
+    rows: dict[str, list[dict]] = {}
+    for row in part:
+        rows.setdefault(row["statistic"], []).append({k: v for k, v in row.items() if k != "statistic"})
+    return [(s, pd.DataFrame(own)) for s, own in rows.items()]
+
+
+def _frame(statistic: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with exactly the columns of the statistic, each with its type."""
+    wanted = columns(statistic)
+    unknown = [c for c in frame if c not in wanted]
+    if unknown:
+        raise ValueError(f"{statistic}: columns {unknown} are not declared; it has {wanted}")
+    spec = {c: Column(COLUMNS[c][0], True, "") if c in COLUMNS else Column("object", True, "") for c in wanted}
+    return conform(frame, spec)
+
+
+def _concat(statistic: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
+    return _frame(statistic, pd.concat([f.dropna(axis=1, how="all") for f in frames], ignore_index=True))
+
+
+def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
+    """The rows in which each named column has the given value: None means missing, a list one of its items."""
+    keep = pd.Series(True, index=frame.index)
+    for name, value in keys.items():
+        if value is None:
+            keep &= frame[name].isna()
+        else:
+            keep &= frame[name].isin(list(value) if isinstance(value, list | tuple | set) else [value])
+    return frame[keep]
+
+
+def fold(results: Results, *, study: str, notebook: str) -> pd.DataFrame:
+    """The rows that are stored, with the columns of `result_schema.COLUMNS`.
+
+    Raises ValueError where a value lies outside its statistic's range, an interval is upside down, or two rows share
+    their identity.
+    """
+    rows = []
+    for statistic, frame in results.items():
+        keys = statistics()[statistic].keys
+        conditions = [_condition(dict(zip(keys, v, strict=True))) for v in zip(*(frame[k] for k in keys), strict=True)]
+        folded = frame.drop(columns=list(keys)).assign(statistic=statistic, condition=conditions or None)
+        rows.append(folded.dropna(axis=1, how="all"))
+    joined = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=["statistic"])
+    out = conform(joined, _STORED, study=study, notebook=notebook)
+    _check(out)
+    return out
+
+
+def _condition(keys: Mapping[str, object]) -> str | None:
+    return ";".join(f"{k}={_text(keys[k])}" for k in sorted(keys) if not pd.isna(keys[k])) or None
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).replace(";", ",")
+
+
+def unfold(stored: pd.DataFrame) -> Results:
+    """`Results` from rows that were stored."""
+    out = {}
+    for statistic, frame in stored.groupby("statistic", sort=False):
+        parsed = [
+            dict(p.split("=", 1) for p in c.split(";")) if isinstance(c, str) and c else {} for c in frame["condition"]
+        ]
+        keys = {
+            k: pd.Series([_value(k, p.get(k)) for p in parsed], frame.index, dtype=object)
+            for k in statistics()[statistic].keys
+        }
+        out[statistic] = _frame(statistic, frame[[*IDS, *VALUES]].assign(**keys))
+    return Results(out)
+
+
+def _value(key: str, text: str | None) -> object:
+    return None if text is None else KEY_TYPES.get(key, str)(text)
+
+
+def _check(stored: pd.DataFrame) -> None:
+    for statistic, frame in stored.groupby("statistic"):
+        low, high = statistics()[statistic].range
+        outside = frame[(frame["estimate"] < low - 1e-9) | (frame["estimate"] > high + 1e-9)]
+        if len(outside):
+            raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
+    if (stored["ci_low"] > stored["ci_high"]).any():
+        raise ValueError("an interval has ci_low > ci_high")
+    twice = stored.duplicated(IDENTITY, keep=False)
+    if twice.any():
+        example = stored[twice].dropna(axis=1).head(4)
+        raise ValueError(f"{twice.sum()} result rows share their identity, e.g.\n{example}")

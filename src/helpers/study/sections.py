@@ -1,0 +1,413 @@
+"""What a study's YAML may say, section by section: strict models, each key with its description.
+
+`params` reads a file into them. Nothing here imports pandas: the command line must start at once.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from helpers.study.labels import LEVELS, METHODS
+
+MethodName = Literal[tuple(METHODS)]
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class LabelSpec(Section):
+    """A label declared in the YAML. `method` may be left out where the study has one."""
+
+    id: str | None = Field(None, description="the label's id where the key differs (one label under two methods)")
+    scale: Annotated[list[float], Field(min_length=2, max_length=2, description="smallest and largest score")]
+    level: Literal[LEVELS] = Field("ordinal", description="level of measurement used for agreement")
+    method: str | None = Field(None, description=f"one of {', '.join(METHODS)}")
+    title: str | None = Field(None, description="name shown in figures")
+    integer: bool = Field(True, description="whole numbers only")
+    direction: Literal[-1, 0, 1] = Field(1, description="1: a higher score is better, -1: worse, 0: neither")
+    task: str = Field("", description="labels elicited in one work unit share a task")
+
+    @field_validator("scale")
+    @classmethod
+    def _ascending(cls, value: list[float]) -> list[float]:
+        if value[0] >= value[1]:
+            raise ValueError(f"expected [smallest, largest], found {value}")
+        return value
+
+
+class Group(Section):
+    """An evaluator group: who belongs to it, by the ids the source uses (pseudonyms only)."""
+
+    title: str = ""
+    annotators: list[str] = []
+    note: str = Field("", description="shown with results of this group")
+    fitted: list[MethodName] = Field(
+        [], description="methods whose printed agreement was used to find the members and therefore confirms nothing"
+    )
+
+
+class Bootstrap(Section):
+    n_resamples: int = Field(10_000, ge=100, le=1_000_000, description="bootstrap resamples")
+    confidence: float = Field(0.95, gt=0.5, lt=1.0, description="confidence level of intervals")
+
+
+class Seeds(Section):
+    simulate: int = Field(20231, ge=0, description="the simulated study")
+    pick: int = Field(123, ge=0, description="random pick of one of several annotations per item")
+    downsample: int = Field(7, ge=0, description="dialogues used by a down-sampled test")
+    permute: int = Field(
+        1, ge=0, description="permutation tests, random halves and folds, repeated picks, simulated samples"
+    )
+    bootstrap: int = Field(
+        1, ge=0, description="intervals and what is derived from them: widths, shares of first place, verdicts"
+    )
+
+
+class Figures(Section):
+    formats: list[Literal["png", "svg", "pdf"]] = ["png"]
+    dpi: int = Field(150, ge=50, le=600)
+
+
+class Published(Section):
+    """A printed table whose rows are evaluator groups and whose columns are labels (see data/published)."""
+
+    paper: str
+    element: str
+    panels: dict[str, MethodName] = Field({}, description="panel of the table -> method")
+    note: str = Field("", description="what is known about printed values that differ from ours; shown with them")
+
+
+class Iaa(Section):
+    """Notebook 03."""
+
+    first: int | None = Field(None, ge=2, description="annotations used per item, in source order; null: all")
+    min_items: int = Field(25, ge=2, description="warn if a label has fewer items")
+
+
+class Scope(Section):
+    """What a paper excluded from the study's data. Results on its scope are reported next to those on all data."""
+
+    title: str = "the paper's scope"
+    exclude_dialogues: dict[MethodName, list[str]] = Field({}, description="method -> dialogues excluded")
+    exclude_sessions: dict[MethodName, list[str]] = Field({}, description="method -> sessions excluded")
+    fitted: list[MethodName] = Field([], description="methods whose list was found by searching for the printed values")
+    note: str = Field("", description="shown with results on this scope")
+
+
+class Costs(Section):
+    """Notebook 02: what annotation costs."""
+
+    currency: str = "USD"
+    hourly_rate: float = Field(20.0, gt=0, description="hourly pay of annotators assumed in the estimate")
+    planned_dialogues: int = Field(400, ge=1, description="dialogues to be annotated; pairs are half as many")
+    payments: dict[Identifier, dict[Literal["collection", *METHODS], float | dict[str, float]]] = Field(
+        {}, description="group -> method -> payment per work unit, the same for all of its tasks, or task -> payment"
+    )
+    final_labels: dict[MethodName, list[str]] = Field(
+        {}, description="method -> labels kept in the end, whose cost is reported as well"
+    )
+
+
+class QualityControl(Section):
+    """Notebook 10: quality control of workers by `control_system`, and whether results repeat."""
+
+    labels: list[str] = Field([], description="labels on which the control must be rated lower; empty: all")
+    alpha: float = Field(0.05, gt=0, lt=1, description="a worker passes with a p-value below this")
+    thresholds: list[float] = Field(
+        [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0], min_length=1, description="other values of alpha to try"
+    )
+    levels: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
+        [0.05, 0.1], min_length=1, description="significance levels of conclusions about two systems"
+    )
+    runs: list[str] = Field([], description="corpora in order, each compared with the first; empty: all, sorted")
+    families: dict[Identifier, list[str]] = Field(
+        {}, description="name -> systems of one architecture: the plain one, then the variant"
+    )
+    variant: str = Field("variant", description="what the second system of a family has and the first does not")
+    payment: float | None = Field(None, gt=0, description="payment per work unit")
+    currency: str = "USD"
+
+
+class Pilot(Section):
+    """Notebook 01: pilots of systems and of annotation, screening of annotators."""
+
+    label: str = Field("quality", description="the rating by which a system passes its pilot")
+    least: float | None = Field(None, description="smallest mean that passes; null: the middle of the scale")
+    deciding_dialogue: int = Field(3, ge=1, description="the training dialogue of a task that decides")
+    mistakes_below: dict[str, int] = Field(
+        {}, description="task -> an annotator passes with fewer wrongly marked turns than this"
+    )
+    other_tasks_below: int = Field(3, ge=1, description="likewise for all other tasks")
+
+
+class Performance(Section):
+    """Notebook 07: rates, means, comparisons and ranks of systems."""
+
+    all_annotations: bool = Field(
+        False, description="use all annotations of an item; false: one picked at random, as the papers do"
+    )
+    picks: int = Field(20, ge=2, description="random picks of one annotation per item, to show their effect")
+    note: str = Field("", description="shown with printed numbers")
+
+
+class Operating(Section):
+    """Notebook 80: how tests and intervals behave where the truth is known."""
+
+    n_runs: int = Field(2000, ge=100, le=100_000, description="simulated samples per value")
+    n_resamples: int = Field(1000, ge=200, le=20_000, description="bootstrap resamples of each simulated sample")
+    labels: int = Field(2, ge=1, description="labels per method whose intervals are simulated, rarest first")
+    conversations: list[Annotated[int, Field(ge=4)]] = Field(
+        [8, 16, 32, 64, 100], min_length=1, description="conversations per system on the power curves"
+    )
+    items: list[Annotated[int, Field(ge=8)]] = Field(
+        [12, 25], min_length=1, description="numbers of independent items, in addition to the study's own"
+    )
+    marks: list[Annotated[int, Field(ge=4)]] = Field(
+        [10, 20, 30, 60], min_length=1, description="marks of the rarer value, for labels with two values"
+    )
+    dialogues: list[Annotated[int, Field(ge=8)]] = Field(
+        [27], description="dialogues per sample, in addition to the study's own number"
+    )
+
+
+class Importance(Section):
+    """Notebooks 04 and 06: what is predicted, and whose judgements predict it."""
+
+    target: str = Field("quality", description="the interactors' label of their own dialogues that is predicted")
+    group: str | None = Field(None, description="group whose judgements predict it; null: the group with most labels")
+
+
+class Sensitivity(Section):
+    """Notebook 05: do labels distinguish systems?"""
+
+    n_dialogues: int = Field(32, ge=2, description="dialogues per system (pairs per pair of systems) in one draw")
+    n_draws: int = Field(1000, ge=1, le=100_000, description="draws; the first is the paper's single draw")
+    within: Literal["session", "interactor"] = Field(
+        "session", description="how dialogues without a counterpart in their session are permuted"
+    )
+    n_permutations: int = Field(10_000, ge=99, description="permutations of the primary test")
+    null_runs: int = Field(200, ge=20, description="placebo comparisons per test, for its type I error rate")
+    null_permutations: int = Field(201, ge=99, description="permutations in each placebo comparison")
+    power_sizes: list[Annotated[int, Field(ge=2)]] = Field(
+        [8, 16, 32, 64, 100], min_length=1, description="dialogues per system for which power is shown"
+    )
+    power_draws: int = Field(200, ge=20, description="samples drawn per size")
+    published: Published | None = Field(None, description="the printed counts to compare with")
+
+
+class Coverage(Section):
+    """Notebook 06: what do labels explain jointly?"""
+
+    exclude: list[str] = Field(["quality"], description="labels that are not used as predictors, as in the paper")
+    beam: int = Field(100, ge=1, description="models kept at each step of the published search")
+    n_halves: int = Field(100, ge=10, description="random halves of the people")
+    n_folds: int = Field(10, ge=2, description="folds of people in cross-validation")
+    n_repeats: int = Field(3, ge=1, description="repetitions of the random assignment to folds")
+    n_permutations: int = Field(100, ge=10, description="shuffled targets")
+
+
+class LabelSelection(Section):
+    """Notebook 06: what a label must reach to be kept; null: the criterion is not applied."""
+
+    min_alpha: float | None = Field(0.4, ge=-1, lt=1, description="agreement: smallest alpha of the group")
+    excludes_zero: bool = Field(
+        True, description="importance: the interval of r excludes 0, for dialogue or comparative quality"
+    )
+    min_pairs: int | None = Field(
+        1,
+        ge=1,
+        description="sensitivity: pairs of systems with p < 0.05, Holm-adjusted within the label",
+    )
+    min_selected: float | None = Field(
+        0.5, ge=0, le=1, description="distinctness: share of half-samples that select the label, for either target"
+    )
+    max_cost: float | None = Field(None, gt=0, description="cost: largest cost of one label per dialogue or pair")
+
+
+class GroupEffects(Section):
+    """Notebook 08: does it matter who evaluates?"""
+
+    margin: float = Field(0.2, gt=0, description="margin within which differences of effect sizes are negligible")
+    n_permutations: int = Field(2000, ge=99, le=1_000_000, description="permutations per test")
+    n_picks: int = Field(1000, ge=100, le=100_000, description="random picks of one annotation per item")
+    people_resamples: int = Field(1000, ge=100, le=100_000, description="resamples that include annotators")
+    paper: str | None = Field(None, description="the paper whose printed tables are compared, with its own pick")
+    source_order: list[str] = Field(
+        [], description="groups whose dialogues are picked in source order, not in order of their ids"
+    )
+
+
+class Technique(Section):
+    """One way of evaluating: its judgements, and the value of a conversation."""
+
+    method: MethodName
+    title: str = ""
+    corpus: str | None = Field(None, description="only judgements of this corpus")
+    facts: dict[str, str] = Field({}, description="only judgements of dialogues with these facts, e.g. n_exchanges: 5")
+    turns: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="first and last turn used, counted from 1; null: all"
+    )
+    rename: dict[str, str] = Field({}, description="label -> label under which it is compared")
+    rate: Literal["linear", "squared", "winner"] = Field(
+        "linear", description="value of a conversation: share of marks, squared share, or the side with more marks"
+    )
+    timed: bool = Field(True, description="included in the hours that techniques need")
+    onboarding_minutes: float = Field(0.0, ge=0, description="training of one annotator before the first judgement")
+    conversation_minutes: float = Field(
+        0.0, ge=0, description="time to collect one conversation, where finished conversations are compared"
+    )
+
+
+class Mixture(Section):
+    """Ratings of several techniques taken together."""
+
+    techniques: Annotated[list[str], Field(min_length=2)]
+    weights: Annotated[list[float], Field(min_length=2)] = Field(description="relative share of each")
+    title: str = ""
+
+    @model_validator(mode="after")
+    def _as_many(self) -> Mixture:
+        if len(self.weights) != len(self.techniques) or min(self.weights) < 0 or sum(self.weights) == 0:
+            raise ValueError(f"weights: expected {len(self.techniques)}, 0 or more, not all 0, found {self.weights}")
+        return self
+
+
+class MessageChecks(Section):
+    """Checks of what annotators typed: people whose messages fail are excluded."""
+
+    first_turn: int = Field(1, ge=1, description="turn of the first typed message")
+    min_words: float = Field(3, gt=0, description="people with fewer words per message on average fail")
+    greetings: list[str] = Field([], description="words that fail in the first message; empty: not checked")
+    capitals: int = Field(2, ge=1, description="people with at least this many messages in capitals fail")
+    offensive: list[str] = Field([], description="words that fail in any message; empty: not checked")
+
+
+class PrintedRates(Section):
+    """Printed rates by system, and the printed effective win rates that should follow from them."""
+
+    rates: str = Field(description="element with the rates, whose panels are systems")
+    rate: str = Field(description="its column")
+    wins: str = Field(description="element with the effective win rates, whose panels are pairs")
+    win: str = Field(description="its column")
+
+
+class Techniques(Section):
+    """Notebook 11: comparing or rating, per turn or per dialogue?"""
+
+    compare: dict[Identifier, Technique] = Field({}, description="the techniques; empty: the methods of shared labels")
+    pairs: dict[Identifier, Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
+        {}, description="name -> two systems, the first expected to be better; empty: all pairs"
+    )
+    labels: list[str] = Field([], description="labels compared; empty: those shared by two techniques, or all")
+    combine: dict[Identifier, Mixture] = Field({}, description="ratings sampled from several techniques")
+    average: dict[Identifier, Mixture] = Field(
+        {}, description="techniques whose values (0 to 1) per conversation are averaged"
+    )
+    checks: MessageChecks | None = Field(None, description="checks of what annotators typed; null: none")
+    left_open: float = Field(10, gt=1, description="work units this many times the median count as left open")
+    alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
+    power: float = Field(0.8, gt=0, lt=1, description="power for which hours are reported")
+    sizes: list[Annotated[int, Field(ge=4)]] = Field(
+        [4, 8, 16, 32, 64, 128, 256, 512],
+        min_length=2,
+        description="numbers of conversations for the power curve",
+    )
+    n_runs: int = Field(400, ge=100, le=100_000, description="simulated studies per power estimate")
+    most_ratings: int = Field(400, ge=50, le=20_000, description="ratings after which testing stops")
+    crossing_runs: int = Field(
+        200, ge=50, le=10_000, description="random orders of ratings, each tested after every rating"
+    )
+    chunk_minutes: float = Field(45, gt=0, description="working time per part of the data, for variability")
+    paper: str | None = Field(None, description="the paper of `printed_rates`")
+    printed_rates: PrintedRates | None = Field(None, description="printed rates from which others should follow")
+
+    @model_validator(mode="after")
+    def _known(self) -> Techniques:
+        for name, mixture in {**self.combine, **self.average}.items():
+            unknown = sorted(set(mixture.techniques) - set(self.compare))
+            if unknown:
+                raise ValueError(f"{name}: expected techniques of `compare`, found {unknown}")
+        return self
+
+
+class Moderation(Section):
+    """Notebook 12: the role of each label (methods: `moderation` for one reply, any pairwise one for two)."""
+
+    category: str = Field("category", description="label: -1 not acceptable, 0 in between, 1 acceptable")
+    better: str = Field("better", description="label: which of two replies is better")
+    unrelated: str = Field("unrelated", description="label: both replies are unrelated (recorded for the left one)")
+    flagged: str = Field("flagged", description="label: the reply is toxic or encourages it")
+    reference_system: str | None = Field("human", description="system whose replies are the reference for overlap")
+    paper: str | None = Field(None, description="the paper whose printed tables are compared")
+
+
+class Metrics(Section):
+    """Notebook 09: which metrics agree with people?"""
+
+    computed: list[str] | None = Field(
+        None, description="metrics computed from the texts (text_metrics.METRICS); null: all; []: none"
+    )
+    corpora: list[str] = Field([], description="corpora analysed; empty: all")
+    titles: dict[str, str] = Field({}, description="display names of metrics")
+    n_resamples: int = Field(
+        2000, ge=200, le=1_000_000, description="bootstrap resamples of correlations, with ranks recomputed in each"
+    )
+    range_without: list[str] = Field(
+        [], description="method:label pairs excluded from the lowest and highest agreement, as in the paper"
+    )
+
+
+class Judges(Section):
+    """Notebook 13: could a model replace an annotator?"""
+
+    cost: float = Field(
+        0.15,
+        ge=0,
+        lt=1,
+        description="alternative annotator test: margin granted to a model, which costs less",
+    )
+    min_items: int = Field(30, ge=5, description="alternative annotator test: items required per annotator")
+
+
+class Simulate(Section):
+    """The simulated study (`helpers.simulate`). Factors of 1 give the effects documented in `simulation.design`."""
+
+    n_sessions: int = Field(200, ge=12, le=600, description="sessions: two dialogues with two systems each; even")
+    n_interactors: int = Field(46, ge=2, description="people who talk with the systems; at most 9 sessions each")
+    n_surge: int = Field(32, ge=8, description="external annotators of the main group (sur_x)")
+    n_students: int = Field(8, ge=2, description="external student annotators (stu_x)")
+    n_developers: int = Field(3, ge=2, description="developer annotators (dev_x)")
+    system_differences: float = Field(1.0, ge=0, le=3, description="factor; 0: all systems are equal")
+    quality_relations: float = Field(1.0, ge=0, le=1.3, description="factor; 0: no label other than quality matters")
+    agreement: float = Field(1.0, gt=0, le=20, description="factor on the signal-to-noise odds")
+    interactor_share: float = Field(0.15, ge=0, lt=1, description="share of variance between interactors")
+    annotator_share: float = Field(0.10, ge=0, le=0.4, description="share of noise due to the annotator's severity")
+    lean_share: float = Field(
+        0.10, ge=0, le=0.3, description="share of noise common to an annotator's marks on a dialogue"
+    )
+    halo_share: float = Field(
+        0.30, ge=0, le=0.6, description="share of noise common to all labels of a dialogue rating (halo)"
+    )
+    parts_size: float = Field(
+        1.0, gt=0, le=20, description="factor on the sizes of the compared techniques and of moderation"
+    )
+
+    @model_validator(mode="after")
+    def _feasible(self) -> Simulate:
+        if self.n_sessions % 2:
+            raise ValueError(f"n_sessions: expected an even number, found {self.n_sessions}")
+        n = self.n_sessions
+        if not n / 9 <= self.n_interactors <= n:
+            raise ValueError(
+                f"n_interactors: expected 1 to 9 sessions each, found {self.n_interactors} for {n} sessions"
+            )
+        if 60 * self.n_surge < 2.5 * n:
+            least = -(-5 * n // 120)
+            raise ValueError(
+                f"n_surge: expected at least {least} for {n} sessions (at most 60 dialogues each), found {self.n_surge}"
+            )
+        return self

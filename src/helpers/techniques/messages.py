@@ -1,0 +1,112 @@
+"""Checks of what annotators typed, which decide whose judgements are excluded (Smith et al. 2022, Appendix B)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from helpers.study.sections import MessageChecks, Technique
+
+#: check -> what fails it
+CHECKS = {
+    "short": "messages with too few words on average",
+    "greeting": "a greeting in the first message, although one is already there",
+    "capitals": "several messages all in capitals",
+    "repeated": "a later message that repeats the first",
+    "offensive": "offensive words",
+}
+
+
+def check(
+    dialogues: pd.DataFrame,
+    *,
+    first_turn: int = 1,
+    min_words: float = 3,
+    greetings: Sequence[str] = (),
+    capitals: int = 2,
+    offensive: Sequence[str] = (),
+) -> pd.DataFrame:
+    """Which checks the messages of each conversation fail: one row per person and session, one column per check.
+
+    Parameters
+    ----------
+    dialogues : DataFrame
+        Columns of `schema.DIALOGUES`; turns without a message or an interactor are left out. Where a session holds two
+        answers to the same messages, these count once.
+    first_turn : int
+        The turn of the first message that the person typed, counted from 1: a fixed greeting before it is not checked.
+    min_words : float
+        Fewer words (separated by white space) on average fail.
+    greetings, offensive : sequence of str
+        Whole words, whatever their case, that fail in the first message, or in any. An empty list checks nothing.
+    capitals : int
+        This many messages without a lower-case letter fail; only messages with a word of two letters or more count.
+
+    References
+    ----------
+    Smith et al. 2022, Appendix B, says in words what fails ("several", "offensive language"); numbers and lists are
+    choices of the YAML.
+    """
+    typed = dialogues.dropna(subset=["user_text", "interactor", "turn"])
+    typed = typed[typed["turn"] + 1 >= first_turn].sort_values("turn", kind="stable")
+    session = typed["session"].astype(object).where(typed["session"].notna(), typed["dialogue"].astype(object))
+    typed = typed.assign(session=session).drop_duplicates(["corpus", "session", "interactor", "turn"])
+    text = typed["user_text"].astype(str).str.strip()
+    typed = typed.assign(
+        text=text.str.casefold(),
+        words=text.str.split().str.len(),
+        capital=text.str.contains(r"[^\W\d_]{2}") & (text == text.str.upper()),
+        greets=_has(text, greetings),
+        offends=_has(text, offensive),
+    )
+    session_of = ["corpus", "session", "interactor"]
+    group = typed.groupby(session_of, sort=False)
+    first = group["text"].transform("first")
+    later = group.cumcount() > 0
+    group = typed.assign(repeats=later & (typed["text"] == first)).groupby(session_of, sort=False)
+    out = group.agg(
+        short=("words", "mean"), greeting=("greets", "first"), capitals=("capital", "sum"), repeated=("repeats", "any"),
+        offensive=("offends", "any"),
+    )  # fmt: skip
+    out = out.assign(short=out["short"] < min_words, capitals=out["capitals"] >= capitals)
+    return out[list(CHECKS)].astype(bool).reset_index().rename(columns={"interactor": "annotator"})
+
+
+def _has(text: pd.Series, words: Sequence[str]) -> pd.Series:
+    if not words:
+        return pd.Series(False, index=text.index)
+    pattern = rf"\b(?:{'|'.join(re.escape(w) for w in words)})\b"
+    return text.str.contains(pattern, case=False, regex=True)
+
+
+def screened(
+    annotations: pd.DataFrame,
+    dialogues: pd.DataFrame,
+    techniques: Mapping[str, Technique],
+    rules: MessageChecks | None,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Annotations without those of people whose messages fail a check, under any technique, and the checks (`check`).
+
+    Only conversations in the corpora of the techniques are checked; without rules none are.
+    """
+    corpora = {t.corpus for t in techniques.values()}
+    corpora = set(annotations["corpus"]) if None in corpora else corpora
+    typed = dialogues[dialogues["corpus"].isin(corpora if rules else ())]
+    checks = check(typed, **dict(rules or {}))
+    return annotations[~annotations["annotator"].isin(failing(checks))], checks
+
+
+def failing(checks: pd.DataFrame) -> list[str]:
+    """People with a conversation that fails a check."""
+    return sorted(checks.loc[checks[list(CHECKS)].any(axis=1), "annotator"].unique())
+
+
+def counts(checks: pd.DataFrame) -> Iterator[dict]:
+    """Conversations and people that fail each check, and any of them: rows of `message_check`."""
+    failed = checks.assign(any=checks[list(CHECKS)].any(axis=1))
+    for check in (*CHECKS, "any") if len(checks) else ():
+        row = {"statistic": "message_check", "check": check}
+        yield row | {"of": "conversations", "estimate": float(failed[check].sum())}
+        yield row | {"of": "people", "estimate": float(failed.loc[failed[check], "annotator"].nunique())}

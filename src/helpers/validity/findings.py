@@ -1,0 +1,217 @@
+"""What notebooks 04 and 06 say: facts from their results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.annotations.dialogue_values import DIALOGUE_QUALITY
+from helpers.display.names import DisplayNames
+from helpers.display.text import Phrases, percent, plural
+from helpers.display.views import Prose
+from helpers.study.results import Results
+from helpers.validity.analysis import KEY, chosen, comparison, corrected, correlations, excludes_zero
+from helpers.validity.tables import ROWS, TITLES
+from helpers.validity.targets import Targets
+
+#: a label chosen in this share of half-samples is called stable
+STABLE = 0.8
+#: a true |r| that an analysis of a simulated study should find
+STRONG = 0.2
+_PHRASES = Phrases(__package__)
+
+
+def importance(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
+    """The headline of notebook 04; how certain the order of labels is; measurement error; halo."""
+    targets = [t for t in TITLES if len(results.select("r", target=t))]
+    yield Prose(_PHRASES.say("related", targets=[_related(results, t, names, confidence) for t in targets]))
+    ranks = [_ranks(results.select("importance_rank", target=t), t) for t in targets]
+    yield Prose(_PHRASES.say("ranking", targets=[r for r in ranks if r["n"] > 1], level=confidence))
+    noisy = [_noise(results, t, names) for t in targets if len(corrected(results, t))]
+    yield Prose(_PHRASES.say("noise", targets=noisy))
+    yield Prose(_PHRASES.say("halo", **_halo(results, names)))
+
+
+def predictors(found: Targets, names: DisplayNames) -> Prose:
+    """Who predicts whose ratings."""
+    people = sorted(set(found.n_annotators.values()))
+    facts = {"group": names.name("group", found.group), "n_interactors": found.n_interactors}
+    return Prose(_PHRASES.say("predictors", fewest=min(people, default=0), most=max(people, default=0), **facts))
+
+
+def by_method(results: Results, names: DisplayNames, target: str) -> Prose:
+    """Median |r| of each method, and how many of its labels have an interval that excludes 0."""
+    parts = names.sort(correlations(results, target)).groupby("method", sort=False)
+    facts = [
+        {"method": names.name("method", m), "n": len(p), "related": int(excludes_zero(p).sum())}
+        | {"median": p["estimate"].abs().median()}
+        for m, p in parts
+    ]
+    return Prose(_PHRASES.say("by_method", target=TITLES[target], parts=facts))
+
+
+def reasons(results: Results, names: DisplayNames, target: str) -> Prose:
+    """Labels without r or without an interval, and why."""
+    rows = names.sort(results.select("r", target=target, kind=None).query("ci_low.isna()"))
+    facts = [(_name(row, names), row["note"]) for _, row in rows.iterrows()]
+    return Prose(_PHRASES.say("reasons", target=TITLES[target], rows=facts))
+
+
+def against_truth(results: Results, truth: Mapping[str, Any], *, confidence: float) -> Prose:
+    """How many intervals of r with dialogue quality contain the true correlation of a simulated study, and which labels
+    are found. truth : `quality`, records of method, label, r."""
+    true = pd.DataFrame(truth["quality"]).dropna(subset="r").rename(columns={"r": "true"})
+    rows = correlations(results, DIALOGUE_QUALITY).dropna(subset="ci_low").merge(true[[*KEY, "true"]], on=KEY)
+    null, strong, clear = rows["true"] == 0, rows["true"].abs() >= STRONG, excludes_zero(rows)
+    right = clear & (np.sign(rows["estimate"]) == np.sign(rows["true"]))
+    facts = {"n": len(rows), "held": int(rows["true"].between(rows["ci_low"], rows["ci_high"]).sum())}
+    facts |= {"null": int(null.sum()), "wrong": int(clear[null].sum()), "strong": int(strong.sum())}
+    facts |= {"found": int(right[strong].sum()), "expected": confidence * len(rows), "least": STRONG}
+    return Prose(_PHRASES.say("against_truth", **facts))
+
+
+def _related(results: Results, target: str, names: DisplayNames, confidence: float) -> dict:
+    rows = correlations(results, target)
+    known = rows[rows["ci_low"].notna()]
+    clear = known[excludes_zero(known)]
+    best = clear.loc[clear["estimate"].abs().sort_values(ascending=False, kind="stable").index[:3]]
+    unit = known["resample_unit"].iloc[0] if len(known) else ROWS[target]
+    size = plural(int(rows["n"].max()), ROWS[target]) if len(rows) else ""
+    size += f" of {plural(int(rows['n_clusters'].max()), unit)}" if unit != ROWS[target] else ""
+    facts = {"title": TITLES[target], "size": size, "n_labels": len(rows), "n": len(known), "related": len(clear)}
+    facts |= {"expected": (1 - confidence) * len(known), "level": confidence}
+    return facts | {"best": [(_name(row, names), row.to_dict()) for _, row in best.iterrows()]}
+
+
+def _ranks(rows: pd.DataFrame, target: str) -> dict:
+    known = rows[rows["ci_low"].notna()]
+    places = (known["ci_high"] - known["ci_low"] + 1).median() if len(known) else 0
+    first = int((known["ci_low"] == 1).sum())
+    return {"title": TITLES[target], "n": len(known), "first": first, "places": int(places)}
+
+
+def _noise(results: Results, target: str, names: DisplayNames) -> dict:
+    rows, reliability = corrected(results, target), results.select("repeat_reliability", target=target)["estimate"]
+    best = rows.loc[rows["estimate"].abs().idxmax()]
+    facts = {"title": TITLES[target], "row": ROWS[target], "reliability": reliability.median()}
+    return facts | {"name": _name(best, names), "best": best.to_dict()}
+
+
+def _halo(results: Results, names: DisplayNames) -> dict:
+    """Methods whose labels mostly come from one annotator per dialogue or pair, and the others."""
+    shares = results["single_source_share"].set_index("method")["estimate"]
+    between = results["label_intercorrelation"].set_index("method")["estimate"]
+    rows = [(names.name("method", m), shares[m], between[m]) for m in shares.index if m in between]
+    return {"same": [r for r in rows if r[1] > 0.5], "others": [r for r in rows if not r[1] > 0.5]}
+
+
+def _name(row: pd.Series, names: DisplayNames) -> str:
+    return f"{names.name('label', row['label'], row['method'])}, {names.name('method', row['method'])}"
+
+
+def coverage(
+    results: Results, selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]
+) -> Iterator[Prose]:
+    """The headline of notebook 06; stable labels; labels kept. applied : `label_selection.limits`."""
+    targets = [t for t in TITLES if len(comparison(results, t))]
+    yield Prose(_PHRASES.say("explained", targets=[_explained(comparison(results, t), t, names) for t in targets]))
+    frequency = results["selection_frequency"].dropna(subset="estimate")
+    stable = [_stable(frequency[frequency["target"] == t], t, names) for t in TITLES]
+    close = [(r.close, names.name("method", r.method), TITLES[t]) for t in TITLES for r in _closest(results, t)]
+    yield Prose(_PHRASES.say("stable", targets=[s for s in stable if s["n"]], share=STABLE, close=close))
+    yield Prose(_PHRASES.say("kept", **_kept(selected, names, applied), minutes=_minutes(results, names)))
+
+
+def precision(n_permutations: int, n_halves: int) -> Prose:
+    """Monte Carlo error of results based on random draws: binomial 95% margins."""
+    half = 1.96 * np.sqrt(0.25 / n_halves)
+    low, high = (0.95 + side * 1.96 * np.sqrt(0.95 * 0.05 / n_permutations) for side in (-1, 1))
+    facts = {"half": 100 * half, "low": percent(low), "high": percent(min(high, 1.0))}
+    return Prose(_PHRASES.say("precision", n_permutations=n_permutations, n_halves=n_halves, **facts))
+
+
+def excluded(results: Results, names: DisplayNames) -> Prose:
+    """Methods and labels that could not be used, and why."""
+    rows = pd.concat([results.select(s, kind="excluded") for s in ("r2", "mcfadden_r2", "selected")])
+    facts = []
+    for row in rows[["method", "label", "target", "note"]].drop_duplicates().to_dict("records"):
+        own = f", {names.name('label', row['label'], row['method'])}" if isinstance(row["label"], str) else ""
+        facts.append((names.name("method", row["method"]) + own, TITLES[row["target"]], row["note"]))
+    return Prose(_PHRASES.say("excluded", rows=facts))
+
+
+def paper_in_words(results: Results, names: DisplayNames, named: Sequence[str]) -> Prose:
+    """What section 7.4 of Finch et al. 2023 says in words, and what is found here; nothing without those behaviours.
+
+    named : behaviours the section calls distinct. The rest is drawn (Figure 3) or shown in bold type (Table 4).
+    """
+    rows = results.select("selection_frequency", method="behavior").dropna(subset="estimate")
+    facts = []
+    for target in [t for t in TITLES if (rows["target"] == t).any()]:
+        share = rows[rows["target"] == target].set_index("label")["estimate"]
+        inside, best = share.index.isin(list(named)), _best_method(comparison(results, target))
+        if not inside.any():
+            continue
+        fewest = share[inside].idxmin()
+        fact = {"title": TITLES[target], "best": best and names.name("method", best), "median": share[inside].median()}
+        fact |= {"fewest": names.name("label", fewest, "behavior"), "least": share[fewest]}
+        facts.append(fact | {"others": None if inside.all() else share[~inside].median()})
+    labels = [names.name("label", label, "behavior") for label in named]
+    return Prose(_PHRASES.say("paper_in_words", labels=labels, targets=facts))
+
+
+def _best_method(rows: pd.DataFrame) -> str | None:
+    """The method that explains most on people left out, at the largest size all have; None where there is no other."""
+    last = _equal_size(rows)
+    return last["method"].iloc[0] if len(last) > 1 else None
+
+
+def _equal_size(rows: pd.DataFrame) -> pd.DataFrame:
+    """`comparison` at the largest number of labels that all methods have, best cross-validated fit first."""
+    size = rows.groupby("method")["k"].max().min() if len(rows) else 0
+    return rows[rows["k"] == size].sort_values("cross_validated", ascending=False, kind="stable")
+
+
+def _explained(rows: pd.DataFrame, target: str, names: DisplayNames) -> dict:
+    last, top = _equal_size(rows), rows.loc[rows["cross_validated"].fillna(-np.inf).idxmax()]
+    statistic = "R²" if target == DIALOGUE_QUALITY else "pseudo-R²"
+    facts = {"title": TITLES[target], "statistic": statistic, "k": int(last["k"].iloc[0])}
+    facts |= {"size": plural(int(last["n"].iloc[0]), ROWS[target])}
+    facts["methods"] = [{"name": names.name("method", r["method"])} | r for r in last.to_dict("records")]
+    best = {"name": names.name("method", top["method"]), "k": int(top["k"]), "fit": top["cross_validated"]}
+    return facts | {"best": best}
+
+
+def _stable(rows: pd.DataFrame, target: str, names: DisplayNames) -> dict:
+    found = rows[rows["estimate"] >= STABLE]
+    return {"title": TITLES[target], "n": len(rows), "found": len(found), "parts": _grouped(found, names)}
+
+
+def _grouped(labels: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
+    """(method, its labels), as prose lists them."""
+    return [
+        (names.name("method", m), [names.name("label", label, m) for label in part["label"]])
+        for m, part in names.sort(labels).groupby("method", sort=False)
+    ]
+
+
+def _closest(results: Results, target: str) -> list:
+    """The method with most subsets nearly as good as its best, if more than one is."""
+    found = chosen(results, target).query("close > 1").sort_values("close", ascending=False, kind="stable")
+    return list(found.head(1).itertuples())
+
+
+def _kept(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> dict:
+    mine = selected[selected["kept"]]
+    missed = {c: int((~selected[f"{c}_met"]).sum()) for c in applied}
+    strictest = max(missed, key=missed.__getitem__, default=None)
+    facts = {"n": len(selected), "kept": len(mine), "parts": _grouped(mine, names), "limits": applied}
+    return facts | {"strictest": strictest, "missed": missed.get(strictest, 0)}
+
+
+def _minutes(results: Results, names: DisplayNames) -> list[tuple[str, float, str]]:
+    rows = results.select("unit_minutes", tasks="kept")
+    return [(names.name("method", r.method), r.estimate, r.level) for r in rows.itertuples()]

@@ -1,0 +1,128 @@
+"""Tables of notebooks 04 and 06."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
+from helpers.display import tables
+from helpers.display.names import DisplayNames
+from helpers.display.text import p_value, percent
+from helpers.display.views import Table
+from helpers.study.results import Results
+from helpers.validity.analysis import KEY, chosen, corrected, path
+
+TITLES = {DIALOGUE_QUALITY: "dialogue quality", COMPARATIVE_QUALITY: "comparative quality"}
+#: what a row of each design is
+ROWS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
+#: criterion -> heading, decimals of its value
+CRITERIA = {
+    "agreement": ("Agreement", 2),
+    "importance": ("Importance", 2),
+    "sensitivity": ("Sensitivity", 0),
+    "distinctness": ("Distinctness", 2),
+    "cost": ("Cost", 2),
+}
+NO_CRITERION = {
+    "Agreement": "Too few of its items were judged twice.",
+    "Importance": "No CI available.",
+    "Sensitivity": "No two systems can be compared.",
+    "Distinctness": "Not a predictor, or no variation.",
+    "Cost": "Not timed.",
+}
+
+
+def correlations(results: Results, names: DisplayNames, target: str, confidence: float) -> Table:
+    """Signed r with both intervals, rank, reliability and corrected r: one row per label."""
+    rows = names.sort(results.select("r", target=target, kind=None)).set_index(KEY)
+    out = _sizes(rows, target)
+    out["r"] = tables.intervals(rows)
+    bca = tables.intervals(results.select("r", target=target, kind="bca").set_index(KEY))
+    out["BCa CI"] = bca.astype("str").str.extract(r"(\[.*\])")[0]
+    ranks = results.select("importance_rank", target=target).set_index(KEY)
+    out["Rank"] = tables.intervals(ranks, 0)
+    out["Reliability"] = results.select("repeat_reliability", target=target).set_index(KEY)["estimate"]
+    out["Corrected r"] = tables.intervals(corrected(results, target).set_index(KEY))
+    caption = f"Correlation with {TITLES[target]}, {percent(confidence)} jackknife CI over people; rank by |r| with "
+    caption += "simultaneous CI; reliability of a single annotator's value; r corrected for it."
+    why = {
+        "BCa CI": "Too little variation.",
+        "Rank": "No variation.",
+        "Reliability": f"Too few {ROWS[target]}s were judged twice.",
+        "Corrected r": "The CI of the reliability contains 0 or is not available.",
+    }
+    return Table(names.named(out.dropna(axis=1, how="all").reset_index()), target, caption, why=why)
+
+
+def fits(results: Results, names: DisplayNames, target: str) -> Table:
+    """The published models of one label: fit with interval and test; for the logit also its coefficients."""
+    rows = names.sort(results.select("r", target=target, kind=None)).set_index(KEY)
+
+    def column(statistic: str, name: str = "estimate") -> pd.Series:
+        return results.select(statistic, target=target).set_index(KEY)[name]
+
+    out = _sizes(rows, target)
+    if target == DIALOGUE_QUALITY:
+        out["R²"] = tables.intervals(results.select("r2", target=target).set_index(KEY))
+        out["F"], out["p"] = column("f_test"), column("f_test", "p_value").map(p_value)
+        caption = "Linear models of dialogue quality with one label."
+    else:
+        out["Pseudo-R²"] = tables.intervals(results.select("mcfadden_r2", target=target).set_index(KEY))
+        out["LLR"], out["p"] = column("llr"), column("llr", "p_value").map(p_value)
+        out["Log-odds"], out["Log-odds (Firth)"] = column("coefficient"), column("firth_coefficient")
+        caption = "Logistic models of comparative quality with one label; log-odds per standard deviation of the label."
+    why = dict.fromkeys(out, "The label or the target does not vary.")
+    why["Log-odds"] = "The likelihood has no maximum (separation)."
+    return Table(names.named(out.reset_index()), f"fit_{target}", caption, why=why)
+
+
+def _sizes(rows: pd.DataFrame, target: str) -> pd.DataFrame:
+    return rows[["n_annotators", "n"]].astype("Int64").set_axis(["Annotators", f"{ROWS[target].title()}s"], axis=1)
+
+
+def models(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """For each target the subset each method ends with, by exact search and by the paper's path."""
+    for target, title in TITLES.items():
+        best, steps, out = chosen(results, target), path(results, target), []
+        order = best["method"].map(lambda m: names.position("method", m)).sort_values(kind="stable").index
+        for row in best.loc[order].itertuples():
+            walk = steps[steps["method"] == row.method]
+            inside = walk.loc[walk["k"] <= walk.loc[walk["adjusted"].idxmax(), "k"], "label"]
+            labels = ", ".join(names.name("label", label, row.method) for label in row.labels)
+            cells = {"method": row.method, f"{ROWS[target].title()}s": row.n, "Labels": row.k, "Fit": row.fit}
+            cells |= {"Adjusted": row.adjusted, "Best subset": labels, "Same by path": set(inside) == set(row.labels)}
+            out.append(cells | {"Subsets within 0.01": row.close})
+        caption = f"{title.capitalize()}: the subset of labels with the highest adjusted fit, whether the published"
+        caption += " path ends with the same labels, and the number of subsets within 0.01 of that fit."
+        yield Table(names.named(pd.DataFrame(out)), f"models_{target}", caption, decimals=3)
+
+
+def stability(results: Results, names: DisplayNames, n_halves: int) -> Table:
+    """Share of half-samples that select each label, by target."""
+    rows, columns = results["selection_frequency"], {t: title.capitalize() for t, title in TITLES.items()}
+    wide = names.sort(
+        tables.pivot(rows, KEY, "target", columns).astype(dict.fromkeys(columns.values(), float), errors="ignore")
+    )
+    why = dict.fromkeys(columns.values(), "Not a predictor of this target.")
+    caption = f"Share of {n_halves} half-samples in which a label belongs to the subset with the highest adjusted fit."
+    return Table(names.named(wide), "stability", caption, why=why)
+
+
+def criteria(selected: pd.DataFrame, names: DisplayNames) -> Table:
+    """Values of the criteria, and whether the label is kept."""
+    out = names.sort(selected)[[*KEY, *CRITERIA, "kept"]].astype({"sensitivity": "Int64"})
+    headings = {c: heading for c, (heading, _) in CRITERIA.items()} | {"kept": "Kept"}
+    caption = "Criteria by label. Agreement: alpha; importance: |r|, 0 where its CI contains 0; sensitivity: pairs of"
+    caption += " systems that differ significantly; distinctness: share of half-samples; cost: of one label."
+    return Table(names.named(out.rename(columns=headings)), "selection", caption, why=NO_CRITERION)
+
+
+def kept(results: Results, names: DisplayNames) -> Table:
+    """How many labels of each method each threshold keeps, all of them, and all but each."""
+    rows = results["n_kept"]
+    columns = {c: CRITERIA[c][0] if c in CRITERIA else c.capitalize() for c in dict.fromkeys(rows["criterion"])}
+    wide = tables.pivot(rows, ["method", "n"], "criterion", columns).rename(columns={"n": "Labels"})
+    caption = "Number of labels that reach all thresholds, each threshold alone, and all but one."
+    return Table(names.named(names.sort(wide)), "kept", caption)

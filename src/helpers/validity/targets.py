@@ -1,0 +1,119 @@
+"""The two targets of Finch et al. 2023, section 7.2, and the judgements by others that predict them.
+
+The targets are the interactors' own ratings: how good a dialogue was, and which of the two in a session was better. The
+predictors come from one evaluator group that did not take part in the dialogues, so no person provides both sides of a
+relation. Notebooks 04 and 06 start here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from helpers.annotations import dialogue_values as values
+from helpers.annotations.dialogue_values import Design
+from helpers.annotations.picks import picks
+from helpers.annotations.summary import main_group
+from helpers.study.labels import METHODS
+
+#: unit of the target's judgements -> how a design is made from them
+_MAKERS: dict[str, Callable[..., Design]] = {
+    "dialogue": values.dialogue_design,
+    "pair": values.comparative_design,
+}
+
+
+@dataclass(frozen=True)
+class Targets:
+    """What is predicted from what, in one corpus.
+
+    corpus, group : whose judgements predict. designs : target -> design, `dialogue_quality` and `comparative_quality`
+    as far as the study has them. repeats : target -> the same from the first and from the second annotation of what the
+    group judged twice. values : one per dialogue or pair and label of the group (`dialogue_values`). n_annotators :
+    (method, label) -> people of the group. n_interactors : people whose own ratings are the targets.
+    """
+
+    corpus: str
+    group: str
+    designs: dict[str, Design]
+    repeats: dict[str, tuple[Design, Design]]
+    values: pd.DataFrame
+    n_annotators: dict[tuple[str, str], int]
+    n_interactors: int
+
+
+def find(
+    annotations: pd.DataFrame, dialogues: pd.DataFrame, *, label: str, pick_seed: int, group: str | None = None
+) -> Targets:
+    """The targets of a study and the designs that predict them.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Of the evaluation itself (`summary.evaluated`); only those by people are used.
+    dialogues : DataFrame
+        Says who talked.
+    label : str
+        The label that is the target, such as quality.
+    pick_seed : int
+        Of items judged several times, the study's own pick is used (`picks.picks`).
+    group : str, optional
+        Whose judgements predict; by default `main_group` of those who judged the dialogues rated by their interactors.
+
+    Returns
+    -------
+    Targets, of the corpus with most of the interactors' ratings.
+
+    Raises
+    ------
+    ValueError
+        Where nobody rated `label` for a dialogue of their own, or nobody else judged these dialogues.
+    """
+    annotations = annotations[annotations["annotator_kind"] == "human"]
+    talked = dialogues.dropna(subset=["interactor"]).drop_duplicates(["corpus", "dialogue"])
+    annotations = annotations.merge(talked[["corpus", "dialogue", "interactor"]], how="left", on=["corpus", "dialogue"])
+    mine = (annotations["annotator"] == annotations["interactor"]).fillna(False).to_numpy(dtype=bool)
+    rated = annotations[mine & (annotations["label"] == label).to_numpy()]
+    rated = rated[rated["method"].map(lambda m: METHODS[m].unit != "turn").astype(bool)]
+    if rated.empty:
+        raise ValueError(f"label: nobody rated {label!r} for a dialogue of their own")
+    corpus = rated["corpus"].value_counts().index[0]
+    here, rated = (annotations["corpus"] == corpus).to_numpy(), rated[rated["corpus"] == corpus]
+    others = annotations[here & ~mine & annotations["dialogue"].isin(rated["dialogue"]).to_numpy()]
+    if others.empty:
+        raise ValueError("annotations: nobody but those who talked judged the dialogues")
+    group = main_group(others) if group is None else group
+    others = others[others["group"] == group]
+    if others.empty:
+        raise ValueError(f"group: {group!r} judged none of the dialogues that their interactors rated")
+    return _assemble(others.drop(columns="interactor"), rated, talked[talked["corpus"] == corpus], pick_seed)
+
+
+def _assemble(others: pd.DataFrame, rated: pd.DataFrame, talked: pd.DataFrame, pick_seed: int) -> Targets:
+    who = talked.set_index("dialogue")["interactor"]
+    order = talked.set_index("dialogue")["order_shown"]
+    found = values.dialogue_values(next(picks(others, 1, pick_seed)))
+    twice = values.repeated_values(others)
+    designs, repeats = {}, {}
+    for unit, make in _MAKERS.items():
+        own = rated[rated["method"].map(lambda m, unit=unit: METHODS[m].unit == unit).astype(bool)]
+        if own.empty:
+            continue
+        method = own["method"].value_counts().index[0]  # where two methods ask the same, the one asked more
+        target = values.dialogue_values(next(picks(own[own["method"] == method], 1, pick_seed)))
+        extra = {"order_shown": order} if unit == "pair" else {}
+        one = make(found, target, who, **extra)
+        if one.x.shape[1]:
+            designs[one.target] = one
+            repeats[one.target] = tuple(make(v, target, who, **extra) for v in twice)
+    return Targets(
+        corpus=str(rated["corpus"].iloc[0]),
+        group=str(others["group"].iloc[0]),
+        designs=designs,
+        repeats=repeats,
+        values=found,
+        n_annotators=values.count_annotators(others),
+        n_interactors=int(rated["annotator"].nunique()),
+    )

@@ -1,0 +1,165 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.session_study import annotate
+
+from helpers.annotations import dialogue_values as values
+from helpers.annotations.picks import pick_one
+
+
+@pytest.fixture(scope="module")
+def study():
+    annotations, talked = annotate(np.random.default_rng(11))
+    picked = pick_one(annotations, np.random.default_rng(0))
+    return annotations, picked, talked, values.dialogue_values(picked)
+
+
+def test_values_equal_a_loop_over_dialogues(study):
+    _, picked, _, found = study
+    for row in found.itertuples():
+        same = (picked["group"] == row.group) & (picked["method"] == row.method) & (picked["label"] == row.label)
+        scores = picked.loc[same & (picked["dialogue"] == row.dialogue), "score"]
+        assert row.n_items == len(scores) == (5 if row.method == "behavior" else 1)
+        assert row.value == pytest.approx(scores.mean())
+        assert row.total_sq == pytest.approx((scores**2).sum())
+    assert found["annotator"].notna().all()
+
+
+def test_several_people_in_one_dialogue_are_nobody(study):
+    annotations, *_ = study
+    loose = values.dialogue_values(pick_one(annotations, np.random.default_rng(0), keep="item"))
+    assert loose["annotator"].isna().any()
+
+
+def test_two_annotations_of_an_item_are_refused(study):
+    with pytest.raises(ValueError, match="pick one per item first"):
+        values.dialogue_values(study[0])
+
+
+def test_repeated_values_pair_first_and_second_annotation(study):
+    annotations, *_ = study
+    first, second = values.repeated_values(annotations)
+    key = ["group", "method", "label", "dialogue"]
+    assert first[key].equals(second[key])
+    assert (first["group"] == "ext").all()
+    assert (first["annotator"] != second["annotator"]).all()
+    row = first[first["label"] == "ignore"].iloc[0]
+    here = annotations[(annotations["dialogue"] == row["dialogue"]) & (annotations["label"] == "ignore")]
+    by_judge = here.groupby("annotator", sort=False)["score"].mean()
+    assert row["value"] == pytest.approx(by_judge.iloc[0])
+
+
+def test_a_dialogue_judged_twice_in_part_is_not_repeated(study):
+    annotations, *_ = study
+    first, _ = values.repeated_values(annotations)
+    row = first[first["label"] == "ignore"].iloc[0]
+    here = annotations["dialogue"].eq(row["dialogue"]) & annotations["label"].eq("ignore") & annotations["turn"].eq(0)
+    less = annotations.drop(annotations[here].index[1])
+    again, _ = values.repeated_values(less)
+    assert len(again) == len(first) - 1
+
+
+def test_dialogue_design_predicts_the_interactors_own_rating(study):
+    _, picked, talked, found = study
+    own = values.own_values(found, talked)
+    assert set(own["group"]) == {"own"}
+    target = own[own["method"] == "dialogue_likert"]
+    design = values.dialogue_design(found[found["group"] == "ext"], target, talked)
+    assert design.x.shape == (72, 3)
+    assert (design.unit, design.level, len(set(design.clusters))) == ("interactor", "dialogue", 12)
+    ratings = picked[(picked["group"] == "own") & (picked["method"] == "dialogue_likert")].set_index("dialogue")[
+        "score"
+    ]
+    assert design.y == pytest.approx(ratings[design.x.index].to_numpy())
+
+
+def test_comparative_design_points_the_same_way_everywhere(study):
+    _, picked, talked, found = study
+    own = values.own_values(found, talked)
+    target = own[own["method"] == "comparative"]
+    design = values.comparative_design(found[found["group"] == "ext"], target, talked)
+    chosen = target[target["value"] != 0].sort_values(["dialogue", "dialogue_b"], ignore_index=True)
+    assert len(design.y) == len(chosen) < len(target)
+    assert design.y.tolist() == [1.0 if v < 0 else 0.0 for v in chosen["value"]]
+    ext = picked[picked["group"] == "ext"]
+    for i, row in enumerate(chosen.itertuples()):
+        rating = ext[ext["method"] == "dialogue_likert"].set_index("dialogue")["score"]
+        expected = rating[row.dialogue_b] - rating[row.dialogue]
+        assert design.x[("dialogue_likert", "quality")].iloc[i] == expected
+        other = ext[(ext["method"] == "comparative") & (ext["session"] == row.session)].iloc[0]
+        sign = -1 if other["dialogue"] == row.dialogue else 1
+        assert design.x[("comparative", "quality")].iloc[i] == sign * other["score"]
+
+
+def test_the_order_shown_turns_pairs(study):
+    _, _, talked, found = study
+    own = values.own_values(found, talked)
+    target, ext = own[own["method"] == "comparative"], found[found["group"] == "ext"]
+    plain = values.comparative_design(ext, target, talked)
+    late = pd.Series(1, index=target["dialogue"]).combine_first(pd.Series(0, index=target["dialogue_b"]))
+    turned = values.comparative_design(ext, target, talked, late)
+    assert turned.y.tolist() == (1 - plain.y).tolist()
+    assert np.array_equal(turned.x.to_numpy(), -plain.x.to_numpy())
+
+
+def test_common_rows_have_every_predictor(study):
+    _, _, talked, found = study
+    target = values.own_values(found, talked).query("method == 'dialogue_likert'")
+    ext = found[found["group"] == "ext"]
+    less = ext.drop(ext[(ext["label"] == "ignore")].index[:7])
+    design = values.dialogue_design(less, target, talked)
+    columns = [("behavior", "ignore"), ("behavior", "redundant")]
+    part = design.common(columns)
+    assert len(part.y) == len(design.y) - 7 == len(part.clusters)
+    assert list(part.x.columns) == columns
+    assert part.x.notna().all(axis=None)
+    kept = design.x[columns].notna().all(axis=1).to_numpy()
+    assert part.y.tolist() == design.y[kept].tolist()
+    assert part.clusters.tolist() == design.clusters[kept].tolist()
+
+
+def test_unknown_people_leave_sessions_then_dialogues_as_clusters(study):
+    _, _, talked, found = study
+    target = values.own_values(found, talked).query("method == 'dialogue_likert'")
+    ext = found[found["group"] == "ext"]
+    assert values.dialogue_design(ext, target).unit == "session"
+    assert values.dialogue_design(ext, target.assign(session=None)).unit == "dialogue"
+
+
+def test_what_is_not_one_target_is_refused(study):
+    _, _, talked, found = study
+    own = values.own_values(found, talked)
+    with pytest.raises(ValueError, match="expected one, found"):
+        values.dialogue_design(found, own[own["method"] == "dialogue_likert"])
+    with pytest.raises(ValueError, match="no rows"):
+        values.dialogue_design(found[found["group"] == "ext"], own.head(0))
+    with pytest.raises(ValueError, match="one pair each"):
+        values.comparative_design(found[found["group"] == "ext"], own[own["method"] == "dialogue_likert"])
+
+
+def test_who_judged_and_who_talked_by_hand():
+    rows = pd.DataFrame(
+        {
+            "method": ["behavior", "behavior", "behavior", "comparative", "turn_likert"],
+            "label": ["ignore", "ignore", "ignore", "quality", "quality"],
+            "annotator": ["A", "B", "A", "C", "0"],
+            "annotator_known": [True, True, True, True, False],
+        }
+    )
+    assert values.count_annotators(rows) == {("behavior", "ignore"): 2, ("comparative", "quality"): 1}
+    talks = pd.DataFrame({"corpus": "main", "dialogue": ["d1", "d1", "d2"], "interactor": ["P", "P", None]})
+    assert values.interactors(talks)["d1"] == "P"
+    assert pd.isna(values.interactors(talks)["d2"])
+    with pytest.raises(ValueError, match="corpus: expected one, found main, other"):
+        values.interactors(pd.concat([talks, talks.assign(corpus="other")]))
+    judged = pd.DataFrame({"dialogue": ["d1", "d1", "d2", "d3"], "annotator": ["P", "Q", "P", "P"]})
+    assert values.own_values(judged, values.interactors(talks)).index.tolist() == [0]
+
+
+def test_a_design_is_cut_by_rows():
+    x = pd.DataFrame({"a": [1.0, 2, 3], "b": [4.0, np.nan, 6]})
+    design = values.Design("t", np.array([7.0, 8, 9]), x, np.array(["P", "Q", "R"]), "interactor", "dialogue")
+    part = design.rows(np.array([2, 0]))
+    assert (part.y.tolist(), part.x["a"].tolist(), part.clusters.tolist()) == ([9, 7], [3, 1], ["R", "P"])
+    assert design.rows(design.y > 7).clusters.tolist() == ["Q", "R"]
+    assert (part.target, part.unit, part.level) == ("t", "interactor", "dialogue")

@@ -1,0 +1,152 @@
+"""Features: each is there in one hand-made study and absent, with its reason, in another."""
+
+import pytest
+from fixtures import abc_eval_project as abc_project
+from fixtures import yaml_studies as studies
+
+from helpers.annotations.features import FEATURES
+
+PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
+SCORED = """\
+title: Scores
+method: turn_rating
+control_system: worst
+sources:
+  - adapter: table
+    file: my.csv
+    columns: {dialogue: d, system: s, system_text: r, reference: ref, annotator: who}
+    constants: {turn: 0}
+    judges: {gpt: llm}
+    metrics: {bleu: bleu}
+labels:
+  good: {scale: [0, 1]}
+"""
+SCORED_CSV = "d,s,r,ref,who,good,bleu\n1,worst,no,yes,w1,0,.5\n1,worst,no,yes,w2,0,.5\n2,best,yes,yes,gpt,1,\n"
+BARE = """\
+title: Bare
+method: dialogue_rating
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d}, annotators: positions}
+labels:
+  good: {scale: [0, 1]}
+"""
+
+
+@pytest.fixture(scope="module")
+def features(tmp_path_factory):
+    """Features of the three studies by name."""
+
+    def of(yaml, **files):
+        return studies.read(tmp_path_factory.mktemp("study"), yaml, **files).profile["features"]
+
+    return {
+        "project": of(PROJECT, data_json=abc_project.project()),
+        "scored": of(SCORED, my_csv=SCORED_CSV),
+        "bare": of(BARE, my_csv="d,good\n1,0\n2,1\n"),
+    }
+
+
+PRESENT = {
+    "repeated": "project",
+    "two_systems": "project",
+    "comparisons": "project",
+    "groups": "project",
+    "judges": "scored",
+    "control_system": "scored",
+    "known_annotators": "project",
+    "preparation": "project",
+}
+
+
+@pytest.mark.parametrize("name", PRESENT)
+def test_a_feature_is_there_and_absent(features, name):
+    assert features[PRESENT[name]][name] is None
+    assert features["bare"][name].endswith(".")
+
+
+def test_every_study_is_asked_for_every_feature(features):
+    assert all(set(found) == set(FEATURES) for found in features.values())
+    assert set(PRESENT) <= set(FEATURES)
+
+
+def test_a_control_system_must_have_been_judged(tmp_path):
+    yaml = SCORED.replace("control_system: worst", "control_system: random")
+    found = studies.read(tmp_path, yaml, my_csv=SCORED_CSV).profile["features"]
+    assert found["control_system"].startswith("The control system 'random' was never")
+
+
+def test_two_systems_that_are_only_ever_compared_are_two(tmp_path):
+    yaml = """\
+title: Pairs
+method: comparative
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d, dialogue_b: e, system: s, system_b: t, annotator: w}}
+labels:
+  better: {scale: [-1, 1]}
+"""
+    profile = studies.read(tmp_path, yaml, my_csv="d,e,s,t,w,better\n1,2,a,b,w1,1\n3,4,a,b,w1,-1\n").profile
+    assert profile["systems"] == ["a", "b"]
+    assert profile["features"]["two_systems"] is None
+
+
+INTERACTED = """\
+title: Chats
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: my.csv
+    layout: long
+    columns: {dialogue: d, system: s, interactor: i, annotator: w, label: l, score: v}
+labels:
+  quality: {scale: [1, 5]}
+  good: {scale: [1, 5]}
+"""
+
+
+def chats(n, outsiders=True):
+    """`n` dialogues of two systems, rated by the one who talked and by an outsider."""
+    lines = ["d,s,i,w,l,v"]
+    for k in range(n):
+        lines.append(f"d{k},s{k % 2},u{k % 3},u{k % 3},quality,{1 + k % 5}")
+        lines.append(f"d{k},s{k % 2},u{k % 3},{'x' if outsiders else 'u'}{k % 3},good,{1 + k % 4}")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("n", "outsiders", "reasons"),
+    [
+        (12, True, (None, None)),
+        (8, True, ("Only 8 dialogues have the quality rated", "No two systems have 5 judged dialogues")),
+        (12, False, ("Nobody but those who talked", None)),
+    ],
+)
+def test_quality_can_be_predicted_and_systems_compared_from_enough_dialogues(tmp_path, n, outsiders, reasons):
+    found = studies.read(tmp_path, INTERACTED, my_csv=chats(n, outsiders)).profile["features"]
+    for name, reason in zip(("predictable_quality", "comparable_systems"), reasons, strict=True):
+        assert (found[name] is None) if reason is None else found[name].startswith(reason)
+
+
+def test_a_study_without_ratings_of_quality_says_so(features):
+    assert features["bare"]["predictable_quality"] == "Nobody rated the quality of a dialogue of their own."
+    assert features["scored"]["comparable_systems"] == "No two systems have 5 judged dialogues each."
+
+
+MODERATED = """\
+title: Replies
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d}, constants: {turn: 0}, annotators: positions}
+labels:
+  category: {method: moderation, scale: [-1, 1]}
+"""
+
+
+def test_replies_to_toxic_prompts(tmp_path, features):
+    found = studies.read(tmp_path, MODERATED, my_csv="d,category\n1,-1\n2,1\n").profile["features"]
+    assert found["moderation"] is None
+    assert features["bare"]["moderation"].endswith("(method `moderation`).")
+
+
+@pytest.mark.parametrize(("n", "enough"), [(14, False), (16, True)])
+def test_samples_are_drawn_from_systems_of_eight_dialogues(tmp_path, n, enough):
+    found = studies.read(tmp_path, INTERACTED, my_csv=chats(n)).profile["features"]
+    assert (found["drawable"] is None) == enough

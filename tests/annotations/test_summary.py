@@ -1,0 +1,311 @@
+"""Counts, text lengths and the data-set card: by hand, and against printed numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.annotations import summary as collection
+from helpers.published import numbers as published
+from helpers.sources import build
+from helpers.study import params, schema
+from helpers.study.labels import Label
+from helpers.study.results import collect, fold
+
+TURN = Label("ignore", "behavior", "Ignore", (0, 1))
+CHOICE = Label("quality", "comparative", "Quality", (-1, 1))
+
+
+def annotations(rows):
+    """(group, annotator, method, dialogue, turn, dialogue_b, score) -> a frame of annotations."""
+    names = ["group", "annotator", "method", "dialogue", "turn", "dialogue_b", "score"]
+    frame = pd.DataFrame(rows, columns=names)
+    frame["label"] = frame["method"].map({"behavior": "ignore", "comparative": "quality"})
+    frame["system"] = frame["dialogue"].str[-1]
+    frame["system_b"] = frame["dialogue_b"].str[-1]
+    frame["session"] = frame["dialogue"].str[0]
+    constant = {"corpus": "main", "annotator_known": True, "annotator_kind": "human"}
+    frame = frame.assign(**constant, source_row=range(len(frame)))
+    return schema.conform(frame, schema.ANNOTATIONS, study="s")
+
+
+MARKS = annotations(
+    [
+        ("g", "A1", "behavior", "1a", 0, None, 1),
+        ("g", "A2", "behavior", "1a", 0, None, 0),
+        ("g", "A1", "behavior", "1a", 1, None, 0),
+        ("g", "A1", "behavior", "2b", 0, None, 0),
+        ("g", "A1", "comparative", "1a", None, "1b", 1),
+        ("g", "A2", "comparative", "1a", None, "1b", 1),
+        ("g", "A3", "comparative", "1a", None, "1b", -1),
+        ("h", "A4", "comparative", "2b", None, "2a", 0),
+    ]
+)
+DIALOGUES = schema.conform(
+    pd.DataFrame(
+        {
+            "corpus": "main",
+            "dialogue": ["1a", "1a", "2b"],
+            "system": ["a", "a", "b"],
+            "turn": [0, 1, 0],
+            "user_text": ["well then\nhow are you?", None, "it's me"],
+            "system_text": ["Fine, thank you.", "And you?", "Hello"],
+            "interactor": ["P1", "P1", "P1"],
+        }
+    ),
+    schema.DIALOGUES,
+    study="s",
+)
+
+
+def by_what(results, **where):
+    for column, value in where.items():
+        results = results[results[column].isna() if value is None else results[column] == value]
+    return dict(zip(results["what"], results["estimate"], strict=True))
+
+
+def checked(frame):
+    """The rows, after a look whether they can be stored."""
+    fold(collect(frame), study="s", notebook="n")
+    return frame
+
+
+def test_counts_by_hand():
+    out = checked(collection.counts(MARKS))
+    assert by_what(out, method="behavior") == {
+        "dialogues": 2,
+        "turns": 3,
+        "labels": 1,
+        "items": 3,
+        "annotations": 4,
+        "annotators": 2,
+        "work_units": pytest.approx(np.nan, nan_ok=True),
+        "once": 1,
+        "twice": 1,
+        "more": 0,
+    }
+    pairs = by_what(out, method="comparative", group="g")
+    assert {k: pairs[k] for k in ("dialogues", "pairs", "annotations", "annotators", "once", "twice", "more")} == {
+        "dialogues": 2,
+        "pairs": 1,
+        "annotations": 3,
+        "annotators": 3,
+        "once": 0,
+        "twice": 0,
+        "more": 1,
+    }
+
+
+def test_counts_over_all_methods_stand_without_a_method():
+    out = checked(collection.counts(MARKS))
+    assert by_what(out, method=None, group="g") == {
+        "dialogues": 3,
+        "annotations": 7,
+        "annotators": 3,
+        "work_units": pytest.approx(np.nan, nan_ok=True),
+    }
+
+
+def test_positions_are_not_counted_as_people():
+    out = collection.counts(MARKS.assign(annotator_known=False))
+    people = out[out["what"] == "annotators"]
+    assert people["estimate"].isna().all()
+    assert (people["note"] == "raters are positions").all()
+
+
+def test_pilots_and_gold_units_are_not_the_evaluation():
+    corpora = ["main", "annotation_pilot_1", "bot_pilot_12", "gold", "run1", "golden", "pilot"]
+    kept = collection.evaluated(pd.DataFrame({"corpus": corpora}))
+    assert list(kept["corpus"]) == ["main", "run1", "golden", "pilot"]
+
+
+def test_scope_leaves_out_dialogues_and_sessions_of_a_method():
+    kept = collection.in_scope(MARKS, dialogues={"behavior": ["2b"]}, sessions={"comparative": ["1"]})
+    assert list(kept["source_row"]) == [0, 1, 2, 7]
+    kept = collection.in_scope(MARKS, dialogues={"comparative": ["2a"]}, sessions={})  # the right side of a pair
+    assert list(kept["source_row"]) == [0, 1, 2, 3, 4, 5, 6]
+    assert len(collection.in_scope(MARKS, dialogues={}, sessions={})) == len(MARKS)
+    with pytest.raises(ValueError, match=r"no behavior annotation has session 3"):
+        collection.in_scope(MARKS, dialogues={}, sessions={"behavior": ["1", "3"]})
+
+
+def test_texts_by_hand():
+    sizes = collection.utterances(DIALOGUES)
+    assert list(sizes["user_words"].astype(object)) == [5, pd.NA, 2]
+    assert list(sizes["user_tokens"].astype(object)) == [6, pd.NA, 2]  # ? is a token, it's is one
+    assert list(sizes["system_words"]) == [3, 2, 1]
+    assert list(sizes["system_tokens"]) == [5, 3, 1]
+    assert list(sizes["context_words"]) == [5, 5 + 3, 2]
+    assert list(sizes["context_utterances"]) == [2, 3, 1]  # the first text holds two utterances
+    out = checked(collection.texts(DIALOGUES))
+    assert by_what(out, system=None) == {
+        "dialogues": 2,
+        "interactors": 1,
+        "turns a dialogue": 2.5,
+        "tokens a user turn": 4,
+        "words a user turn": 3.5,
+        "tokens a system turn": 3,
+        "words a system turn": 2,
+    }
+    assert by_what(out, system="b")["words a user turn"] == 2
+
+
+def test_a_study_without_text_has_no_text_statistics():
+    bare = DIALOGUES.assign(user_text=None, system_text=None)
+    assert collection.texts(bare).empty
+    card = collection.card(MARKS, bare)
+    assert by_what(card, method="behavior")["instances"] == 3
+    assert np.isnan(by_what(card, method="behavior")["context words"])
+
+
+def test_the_card_by_hand():
+    card = checked(collection.card(MARKS, DIALOGUES))
+    assert by_what(card, method="behavior") == {
+        "instances": 3,
+        "criteria": 1,
+        "annotations": 4,
+        "systems": 2,
+        "utterances": pytest.approx((3 + 4 + 2) / 3),
+        "context words": pytest.approx((5 + 8 + 2) / 3),
+        "response words": 2,
+        "context words with names": pytest.approx((5 + 2 + 8 + 3 + 2 + 1) / 3),
+        "response words with names": 3,
+        "fewest annotations of an item": 1,
+        "most annotations of an item": 2,
+    }
+    whole = by_what(
+        collection.card(MARKS[MARKS["method"] == "behavior"].assign(turn=None, method="dialogue_likert"), DIALOGUES)
+    )
+    assert whole["instances"] == 2
+    assert whole["utterances"] == (4 + 2) / 2
+    assert whole["context words"] == (10 + 3) / 2
+    # before the last exchange: the first dialogue's last system turn had no words of the user before it
+    assert whole["utterances before the last exchange"] == (3 + 0) / 2
+    assert whole["context words before the last exchange"] == (8 + 0) / 2
+    referred = collection.card(MARKS, DIALOGUES.assign(reference=["so be it", None, None]))
+    assert by_what(referred, method="behavior")["response words with a reference"] == 3
+    both = MARKS[MARKS["annotator"] == "A4"].assign(dialogue="2b", dialogue_b="1a")
+    assert by_what(collection.card(both, DIALOGUES))["utterances"] == 4 + 2
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("study", "corpus", "row"),
+    [
+        ("usr", "topical_chat", "topical_usr"),
+        ("grade", "convai2", "convai2_grade"),
+        ("grade", "dailydialog", "dailydialog_grade"),
+        ("grade", "empatheticdialogues", "empathetic_grade"),
+    ],
+)
+def test_the_card_equals_table_1_of_dstc10(raw_data, study, corpus, row):
+    frames = build.build(params.load(study)).frames
+    card = collection.card(frames["annotations"], frames["dialogues"])
+    ours = by_what(card[card["corpus"] == corpus])
+    printed = published.load("dstc10", "Table 1").query("row == @row").set_index("column")
+    names = {
+        "n_instances": "instances",
+        "avg_utts": "utterances",
+        "avg_ctx_words": "context words",
+        "avg_hyp_words": "response words",
+        "n_criteria": "criteria",
+        "n_annotations": "annotations",
+    }
+    agree = {c: published.agrees(printed.at[c, "value"], printed.at[c, "decimals"], ours[n]) for c, n in names.items()}
+    # The printed annotations of GRADE are not the real counts; the printed response words of USR leave out the original
+    # responses, which have no reference.
+    wrong = {"n_annotations"} if study == "grade" else {"avg_hyp_words"}
+    assert {c for c, same in agree.items() if not same} == wrong
+    if study == "usr":
+        mean = ours["response words with a reference"]
+        assert published.agrees(printed.at["avg_hyp_words", "value"], 1, mean)
+
+
+@pytest.mark.data
+def test_the_card_of_fed_equals_table_1_of_dstc10_with_its_ways_of_counting(raw_data):
+    frames = build.build(params.load("fed")).frames
+    card = collection.card(frames["annotations"], frames["dialogues"])
+    printed = published.load("dstc10", "Table 1").set_index(["row", "column"])
+    sizes = {"n_instances": "instances", "n_criteria": "criteria", "n_annotations": "annotations"}
+    turn = {"avg_utts": "utterances", "avg_ctx_words": "context words with names"}
+    turn |= {"avg_hyp_words": "response words with names"}
+    whole = {
+        c: f"{n} before the last exchange"
+        for c, n in {"avg_utts": "utterances", "avg_ctx_words": "context words"}.items()
+    }
+    for row, method, names in (("fed_turn", "turn_rating", turn), ("fed_dial", "dialogue_rating", whole)):
+        ours = by_what(card, method=method)
+        for column, name in (sizes | names).items():
+            cell = printed.loc[(row, column)]
+            assert published.agrees(cell["value"], cell["decimals"], ours[name]), (row, column)
+
+
+@pytest.mark.data
+def test_counts_of_finch2024_equal_its_table_2_where_they_can(raw_data):
+    study = params.load("finch2024")
+    marks = build.build(study).frames["annotations"]
+    out = collection.counts(marks)
+    likert = {g: by_what(out, method="dialogue_likert", group=g) for g in ("dev_x", "stu_x")}
+    pairs = {g: by_what(out, method="comparative", group=g) for g in ("dev_x", "stu_x")}
+    assert (likert["stu_x"]["annotators"], likert["dev_x"]["annotators"], pairs["stu_x"]["annotators"]) == (7, 3, 8)
+    assert (likert["stu_x"]["twice"], likert["dev_x"]["twice"], likert["stu_x"]["more"]) == (37, 25, 4)
+    assert (pairs["stu_x"]["pairs"], pairs["dev_x"]["pairs"], pairs["dev_x"]["twice"]) == (147, 78, 11)
+    pooled = collection.counts(marks.assign(group="all"))
+    assert [by_what(pooled, method="dialogue_likert")[k] for k in ("once", "twice", "more")] == [246, 105, 9]
+    assert [2 * by_what(pooled, method="comparative")[k] for k in ("once", "twice", "more")] == [296, 108, 0]
+
+
+def test_coverage_counts_what_could_be_judged():
+    out = checked(collection.coverage(MARKS, DIALOGUES))
+    value = out.set_index(["group", "method", "times"])["estimate"].to_dict()
+    assert value == {
+        ("g", "behavior", 1): 1.0,
+        ("g", "behavior", 2): 1 / 3,
+        ("g", "comparative", 1): 0.5,
+        ("g", "comparative", 2): 0.5,
+        ("h", "comparative", 1): 0.5,
+        ("h", "comparative", 2): 0.0,
+    }
+    assert set(out["kind"]) == {"human"}
+    assert set(out["n"]) == {3, 2}
+    more = pd.concat([DIALOGUES, DIALOGUES.assign(dialogue="9c")])
+    assert collection.coverage(MARKS, more)["estimate"].iloc[0] == 3 / 5
+
+
+def test_the_workload_of_each_annotator_by_hand():
+    work = collection.workload(MARKS)
+    found = work[["group", "method", "annotator", "units"]].to_records(index=False).tolist()
+    assert found == [
+        ("g", "behavior", "A1", 2),
+        ("g", "behavior", "A2", 1),
+        ("g", "comparative", "A1", 1),
+        ("g", "comparative", "A2", 1),
+        ("g", "comparative", "A3", 1),
+        ("h", "comparative", "A4", 1),
+    ]
+    out = checked(collection.workload_summary(work))
+    behavior = out[out["method"] == "behavior"].set_index("statistic")["estimate"]
+    assert behavior.to_dict() == {"mean_count": 1.5, "busiest_share": 2 / 3}
+    assert collection.workload(MARKS.assign(annotator_known=False)).empty
+    assert collection.workload_summary(collection.workload(MARKS.assign(annotator_known=False))).empty
+
+
+def test_shares_have_a_row_for_every_score_of_the_scale():
+    out = checked(collection.shares(MARKS, [TURN, CHOICE]))
+    behavior = out[out["method"] == "behavior"].set_index("score")["estimate"]
+    assert behavior.to_dict() == {"0": 0.75, "1": 0.25}
+    choice = out[out["method"] == "comparative"].set_index("score")["estimate"]
+    assert choice.to_dict() == {"-1": 0.25, "0": 0.25, "1": 0.5}
+    assert set(out["kind"]) == {"human"}
+
+
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=30), st.integers(2, 10))
+def test_shares_of_a_long_scale_are_cut_into_equal_parts_and_add_up(scores, bins):
+    label = Label("ignore", "behavior", "Ignore", (0, 100))
+    marks = annotations([("g", "A1", "behavior", f"{i}a", 0, None, s) for i, s in enumerate(scores)])
+    out = collection.shares(marks, [label], bins=bins)
+    assert len(out) == bins
+    assert out["estimate"].sum() == pytest.approx(1)
+    low = (np.array(scores) <= 100 / bins).mean()
+    assert out["estimate"].iloc[0] == pytest.approx(low)

@@ -1,0 +1,270 @@
+"""Figures: what leaves a notebook is stamped, described, reproducible and legible."""
+
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
+
+from helpers.display import plots as plotting
+from helpers.display import style
+from helpers.display.names import COLORS, DisplayNames, display_names
+from helpers.study.labels import LABEL_SETS
+
+
+def make_run(folder, simulated=False, formats=("png",)):
+    figures = SimpleNamespace(formats=list(formats), dpi=100)
+    study = SimpleNamespace(figures=figures)
+    return SimpleNamespace(study=study, simulated=simulated, notebook="03_iaa", figures=folder)
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was displayed, as (data, metadata)."""
+    out = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **k: out.append((data, k["metadata"])))
+    return out
+
+
+@pytest.fixture
+def abc():
+    labels = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
+    methods = {m: m for m in ("behavior", "turn_likert", "dialogue_likert", "comparative")}
+    return DisplayNames(labels, {"method": methods, "group": {"b": "Group B", "a": "Group A"}, "system": {}})
+
+
+def line_figure():
+    fig, ax = style.subplots(height=2)
+    ax.plot([0, 1], [0, 1])
+    return fig
+
+
+def results(rows):
+    columns = ["method", "label", "group", "estimate", "ci_low", "ci_high", "ci_kind"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+THREE = [
+    ("behavior", "ignore", "a", 0.57, 0.5, 0.64, "bca"),
+    ("behavior", "antisocial", "a", 1.0, 0.2, 1.0, "exact_bound"),
+    ("behavior", "uninterpretable", "a", 0.3, np.nan, np.nan, "not_estimable"),
+]
+
+
+def texts(ax):
+    return [t.get_text() for t in ax.texts]
+
+
+def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, shown):
+    style.save(line_figure(), "alpha", alt="A rising\n line, α.", run=make_run(tmp_path))
+    with Image.open(tmp_path / "03_iaa_alpha.png") as image:
+        assert image.text == {"Title": "03_iaa_alpha", "Description": "A rising line, α."}
+    ((data, metadata),) = shown
+    assert metadata == {"image/png": {"alt": "A rising line, α.", "name": "03_iaa_alpha"}}
+    assert data["text/plain"] == "A rising line, α."
+    assert not plt.get_fignums()
+
+
+@pytest.mark.parametrize(("name", "alt"), [("alpha", "  "), ("Alpha", "x"), ("../alpha", "x"), ("", "x")])
+def test_a_figure_without_alt_text_or_with_an_odd_name_is_refused(tmp_path, shown, name, alt):
+    with pytest.raises(ValueError, match="expected"):
+        style.save(line_figure(), name, alt=alt, run=make_run(tmp_path))
+    assert not shown
+    assert not list(tmp_path.iterdir())
+    plt.close("all")
+
+
+def test_the_same_figure_gives_the_same_bytes_in_every_format_asked_for(tmp_path, shown):
+    for folder in ("a", "b"):
+        style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf")))
+    for suffix in ("png", "svg", "pdf"):
+        first, second = (tmp_path / folder / f"03_iaa_f.{suffix}" for folder in ("a", "b"))
+        assert first.read_bytes() == second.read_bytes(), suffix
+    style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / "c"))
+    assert [p.name for p in (tmp_path / "c").iterdir()] == ["03_iaa_f.png"]
+
+
+def test_simulated_data_is_said_on_the_figure_below_the_axes(tmp_path, shown):
+    fig = line_figure()
+    style.save(fig, "f", alt="Line", run=make_run(tmp_path, simulated=True))
+    (stamp,) = fig.texts
+    assert stamp.get_text() == "Simulated data"
+    renderer = FigureCanvasAgg(fig).get_renderer()
+    assert stamp.get_window_extent(renderer).y1 < fig.axes[0].get_tightbbox(renderer).y0
+    real = line_figure()
+    style.save(real, "f", alt="Line", run=make_run(tmp_path))
+    assert not real.texts
+
+
+def test_nothing_stays_behind_when_drawing_fails(tmp_path, shown):
+    fig = line_figure()
+    fig.axes[0].set_xlabel("$\\notacommand$")
+    with pytest.raises(ValueError, match="notacommand"):
+        style.save(fig, "f", alt="Line", run=make_run(tmp_path))
+    assert not list(tmp_path.iterdir())
+    plt.close("all")
+
+
+def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc):
+    fig, ax = style.subplots()
+    plotting.forest(results(THREE), ax, abc)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["Uninterpretable", "Antisocial", "Ignore"]
+    assert texts(ax) == ["behavior", "0.30 (no interval)", "1.00 [0.20, 1.00]", "0.57 [0.50, 0.64]"]
+    assert ax.yaxis_inverted()
+    plt.close(fig)
+
+
+def test_forest_marks_bounds_and_what_could_not_be_estimated_hollow(abc):
+    fig, ax = style.subplots()
+    plotting.forest(results(THREE), ax, abc, reference=())
+    marks = [line for line in ax.lines if line.get_marker() == "o"]
+    white = [mpl.colors.to_hex(line.get_markerfacecolor()) == "#ffffff" for line in marks]
+    assert white == [True, True, False]
+    bars = [line for line in ax.lines if line.get_marker() == "None"]
+    assert [line.get_linestyle() for line in bars] == ["--", "-"]
+    plt.close(fig)
+
+
+def test_forest_draws_the_second_interval_of_the_same_label_and_group(abc):
+    rows = [("behavior", "ignore", g, 0.5, 0.4, 0.6, "bca") for g in "ab"]
+    light = results([("behavior", "ignore", "b", 0.5, 0.45, 0.55, "bca")])
+    fig, ax = style.subplots()
+    plotting.forest(results(rows), ax, abc, light=light, reference=())
+    thin = [line for line in ax.lines if line.get_linewidth() == 1.0]
+    (line,) = thin
+    assert list(line.get_xdata()) == [0.45, 0.55]
+    assert line.get_color() == abc.color("group", "b")
+    plt.close(fig)
+
+
+def test_long_forests_share_two_columns_with_rows_of_one_height(abc):
+    every = [(m, i, "a", 0.5, 0.4, 0.6, "bca") for m, i in abc.labels]
+    one = plotting.forest_figure(results(every), abc)
+    assert len(one.axes) == 1
+    two = plotting.forest_figure(results(every + [(m, i, "b", *rest) for m, i, _, *rest in every]), abc)
+    assert len(two.axes) == 2
+    assert two.axes[0].get_ylim() == two.axes[1].get_ylim()
+    plt.close("all")
+
+
+def test_the_same_rows_in_both_columns_are_named_once(abc):
+    rows = [(m, i, g, 0.5, 0.4, 0.6, "bca") for m, i in abc.labels for g in "ab" if m in ("turn_likert", "comparative")]
+    fig = plotting.forest_figure(results([*rows, *[(*r[:2], "c", *r[3:]) for r in rows]]).drop_duplicates(), abc)
+    left, right = ([t.get_text() for t in ax.get_yticklabels() if t.get_text()] for ax in fig.axes)
+    assert left[0] == "Consistency"
+    assert right == []
+    plt.close(fig)
+
+
+def test_no_text_is_smaller_than_seven_points(abc):
+    fig = plotting.forest_figure(results(THREE), abc, light=results(THREE), xlabel="Alpha")
+    other, axes = style.subplots(1, 2)
+    plotting.heatmap(pd.DataFrame([[1.0, np.nan]], index=["a"], columns=["b", "c"]), axes[0], label="r")
+    plotting.stacked(pd.DataFrame([[0.5, 0.5]], index=["a"]), axes[1])
+    for figure in (fig, other):
+        figure.canvas.draw()
+        sizes = [t.get_fontsize() for t in figure.findobj(mpl.text.Text) if t.get_text().strip()]
+        assert min(sizes) >= 7
+        plt.close(figure)
+
+
+def test_lines_draw_the_interval_as_a_band_and_name_each_line(abc):
+    rows = pd.DataFrame(
+        {"n": [20, 10], "group": "a", "estimate": [0.8, 0.5], "ci_low": [0.7, 0.4], "ci_high": [0.9, 0.6]}
+    )
+    fig, ax = style.subplots()
+    plotting.lines(rows, ax, abc, x="n", hue="group")
+    assert list(ax.lines[0].get_xdata()) == [10, 20]
+    low, high = ax.collections[0].get_datalim(ax.transData).intervaly
+    assert (low, high) == pytest.approx((0.4, 0.9))
+    assert texts(ax) == ["Group A"]
+    plt.close(fig)
+
+
+def test_heatmap_writes_each_value_and_hatches_missing_cells():
+    fig, ax = style.subplots()
+    plotting.heatmap(pd.DataFrame([[0.5, np.nan, -0.001]], index=["a"], columns=list("bcd")), ax, decimals=2)
+    assert texts(ax) == ["0.50", "0.00"]
+    (behind,) = [p for p in ax.patches if p.get_hatch()]
+    assert (behind.get_width(), behind.get_height()) == (3, 1)
+    plt.close(fig)
+
+
+def test_stacked_parts_follow_each_other_and_small_ones_are_not_written_in():
+    fig, ax = style.subplots()
+    plotting.stacked(pd.DataFrame([[0.05, 0.95]], index=["a"], columns=["no", "yes"]), ax)
+    assert [(p.get_x(), p.get_width()) for p in ax.patches] == [(0.0, 0.05), (0.05, 0.95)]
+    assert texts(ax) == ["95"]
+    plt.close(fig)
+
+
+def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_height(abc):
+    rows = [("p", "behavior", "ignore", s, e) for s, e in (("0", 0.9), ("1", 0.1))]
+    rows += [("q", "comparative", "quality", s, e) for s, e in (("-1", 0.3), ("0", 0.2), ("1", 0.5))]
+    frame = pd.DataFrame(rows, columns=["panel", "method", "label", "score", "estimate"])
+    fig = plotting.share_figure(frame, abc, {"p": "Pee", "q": "Queue"})
+    bars, stack = (ax for ax in fig.get_axes() if ax.get_title(loc="left"))
+    assert [p.get_width() for p in bars.patches] == [0.1]
+    assert texts(bars) == ["10.0"]
+    assert [round(p.get_width(), 3) for p in stack.patches] == [0.3, 0.2, 0.5]
+    assert [t.get_text() for t in stack.get_legend().get_texts()] == ["left loses", "tie", "left wins"]
+    plt.close(fig)
+
+
+def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
+    study = SimpleNamespace(
+        systems={"s2": "Two"}, groups={"g": SimpleNamespace(title="")}, label_list=lambda: LABEL_SETS["abc_eval"]
+    )
+    frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})
+    made = display_names(study, frame, metric={"bleu": "BLEU"})
+    assert list(made.titles["system"].items()) == [("s2", "Two"), ("s1", "s1"), ("s9", "s9")]
+    assert list(made.titles["group"]) == ["g", "h"]
+    assert made.name("metric", "bleu") == "BLEU"
+    assert made.name("label", "ignore", "behavior") == "Ignore"
+    assert made.name("label", "unheard_of", "behavior") == "unheard_of"
+    assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]
+    compared = frame.assign(system_b=["s3", None, "s1"])
+    assert list(display_names(study, compared).titles["system"]) == ["s2", "s1", "s3", "s9"]
+
+
+def test_ids_become_names_in_front_and_constant_groups_are_left_out(abc):
+    frame = pd.DataFrame({"n": [1, 2], "label": "ignore", "method": "behavior", "group": ["a", "b"], "corpus": "main"})
+    assert abc.named(frame).to_dict("list") == {
+        "Group": ["Group A", "Group B"],
+        "Method": ["behavior"] * 2,
+        "Label": ["Ignore"] * 2,
+        "n": [1, 2],
+    }
+    assert list(abc.named(frame.iloc[:1])) == ["Method", "Label", "n"]
+    assert list(abc.named(frame.assign(corpus=["x", "y"]))) == ["Corpus", "Group", "Method", "Label", "n"]
+
+
+def _lab(rgb):
+    """CIE L*a*b* (D65) of linear sRGB."""
+    matrix = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    xyz = np.clip(rgb, 0, None) @ matrix.T / np.array([0.9505, 1.0, 1.089])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])], axis=1)
+
+
+# Machado, Oliveira and Fernandes 2009, Table 1, severity 1.0, on linear RGB.
+DEFICIENCIES = {
+    "none": np.eye(3),
+    "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritan": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_the_first_five_colours_differ_for_every_kind_of_colour_vision(deficiency):
+    """A difference of 10 in L*a*b* is plain to see; about 2 is just noticeable."""
+    srgb = np.array([mpl.colors.to_rgb(c) for c in COLORS[:5]])
+    linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+    lab = _lab(linear @ np.array(DEFICIENCIES[deficiency]).T)
+    distance = np.linalg.norm(lab[:, None] - lab[None], axis=-1)
+    assert distance[np.triu_indices(5, 1)].min() > 10

@@ -1,0 +1,121 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import metric_study, monte_carlo
+from fixtures.reference import EFFECTS as R
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from helpers.metrics import differences, items
+from helpers.study.results import collect, fold
+
+
+@pytest.fixture(scope="module")
+def joined():
+    annotations, scores = metric_study(np.random.default_rng(1), missing=0.05)
+    return items.join(items.human_means(annotations), scores)
+
+
+def compared(joined, **options):
+    return collect(differences.differences(joined, seed=1, **options))
+
+
+def permuted(x, y, human, clusters, rng, **options):
+    """Test of two metrics by one label."""
+    both = np.stack([x, y], axis=1)
+    one = items.ScoredItems("main", "turn_rating", ["x", "y"], ["l"], both, human[:, None], clusters, "context")
+    pairs = [(0, 1)]
+    return differences.permute(one, 0, pairs, differences.compare(one, 0, pairs), rng=rng, **options)
+
+
+@pytest.mark.parametrize(
+    ("i", "values"), [(1, (0.4, 0.5, 0.1, 103)), (2, (0.62, 0.35, 0.7, 40)), (3, (-0.3, 0.2, 0.5, 12))]
+)
+def test_williams_is_that_of_psych(i, values):
+    t, p = differences.williams(*values)
+    assert (t, p) == (pytest.approx(R[f"williams_t_{i}"]), pytest.approx(R[f"williams_p_{i}"]))
+
+
+def test_williams_needs_items_and_residual_variance():
+    assert np.isnan(differences.williams(0.4, 0.5, 0.1, 3)).all()
+    assert np.isnan(differences.williams(1.0, 1.0, 1.0, 30)).all()
+
+
+def test_permutations_are_those_written_out():
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(6), [3, 2, 1, 4, 2, 3])
+    human = np.rint(3 + rng.normal(size=15))
+    x, y = human + rng.normal(size=15), 5 + 10 * rng.normal(size=15)
+    found = permuted(x, y, human, clusters, rng)
+    a, b, h = map(stats.rankdata, (x, y, human))
+    values = []
+    for swaps in itertools.product([False, True], repeat=6):
+        w = np.array(swaps)[clusters]
+        values.append(np.corrcoef(np.where(w, b, a), h)[0, 1] - np.corrcoef(np.where(w, a, b), h)[0, 1])
+    assert found.exact
+    assert np.sort(found.null[:, 0]) == pytest.approx(np.sort(values))
+    assert found.observed == pytest.approx(stats.spearmanr(x, human).statistic - stats.spearmanr(y, human).statistic)
+    assert found.p_value == pytest.approx(np.mean(np.abs(values) >= abs(values[0]) - 1e-9))
+
+
+def test_permutation_keeps_its_size_with_contexts_where_williams_does_not():
+    n, p = 300, {"permutation": [], "williams": []}
+    for i in range(n):
+        rng = np.random.default_rng([6, i])
+        context = rng.normal(size=(30, 1, 3)) * 0.9**0.5  # responses to a context are much alike
+        h, x, y = np.moveaxis(context + rng.normal(size=(30, 6, 3)) * 0.1**0.5, -1, 0)
+        h, x, y = (v.ravel() for v in (h, x + 0.5 * h, y + 0.5 * h))
+        found = permuted(x, y, h, np.repeat(np.arange(30), 6), rng, n_permutations=199)
+        p["permutation"].append(found.p_value[0])
+        r = np.corrcoef([h, x, y])
+        p["williams"].append(differences.williams(r[0, 1], r[0, 2], r[1, 2], 180)[1])
+    assert np.mean(np.array(p["permutation"]) <= 0.05) == pytest.approx(0.05, abs=monte_carlo(0.05, n) + 0.005)
+    assert np.mean(np.array(p["williams"]) <= 0.05) > 0.15
+
+
+def test_both_tests_use_common_items(joined):
+    results = compared(joined, n_permutations=500)
+    assert len(fold(results, study="x", notebook="09")) == 5
+    found = results.select("correlation_difference", label="quality").set_index("test")
+    wide = joined[joined["label"] == "quality"].pivot_table(index="dialogue", columns="metric", values="value").dropna()
+    human = joined[joined["label"] == "quality"].drop_duplicates("dialogue").set_index("dialogue")["human"][wide.index]
+    expected = stats.spearmanr(wide["m"], human).statistic - stats.spearmanr(wide["n"], human).statistic
+    assert found["estimate"].to_numpy() == pytest.approx(expected)
+    assert set(found["n"]) == {len(wide)}
+    assert (found["metric"].tolist(), found["against"].tolist()) == (["m"] * 2, ["n"] * 2)
+    assert found.loc["permutation", "p_value"] < 0.01
+    assert found.loc["permutation", "n_clusters"] == 40
+    r = [stats.spearmanr(a, b).statistic for a, b in ((wide["m"], human), (wide["n"], human), (wide["m"], wide["n"]))]
+    assert found.loc["williams", "p_value"] == pytest.approx(differences.williams(*r, len(wide))[1])
+
+
+def test_a_constant_metric_has_a_reason(joined):
+    constant = joined.assign(value=joined["value"].where(joined["metric"] == "m", 1.0))
+    found = compared(constant)["correlation_difference"]
+    assert found["p_value"].isna().all()
+    assert set(found.loc[found["label"].notna(), "note"]) == {"one of the two sides is constant"}
+    assert set(found.loc[found["label"].isna(), "note"]) == {"undefined for a label"}
+
+
+def test_the_mean_over_labels_has_a_test_of_its_own(joined):
+    found = compared(joined, n_permutations=500)
+    mean = found.select("correlation_difference", over="label").iloc[0]
+    each = found.select("correlation_difference", over=None, test="permutation")
+    assert mean["estimate"] == pytest.approx(each["estimate"].mean())
+    assert (mean["n"], mean["resample_unit"]) == (2, "context")
+    assert mean["p_value"] < 0.01
+    assert compared(joined[joined["metric"] == "m"].assign(metric="a")) == {}
+
+
+def test_pairs_are_adjusted_together_and_do_not_depend_on_each_other(joined):
+    third = joined[joined["metric"] == "m"].assign(metric="o", value=lambda f: f["value"].round(0))
+    both = compared(pd.concat([joined, third]), n_permutations=400)
+    alone = compared(joined, n_permutations=400)["correlation_difference"]
+    keys = ["label", "metric", "against", "over", "test"]
+    pair = both["correlation_difference"].merge(alone, on=keys, suffixes=("", "_alone"))
+    assert len(pair) == len(alone)
+    assert pair["p_value"].to_numpy() == pytest.approx(pair["p_value_alone"].to_numpy())
+    rows = both.select("correlation_difference", label="quality", test="permutation")
+    assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method="holm")[1])

@@ -1,0 +1,433 @@
+"""Every notebook, run by the pipeline on small studies of six shapes; what is held is what a reader gets: stored
+results, figures, tables, pages. Nothing here looks into a cell.
+
+small : simulated, like `demo`.  odd : a hand-made ABC-Eval project of two dialogues that uses every part of the format.
+abc_eval : `params/abc_eval.yaml` as it stands, on a project of sixty dialogues with oddities strewn over it.  wide :
+twelve rows, and the YAML of the README.  crowd : a long table of two runs, with a control system, two groups of
+workers, texts and scores of metrics.  judged : marks by people, a language model and classifiers.
+"""
+
+import contextlib
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from fixtures import abc_eval_project as abc_project
+from fixtures import odd_abc_eval_project as odd_project
+from fixtures import project_copy as small_project
+from fixtures import yaml_studies as studies
+from fixtures.html_pages import Elements
+
+from helpers.agreement import analysis as agreement
+from helpers.annotations import summary as collection
+from helpers.pipeline import dag
+from helpers.pipeline.run import Options, run
+from helpers.study import params, schema
+from helpers.study.params import ROOT
+from helpers.study.result_schema import COLUMNS
+from helpers.study.results import fold, unfold
+
+ENTRIES = dag.load()
+#: notebooks about several studies at once; those of one study have none
+ACROSS = {name for name, entry in ENTRIES.items() if entry.across}
+#: as little work as the models of the YAML allow
+LESS = [
+    "bootstrap.n_resamples=200",
+    "sensitivity.n_draws=50",
+    "sensitivity.n_permutations=199",
+    "sensitivity.null_runs=20",
+    "sensitivity.null_permutations=99",
+    "sensitivity.power_sizes=[8]",
+    "sensitivity.power_draws=20",
+    "coverage.n_halves=10",
+    "coverage.n_folds=2",
+    "coverage.n_repeats=1",
+    "coverage.n_permutations=10",
+    "group_effects.n_permutations=99",
+    "group_effects.n_picks=100",
+    "group_effects.people_resamples=100",
+    "operating.n_runs=100",
+    "operating.n_resamples=200",
+    "operating.labels=1",
+    "operating.conversations=[8]",
+    "techniques.n_runs=100",
+    "techniques.crossing_runs=50",
+]
+ODD = """\
+title: A project with every part
+label_set: abc_eval
+sources: [{adapter: abc_eval, files: [project.json]}]
+"""
+CROWD = """\
+title: Crowd workers
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: crowd.csv
+    layout: long
+    columns: {corpus: run, group: team, annotator: worker, work_unit: task, system: bot, dialogue: chat, \
+context: item, label: what, score: rating, user_text: asked, system_text: said, reference: gold}
+    metrics: {metric_a: a, metric_b: b}
+control_system: dull
+labels:
+  fluent: {scale: [1, 5]}
+  dull: {scale: [1, 5], direction: -1}
+"""
+JUDGED = """\
+title: Marks by people and models
+label_set: abc_eval
+sources: [{adapter: behaviors, file: marks.json}]
+"""
+#: as it comes with the project; only the file has another name, since all studies here share a folder
+ABC_EVAL = (ROOT / "params" / "abc_eval.yaml").read_text(encoding="utf-8").replace("[data.json]", "[abc_eval.json]")
+TEXTS = {"odd": ODD, "wide": studies.WIDE, "crowd": CROWD, "judged": JUDGED, "abc_eval": ABC_EVAL}
+#: columns of a result row that are about its interval
+INTERVAL = {"ci_low", "ci_high", "ci_kind", "n_undefined", "seed", "note"}
+#: statistics that are read off bootstrap resamples or off their intervals: a share of resamples, a ratio of widths, a
+#: number of intervals that exclude a value
+READ_OFF = {"first_place_share", "interval_width_ratio", "conclusion_count"}
+#: what tables and prose show where nobody thought of a missing value
+RAW_MISSING = re.compile(r"(?<![\w.])(?:nan|NaN|NaT|None(?!: as the YAML)|inf|<NA>)(?![\w-])")
+
+
+def ratings(n):
+    """A wide table of `n` items, two labels and three annotators who agree more or less; one cell is missing."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(1, 6, (n, 2))
+    scores = np.clip(truth[:, :, None] + rng.integers(-1, 2, (n, 2, 3)), 1, 5).reshape(n, 6).astype(str)
+    scores[4, 1] = "N/A"
+    names = [f"{label}_a{i}" for label in ("fluency", "quality") for i in (1, 2, 3)]
+    lines = [",".join(["id", *names]), *(",".join([f"d{i}", *row]) for i, row in enumerate(scores))]
+    return "\n".join(lines) + "\n"
+
+
+def crowd():
+    """Two runs: six workers of each of two teams rate four bots, one of them worse, two workers an item."""
+    rng = np.random.default_rng(11)
+    bots = {"quick": 4.0, "calm": 3.5, "plain": 3.0, "dull": 1.6}
+    words = ["the", "a", "cat", "dog", "sat", "ran", "far", "away", "on", "mat", "we", "like", "tea", "and", "rain"]
+    said = {(i, bot): " ".join(rng.choice(words, rng.integers(3, 9))) for i in range(12) for bot in bots}
+    scored = {key: (len(text) / 10 + rng.normal(0, 0.3), rng.normal()) for key, text in said.items()}
+    rows = ["run,team,worker,task,bot,chat,item,what,rating,asked,said,gold,a,b"]
+    for run_, worker in ((r, w) for r in ("first", "second") for w in range(12)):
+        for i, bot in ((i, bot) for i in (worker, (worker + 1) % 12) for bot in bots):
+            a, b = scored[i, bot]
+            for what in ("fluent", "dull"):
+                mean = bots[bot] if what == "fluent" else 6 - bots[bot]
+                rating = int(np.clip(round(rng.normal(mean, 0.9)), 1, 5))
+                who = f"{run_},team{worker // 6},{run_[0]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},{what}"
+                rows.append(f"{who},{rating},how are you,{said[i, bot]},the cat sat on a mat,{a:.3f},{b:.3f}")
+    return "\n".join(rows) + "\n"
+
+
+def judged():
+    """Two people and a language model mark two behaviours of 24 dialogues, a classifier only one of them."""
+    rng, out = np.random.default_rng(5), {}
+    for i in range(24):
+        truth = rng.random((6, 2)) < 0.3
+        marks = (truth[:, :, None] ^ (rng.random((6, 2, 4)) < [0.1, 0.1, 0.3, 0.4])).astype(int).tolist()
+        out[f"{i // 2}_{'emora' if i % 2 else 'cem'}"] = [
+            {"user": "how are you", "system": "fine", "behaviors": {
+                "ignore": {"human": ignore[:2], "gpt": ignore[2], "specialized": ignore[3]},
+                "redundant": {"human": redundant[:2], "gpt": redundant[2]},
+            }} for ignore, redundant in marks]  # fmt: skip
+    return out
+
+
+def like_demo():
+    """The YAML of `demo` with fewer sessions and people."""
+    demo = yaml.safe_load((ROOT / "params" / "demo.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_dump(demo | {"simulate": {"n_sessions": 30, "n_interactors": 8, "n_surge": 10}})
+
+
+@dataclass(frozen=True)
+class World:
+    """A folder that studies were run into; said is what the run printed."""
+
+    folder: Path
+    studies: list[str]
+    code: int
+    said: str
+
+    @property
+    def states(self):
+        """Study -> node -> (state, reason)."""
+        told = small_project.states(self.said)
+        if len(self.studies) == 1:
+            return {self.studies[0]: told}
+        split = {study: f"{study}/" for study in self.studies}
+        return {s: {k.removeprefix(p): v for k, v in told.items() if k.startswith(p)} for s, p in split.items()}
+
+    def ran(self):
+        """Study and name of the notebooks that have a page."""
+        found = sorted((self.folder / "reports").glob("*/[0-9]*.html"))
+        return [(p.parent.name, p.stem) for p in found]
+
+    def page(self, study, name):
+        return Elements((self.folder / "reports" / study / f"{name}.html").read_text(encoding="utf-8"))
+
+    def results(self, study, name):
+        return pd.read_parquet(self.folder / "data" / "processed" / study / "results" / f"{name}.parquet")
+
+    def frame(self, study, name="annotations"):
+        return pd.read_parquet(self.folder / "data" / "processed" / study / f"{name}.parquet")
+
+    def study(self, study):
+        return params.load(self.folder / "data" / "processed" / study / "params.yaml", key=study)
+
+
+def run_all(folder, named, values=()):
+    """Run studies (names or YAMLs) into a folder, as the command line does."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
+        patch.setenv("COMPENDIUM_OUT", str(folder))
+        code = run([str(s) for s in named], Options(values=[*LESS, *values], jobs=2))
+    return World(folder, [Path(s).stem for s in named], code, said.getvalue())
+
+
+def written(folder, names):
+    """The YAMLs of some of the shapes, their data beside them."""
+    files = {"my_csv": ratings(12), "project_json": abc_project.project(), "crowd_csv": crowd()}
+    files |= {"marks_json": judged(), "abc_eval_json": odd_project.project()}
+    texts = TEXTS | {"small": like_demo()}
+    return [studies.write(folder, texts[name], name, **files) for name in names]
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("twelve")
+    return run_all(folder, written(folder, ["wide"]))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    return run_all(folder, written(folder, ["small", "odd", "crowd", "judged", "abc_eval"]))
+
+
+def problems(world):
+    """What is wrong with what a run left, one line each."""
+    return [line for check in CHECKS for line in check(world)]
+
+
+def ended(world):
+    """Every notebook is done, or was left out with a reason that is a sentence."""
+    for study, states in world.states.items():
+        for name in set(ENTRIES) - ACROSS:
+            state, reason = states.get(name, ("missing", ""))
+            told = reason.endswith(".") or reason.startswith("needs ")
+            if state not in ("done", "up to date") and not (state == "skipped" and told):
+                yield f"{study}/{name}: {state}: {reason}"
+
+
+def stored(world):
+    """Frames and result rows keep the schema; the CSV beside says the same."""
+    for study in world.studies:
+        labels = world.study(study).label_list()
+        for problem in schema.validate(collection.evaluated(world.frame(study)), labels):
+            yield f"{study}: {problem}"
+    for study, name in world.ran():
+        rows = world.results(study, name)
+        again = fold(unfold(rows), study=study, notebook=name)
+        if rows.empty or not rows.equals(again):
+            yield f"{study}/{name}: {len(rows)} result rows that differ from what the schema makes of them"
+        text = pd.read_csv(world.folder / "data" / "processed" / study / "results" / f"{name}.csv")
+        if len(text) != len(rows) or not np.allclose(text["estimate"], rows["estimate"], equal_nan=True):
+            yield f"{study}/{name}: the CSV differs from the parquet"
+
+
+def shown(world):
+    """Pages load nothing, describe their figures, say what is seen and what is simulated, and hide no odd values."""
+    for study, name in world.ran():
+        page, of_study = world.page(study, name), ENTRIES[name].of_study
+        if page.loads():
+            yield f"{study}/{name}: loads {page.loads()}"
+        alts = [i.get("alt", "") for i in page.of("img")]
+        if not alts and ENTRIES[name].headline:
+            yield f"{study}/{name}: no figure"
+        yield from (f"{study}/{name}: alt text {a!r}" for a in alts if len(a) < 20 or "No description" in a)
+        _, seen, rest = page.text.partition("What we see")
+        if not seen or not re.search(r"\w+ \w+[^.]*\.", rest):
+            yield f"{study}/{name}: nothing under ‘What we see’"
+        if ("Simulated data." in page.text) != (study == "small" and of_study):
+            yield f"{study}/{name}: wrong about being simulated"
+        for odd in RAW_MISSING.finditer(page.text):
+            yield f"{study}/{name}: shows {odd[0]!r}: …{page.text[max(0, odd.start() - 60) : odd.end() + 40]}…"
+
+
+def private(world):
+    """Pages and tables hold no id of the platform and no address of this machine."""
+    places = {str(ROOT), str(world.folder)}
+    for study, name in world.ran():
+        page = world.page(study, name)
+        told = " ".join([page.text, *(str(a) for _, a in page.found)])
+        for file in (world.folder / "tables" / study).glob(f"{name}_*"):
+            told += file.read_text(encoding="utf-8")
+        raw = [world.folder / "data" / "raw" / study / "data.json", world.folder / f"{study}.json"]
+        ids = set().union(*(worker_ids(path) for path in raw if path.is_file()))
+        yield from (f"{study}/{name}: shows {t!r}" for t in sorted(places | ids) if t in told)
+
+
+def worker_ids(path):
+    """Ids the platform gave to people, from an ABC-Eval project file."""
+    return set(re.findall(r'"worker_id": ?"([^"]{6,})"', path.read_text(encoding="utf-8")))
+
+
+CHECKS = (ended, stored, shown, private)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_every_notebook_on_small_studies(world, check):
+    assert list(check(world)) == [], world.said
+
+
+@pytest.mark.slow
+def test_the_run_is_done(world):
+    assert world.code == 0, world.said
+    assert len(worker_ids(world.folder / "data" / "raw" / "small" / "data.json")) > 20
+
+
+@pytest.mark.slow
+def test_every_notebook_runs_on_one_of_the_shapes(world):
+    """So that a notebook that is skipped everywhere does not pass for one that works."""
+    assert set(ENTRIES) - {name for _, name in world.ran()} <= ACROSS, world.said
+
+
+@pytest.mark.slow
+def test_the_simulated_study_has_every_notebook_but_three(world):
+    left_out = {n for n, (state, _) in world.states["small"].items() if state == "skipped"}
+    assert left_out <= {"09_metric_correlation", "10_quality_control", "13_judges"}
+
+
+@pytest.mark.slow
+def test_nothing_runs_a_second_time(world):
+    again = run_all(world.folder, [world.folder / f"{name}.yaml" for name in world.studies])
+    assert again.code == 0
+    assert {state for states in again.states.values() for state, _ in states.values()} <= {"up to date", "skipped"}
+
+
+def test_twelve_rows_give_a_report_with_a_warning(twelve):
+    """The YAML that the README prints."""
+    assert studies.WIDE in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert twelve.code == 0
+    assert problems(twelve) == []
+    states = twelve.states["wide"]
+    done = {n for n, (state, _) in states.items() if state == "done"}
+    assert done == {"annotations", "00_build_annotations", "02_collection_stats", "03_iaa"}
+    assert "wide: warning: 12 items per label on average, fewer than 25" in twelve.said
+    texts = {name: twelve.page("wide", name).text for name in done - {"annotations"}}
+    assert "12 dialogues of 1 system, judged by 3 people" in texts["00_build_annotations"]
+    assert "The data contain no annotation times" in texts["02_collection_stats"]
+    assert "fewer than 25 items for Dialogue rating (12 items)" in texts["03_iaa"]
+    assert "at least two systems" in texts["03_iaa"]
+    index = twelve.page("wide", "index").text
+    assert [n for n, (state, reason) in states.items() if state != "done" and reason not in index] == []
+
+
+def check_alpha(world, study, first):
+    """Notebook 03 stores what `agreement.alpha_table` gives on the same annotations."""
+    marks = collection.evaluated(world.frame(study))
+    table = agreement.alpha_table(marks, world.study(study).label_list(), first=first, n_resamples=100)
+    keys = ["group", "method", "label", "condition"]
+    expected = table[table["statistic"] == "alpha"].set_index(keys)["estimate"]
+    found = world.results(study, "03_iaa")
+    found = found[(found["statistic"] == "alpha") & found["condition"].isin(table["condition"])]
+    found = found.set_index(keys)["estimate"].reindex(expected.index)
+    np.testing.assert_allclose(found.to_numpy(float), expected.to_numpy(float), atol=1e-12)
+    assert expected.notna().sum() >= 2
+
+
+def test_all_annotations_of_own_data_enter(twelve):
+    check_alpha(twelve, "wide", None)
+
+
+@pytest.mark.slow
+def test_the_first_two_annotations_enter_where_the_yaml_says_so(world):
+    check_alpha(world, "small", 2)
+
+
+@pytest.mark.slow
+def test_counts_and_card_are_stored(world):
+    small = world.frame("small")
+    counted = world.results("small", "02_collection_stats")
+    here = counted[(counted["group"] == "sur_x") & (counted["method"] == "behavior")].set_index("condition")["estimate"]
+    marks = small[(small["corpus"] == "main") & (small["group"] == "sur_x") & (small["method"] == "behavior")]
+    assert here["kind=human;what=annotations"] == len(marks)
+    assert here["kind=human;what=dialogues"] == 60
+    card = world.results("small", "00_build_annotations")
+    kept = card[(card["statistic"] == "count") & (card["condition"] == "what=annotations kept")]
+    assert kept["estimate"].tolist() == [len(small)]
+    assert {"coverage", "score_share", "mean_count", "alpha"} <= set(card["statistic"])
+
+
+@pytest.mark.slow
+def test_costs_follow_from_the_times_of_the_work_units(world):
+    units = collection.evaluated(world.frame("small", "work_units"))
+    likert = units[(units["group"] == "sur_x") & (units["task"] == "dialogue_likert") & (units["part"] == "whole")]
+    rows = world.results("small", "02_collection_stats")
+    rows = rows[(rows["group"] == "sur_x") & (rows["method"] == "dialogue_likert")]
+    cost, minutes = rows.set_index("statistic")["estimate"], likert["seconds"].median() / 60
+    assert cost["unit_minutes"] == pytest.approx(minutes)
+    assert cost["estimated_cost"] == pytest.approx(minutes / 60 * 20 * 400)
+    assert cost["own_cost"] == pytest.approx(240)
+
+
+@pytest.mark.slow
+def test_every_part_of_the_odd_project_is_counted(world):
+    """Pilots, gold units and screening are read and stay out of the evaluation itself."""
+    corpora = set(world.frame("odd")["corpus"])
+    assert {"main", "gold", "annotation_pilot_1", "bot_pilot_1"} <= corpora
+    assert len(world.frame("odd", "screening")) == len(world.frame("odd", "screening").drop_duplicates()) > 0
+    counted = world.results("odd", "02_collection_stats")
+    assert not set(counted["corpus"].dropna()) & {"gold"}
+
+
+@pytest.mark.slow
+def test_a_whole_project_with_odd_cases_passes_through_its_own_yaml(world):
+    """What a user gets who downloads data.json: all that its parts allow, printed numbers beside them."""
+    skipped = {n[:2] for n, (state, _) in world.states["abc_eval"].items() if state == "skipped"}
+    assert skipped == {"09", "10", "12", "13", "91"}
+    counts = world.frame("abc_eval", "counts")
+    reasons = " ".join(counts["reason"].dropna())
+    for odd in ("unfilled template", "no score", "worker not in the file", "stored under one dialogue only",
+                "bot not named"):  # fmt: skip
+        assert odd in reasons
+    marks = world.frame("abc_eval")
+    main = marks[(marks["corpus"] == "main") & (marks["group"] == "sur_x")]
+    sizes = main.groupby(["method", "label", "dialogue", "turn"], dropna=False).size().groupby("method").max()
+    assert sizes.drop("comparative").ge(3).all()
+    assert (marks["seconds"].isna() & marks["annotator_known"]).any()
+    for name in ("01_pilot", "02_collection_stats", "04_importance", "05_sensitivity", "07_bot_performance"):
+        assert "Printed" in world.page("abc_eval", name).text.partition("Beside the paper")[2], name
+
+
+@pytest.mark.slow
+def test_the_seed_of_the_bootstrap_moves_only_intervals(world, tmp_path):
+    other = run_all(tmp_path, written(tmp_path, ["small"]), ["seeds.bootstrap=77"])
+    assert other.code == 0, other.said
+    moved, intervals = set(), 0
+    for study, name in other.ran():
+        before, after = world.results(study, name), other.results(study, name)
+        assert len(before) == len(after)
+        for column in set(COLUMNS) - INTERVAL:
+            same = (before[column] == after[column]) | (before[column].isna() & after[column].isna())
+            rows = set(before.loc[~same.fillna(False), "statistic"])
+            moved |= {(name, row, column) for row in (rows - READ_OFF if column == "estimate" else rows)}
+        intervals += int((before["ci_low"].fillna(0) != after["ci_low"].fillna(0)).sum())
+    assert moved == set()
+    assert intervals > 50
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("study", ["finch2024", "gpt_abceval"])
+def test_public_studies(raw_data, tmp_path, study):
+    found = run_all(tmp_path, [study])
+    assert found.code == 0, found.said
+    assert problems(found) == []

@@ -1,0 +1,83 @@
+"""Every notebook in notebooks/ keeps the contract that the pipeline and the pages rest on."""
+
+import ast
+import json
+import re
+
+import pytest
+from fixtures.project_copy import ROOT
+
+from helpers.annotations.features import FEATURES
+from helpers.pipeline import dag
+from helpers.pipeline.cache import Cache
+from helpers.pipeline.notebook import facts
+from helpers.study.schema import FRAMES
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LINES = 15
+PRIVATE = re.compile(r"(?<![\w.])(?:/home/|/root/|/tmp/|/Users/|[A-Z]:\\\\)")
+
+
+def cells(path, kind):
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return [c | {"source": "".join(c["source"])} for c in found if c["cell_type"] == kind]
+
+
+def test_dag_and_folder_list_the_same_notebooks():
+    assert sorted(dag.load()) == [p.stem for p in NOTEBOOKS]
+
+
+def test_dag_is_in_the_order_of_the_numbers():
+    assert list(dag.load()) == sorted(dag.load())
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+class TestNotebook:
+    def test_is_stored_without_outputs(self, path):
+        for cell in cells(path, "code"):
+            assert not cell["outputs"]
+            assert cell["execution_count"] is None
+
+    def test_begins_with_a_title_and_a_question(self, path):
+        found = facts(path, Cache(None))
+        assert found.title != path.stem
+        assert found.question
+
+    def test_declares_knobs_with_help(self, path):
+        assert [k.name for k in facts(path, Cache(None)).knobs if not k.help] == []
+
+    def test_is_in_the_dag_with_all_it_uses(self, path):
+        entry, source = dag.load()[path.stem], "\n".join(c["source"] for c in cells(path, "code"))
+        used = set(re.findall(r"\bstudy\.(?:section\([\"'])?(\w+)", source)) & set(dag.Study.model_fields)
+        declared = {s.split(".")[0] for s in [*dag.COMMON, *entry.sections]}
+        assert used - declared == set()
+        # names of frames that are read, in whichever way the code spells it
+        words = {n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
+        read = {frame for frame in FRAMES if frame in words and "run.read(" in source}
+        assert read <= set(entry.reads)
+        assert set(re.findall(r"read_results\([\"'](\w+)", source)) <= set(entry.needs)
+        imported = {name.rpartition(".")[2] for name in facts(path, Cache(None)).imports}
+        if imported & {"published", "verdicts"}:
+            assert any(r.startswith("data/published/") for r in entry.reads)
+        if "verdicts" in imported:
+            assert {"data/published/*", "data/published/*_mapping.yaml"} & set(entry.reads)
+
+    def test_requires_features_that_exist(self, path):
+        assert set(dag.load()[path.stem].requires) <= set(FEATURES)
+
+    def test_reads_what_exists(self, path):
+        for read in dag.load()[path.stem].reads:
+            assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
+
+    def test_stores_its_results(self, path):
+        assert sum("run.save_results(" in cell["source"] for cell in cells(path, "code")) == 1
+
+    def test_has_short_cells(self, path):
+        long = [c["source"].splitlines()[0] for c in cells(path, "code") if len(c["source"].splitlines()) > LINES]
+        assert long == []
+
+    def test_holds_no_address_of_a_machine(self, path):
+        assert not PRIVATE.search(path.read_text(encoding="utf-8"))
+
+    def test_says_what_we_see(self, path):
+        assert "## What we see" in path.read_text(encoding="utf-8")

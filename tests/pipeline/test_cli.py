@@ -1,0 +1,150 @@
+"""The command line apart from runs: help, lists, new, check, schema, what is missing."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from fixtures.project_copy import ROOT, Project
+
+from helpers.pipeline import cli
+from helpers.study import params
+
+WIDE = "id,fluency_a1,fluency_a2,fluency_a3,quality_a1,quality_a2,quality_a3\n" + "".join(
+    f"{i},{1 + i % 5},{1 + i % 4},{1 + i % 5},{5 - i % 5},{1 + i % 3},{5 - i % 4}\n" for i in range(12)
+)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    project = Project(tmp_path_factory.mktemp("cli"))
+    project.notebook("03_iaa", title="Do they agree?")
+    project.notebook("08_groups", title="Does it matter who judges?")
+    project.dag("03_iaa: {requires: [repeated]}\n08_groups: {requires: [groups, two_systems]}\n")
+    (project.folder / "mine.csv").write_text(WIDE)
+    return project
+
+
+def test_schema_json_is_current():
+    """Editors complete and check YAMLs by it; `make schema` makes it anew."""
+    assert (ROOT / "params" / "schema.json").read_text(encoding="utf-8") == cli.schema_text()
+
+
+def test_schema_describes_every_section():
+    schema = json.loads(cli.schema_text())
+    assert set(schema["properties"]) == set(params.Study.model_fields)
+
+
+def test_help_shows_every_command_and_examples(project):
+    text = project.run("--help").stdout
+    for word in ("fetch", "new", "check", "gallery", "--dry-run", "--set", "examples:", "exit codes: 0 done"):
+        assert word in text
+
+
+def test_list_names_studies_and_notebooks(project):
+    text = project.run("--list").stdout
+    assert "tiny             Tiny study" in text
+    assert "03_iaa                        Do they agree?  [needs repeated]" in text
+
+
+def test_new_then_check_then_run(project):
+    """Somebody's table becomes a YAML, and `check` says what each notebook will do and why not."""
+    done = project.run("new", "mine", "--data", "mine.csv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("wrote params/mine.yaml")
+    checked = project.run("check", "mine")
+    assert checked.returncode == 0, checked.stderr
+    assert "72 annotations of 24 items in 12 dialogues" in checked.stdout
+    assert "03_iaa                        Do they agree?" in checked.stdout
+    reason = "No label was judged by two groups of evaluators, each on two systems."
+    assert f"08_groups                     skipped: {reason}" in checked.stdout
+    assert not project.out("data", "processed").exists()
+    ran = project.run("--study", "mine")
+    assert ran.returncode == 0, ran.stderr
+    assert "mine: warning: 12 items per label on average, fewer than 25" in ran.stdout
+    assert project.out("reports", "mine", "03_iaa.html").is_file()
+    both = project.run("--study", "mine", "--study", "tiny", "--study", "mine", "--dry-run")
+    assert both.returncode == 0, both.stderr
+    assert both.stdout.count("mine/03_iaa") == both.stdout.count("tiny/03_iaa") == 1
+
+
+def test_a_notebook_run_by_hand_finds_helpers_and_writes_to_scratch(project, monkeypatch):
+    """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
+    calls = []
+    monkeypatch.setattr(params, "ROOT", project.folder)
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", calls.append)
+    assert cli.main(["lab", "--no-browser", "--port", "8890"]) == 0
+    ((*_, browser, port),) = calls
+    assert f"--ServerApp.root_dir={project.folder}" in calls[0]
+    assert (browser, port) == ("--no-browser", "--port=8890")
+    by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_iaa.ipynb"]
+    env = project.environment() | {"PYTHONPATH": os.environ["PYTHONPATH"]}
+    done = subprocess.run(by_hand, cwd=project.notebooks, env=env, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr
+    home = project.out("data", "processed", "tiny")
+    assert [p.name for p in home.iterdir()] == ["scratch"]
+    assert (home / "scratch" / "results" / "03_iaa.parquet").is_file()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["new", "tiny", "--data", "mine.csv"], "params/tiny.yaml exists already"),
+        (["new", "not-a-name", "--data", "mine.csv"], "expected letters, digits and _"),
+        (["new", "other", "--data", "absent.csv"], "absent.csv"),
+        (["check", "absent"], "no study 'absent'"),
+        (["check", "tiny", "--set", "iaa.frst=2"], "did you mean 'first'?"),
+    ],
+)
+def test_new_and_check_refuse(project, arguments, said):
+    done = project.run(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_check_tells_wrong_data(project):
+    (project.folder / "params" / "bad.csv").write_text("id,fluency_a1,fluency_a2\nd1,3,9\n")
+    project.study("bad", (project.folder / "params" / "tiny.yaml").read_text().replace("tiny.csv", "bad.csv"))
+    done = project.run("check", "bad")
+    assert done.returncode == 2
+    assert "bad.csv" in done.stderr
+    assert "found 9" in done.stderr
+
+
+def test_all_passes_over_studies_whose_data_are_not_here(project):
+    project.study("away", (project.folder / "params" / "tiny.yaml").read_text().replace("tiny.csv", "away.csv"))
+    done = project.run("--study", "all", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "away: skipped, its data are missing: away.csv" in done.stdout
+    assert "tiny/03_iaa" in done.stdout
+    for arguments in (["--dry-run"], []):
+        named = project.run("--study", "away", *arguments)
+        assert named.returncode == 2
+        assert "away.csv" in named.stderr
+    project.out("params", "away.yaml").unlink()
+
+
+def test_a_missing_package_gives_the_four_lines(tmp_path):
+    """Without site-packages nothing the project needs is there."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-I", ROOT / "run_all.py"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "not installed: " in done.stderr
+    assert "pandas" in done.stderr
+    lines = [line for line in done.stderr.splitlines() if line][1:]
+    assert [line.split()[0] for line in lines] == ["python3", ".", "pip", "python"]
+    assert "Traceback" not in done.stderr
+
+
+def test_every_needed_package_is_checked():
+    """run_all.py asks for each dependency of pyproject.toml before it imports anything."""
+    import tomllib
+
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {d.split(">")[0].lower().replace("pyyaml", "yaml") for d in declared} - {"jupyterlab"}
+    source = (ROOT / "run_all.py").read_text()
+    assert [name for name in names if f'"{name}"' not in source] == []

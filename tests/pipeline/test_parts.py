@@ -1,0 +1,241 @@
+"""Parts of the pipeline on their own: closures, the cache, parameters cells, reading parameters back."""
+
+import ast
+import os
+from concurrent.futures import Future
+from unittest.mock import MagicMock
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from papermill.translators import PythonTranslator
+
+from helpers.pipeline import closure, dag, execute, nodes, worker
+from helpers.pipeline.cache import Cache
+from helpers.pipeline.notebook import Facts, NotebookError, check_knobs
+from helpers.report.blocks import parameters
+from helpers.study import params
+
+
+@pytest.fixture
+def package(tmp_path):
+    """helpers with a: b, b: sub.c (in a function), sub.c: a relative import, d: alone."""
+    root = tmp_path / "helpers"
+    (root / "sub").mkdir(parents=True)
+    files = {
+        "__init__.py": "",
+        "a.py": "import numpy\nfrom helpers import b, nothing\n",
+        "b.py": "def f():\n    from helpers.sub.c import thing\n    return thing\n",
+        "sub/__init__.py": "import helpers.e\n",
+        "sub/c.py": "from typing import TYPE_CHECKING\nfrom . import f\nif TYPE_CHECKING:\n    from helpers import d\n",
+        "sub/f.py": "from ..g import x\n",
+        "d.py": "",
+        "e.py": "",
+        "g.py": "x = 1\n",
+        "data.csv": "1\n",
+    }
+    for name, text in files.items():
+        (root / name).write_text(text)
+    return root
+
+
+class _AtOnce:
+    """An executor that notes what is started, and has it done at once."""
+
+    def __init__(self):
+        self.started = []
+
+    def submit(self, work, name):
+        self.started.append(name)
+        future = Future()
+        future.set_result(worker.Outcome("done"))
+        return future
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_has_most_to_come_starts_first(jobs):
+    def node(name, seconds, after=()):
+        return nodes.Node("s", name, after, dict, list, print, lambda: name, seconds=seconds)
+
+    study, at_once = MagicMock(), _AtOnce()
+    study.manifest.outputs.return_value = []
+    studies = {"s": study}
+    options = {"say": lambda *_: None, "news": print, "force": True}
+    runner = execute.Runner(studies, Cache(None), lambda _: at_once, jobs, **options)
+    # b takes less time than the long one, but d has to wait for it
+    runner.run([node("a", 3), node("b", 4), node("long", 9), node("c", 2), node("d", 8, ("b",))])
+    assert at_once.started == ["b", "long", "d", "a", "c"]
+    assert {status.state for status in runner.states.values()} == {"done"}
+
+
+def test_closure_follows_imports_wherever_they_stand(package):
+    found = closure.closure(["helpers.a"], Cache(None), package)
+    assert list(found) == [
+        "helpers", "helpers.a", "helpers.b", "helpers.e", "helpers.g", "helpers.sub", "helpers.sub.c", "helpers.sub.f",
+    ]  # fmt: skip
+
+
+def test_closure_of_a_name_inside_a_module_is_the_module(package):
+    assert list(closure.closure(["helpers.d.some_function"], Cache(None), package)) == ["helpers", "helpers.d"]
+
+
+def test_package_data_are_covered(package):
+    before = closure.package_data(Cache(None), package)
+    (package / "data.csv").write_text("2\n")
+    assert closure.package_data(Cache(None), package) != before
+
+
+def test_the_closure_of_a_real_module_holds_what_it_loads():
+    """The static closure of helpers.study.store against what Python loads, in a fresh interpreter."""
+    import subprocess
+    import sys
+
+    code = "import sys, helpers.study.store; print(*sorted(m for m in sys.modules if m.split('.')[0] == 'helpers'))"
+    environment = {**os.environ, "PYTHONPATH": str(params.ROOT / "src")}
+    loaded = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert set(loaded.stdout.split()) <= set(closure.closure(["helpers.study.store"], Cache(None)))
+
+
+def test_the_cache_reads_a_file_once_until_it_changes(tmp_path):
+    file, kept = tmp_path / "file", tmp_path / "cache.json"
+    file.write_text("one")
+    os.utime(file, ns=(10**18, 10**18))
+    first = Cache(kept)
+    digest = first.file(file)
+    calls = []
+    assert first.derived("length", file, lambda p: calls.append(p) or 3) == 3
+    first.save()
+    second = Cache(kept)
+    assert second.derived("length", file, lambda p: calls.append(p) or 4) == 3
+    assert len(calls) == 1
+    file.write_text("two")
+    os.utime(file, ns=(10**18, 10**18))  # same size, same time of change
+    assert second.file(file) == digest  # what such a cache cannot see …
+    os.utime(file, ns=(10**18 + 1, 10**18 + 1))
+    assert second.file(file) != digest  # … and what it does
+
+
+def test_a_file_changed_just_now_is_read_again(tmp_path):
+    file, kept = tmp_path / "file", tmp_path / "cache.json"
+    file.write_text("one")
+    cache = Cache(kept)
+    digest = cache.file(file)
+    stat = file.stat()
+    file.write_text("two")
+    os.utime(file, ns=(stat.st_mtime_ns, stat.st_mtime_ns))
+    assert cache.file(file) != digest
+
+
+def test_a_broken_cache_is_no_obstacle(tmp_path):
+    (tmp_path / "cache.json").write_text("{")
+    (tmp_path / "file").write_text("x")
+    assert Cache(tmp_path / "cache.json").file(tmp_path / "file")
+    assert Cache(None).file(tmp_path / "absent") is None
+
+
+def facts(cell):
+    return Facts("", (), tuple(parameters(cell)), "", "")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        ("int", 3), ("float", 3), ("float", 0.5), ("str", "x"), ("bool", True), ("int | None", None),
+        ("list[str]", ["a"]), ("Literal['a', 'b']", "b"), ("list[int | None]", [1, None]),
+    ],
+)  # fmt: skip
+def test_knobs_of_the_right_type_pass(annotation, value):
+    assert check_knobs("nb", facts(f"k: {annotation} = 0"), {"k": value}) == {"k": value}
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        ("int", "3"), ("int", 3.0), ("int", True), ("float", "x"), ("str", 1), ("bool", 1), ("int", None),
+        ("list[str]", [1]), ("Literal['a', 'b']", "c"),
+    ],
+)  # fmt: skip
+def test_knobs_of_another_type_fail(annotation, value):
+    with pytest.raises(NotebookError, match="nb: k: expected"):
+        check_knobs("nb", facts(f"k: {annotation} = 0"), {"k": value})
+
+
+def test_an_annotation_is_never_evaluated():
+    with pytest.raises(NotebookError, match="known are str, int"):
+        check_knobs("nb", facts("k: __import__('os').system('true') = 0"), {"k": 1})
+
+
+@pytest.mark.parametrize("name", ["k\nimport os", "k=1;x", "", "unknown"])
+def test_unknown_names_fail(name):
+    with pytest.raises(NotebookError, match="is not in its parameters cell; known: k"):
+        check_knobs("nb", facts("k: int = 0"), {name: 1})
+
+
+def test_all_problems_of_knobs_are_told_at_once():
+    with pytest.raises(NotebookError) as error:
+        check_knobs("nb", facts("k: int = 0"), {"k": "x", "j": 1})
+    assert len(str(error.value).splitlines()) == 2
+
+
+def test_parameters_carry_their_help():
+    knob = parameters('"""About."""\nk: int | None = None  # how many; null: all\n')[0]
+    assert (knob.name, knob.type, knob.default, knob.help) == ("k", "int | None", "None", "how many; null: all")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3),
+)
+
+
+@given(value=VALUES)
+def test_papermill_writes_values_that_read_back_as_they_were(value):
+    """What papermill injects is one assignment of one literal, whatever the value holds."""
+    try:
+        code = PythonTranslator.codify({"knob": value})
+        statements = ast.parse(code).body
+    except UnicodeEncodeError:  # a lone surrogate is no text: YAML cannot hold it either
+        return
+    assert len(statements) == 1
+    assert isinstance(statements[0], ast.Assign)
+    assert ast.literal_eval(statements[0].value) == value
+
+
+def entries(**kwargs):
+    return {name: dag.Notebook(**entry) for name, entry in kwargs.items()}
+
+
+def test_only_takes_number_name_or_both_and_what_they_need():
+    all_ = entries(n01_a={}, n02_b={"needs": ["n01_a"]}, n03_c={"needs": ["n02_b"]}, n04_d={})
+    assert dag.select(list(all_), ["c"], all_) == ["n01_a", "n02_b", "n03_c"]
+    assert dag.select(list(all_), ["n04"], all_) == ["n04_d"]
+    assert dag.select(list(all_), ["n01_a", "d"], all_) == ["n01_a", "n04_d"]
+    with pytest.raises(NotebookError, match="no notebook 'bb'"):
+        dag.select(list(all_), ["bb"], all_)
+
+
+@pytest.mark.parametrize("name", params.names())
+def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
+    """Every study of the project, merged and changed by --set, survives being written and read."""
+    import yaml
+
+    study = params.load(name, params.parse_set(["bootstrap.n_resamples=321"]))
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(nodes.resolved(study), sort_keys=False, allow_unicode=True))
+    again = params.load(path, key=name)
+    assert again.model_dump(exclude={"sources"}) == study.model_dump(exclude={"sources"})
+    assert again.bootstrap.n_resamples == 321
+    assert len(again.sources) == len(study.sources)
+
+
+def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, monkeypatch):
+    """What a node made is removed when it is no longer made; nothing else in data/raw is ever touched."""
+    from helpers.pipeline import worker
+
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    raw = tmp_path / "data" / "raw" / "demo"
+    raw.mkdir(parents=True)
+    for name in ("data.json", "truth.json", "notes.txt"):
+        (raw / name).write_text("x")
+    study = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), {}, Cache(None), dag.NOTEBOOKS)
+    assert sorted(p.name for p in study.data()[0].outputs()) == ["data.json", "truth.json"]

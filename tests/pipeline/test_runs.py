@@ -1,0 +1,173 @@
+"""Runs of a small project through the command line: what runs again, what does not, and why."""
+
+import json
+import os
+
+import pytest
+from fixtures.project_copy import Project, result
+
+DAG = """\
+01_counts: {}
+02_seeded: {needs: [01_counts], knobs: {seed: seeds.bootstrap}}
+03_extra: {}
+04_grouped: {requires: [groups]}
+"""
+FIGURE = """\
+from helpers.display import style
+fig, ax = style.subplots()
+ax.plot([0, 1])
+style.save(fig, "line", alt="a line", run=run)
+"""
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory):
+    """A project with four notebooks that was run once."""
+    project = Project(tmp_path_factory.mktemp("base"))
+    (project.folder / "src" / "helpers" / "extra.py").write_text("VALUE = 1.0\n")
+    project.notebook("01_counts", [FIGURE, "annotations = run.read('annotations')", result("a", "len(annotations)")])
+    seeded = ["before = run.read_results('01_counts')['count']['estimate'][0]", result("b", "before + seed")]
+    project.notebook("02_seeded", seeded, knobs="seed: int = 0  # moves the result\n")
+    project.notebook("03_extra", ["from helpers import extra", result("c", "extra.VALUE")])
+    project.notebook("04_grouped")
+    project.dag(DAG)
+    project.first = project.run("--study", "tiny")
+    return project
+
+
+@pytest.fixture
+def project(base, tmp_path):
+    return base.copy(tmp_path / "copy")
+
+
+def test_the_first_run_makes_everything(base):
+    lines = base.first.stdout.splitlines()
+    assert base.first.returncode == 0, base.first.stderr
+    assert lines[-1] == "report: reports/tiny/index.html"
+    manifest = base.manifest()
+    assert list(manifest["nodes"]["03_extra"]["outputs"]) == [
+        "data/processed/tiny/notebooks/03_extra.ipynb",
+        "data/processed/tiny/results/03_extra.csv",
+        "data/processed/tiny/results/03_extra.parquet",
+    ]
+    assert manifest["seeds"]["bootstrap"] == 1
+    assert manifest["packages"]["pandas"]
+    for name in ("index", "01_counts", "02_seeded", "03_extra"):
+        assert base.out("reports", "tiny", f"{name}.html").is_file()
+    skipped = next(line for line in lines if "04_grouped" in line)
+    assert "skipped" in skipped
+    assert "No label was judged by two groups" in skipped
+    assert not base.out("data", "processed", "tiny", ".work").exists()
+
+
+def test_nothing_changed_runs_nothing_and_imports_no_pandas(project):
+    states = project.states()
+    assert {n: s for n, (s, _) in states.items() if n != "04_grouped"} == dict.fromkeys(
+        ("annotations", "01_counts", "02_seeded", "03_extra"), "up to date"
+    )
+    before = project.manifest()
+    done = project.run("--study", "tiny", python=["-X", "importtime"])
+    assert done.returncode == 0
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "helpers.study.params" in imported
+    assert not imported & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
+    assert project.manifest() == before
+
+
+def test_only_what_depends_on_a_change_runs_again(project):
+    """A helper one notebook imports, a seed another is given, and raw data that differ without meaning anything."""
+    project.edit("src/helpers/extra.py", "1.0", "2.0")
+    with project.out("params", "tiny.csv").open("a") as stream:
+        stream.write("\n")  # an empty line is passed over: the annotations stay the same, so that nothing follows
+    states = project.states("--set", "seeds.bootstrap=5")
+    assert states["annotations"] == ("done", "changed: raw file tiny.csv")
+    assert states["01_counts"] == ("up to date", "")
+    assert states["02_seeded"] == ("done", "changed: seeds.bootstrap (YAML)")
+    assert states["03_extra"] == ("done", "changed: helpers.extra")
+    results = project.out("data", "processed", "tiny", "results")
+    assert ",65.0," in (results / "02_seeded.csv").read_text()  # 60 annotations and the seed
+    assert ",2.0," in (results / "03_extra.csv").read_text()
+
+
+def test_changed_data_reach_what_reads_them(project):
+    """And a figure that is no longer made goes, from its folder and from the report."""
+    with project.out("params", "tiny.csv").open("a") as stream:
+        stream.write("d30,5,5\n")
+    project.notebook("01_counts", ["annotations = run.read('annotations')", result("a", "len(annotations)")])
+    states = project.states("--only", "seeded")
+    assert states["01_counts"][1].startswith("changed: notebook, annotations.parquet")
+    assert states["02_seeded"] == ("done", "changed: annotations.parquet, results of 01_counts")
+    assert "03_extra" not in states
+    assert not project.out("figures", "tiny", "01_counts_line.png").exists()
+    assert not project.out("reports", "tiny", "files", "01_counts_line.png").exists()
+    assert "<figure>" not in project.out("reports", "tiny", "01_counts.html").read_text()
+
+
+def test_a_notebook_taken_out_leaves_nothing(project):
+    project.dag(DAG.replace("03_extra: {}\n", ""))
+    project.states("--only", "counts")
+    assert not [p for p in project.folder.rglob("03_extra*") if p.parent.name != "notebooks" or "data" in p.parts]
+    assert "03_extra" not in project.out("reports", "tiny", "index.html").read_text()
+
+
+def test_the_same_result_stops_what_follows(project):
+    project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
+    states = project.states("--only", "seeded")
+    assert states["01_counts"] == ("done", "changed: notebook")
+    assert states["02_seeded"] == ("up to date", "")
+
+
+def test_lost_and_altered_outputs_are_made_again(project):
+    project.out("figures", "tiny", "01_counts_line.png").unlink()
+    project.out("data", "processed", "tiny", "results", "03_extra.csv").write_text("edited by hand\n")
+    states = project.states()
+    assert states["01_counts"] == ("done", "missing or altered: 01_counts_line.png")
+    assert states["03_extra"] == ("done", "missing or altered: 03_extra.csv")
+    assert "edited" not in project.out("data", "processed", "tiny", "results", "03_extra.csv").read_text()
+
+
+def test_a_dry_run_says_what_would_run_and_writes_nothing(project):
+    project.edit("src/helpers/extra.py", "1.0", "2.0")
+    project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
+    before = {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")}
+    states = project.states("--dry-run")
+    assert states["01_counts"] == ("would run", "changed: notebook")
+    assert states["02_seeded"] == ("may run", "if 01_counts changes")
+    assert states["03_extra"] == ("would run", "changed: helpers.extra")
+    assert states["annotations"] == ("up to date", "")
+    assert {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")} == before
+
+
+def test_a_forced_run_gives_the_same_bytes(project):
+    def contents():
+        folders = [project.out(*f) for f in (("figures",), ("reports",), ("data", "processed", "tiny", "notebooks"))]
+        return {p: p.read_bytes() for f in folders for p in f.rglob("*") if p.is_file()}
+
+    before = contents()
+    assert project.states("--force")["03_extra"] == ("done", "forced")
+    assert contents() == before
+
+
+def test_a_study_by_path_written_elsewhere(project, tmp_path):
+    """Its parameters are recorded merged, with data files by full path, so that they can be read again."""
+    folder, out = tmp_path / "mine", tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(project.out("params", "tiny.yaml").read_text())
+    (folder / "tiny.csv").write_text(project.out("params", "tiny.csv").read_text())
+    options = ("--only", "extra", "--set", "bootstrap.n_resamples=123", "--out", str(out))
+    done = project.run("--study", str(folder / "mine.yaml"), *options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "report: ../elsewhere/reports/mine/index.html"
+    recorded = (out / "data" / "processed" / "mine" / "params.yaml").read_text()
+    assert "n_resamples: 123" in recorded
+    assert str(folder / "tiny.csv") in recorded
+    assert (out / "reports" / "mine" / "03_extra.html").is_file()
+    assert not project.out("reports", "mine").exists()
+
+
+def test_executed_notebooks_hold_no_traces_of_the_run(base):
+    nb = json.loads(base.out("data", "processed", "tiny", "notebooks", "02_seeded.ipynb").read_text())
+    assert "papermill" not in nb["metadata"]
+    assert all("papermill" not in c["metadata"] for c in nb["cells"])
+    assert all("pipeline-check" not in c["metadata"].get("tags", []) for c in nb["cells"])
+    assert os.fspath(base.folder) not in json.dumps(nb)

@@ -1,0 +1,45 @@
+"""data/published is as its README says, and agreement at the printed decimals is the rule stated."""
+
+import pandas as pd
+import pytest
+
+from helpers.published import numbers as published
+
+COUNTS = {"finch2023": 302, "ji2022": 785, "smith2022": 330, "finch2024": 256, "dstc10": 680}
+
+
+def test_counts_are_those_of_the_readme():
+    assert published.load()["paper"].value_counts().to_dict() == COUNTS
+
+
+def test_a_place_is_unique_and_decimals_are_those_printed():
+    frame = published.load()
+    assert not frame.duplicated(["file", "element", "panel", "row", "column"]).any()
+    digits = frame["printed"].str.partition(".")[2].str.len()
+    # Zhang et al. 2022 drop trailing zeros in Table 4 (README of data/published)
+    exact = frame[~((frame["paper"] == "dstc10") & (frame["element"] == "Table 4"))]
+    assert (digits[exact.index] == exact["decimals"]).all()
+
+
+@pytest.mark.parametrize(
+    ("printed", "decimals", "reproduced", "equal"),
+    [
+        (0.40, 2, 0.4049, True),
+        (0.40, 2, 0.405, True),
+        (0.41, 2, 0.405, True),
+        (0.40, 2, 0.4051, False),
+        (0.40, 2, 0.3949, False),
+        (-0.0, 2, -0.004, True),
+        (84.0, 0, 84.44, True),
+        (0.4, 1, float("nan"), False),
+    ],
+)
+def test_agreement_at_the_printed_decimals(printed, decimals, reproduced, equal):
+    assert published.agrees(printed, decimals, reproduced) == equal
+    frame = published.agrees(pd.Series([printed]), pd.Series([decimals]), pd.Series([reproduced]))
+    assert frame.tolist() == [equal]
+
+
+def test_unknown_element_is_named():
+    with pytest.raises(KeyError, match="Table 99"):
+        published.load("finch2023", "Table 99")

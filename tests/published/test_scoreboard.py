@@ -1,0 +1,523 @@
+"""Every printed number has one verdict, by rules that are tried here on hand-made numbers and on the public data."""
+
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.project_copy import ROOT
+
+from helpers.agreement import analysis as agreement
+from helpers.annotations import summary as collection
+from helpers.display.names import DisplayNames
+from helpers.pipeline import dag, gallery_scoreboard
+from helpers.pipeline.gallery_scoreboard import END, START, with_badge
+from helpers.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
+from helpers.published import numbers as published
+from helpers.published.consistency.analysis import Audit, audit
+from helpers.published.mapping import Entry, Mapping
+from helpers.sources import build
+from helpers.study import params
+from helpers.study.labels import LABEL_SETS
+from helpers.study.result_schema import IDS, statistics
+from helpers.study.results import Results, collect
+
+PAIR = ("s", "n")
+PASSED = {"workers": "passed"}
+
+
+def mean(label, group, estimate, low=np.nan, high=np.nan, **keys):
+    row = {"statistic": "mean_z", "label": label, "group": group, "estimate": estimate, "ci_low": low, "ci_high": high}
+    return row | PASSED | keys
+
+
+def count(estimate, **keys):
+    return {"statistic": "count", "estimate": estimate, **keys}
+
+
+RESULTS = collect(
+    [
+        mean("x", "a", 0.512, 0.4, 0.6),
+        mean("y", "a", 0.25, 0.2, 0.3),
+        mean("x", "a", 0.7, 0.7, 0.7, group_b="b"),
+        mean("x", "a", 0.9, workers="all"),
+        mean("y", "a", 0.31, workers="all"),
+        mean("x", "a", 0.55, list="found"),
+        count(5.0, system="s1", what="once"),
+        count(2.0, system="s1", what="twice"),
+        count(4.0, system="s2", what="once"),
+        count(11.0),
+    ]
+)
+TITLES = {"z": "Zed"}
+
+
+def cells(*rows):
+    """Printed numbers: (row, column, printed), of element T, panel p, paper z."""
+    frame = pd.DataFrame(rows, columns=["row", "column", "printed"])
+    digits = frame["printed"].str.partition(".")[2].str.len()
+    head = {"paper": "z", "element": "T", "panel": "p", "unit": "u", "note": ""}
+    return frame.assign(**head, value=frame["printed"].astype(float), decimals=digits)
+
+
+def entry(**change):
+    spec = {
+        "cells": "T/p/*/*",
+        "study": "s",
+        "notebook": "n",
+        "where": {"statistic": "mean_z"},
+        "keys": PASSED,
+    }
+    return Entry(**spec | {"row": "groups", "column": "label"} | change)
+
+
+def paper(*entries, **more):
+    return Mapping(paper="z", entries=list(entries), **more)
+
+
+def judged(printed, *entries, **more):
+    return verdicts.judge({PAIR: RESULTS}, printed, [paper(*entries, **more)])
+
+
+class TestReproduced:
+    def of(self, printed, spec, results=RESULTS):
+        return verdicts.reproduced(results, printed, spec)["value"].tolist()
+
+    def test_sides_of_the_table_are_columns_groups_or_keys(self):
+        assert self.of(cells(("a", "x", "1"), ("a__b", "x", "1"), ("b", "x", "1")), entry()) == [
+            0.512,
+            0.7,
+            pytest.approx(np.nan, nan_ok=True),
+        ]
+        by_key = entry(
+            keys={},
+            row="workers",
+            where={"statistic": "mean_z", "group_b": None},
+            names={"one": "passed", "two": "all"},
+        )
+        assert self.of(cells(("one", "x", "1"), ("two", "y", "1")), by_key) == [0.512, 0.31]
+
+    def test_keys_must_be_all_there_are(self):
+        # with the key `list` there is another row, which an entry that does not name it never takes
+        listed = entry(keys=PASSED | {"list": "found"})
+        assert self.of(cells(("a", "x", "1")), listed) == [0.55]
+        assert np.isnan(self.of(cells(("a", "x", "1")), entry(keys={}))).all()
+
+    def test_a_list_adds_rows_up_and_a_missing_part_leaves_nothing(self):
+        both = entry(
+            where={"statistic": "count"}, keys={"what": ["once", "twice"]}, row="system", column=None, scale=10.0
+        )
+        assert self.of(cells(("s1", "x", "1"), ("s2", "x", "1")), both) == [70, pytest.approx(np.nan, nan_ok=True)]
+
+    def test_rows_without_a_condition(self):
+        assert self.of(cells(("a", "x", "1")), entry(where={"statistic": "count"}, keys={}, row=None, column=None)) == [
+            11
+        ]
+
+    def test_two_rows_for_a_number_are_refused(self):
+        twice = collect(RESULTS, RESULTS)
+        with pytest.raises(ValueError, match=r"2 result rows of n for \('a', 'x'\)"):
+            self.of(cells(("a", "x", "1")), entry(), twice)
+
+
+@pytest.mark.parametrize(
+    ("printed", "rule", "fitted", "ranged", "verdict"),
+    [
+        ("0.51", 0.512, 0.512, (0.4, 0.6), "match"),
+        ("0.55", 0.512, 0.55, (0.4, 0.6), "match_fitted"),
+        ("0.58", 0.512, 0.55, (0.4, 0.6), "within_noise"),
+        ("0.61", 0.512, 0.55, (0.4, 0.6), "differs"),
+        ("0.60", None, None, (0.4, 0.597), "within_noise"),
+        ("0.55", None, 0.55, None, "match_fitted"),
+        ("0.55", None, 0.56, None, "differs"),
+        ("0.55", None, None, None, "needs_data"),
+        ("0.5", 0.55, None, None, "match"),  # an exact half may be rounded either way
+    ],
+)
+def test_what_decides_on_a_number(printed, rule, fitted, ranged, verdict):
+    given = [(entry(), rule, (np.nan,) * 2), (entry(fitted="a list"), fitted, (np.nan,) * 2)]
+    given.append((entry(ranged="picks"), np.mean(ranged) if ranged else None, ranged or (np.nan,) * 2))
+    tried = [verdicts.Attempt(e, np.nan if v is None else v, *ends) for e, v, ends in given]
+    decimals = len(printed.partition(".")[2])
+    assert verdicts.choose(float(printed), decimals, tried)[0] == verdict
+
+
+def test_only_the_first_result_by_rule_is_tried():
+    """A second definition would be a second chance."""
+    found = judged(cells(("a", "x", "0.90")), entry(), entry(keys={"workers": "all"}))
+    assert found["verdict"].tolist() == ["differs"]
+    absent = judged(cells(("a", "x", "0.90")), entry(keys={"workers": "none"}), entry(keys={"workers": "all"}))
+    assert absent["verdict"].tolist() == ["match"]
+
+
+def test_what_is_told_of_a_number():
+    printed = cells(("a", "x", "0.51"), ("a", "y", "0.4"), ("a", "z", "1"))
+    found = judged(
+        printed,
+        entry(note="general", shows="f"),
+        differs=[{"cells": "T/p/a/y", "note": "special"}],
+        needs={"s": "a file"},
+    )
+    assert found["verdict"].tolist() == ["match", "differs", "needs_data"]
+    assert found["note"].tolist() == ["", "special", "a file"]
+    assert found["tolerance"].tolist() == [0.005, 0.05, 0.5]
+    assert found[["study", "notebook", "shows"]].to_numpy().tolist() == [["s", "n", "f"]] * 3
+    other = judged(cells(("a", "y", "0.4")), entry(note="general"))
+    assert other["note"].tolist() == ["general"]
+
+
+def test_a_range_says_how_far_it_reaches_and_what_else_lies_inside():
+    """0.58 lies in 0.4 to 0.6; of the two other numbers one does, too."""
+    printed = cells(("a", "x", "0.58"), ("b", "x", "0.45"), ("c", "x", "0.90"))
+    spec = entry(ranged="picks", row=None, where={"statistic": "mean_z", "label": "x", "group_b": None}, column=None)
+    found = judged(printed, spec)
+    assert found["verdict"].tolist() == ["within_noise", "within_noise", "differs"]
+    assert found["tolerance"].tolist()[0] == pytest.approx(0.005 + 0.6 - 0.512)
+    board = scoreboard.scoreboard({PAIR: RESULTS}, printed, made_audit(printed), [paper(spec)])
+    assert board["wrong_inside"].tolist()[:2] == [0.5, 0.5]
+    ends = entry(
+        ranged="draws",
+        keys=PASSED,
+        low={"keys": PASSED},
+        high={"keys": {"workers": "all"}},
+        where={"statistic": "mean_z"},
+    )
+    wide = judged(cells(("a", "x", "0.85")), ends)
+    assert wide[["low", "high", "verdict"]].to_numpy().tolist() == [[0.512, 0.9, "within_noise"]]
+
+
+def made_audit(printed, **states):
+    """An audit that says of the numbers, by their column, that they follow or are contradicted."""
+    place = ["paper", *published.PLACE]
+    told = printed.assign(state=[states.get(c, "in_no_check") for c in printed["column"]])
+    rows = told[told["state"] != "in_no_check"].assign(low=0.1, high=0.3, evidence="Evidence.")
+    arithmetic = rows.rename(columns={"state": "verdict"})[[*place, "verdict", "low", "high", "evidence"]]
+    return Audit(pd.DataFrame(), arithmetic, told[[*place, "state"]], pd.DataFrame(), {"z": "Z"})
+
+
+NAMES = DisplayNames(
+    {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]},
+    {"group": {"a": "Group A", "b": "Group B"}, "system": {}, "method": {}},
+)
+
+
+def test_what_a_notebook_shows_of_the_paper():
+    printed = cells(("a", "x", "0.51"), ("a", "y", "0.40"), ("a__b", "x", "0.1"), ("b", "x", "0.1"))
+    found = judged(printed, entry())
+    assert comparison.table(found, NAMES)[["Row", "Printed", "Here", "Verdict"]].to_numpy().tolist() == [
+        ["Group A", "0.51", "0.512", "matches"],
+        ["Group A", "0.40", "0.250", "differs"],
+        ["Group A and Group B", "0.1", "0.70", "differs"],
+    ]
+    assert verdicts.tally(found)[["match", "differs", "needs_data", "cells"]].to_numpy().tolist() == [[1, 2, 1, 4]]
+
+
+def test_places_of_printed_numbers_are_named_as_the_study_names_them():
+    printed = cells(("dialogue_likert", "quality", "1"), ("dialogue_likert", "my_own", "1"))
+    spec = entry(row="method", names={}, where={"statistic": "mean_z"})
+    names = DisplayNames(NAMES.labels, NAMES.titles | {"method": {"dialogue_likert": "Dialogue Likert"}})
+    results = collect([mean(label, "a", 1.0, method="dialogue_likert") for label in ("quality", "my_own")])
+    table = comparison.table(verdicts.judge({PAIR: results}, printed, [paper(spec)]), names)
+    assert table["Row"].tolist() == ["Dialogue Likert"] * 2
+    assert table["Column"].tolist() == [NAMES.labels["dialogue_likert", "quality"].title, "My own"]
+    assert table["Panel"].tolist() == ["P", "P"]
+
+
+def test_beside_only_never_decides():
+    """Lines with `beside` show numbers next to another study's results; the scoreboard does not read them."""
+    apart = entry(study=None, beside=["demo"], notebook="02_collection_stats")
+    assert verdicts.attempts({PAIR: RESULTS}, cells(("a", "x", "0.51")), [paper(apart)]) == {}
+    shown = verdicts.beside(Results(), "demo", "02_collection_stats")
+    assert set(shown["element"]) == {"Table 10", "Text 7.5"}
+    assert set(shown["verdict"]) == {"needs_data"}
+    assert verdicts.beside(RESULTS, "demo", "00_build_annotations").empty
+
+
+class TestBoard:
+    printed = cells(("a", "x", "0.51"), ("a", "y", "0.9"), ("a", "q", "0.2"), ("a", "r", "0.7"), ("a", "s", "4"))
+
+    def board(self, results, **states):
+        mapped = paper(entry(note="reason"), needs={"s": "a file"})
+        return scoreboard.scoreboard(results, self.printed, made_audit(self.printed, **states), [mapped])
+
+    def test_raw_data_come_before_arithmetic(self):
+        states = {"x": "contradicts", "y": "follows", "q": "follows", "r": "contradicts"}
+        found = self.board({PAIR: RESULTS}, **states).set_index("column")
+        assert found["verdict"].to_dict() == {
+            "x": "match",
+            "y": "differs",
+            "q": "match_arithmetic",
+            "r": "paper_inconsistent",
+            "s": "needs_data",
+        }
+        assert found.at["x", "note"] == "The paper contradicts the number: Evidence."
+        assert found.at["y", "note"] == "reason"
+        assert found.loc["q", ["note", "low", "high", "study"]].tolist() == ["Evidence.", 0.1, 0.3, ""]
+        assert found.at["q", "reproduced"] == pytest.approx(0.2)
+        assert found.at["q", "tolerance"] == pytest.approx(0.05 + 0.1)
+
+    def test_without_results_arithmetic_speaks_and_files_are_named(self):
+        found = self.board({PAIR: None}, x="contradicts", y="follows").set_index("column")
+        assert found["verdict"].tolist() == ["paper_inconsistent", "match_arithmetic", *["needs_data"] * 3]
+        assert found.at["q", "note"] == "a file"
+
+    def test_a_number_nobody_speaks_of_is_named(self):
+        line = {"cells": "T/*/*/s", "verdict": "not_attempted", "note": "why"}
+        with pytest.raises(ValueError, match=r"4 printed numbers have no line in a mapping, the first is z/T/p/a/x"):
+            scoreboard.scoreboard({}, self.printed, made_audit(self.printed), [Mapping(paper="z", without=[line])])
+
+    def test_the_badge_counts_by_verdict(self):
+        line = scoreboard.badge(self.board({PAIR: RESULTS}, q="follows"))
+        assert [int(n) for n in re.findall(r"\d+", line)] == [1, 2, 1, 0, 0, 5, 1, 0, 2, 0]
+
+    def test_the_csv_reads_back(self, tmp_path):
+        found = self.board({PAIR: RESULTS}, q="follows")
+        found.to_csv(tmp_path / "r.csv", index=False)
+        pd.testing.assert_frame_equal(scoreboard.read(tmp_path / "r.csv"), found, check_dtype=False)
+
+    def test_the_committed_table_is_checked_verdict_by_verdict(self, tmp_path):
+        """With six digits, and without the columns that only the page of a run has."""
+        found = self.board({PAIR: RESULTS}, q="follows")
+        (tmp_path / "r.csv").write_bytes(gallery_scoreboard.table(found))
+        kept = scoreboard.read(tmp_path / "r.csv")
+        pd.testing.assert_frame_equal(kept, found[list(kept)], check_dtype=False, rtol=1e-5)
+        assert set(found) - set(kept) == {"arithmetic", "shows"}
+        assert gallery_scoreboard.differences(kept, found) == []
+        other = found.assign(verdict=found["verdict"].where(found["column"] != "x", "differs"))
+        assert gallery_scoreboard.differences(kept, other) == ["z/T/p/a/x: differs, the gallery says match"]
+
+    def test_findings_state_the_counts(self):
+        found = self.board({PAIR: RESULTS}, q="follows", r="contradicts")
+        wrong = controls.controls({PAIR: RESULTS}, self.printed, [paper(entry())])
+        headline, controlled, rest, by_paper = (p.text for p in findings.findings(found, wrong, TITLES))
+        assert numbers_in(headline) == [1, 2, 50, 1, 2, 5, 1]
+        assert "a quarter" not in controlled
+        assert numbers_in(rest) == [1, 1]
+        assert numbers_in(by_paper) == [5, 1, 2, 1, 1]
+        weak = wrong.iloc[[0]].assign(numbers=4, matches=4, comparisons=4, wrong_matches=1)
+        assert numbers_in(list(findings.findings(found, weak, TITLES))[1].text) == [25.0, 1, 1, 25]
+        (nothing,) = findings.findings(self.board({}), wrong.iloc[:0], TITLES)
+        assert numbers_in(nothing.text) == []
+        assert "abc (notebook 01, 02)" in findings.absent({("abc", "01_x"): None, ("abc", "02_y"): None}).text
+
+    def test_numbers_that_differ_are_listed_with_the_reason(self):
+        found = self.board({PAIR: RESULTS})
+        differs, *_ = tables.explained(found, TITLES)
+        assert differs.frame[["Printed", "Here", "Why"]].to_numpy().tolist() == [["0.9", "0.25", "reason"]]
+        whole = found.assign(decimals=0, reproduced=147.0, published="193")
+        assert next(tables.explained(whole, TITLES)).frame["Here"].tolist() == ["147"]
+        assert next(tables.explained(whole.assign(reproduced=0.5), TITLES)).frame["Here"].tolist() == ["0.5"]
+
+    def test_figures_and_tables_count_every_number_once(self):
+        found = self.board({PAIR: RESULTS}, q="follows")
+        wrong = controls.controls({PAIR: RESULTS}, self.printed, [paper(entry())])
+        counted = figures.by_table(found, TITLES)
+        assert counted[list(scoreboard.VERDICTS)].to_numpy().sum() == len(found)
+        shown = [tables.by_paper(found, TITLES), tables.by_table(counted, TITLES)]
+        assert [t.frame["Numbers"].sum() for t in shown] == [5, 5]
+        plots = [figures.papers(found, TITLES), figures.tables(counted, TITLES), figures.controls(wrong, TITLES)]
+        assert [p.name for p in plots] == ["verdicts", "tables", "controls"]
+        assert len(plots[2].fig.axes[0].collections[0].get_offsets()) == 2
+        assert figures.controls(wrong.iloc[:0], TITLES) is None
+        rows = analysis.results(found, wrong)
+        assert rows["printed_numbers"]["estimate"].sum() == 5
+        assert rows["control_match_rate"]["n"].tolist() == wrong["comparisons"].tolist()
+
+
+def numbers_in(text):
+    return [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
+
+
+def test_negative_controls_by_hand():
+    """x prints 0.51 and is .512, y prints 0.25 and is .25; swapped neither matches. Under k=2 x is .9, y .31."""
+    printed = cells(("a", "x", "0.51"), ("a", "y", "0.25"))
+    wrong = {
+        "other k": {"keys": {"workers": "all"}},
+        "same": {"where": {"statistic": "mean_z"}},
+        "none": {"keys": {"workers": "none"}},
+    }
+    found = controls.controls({PAIR: RESULTS}, printed, [paper(entry(wrong=wrong))]).set_index("control")
+    counts = found[["numbers", "matches", "comparisons", "wrong_matches"]].to_numpy().tolist()
+    assert dict(zip(found.index, counts, strict=True)) == {
+        controls.OTHER_COLUMN: [2, 2, 2, 0],
+        "other k": [2, 2, 2, 0],
+        "same": [2, 2, 2, 2],
+    }
+    assert controls.overall(found.reset_index())["comparisons"].tolist() == [2, 4]
+    fitted = controls.controls({PAIR: RESULTS}, printed, [paper(entry(fitted="a list"))])
+    assert fitted.empty
+
+
+def test_mistakes_in_a_mapping_are_named(tmp_path):
+    def load(text):
+        (tmp_path / "z_mapping.yaml").write_text(text)
+        return mapping.load(tmp_path)
+
+    with pytest.raises(ValueError, match=r"z_mapping.yaml:\n  entries.0.nots: Extra inputs"):
+        load("paper: z\nentries: [{cells: a/b/c/d, study: s, notebook: n, nots: x}]\n")
+    with pytest.raises(ValueError, match="expected `fitted` or `ranged`, found both"):
+        load("paper: z\nentries: [{cells: a/b/c/d, study: s, notebook: n, fitted: x, ranged: y}]\n")
+    with pytest.raises(ValueError, match="expected `study` or `beside`, found neither"):
+        load("paper: z\nentries: [{cells: a/b/c/d, notebook: n}]\n")
+    with pytest.raises(ValueError, match="expected `low` and `high` together"):
+        load("paper: z\nentries: [{cells: a/b/c/d, study: s, notebook: n, ranged: y, low: {keys: {k: 1}}}]\n")
+    with pytest.raises(ValueError, match="not valid YAML"):
+        load("paper: [z\n")
+    with pytest.raises(ValueError, match=r"z: 'T/q/\*/\*': the paper prints no such number"):
+        judged(cells(("a", "x", "1")), entry(cells="T/q/*/*"))
+    with pytest.raises(ValueError, match="expected element/panel/row/column, found 3 parts"):
+        judged(cells(("a", "x", "1")), entry(cells="T/q/*"))
+
+
+def test_the_template_for_a_new_paper_runs(tmp_path):
+    """docs/paper_template, in a folder of its own: read, checked, and given verdicts."""
+    for path in [*(ROOT / "docs" / "paper_template").iterdir(), published.FOLDER / "audit.yaml"]:
+        shutil.copy(path, tmp_path)
+    printed = published.load(folder=tmp_path)
+    found = scoreboard.scoreboard({}, printed, audit(printed, tmp_path), mapping.load(tmp_path))
+    assert found["verdict"].value_counts().to_dict() == {"needs_data": 3, "match_arithmetic": 1, "not_attempted": 1}
+    common = {"statistic": "mean", "method": "dialogue_likert", "label": "quality", "group": "all"}
+    rows = [
+        common | {"interval": "independent", "system": s, "estimate": v} for s, v in (("bot_a", 3.418), ("bot_b", 2.91))
+    ]
+    results = collect(rows)
+    some = {("example", "07_bot_performance"): results}
+    found = scoreboard.scoreboard(some, printed, audit(printed, tmp_path), mapping.load(tmp_path))
+    assert found["verdict"].tolist()[:2] == ["match", "differs"]
+
+
+class TestMappings:
+    """The files in data/published."""
+
+    papers = mapping.load()
+
+    @staticmethod
+    def deciding(paper):
+        return [e for e in paper.entries if e.study]
+
+    def test_every_printed_number_has_a_verdict_without_any_data(self):
+        found = scoreboard.scoreboard({}, published.load(), audit(), self.papers)
+        assert len(found) == 2353
+        assert set(found["verdict"]) <= set(scoreboard.VERDICTS) - set(scoreboard.ATTEMPTED)
+        assert (found["note"] != "").all()
+
+    def test_every_line_without_a_result_decides_about_some_number(self):
+        printed = published.load()
+        for paper in self.papers:
+            mapped = {i for e in self.deciding(paper) for i in published.select(printed, paper.paper, e.cells).index}
+            for line in paper.without:
+                own = set(published.select(printed, paper.paper, line.cells).index) - mapped
+                assert own, (paper.paper, line.cells)
+                mapped |= own
+
+    def test_entries_name_studies_notebooks_statistics_and_keys_that_exist(self):
+        notebooks = dag.load()
+        for e in (e for paper in self.papers for e in paper.entries):
+            assert e.study is None or not params.load(e.study).simulated
+            assert set(e.beside) <= set(params.names())
+            assert e.notebook in notebooks
+            for name in [e.where["statistic"]] if "statistic" in e.where else ["unit_minutes", "own_cost"]:
+                spec = statistics()[name]
+                sides = {d for d in (e.panel, e.row, e.column) if d}
+                assert set(e.keys) | (sides - {*IDS, "statistic", "groups"}) <= set(spec.keys), e.cells
+
+    def test_what_differs_says_why(self):
+        """Lines that give reasons name numbers that some entry speaks of."""
+        printed = published.load()
+        for paper in self.papers:
+            mapped = {i for e in self.deciding(paper) for i in published.select(printed, paper.paper, e.cells).index}
+            for line in paper.differs:
+                assert set(published.select(printed, paper.paper, line.cells).index) & mapped, line.cells
+
+
+@pytest.fixture(scope="module")
+def committed():
+    return scoreboard.read(ROOT / "gallery" / "scoreboard" / "replication.csv")
+
+
+class TestCommitted:
+    """gallery/scoreboard/replication.csv, the last complete run."""
+
+    def test_it_has_a_row_for_each_printed_number(self, committed):
+        printed = published.load()
+        assert committed[["paper", *published.PLACE]].equals(printed[["paper", *published.PLACE]])
+        assert (committed["published"] == printed["printed"]).all()
+        assert set(committed["verdict"]) <= set(scoreboard.VERDICTS)
+
+    def test_at_least_350_numbers_match_from_raw_data_by_rule(self, committed):
+        match = committed[committed["verdict"] == "match"]
+        assert len(match) >= 350
+        assert (match["study"] != "").all()
+        assert (abs(match["published"].astype(float) - match["reproduced"]) <= match["tolerance"] * 1.001 + 1e-6).all()
+
+    def test_whatever_is_no_match_has_a_reason(self, committed):
+        assert (committed.loc[committed["verdict"] != "match", "note"] != "").all()
+
+    def test_a_match_moved_by_one_unit_is_none(self, committed):
+        """Every one of them, up and down; only an exact half is equal to two neighbours."""
+        match = committed[committed["verdict"] == "match"]
+        value, unit = match["published"].astype(float), 10.0 ** -match["decimals"]
+        for step in (unit, -unit):
+            same = published.agrees(value + step, match["decimals"], match["reproduced"])
+            half = np.isclose(abs(value - match["reproduced"]), unit / 2, rtol=1e-4)
+            assert not (same & ~half).any()
+
+    def test_the_readme_has_its_line(self, committed):
+        readme = (ROOT / "README.md").read_text(encoding="utf-8")
+        assert with_badge(readme, committed) == readme
+        assert re.search(rf"{re.escape(START)}\n\*\*\d+ of \d+ .*\n{re.escape(END)}", readme)
+
+
+def test_a_readme_without_marks_is_refused(committed):
+    with pytest.raises(ValueError, match=r"README.md has no lines"):
+        with_badge("# Title\n", committed)
+
+
+@pytest.fixture(scope="module")
+def agreement_results(raw_data):
+    """Results of notebook 03 on the public files of Finch et al. 2024, without intervals worth having."""
+    study = params.load("finch2024")
+    marks = build.build(study).frames["annotations"]
+    marks = marks[marks["group"].isin(["dev_x", "stu_x"])]
+    scope = collection.in_scope(marks, dialogues=study.scope.exclude_dialogues, sessions=study.scope.exclude_sessions)
+    options = {"first": 2, "n_resamples": 100}
+    everything, kept = (agreement.alpha_table(m, study.label_list(), **options) for m in (marks, scope))
+    own = kept["alpha"].assign(scope="paper", statistic="alpha")
+    return {("finch2024", "03_iaa"): collect(everything, own)}
+
+
+@pytest.mark.data
+def test_within_group_agreement_of_finch2024_cell_by_cell(agreement_results):
+    """24 numbers by rule on all data, but 8 rest on who the developers are and 8 on a list of pairs: fitted."""
+    found = verdicts.judge(agreement_results, published.load(), mapping.load())
+    found = found[(found["element"] == "Table 3") & (found["verdict"] != "needs_data")]
+    assert found.groupby(["panel", "row"])["verdict"].value_counts().to_dict() == {
+        ("likert", "dev_x", "match_fitted"): 8,
+        ("likert", "stu_x", "match"): 8,
+        ("pairwise", "dev_x", "match"): 8,
+        ("pairwise", "stu_x", "match_fitted"): 8,
+    }
+
+
+@pytest.mark.data
+def test_on_a_copy_one_moved_number_is_the_one_that_differs(agreement_results, tmp_path):
+    shutil.copytree(published.FOLDER, tmp_path / "published")
+    folder = tmp_path / "published"
+
+    def board():
+        printed = published.load(folder=folder)
+        return scoreboard.scoreboard(agreement_results, printed, audit(printed, folder), mapping.load(folder))
+
+    before = board()
+    path = folder / "finch2024_table03.csv"
+    rows = path.read_text(encoding="utf-8").splitlines()
+    at = next(i for i, row in enumerate(rows) if row.startswith("finch2024,Table 3,likert,stu_x,engaging,"))
+    value = rows[at].split(",")[5]
+    rows[at] = rows[at].replace(f",{value},", f",{float(value) + 0.01:.2f},")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    published._read.cache_clear()
+    after = board()
+    changed = before["verdict"] != after["verdict"]
+    assert after.loc[changed, ["row", "column", "verdict"]].to_numpy().tolist() == [["stu_x", "engaging", "differs"]]
+    assert before.loc[changed, "verdict"].tolist() == ["match"]

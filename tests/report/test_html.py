@@ -1,0 +1,226 @@
+"""Pages of executed notebooks: they need no network, run no foreign code, and say what they must."""
+
+import base64
+import html.parser
+import io
+import re
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+from fixtures.html_pages import Elements
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.display import tables
+from helpers.report import blocks
+from helpers.report import html as report
+
+PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
+ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">x</a>'
+PAGE = report.Page("Study <A> & B", True, "03_iaa", (("02_counts", "Counts"), ("03_iaa", "Agreement")))
+
+
+PARAMETERS = 'study: str = "demo"  # which study\nrun_id: str | None = None\nseed: int = 0  # a seed <b>'
+
+
+def output(data, metadata=None):
+    return nbformat.v4.new_output("display_data", data, metadata=metadata or {})
+
+
+def code(source, *outputs, tags=()):
+    return nbformat.v4.new_code_cell(source, outputs=list(outputs), metadata={"tags": list(tags)})
+
+
+def notebook(*cells):
+    return nbformat.v4.new_notebook(cells=list(cells))
+
+
+@pytest.fixture(scope="module")
+def page():
+    """The page of a notebook with one of everything, hostile text in each place."""
+    figure = output(
+        {"image/png": PNG, "text/plain": "x"}, {"image/png": {"alt": 'a "line" <b>', "name": "03_iaa_line"}}
+    )
+    html_table = f"<table><caption>C</caption><tr><td style='text-align:right'>1</td><td>{ATTACK}</td></tr></table>"
+    about = {"table": {"name": "03_iaa_t", "caption": "C"}}
+    table = output({"text/html": html_table, "text/markdown": "| a |"}, about)
+    nb = notebook(
+        nbformat.v4.new_markdown_cell(f"# Agreement\n\nWhat is *it*? {ATTACK}"),
+        code(PARAMETERS, tags=["parameters"]),
+        code("# Parameters\nstudy = \"demo\"\nrun_id = \"abc123\"\nseed = 7\n", tags=["injected-parameters"]),
+        code("print('<b>')  # the code", nbformat.v4.new_output("stream", name="stdout", text=ATTACK)),
+        code("figure()", figure),
+        code("table()", table),
+        code("say()", output({"text/markdown": f"## What we see\n\nIt is **high**. {ATTACK}", "text/plain": "x"})),
+        code("odd()", output({"application/javascript": "alert(4)", "text/plain": "fallback"})),
+        code("draw()", output({"image/svg+xml": "<svg onload=alert(5)/>", "text/plain": "a drawing"})),
+    )  # fmt: skip
+    files = ["files/03_iaa.csv", "files/03_iaa_line.png", "files/03_iaa_t.csv", "files/03_iaa_t.tex"]
+    return report.notebook_page(nb, PAGE, "Agreement", files)
+
+
+def test_a_page_loads_nothing(page):
+    elements = Elements(page)
+    assert elements.loads() == []
+    assert not elements.of("link")
+    assert not elements.of("iframe")
+    assert "url(" not in page
+    assert "@import" not in page
+
+
+def test_only_our_script_runs(page):
+    elements = Elements(page)
+    assert len(elements.of("script")) == 1
+    assert "alert" not in "".join(elements.scripts)
+    assert not [a for _, a in elements.found if any(name.startswith("on") for name in a)]
+    assert not [a for a in elements.of("a") if not re.match(r"(?:https?://|#|[\w/.]+$)", a.get("href", "#"))]
+
+
+def test_the_policy_allows_just_that_script(page):
+    policy = next(a["content"] for a in Elements(page).of("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-")
+    assert "http" not in policy
+
+
+def test_hostile_text_shows_as_text(page):
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 4  # prose, output, table, what we see
+
+
+def test_what_a_browser_would_run_is_not_taken(page):
+    assert "alert(4)" not in page
+    assert "alert(5)" not in page
+    assert "fallback" in page
+    assert "a drawing" in page
+
+
+def test_figures_carry_the_notebooks_alt_text_and_links(page):
+    images = Elements(page).of("img")
+    assert [i["alt"] for i in images] == ['a "line" <b>']
+    assert images[0]["src"] == f"data:image/png;base64,{PNG}"
+    hrefs = [a.get("href") for a in Elements(page).of("a")]
+    assert {"files/03_iaa_line.png", "files/03_iaa_t.csv", "files/03_iaa_t.tex", "files/03_iaa.csv"} <= set(hrefs)
+    own = page[page.index("<figure") : page.index("</figure>")]
+    assert '<a href="files/03_iaa.csv">results (CSV)</a>' in own  # it has no table of its own
+
+
+@pytest.mark.parametrize("dpi", [100, 150])
+def test_a_figure_takes_as_much_of_a_page_at_any_resolution(dpi):
+    drawn = io.BytesIO()
+    plt.figure(figsize=(2.5, 1)).savefig(
+        drawn, dpi=dpi, metadata={"Description": "as long as an alt text may be " * 30}
+    )
+    plt.close()
+    assert report.width(base64.b64encode(drawn.getvalue()).decode()) == 300
+    assert report.width(PNG) is None
+
+
+def test_code_is_folded_and_parameters_are_not(page):
+    elements = Elements(page)
+    assert all("open" not in a for a in elements.of("details"))
+    text = re.sub(r"<[^>]+>", "", page)
+    assert "Parameters of this run" in text
+    assert "a seed &lt;b&gt;" in text
+    assert re.search(r"seed\s*7", text)
+    assert "run_id" not in text
+
+
+def test_navigation_and_banner(page):
+    elements = Elements(page)
+    assert [a["href"] for a in elements.of("a")[:3]] == ["index.html", "02_counts.html", "03_iaa.html"]
+    assert [a["href"] for a in elements.of("a") if a.get("aria-current") == "page"] == ["03_iaa.html"]
+    assert "Simulated data." in page
+    assert "Study &lt;A&gt; &amp; B" in page
+
+
+def test_no_banner_for_real_data():
+    text = report.notebook_page(notebook(), report.Page("S", False, "01"), "T")
+    assert "Simulated data." not in text
+
+
+def test_tables_keep_their_alignment(page):
+    assert '<td style="text-align:right;">1</td>' in page
+
+
+def test_the_index_lists_what_is_there_and_what_is_not():
+    cards = [report.Card("03_iaa", "Agreement <b>", "Do they?", "It is **high** <script>", PNG, "a forest plot")]
+    absent = [report.Absent("08_groups", "Groups", "skipped", "No label was judged by two groups.")]
+    text = report.index_page(
+        report.Page("S", False), description="A *study*.", facts=[("dialogues", "400")], cards=cards, absent=absent,
+        made=[("Seeds", "bootstrap 1")],
+    )  # fmt: skip
+    assert "<em>study</em>" in text
+    assert "<strong>high</strong> &lt;script&gt;" in text
+    assert "No label was judged by two groups." in text
+    assert 'alt="a forest plot"' in text
+    assert "bootstrap 1" in text
+    assert "Agreement &lt;b&gt;" in text
+
+
+ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")
+
+
+@given(st.text(alphabet=st.sampled_from(list("<>/\"'=&;! abimgscriptonerrorjavascript:\n")), max_size=80))
+def test_clean_leaves_no_element_that_is_not_listed(text):
+    cleaned = str(report.clean(text))
+    assert {name.lower() for name in ELEMENTS.findall(cleaned)} <= report.TAGS
+    assert not re.search(r"<[^>]*\son\w+\s*=", cleaned)
+    assert not re.search(r"<[^>]*javascript:", cleaned, re.IGNORECASE)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["C"]), max_size=60))
+def test_plain_text_survives_markdown_and_cleaning(text):
+    """Text escaped by `tables.plain` shows on a page as it is, whatever it holds."""
+    collected = []
+
+    class Text(html.parser.HTMLParser):
+        def handle_data(self, data):
+            collected.append(data)
+
+    words = " ".join(text.split())
+    Text().feed(str(report.markdown(f"x {tables.plain(words)} y")))
+    assert " ".join("".join(collected).split()) == " ".join(f"x {words} y".split())
+
+
+def test_blocks_of_a_section():
+    found = blocks.blocks(
+        notebook(
+            nbformat.v4.new_markdown_cell("# T\n\nQuestion?"),
+            code("say()", output({"text/markdown": "## What we see\n\nFirst. Second."})),
+            code("say()", output({"text/markdown": "Third."})),
+            nbformat.v4.new_markdown_cell("## Beside the paper\n\nOther."),
+        )
+    )
+    assert blocks.section(found, "What we see") == "First. Second.\n\nThird."
+    assert blocks.section(found, "Nowhere") == ""
+
+
+def test_first_sentences_end_at_a_sentence():
+    text = "One is short. Two is somewhat longer than that. Three."
+    assert blocks.first_sentences(text, 30) == "One is short."
+    assert blocks.first_sentences("A\nB\n\nC") == "A B"
+    assert blocks.first_sentences("word " * 20, 12) == "word word …"
+    assert blocks.first_sentences("") == ""
+
+
+def test_first_sentences_take_the_list_that_a_line_leads_to():
+    text = "**First:**\n\n- A on one\n  label\n- B. On 2 nothing.\n\nMore."
+    assert blocks.first_sentences(text) == "**First:** A on one label. B. On 2 nothing."
+    assert blocks.first_sentences(text, 32) == "**First:** A on one label. B."
+    assert blocks.first_sentences("- One\n- Two!\n\n- Three") == "One. Two!"
+    assert blocks.first_sentences("One -\n- Two") == "One - Two."
+    assert blocks.first_sentences("One.\n\nTwo.\n\n- Three") == "One."
+
+
+def test_a_heading_with_nothing_below_it_is_left_out():
+    table = output({"text/markdown": "| a |"})
+    nb = notebook(
+        nbformat.v4.new_markdown_cell("## Shown"),
+        code("show()", table),
+        nbformat.v4.new_markdown_cell("## Comparison with the paper"),
+        code("show(nothing)"),
+        nbformat.v4.new_markdown_cell("## Explained\n\nThis says why."),
+        code("store()"),
+    )
+    headings = [b.text.splitlines()[0] for b in blocks.blocks(nb) if b.kind == "prose" and b.text.startswith("#")]
+    assert headings == ["## Shown", "## Explained"]

@@ -1,0 +1,165 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.session_study import SYSTEMS, annotate
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportions_ztest
+
+from helpers.annotations import features
+from helpers.sensitivity import analysis, power, system_tests
+from helpers.sources import build
+from helpers.study import params
+from helpers.study.results import collect, fold
+from helpers.study.sections import Sensitivity
+
+SETTINGS = {"systems": SYSTEMS, "pick_seed": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    annotations, talked = annotate(np.random.default_rng(2), n_interactors=20, per_interactor=3, effect=0.5)
+    dialogues = pd.DataFrame({"corpus": "main", "dialogue": talked.index, "interactor": talked.to_numpy(object)})
+    return annotations, dialogues
+
+
+@pytest.fixture(scope="module")
+def cells(data):
+    return analysis.groups(*data, **SETTINGS)
+
+
+def test_each_group_the_one_with_most_labels_first(cells):
+    assert [(c.corpus, c.group) for c in cells] == [("main", "ext"), ("main", "own")]
+    assert [p.method for p in cells[0].panels] == ["behavior", "dialogue_likert", "comparative"]
+    assert [p.method for p in cells[1].panels] == ["dialogue_likert", "comparative"]
+    assert cells[0].blocks == "session"
+    assert list(cells[0].panels[0].systems) == list(SYSTEMS)
+
+
+def test_draws_only_where_a_system_has_more(cells):
+    per_system = pd.Series(cells[0].panels[0].system).value_counts()
+    assert cells[0].draw_size(per_system.max()) is None
+    assert cells[0].draw_size(per_system.max() - 1) == per_system.max() - 1
+    pairs = [cells[0].panels[2].rows_of(a, b).sum() for a, b in cells[0].panels[2].pairs]
+    assert min(cells[0].dialogues) == min(pairs)
+
+
+def test_systems_with_few_dialogues_are_left_out(data):
+    annotations, dialogues = data
+    rare = annotations[annotations["system"].eq("a") | annotations["system_b"].eq("a").fillna(False)]
+    few = rare["dialogue"].drop_duplicates().iloc[: analysis.MIN_DIALOGUES - 1]
+    kept = annotations[~annotations.index.isin(rare.index) | annotations["dialogue"].isin(few)]
+    kept = kept[kept["method"] == "dialogue_likert"]
+    (cell,) = analysis.groups(kept[kept["group"] == "ext"], dialogues, **SETTINGS)
+    assert cell.panels[0].systems == ["b", "c", "d"]
+    one = kept[kept["system"] == "b"]
+    assert analysis.groups(one, dialogues, **SETTINGS) == []
+    assert features.MIN_DIALOGUES == analysis.MIN_DIALOGUES
+
+
+def test_contexts_stand_in_for_sessions(data):
+    annotations, dialogues = data
+    marks = annotations[annotations["method"] == "behavior"]
+    paired = marks.assign(context=marks["session"], session=pd.NA)
+    (cell,) = analysis.groups(paired, dialogues, **SETTINGS)
+    (with_sessions,) = analysis.groups(marks, dialogues, **SETTINGS)
+    assert cell.blocks == "context"
+    given = {"seed": 1, "within": "session", "n_permutations": 300}
+    ours, theirs = (analysis.tests(c, **given)["system_difference"] for c in (cell, with_sessions))
+    assert ours["p_value"].tolist() == theirs["p_value"].tolist()
+    assert "context" in set(ours["resample_unit"])
+    nothing = marks.assign(session=pd.NA, context=pd.NA)
+    assert analysis.groups(nothing, dialogues, **SETTINGS)[0].blocks == "none"
+
+
+def test_p_values_are_adjusted_within_label_and_test(cells):
+    results = analysis.tests(cells[0], seed=1, within="session", n_permutations=300)
+    shown = results["system_difference"]
+    assert set(shown["test"]) == {"z", "student", "welch", "sign", "session"}
+    for _, part in shown.groupby(["method", "label", "test"]):
+        assert part["p_adjusted"].to_numpy() == pytest.approx(multipletests(part["p_value"], method="holm")[1])
+    here = results.select("n_significant", test="session", alpha=0.05, adjusted_over="label")
+    found = shown[shown["test"] == "session"].assign(sure=lambda f: f["p_adjusted"] < 0.05)
+    found = found.groupby(["method", "label"])["sure"].sum()
+    assert here.set_index(["method", "label"])["estimate"].sort_index().tolist() == found.tolist()
+
+
+def test_large_families_get_as_many_permutations_as_they_need(data):
+    """The smallest p-value must survive multiplication by the number of comparisons."""
+    annotations, dialogues = data
+    ratings = annotations[(annotations["method"] == "dialogue_likert") & (annotations["group"] == "ext")]
+    (cell,) = analysis.groups(ratings, dialogues, **SETTINGS)
+    session = analysis.tests(cell, seed=1, within="session", n_permutations=99).select(
+        "system_difference", test="session"
+    )
+    # 6 comparisons: 240 permutations, so that p-values are multiples of 1/241
+    times = session["p_value"] * 241
+    assert times.to_numpy() == pytest.approx(times.round().to_numpy())
+
+
+def test_all_rows_are_valid(cells):
+    options = Sensitivity(n_dialogues=10, n_draws=5, within="interactor", n_permutations=200, null_runs=20,
+                          null_permutations=99, power_sizes=[8, 16], power_draws=20)  # fmt: skip
+    results = analysis.analyse(cells, options, permute_seed=1, draw_seed=1)
+    out = fold(results, study="test", notebook="05_sensitivity")
+    wanted = {"system_difference", "n_significant", "null_rejection", "power", "detectable_effect"}
+    assert set(out["statistic"]) == wanted
+    assert set(out["group"]) == {"ext", "own"}
+
+
+def test_draws_errors_and_planning_are_those_of_each_panel(cells):
+    (cell,) = cells[1:]  # ratings and comparisons by those who talked
+    drawn = analysis.draws(cell, n=10, n_draws=4, seed=3, within="session")
+    ours = collect(system_tests.count_significant(cell.panels, n=10, n_draws=4, seed=3, within="session"))
+    assert drawn["n_significant"]["estimate"].tolist() == ours["n_significant"]["estimate"].tolist()
+    p, expected = (r["system_difference"]["p_value"].tolist() for r in (drawn, ours))
+    assert p == pytest.approx(expected, nan_ok=True)
+    given = {"seed": 3, "within": "session", "n_permutations": 99}
+    found = analysis.type_i_errors(cell, n=8, n_runs=30, **given)
+    each = []
+    for data in cell.panels:
+        size = min(8, pd.Series(data.system).value_counts().max() // 2) if data.unit != "pair" else 8
+        kinds = [data.published_test, "session"]
+        each.append(power.null_rejection(data, kinds, n=size, n_runs=30, **given))
+    assert found["null_rejection"]["estimate"].tolist() == pd.concat(each)["estimate"].tolist()
+    found = analysis.planning(cell, sizes=[8, 16], n_draws=40, seed=3, within="session")
+    each = [power.power_by_size(d, ["session"], [8, 16], n_draws=40, seed=3, within="session") for d in cell.panels]
+    least = int(pd.Series(cell.panels[0].system).value_counts().min())
+    each.append(power.detectable(cell.panels[0], least))
+    found = pd.concat([found["power"], found["detectable_effect"]])
+    assert sorted(found["estimate"]) == pytest.approx(sorted(pd.concat(each)["estimate"]))
+
+
+@pytest.fixture(scope="module")
+def marks(raw_data):
+    """Real behaviour marks by two people per turn, 27 dialogues per system."""
+    frames = build.build(params.load("gpt_abceval")).frames
+    people = frames["annotations"][frames["annotations"]["annotator_kind"] == "human"]
+    settings = {"systems": sorted(people["system"].unique()), "pick_seed": 123}
+    (cell,) = analysis.groups(people, frames["dialogues"], **settings)
+    return cell
+
+
+@pytest.mark.data
+def test_counts_on_real_marks_equal_statsmodels(marks):
+    (data,) = marks.panels
+    assert pd.Series(data.system).value_counts().tolist() == [27] * 4
+    results = analysis.tests(marks, seed=1, within="session", n_permutations=500)
+    shown = results["system_difference"]
+    for j, label in enumerate(data.labels):
+        p = []
+        for a, b in data.pairs:
+            hits = [data.total[data.system == s, j].sum() for s in (a, b)]
+            p.append(proportions_ztest(hits, [data.n[data.system == s, j].sum() for s in (a, b)])[1])
+        mine = shown[(shown["label"] == label) & (shown["test"] == "z")]["p_value"]
+        assert mine.tolist() == pytest.approx(p)
+        at = results.select("n_significant", label=label, test="z", alpha=0.05, adjusted_over="none")
+        assert at["estimate"].item() == sum(v < 0.05 for v in p)
+
+
+@pytest.mark.data
+def test_on_real_marks_tests_on_turns_find_what_is_not_there(marks):
+    found = analysis.type_i_errors(marks, n=13, n_runs=120, seed=2, within="session", n_permutations=201)
+    share = found.select("null_rejection", alpha=0.05).groupby("test")["estimate"].mean()
+    # three binomial standard errors of 120 runs are 6 points
+    assert share["z"] > 0.05 + 0.06
+    assert share["session"] <= 0.05 + 0.06

@@ -1,0 +1,70 @@
+"""What is found of the truth of a simulated study, counted by hand."""
+
+import pandas as pd
+import pytest
+
+from helpers.simulation import recovery
+from helpers.simulation.truth import truth
+from helpers.study.results import Results, collect
+from helpers.study.sections import Simulate
+
+BASE = {"group": "sur_x", "method": "behavior", "label": "ignore", "system": "a", "system_b": "b"}
+
+
+@pytest.fixture
+def facts(monkeypatch):
+    """What was passed to the templates, by passage."""
+    said, say = {}, recovery._PHRASES.say
+    monkeypatch.setattr(recovery._PHRASES, "say", lambda passage, **f: said.update({passage: f}) or say(passage, **f))
+    return said
+
+
+def test_comparisons_of_systems(facts):
+    effects = [BASE | {"label": label, "effect": d} for label, d in (("one", 0.0), ("two", 0.5), ("three", -0.1))]
+    base = BASE | {"statistic": "system_difference", "estimate": 1.0}
+    rows = pd.DataFrame([base | {"label": label, "test": test, "p_value": p, "p_adjusted": q}
+                         for label, test, p, q in (("one", "session", 0.04, 0.2), ("one", "z", 0.01, 0.03),
+                                                   ("one", "welch", 0.01, 0.03), ("two", "session", 0.01, 0.03),
+                                                   ("three", "session", 0.01, 0.03))])  # fmt: skip
+    # the same from the other side, and on a draw, which is left out
+    turned = rows[rows["label"] == "two"].assign(system="b", system_b="a", estimate=-1.0, p_adjusted=0.5)
+    drawn = rows.assign(n_dialogues=3, sample="draw")
+    text = recovery.of_sensitivity(collect(rows, turned, drawn), {"effects": effects})
+    found = facts["sensitivity"]
+    assert found["equal"] == {"n": 1, "found": 1, "adjusted": 0}
+    assert found["published"] == {"n": 1, "found": 1, "adjusted": 1}
+    assert found["large"] == {"n": 2, "found": 2, "adjusted": 1}
+    assert found["wrong"] == 0
+    assert "(0.1 expected)" in text  # rounded from 0.05
+    recovery.of_sensitivity(collect(rows.assign(estimate=-1.0)), {"effects": effects})
+    assert facts["sensitivity"]["wrong"] == 1
+
+
+def test_intervals_of_scores(facts):
+    means = [{**BASE, "mean": 0.4}, {**BASE, "method": "comparative", "win_share": 0.5, "ties": 0.2}]
+    rows = [BASE | {"method": method, "statistic": s, "interval": kind, "outcome": o, "ci_low": low, "ci_high": high}
+            for method, s, kind, o, low, high in (
+                ("behavior", "rate", "dialogue", None, 0.3, 0.5),
+                ("behavior", "rate", "independent", None, 0.3, 0.39),
+                ("behavior", "rate", "picks", None, 0.0, 1.0),
+                ("comparative", "share", "dialogue", "win", 0.35, 0.45),
+                ("comparative", "share", "dialogue", "tie", 0.1, 0.2))]  # fmt: skip
+    text = recovery.of_performance(collect(rows), {"means": means}, {"behavior": "Behaviours"})
+    assert facts["performance"]["methods"] == [
+        ("Behaviours", 1, {"dialogue": 1.0, "independent": 0.0}),
+        ("comparative", 1, {"dialogue": 1.0}),  # half of the 80% that have a winner
+    ]
+    assert text.count("\n- ") == 2
+
+
+def test_without_results_nothing_is_said():
+    true = truth(Simulate())
+    assert recovery.of_sensitivity(Results(), true) == ""
+    assert recovery.of_performance(Results(), true, {}) == ""
+
+
+@pytest.mark.parametrize("what", ["quality", "effects", "means", "group_differences"])
+def test_the_truth_has_what_is_read(what):
+    columns = {"quality": {"method", "label", "r"}, "effects": {*BASE, "effect"}, "means": {*BASE} - {"system_b"},
+               "group_differences": {"group", "group_b", "difference", "null"}}  # fmt: skip
+    assert columns[what] <= set(pd.DataFrame(truth(Simulate())[what]))

@@ -1,0 +1,214 @@
+"""The choke point: joining sources, pseudonyms, groups, dialogues, what is written and when."""
+
+import json
+
+import pandas as pd
+import pytest
+from fixtures import yaml_studies as studies
+
+from helpers.sources import build, places
+from helpers.sources.files import Files, read_csv, read_json, read_text
+from helpers.sources.reading import Counts
+from helpers.study import params, schema, store
+from helpers.study.schema import DataError
+
+TWO = """\
+title: Two files
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: one.csv
+    layout: long
+    columns: {dialogue: chat, system: bot, annotator: who, label: what, score: rating, work_unit: job, interactor: user}
+  - adapter: table
+    file: two.csv
+    layout: long
+    columns: {dialogue: chat, system: bot, annotator: who, label: what, score: rating, work_unit: task, seconds: time}
+groups:
+  experts: {annotators: [zoe]}
+labels:
+  good: {scale: [0, 1]}
+"""
+ONE_CSV = "chat,bot,who,user,what,rating,job\nd1,A,zoe,yan,good,1,1\nd1,A,xu,yan,good,0,2\n"
+TWO_CSV = "chat,bot,who,what,rating,task,time\nd2,B,xu,good,1,1,30\nd2,B,zoe,good,1,2,40\n"
+
+
+@pytest.fixture
+def built(tmp_path):
+    return studies.read(tmp_path, TWO, one_csv=ONE_CSV, two_csv=TWO_CSV)
+
+
+def test_people_are_numbered_by_first_appearance_over_all_files(built):
+    marks = built.frames["annotations"]
+    assert marks["annotator"].tolist() == ["A0001", "A0002", "A0002", "A0001"]
+    assert built.frames["dialogues"].set_index("dialogue")["interactor"]["d1"] == "A0003"
+
+
+def test_work_units_of_two_files_differ_though_their_numbers_do_not(built):
+    assert built.frames["annotations"]["work_unit"].tolist() == ["U00001", "U00002", "U00003", "U00004"]
+
+
+def test_groups_go_to_those_the_yaml_lists(built):
+    assert built.frames["annotations"]["group"].tolist() == ["experts", "all", "all", "experts"]
+
+
+def test_a_group_that_the_file_names_is_kept(tmp_path):
+    yaml = TWO.replace("seconds: time", "seconds: time, group: team")
+    two = TWO_CSV.replace("time\n", "time,team\n").replace("30\n", "30,lab\n").replace("40\n", "40,lab\n")
+    marks = studies.read(tmp_path, yaml, one_csv=ONE_CSV, two_csv=two).frames["annotations"]
+    assert marks["group"].tolist() == ["experts", "all", "lab", "lab"]
+
+
+def test_order_and_types_are_those_of_the_schema(built):
+    for name, spec in schema.FRAMES.items():
+        frame = built.frames[name]
+        assert list(frame) == list(spec)
+        for column, expected in spec.items():
+            assert str(frame[column].dtype) == expected.dtype, (name, column)
+    assert built.frames["annotations"]["source_row"].tolist() == [0, 1, 2, 3]
+
+
+def test_what_is_written_is_what_was_built(tmp_path):
+    path = studies.write(tmp_path, TWO, one_csv=ONE_CSV, two_csv=TWO_CSV)
+    out = tmp_path / "out"
+    built = build.build(params.load(path), out=out)
+    assert sorted(p.name for p in out.iterdir()) == sorted([f"{n}.parquet" for n in schema.FRAMES] + ["profile.json"])
+    for name, frame in built.frames.items():
+        pd.testing.assert_frame_equal(pd.read_parquet(out / f"{name}.parquet"), frame)
+    assert json.loads((out / "profile.json").read_text(encoding="utf-8")) == built.profile
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path):
+    path = studies.write(tmp_path, TWO, one_csv=ONE_CSV, two_csv=TWO_CSV)
+    for out in ("a", "b"):
+        build.build(params.load(path), out=tmp_path / out)
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_a_failure_while_writing_leaves_no_half_file(tmp_path, monkeypatch):
+    path = studies.write(tmp_path, TWO, one_csv=ONE_CSV, two_csv=TWO_CSV)
+
+    def broken(self, path, index):
+        path.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", broken)
+    with pytest.raises(OSError, match="disk full"):
+        build.build(params.load(path), out=tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_dialogues_that_two_files_give_to_two_systems(tmp_path):
+    two = TWO_CSV.replace("d2,B", "d1,B")
+    with pytest.raises(DataError) as caught:
+        studies.read(tmp_path, TWO, one_csv=ONE_CSV, two_csv=two)
+    problem = next(p for p in caught.value.problems if p.column == "system")
+    assert problem.expected == "one system per dialogue"
+    assert problem.file == "two.csv"
+    assert "'A', 'B'" in problem.found
+
+
+def test_an_optional_source_may_be_absent(tmp_path):
+    yaml = TWO.replace("    file: two.csv\n", "    file: two.csv\n    optional: true\n")
+    built = studies.read(tmp_path, yaml, one_csv=ONE_CSV)
+    assert len(built.frames["annotations"]) == 2
+    row = built.frames["counts"].iloc[-1]
+    assert row[["file", "what", "action", "reason"]].tolist() == [
+        "two.csv",
+        "files",
+        "dropped",
+        "optional, and not here",
+    ]
+    study = params.load(tmp_path / "mine.yaml")
+    assert places.absent(study) == []
+    assert [p.name for p in build.files(study)] == ["one.csv"]
+    (tmp_path / "two.csv").write_text(TWO_CSV)
+    assert len(build.build(study).frames["annotations"]) == 4
+
+
+def test_profile_gives_sizes_and_the_reason_for_what_is_absent(built):
+    profile = built.profile
+    sizes = [profile[k] for k in ("n_annotations", "n_items", "n_dialogues", "n_annotators")]
+    assert sizes == [4, 2, 2, 2]
+    assert profile["labels"] == ["dialogue_rating:good"]
+    assert "two people of one group" in profile["features"]["repeated"]  # an expert and a user judged each dialogue
+    assert profile["features"]["groups"] is None
+    absent = {name for name, reason in profile["features"].items() if reason is not None}
+    assert {"comparisons", "metrics", "judges", "control_system", "preparation"} <= absent
+    assert all(reason.endswith(".") for reason in profile["features"].values() if reason)
+
+
+def test_items_of_one_group_judged_twice_are_repeated(tmp_path):
+    yaml = TWO.replace("experts: {annotators: [zoe]}", "experts: {annotators: [zoe, xu]}")
+    built = studies.read(tmp_path, yaml, one_csv=ONE_CSV, two_csv=TWO_CSV)
+    assert built.profile["features"]["repeated"] is None
+
+
+def test_counts_need_a_reason_for_what_is_dropped():
+    counts = Counts()
+    counts.add("f", "rows", "read", n=3)
+    counts.add("f", "rows", "dropped", "empty")
+    counts.add("f", "rows", "dropped", "empty", n=2)
+    assert counts.frame()["n"].tolist() == [3, 3]
+    with pytest.raises(ValueError, match="a reason is needed"):
+        counts.add("f", "rows", "dropped")
+    with pytest.raises(ValueError, match="a reason is needed"):
+        counts.add("f", "rows", "read", "why")
+    with pytest.raises(ValueError, match="expected one of read, kept"):
+        counts.add("f", "rows", "lost", "why")
+
+
+# -- where files are sought, and reading them
+
+
+def test_files_are_sought_beside_the_yaml_first_then_in_the_raw_folders(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    monkeypatch.setenv("COMPENDIUM_RAW", str(tmp_path / "given"))
+    spots = [
+        tmp_path / "yaml" / "f.txt",
+        tmp_path / "out" / "data" / "raw" / "study" / "f.txt",
+        tmp_path / "out" / "data" / "raw" / "f.txt",
+        tmp_path / "given" / "study" / "f.txt",
+        tmp_path / "given" / "f.txt",
+    ]
+    for spot in spots:
+        spot.parent.mkdir(parents=True, exist_ok=True)
+        spot.write_text("x")
+    open_file = Files("study", ["f.txt"], beside=tmp_path / "yaml")
+    for spot in spots:
+        assert open_file("f.txt") == spot
+        spot.unlink()
+    with pytest.raises(DataError, match="no such file"):
+        open_file("f.txt")
+    assert store.out_root() == tmp_path / "out"
+
+
+def test_an_adapter_opens_only_what_its_source_declares(tmp_path):
+    with pytest.raises(ValueError, match=r"'b\.txt' is not among the files"):
+        Files("study", ["a.txt"], beside=tmp_path)("b.txt")
+
+
+def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path):
+    """Header is row 1; a field with a line break is one row; an empty line is passed over but counts."""
+    path = tmp_path / "f.csv"
+    path.write_text('\ufeffa,b\n1,"two\nlines"\n\n3,4\n', encoding="utf-8")
+    frame = read_csv(path, "f.csv")
+    assert frame.index.tolist() == [2, 4]
+    assert frame["b"].tolist() == ["two\nlines", "4"]
+    assert read_csv(path, "f.csv", header=False).index.tolist() == [1, 2, 4]
+
+
+def test_text_and_json_say_where_they_break(tmp_path):
+    path = tmp_path / "f.json"
+    path.write_bytes(b'{"a": 1,\n "b": "\xe9"}')
+    with pytest.raises(DataError, match=r"f\.json, line 2: expected text in utf-8-sig, found the byte 0xe9"):
+        read_text(path, "f.json")
+    assert read_text(path, "f.json", "latin-1").endswith('"é"}')
+    path.write_text("[1, 2")
+    with pytest.raises(DataError, match=r"f\.json, line 1, character 6: expected JSON"):
+        read_json(path, "f.json")
+    path.write_text("[1]")
+    with pytest.raises(DataError, match="expected an object"):
+        read_json(path, "f.json")
+    assert read_json(path, "f.json", list) == [1]

@@ -1,0 +1,293 @@
+"""Registry and fetching: against the manifest of the public data, a server on this machine, folders and archives."""
+
+import csv
+import hashlib
+import io
+import re
+import tarfile
+import threading
+import zipfile
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from helpers.sources import archives, fetch, registry
+from helpers.sources.registry import Entry, Upstream
+from helpers.study.params import ParamsError
+from helpers.study.schema import DataError
+
+
+def silent(line: str) -> None:
+    """Takes the lines of a fetch that the test does not look at."""
+
+
+@pytest.fixture
+def serve():
+    """Starts servers on the loopback interface; returns their address."""
+    servers = []
+
+    def start(handler) -> str:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """A registry of one study, with an original, a pseudonymised, an archived and a derived file."""
+    original, upstream, copy = b"one\n", b"worker A1B2\n", b"worker W01\n"
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w:gz") as tar:
+        info = tarfile.TarInfo("inner/part.tsv")
+        info.size = 5
+        tar.addfile(info, io.BytesIO(b"a\tb\n1"))
+    contents = {"data/o.txt": original, "data/p.txt": upstream, "x.tgz": archive.getvalue(), "u.json": b"[1]"}
+
+    def source(path):
+        return Upstream("some/where", "c" * 40, path, registry.git_blob(contents[path]))
+
+    def sha(data):
+        return hashlib.sha256(data).hexdigest()
+
+    entries = (
+        Entry("study", "o.txt", "original", (source("data/o.txt"),), "MIT", 4, sha(original)),
+        Entry("study", "sub/p.txt", "pseudonymised", (source("data/p.txt"),), "none stated", 11, sha(copy)),
+        Entry("study", "part.tsv", "original", (source("x.tgz"),), "MIT", 5, sha(b"a\tb\n1"), member="part.tsv"),
+        Entry("study", "made.csv", "derived", (source("u.json"),), "MIT", convert="double"),
+    )
+    monkeypatch.setattr(registry, "entries", lambda key: entries)
+    monkeypatch.setattr(registry, "citation", lambda key: "Somebody (2020).")
+    monkeypatch.setitem(fetch.CONVERTERS, "double", lambda paths, folder: {"made.csv": _table(paths[0].read_text())})
+    return entries, contents, copy
+
+
+def _table(text):
+    import pandas as pd
+
+    return pd.DataFrame({"text": [text, text]})
+
+
+def test_git_blob_is_gits():
+    # printf 'hello\n' | git hash-object --stdin
+    assert registry.git_blob(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
+
+
+@pytest.mark.data
+def test_registry_says_what_the_manifest_says(raw_data):
+    """Every file of the manifest: size, checksum, upstream addresses, blob ids and licence."""
+    with (raw_data / "MANIFEST.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {(key, e.file): e for key in registry.studies() for e in registry.entries(key)}
+    for row in rows:
+        entry = found.pop((row["key"], row["file"]))
+        assert (str(entry.size), entry.sha256, entry.licence) == (row["bytes"], row["sha256"], row["licence"])
+        for upstream in entry.upstream:
+            assert (
+                f"{upstream.repository} commit {upstream.commit} path {upstream.path} blob {upstream.blob}"
+                in (row["upstream"])
+            )
+            assert entry.file == "groups.csv" or upstream.url in row["upstream"]
+        assert len(entry.upstream) == row["upstream"].count(" blob ")
+        kind = row["transformations"].partition(" ")[0]
+        assert entry.kind == {"none": "original", "member": "original", "derived": "derived"}.get(kind, "pseudonymised")
+        assert bool(entry.member) == (kind == "member")
+    assert {(key, file) for key, file in found} == {("abc_eval", "data.json"), ("finch2024", "data.json")}
+
+
+@pytest.mark.data
+def test_every_public_copy_verifies(raw_data):
+    for key in registry.studies():
+        for entry in registry.entries(key):
+            path = raw_data / key / entry.file
+            if entry.sha256:
+                data = path.read_bytes()
+                assert entry.accepts(data)
+                assert not entry.accepts(data + b" ")
+
+
+@pytest.mark.data
+def test_fetch_from_the_folder_of_public_data(raw_data, tmp_path):
+    lines = []
+    done = fetch.fetch("gpt_abceval", str(raw_data), tmp_path, say=lines.append)
+    assert [(f.how, f.path.relative_to(tmp_path).as_posix()) for f in done] == [
+        ("copied", "gpt_abceval/behavior-classification-results.json")
+    ]
+    assert "No licence is stated" in " ".join(lines)
+    again = fetch.fetch("gpt_abceval", str(raw_data), tmp_path, say=silent)
+    assert [f.how for f in again] == ["present"]
+
+
+def test_unknown_study_names_the_nearest():
+    with pytest.raises(ParamsError, match="did you mean 'gpt_abceval'"):
+        fetch.fetch("gpt_abcevl", say=silent)
+
+
+def test_hint_is_the_command():
+    assert registry.fetch_hint("finch2024", "data_student_external_likert.json").endswith("run_all.py fetch finch2024`")
+    assert registry.fetch_hint("mine", "usr/usr_topical_chat.json").endswith("run_all.py fetch usr`")
+    assert registry.fetch_hint("mine", "my.csv") == ""
+
+
+def test_what_has_no_converter_is_said_to_be_unfetchable(tmp_path):
+    with pytest.raises(DataError, match=r"convai2_wild/ratings.csv: expected a public address.*not publicly fetchable"):
+        fetch.fetch("convai2_wild", to=tmp_path, say=silent)
+    assert not list(tmp_path.rglob("*.csv"))
+
+
+def test_from_upstream_every_kind(made_up, monkeypatch, serve, tmp_path):
+    """Files come as upstream has them, members out of their archive, derived files by their converter."""
+    _, contents, _ = made_up
+    site = tmp_path / "site"
+    for path, data in contents.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_bytes(data)
+    address = serve(partial(Quiet, directory=str(site)))
+    monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
+    done = fetch.fetch("study", to=tmp_path / "raw", progress=False, say=silent)
+    assert [f.how for f in done] == ["downloaded", "downloaded", "unpacked", "converted"]
+    raw = tmp_path / "raw" / "study"
+    assert (raw / "o.txt").read_bytes() == contents["data/o.txt"]
+    assert (raw / "sub/p.txt").read_bytes() == contents["data/p.txt"]
+    assert (raw / "part.tsv").read_bytes() == b"a\tb\n1"
+    assert (raw / "made.csv").read_text() == "text\n[1]\n[1]\n"
+
+
+def test_a_damaged_download_is_not_kept(made_up, monkeypatch, serve, tmp_path):
+    entries, _, _ = made_up
+    site = tmp_path / "site"
+    (site / "data").mkdir(parents=True)
+    (site / "data/o.txt").write_bytes(b"onf\n")
+    address = serve(partial(Quiet, directory=str(site)))
+    monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
+    with pytest.raises(DataError) as caught:
+        fetch.fetch("study", to=tmp_path / "raw", progress=False, say=silent)
+    first, *others = caught.value.problems
+    assert first.file == "study/o.txt"
+    assert entries[0].upstream[0].blob in first.expected
+    assert registry.git_blob(b"onf\n") in first.found
+    assert all("404" in p.found for p in others)
+    assert len(others) == 3
+    assert not [p for p in (tmp_path / "raw").rglob("*") if p.is_file()]
+
+
+def test_a_failing_server_is_asked_again(made_up, monkeypatch, serve, tmp_path):
+    """The first answer is an error; the second is the file."""
+    entries, contents, _ = made_up
+    asked = []
+
+    class Moody(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            if len(asked) == 1:
+                self.send_error(503)
+                return
+            self.send_response(200)
+            self.send_header("Content-Length", "4")
+            self.end_headers()
+            self.wfile.write(contents["data/o.txt"])
+
+        def log_message(self, *args):
+            pass
+
+    address = serve(Moody)
+    monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
+    monkeypatch.setattr(registry, "entries", lambda key: entries[:1])
+    done = fetch.fetch("study", to=tmp_path, progress=False, say=silent)
+    assert done[0].path.read_bytes() == b"one\n"
+    assert asked == ["/data/o.txt"] * 2
+
+
+@pytest.mark.parametrize("how", ["folder", "zip", "tgz", "address", "address of an archive"])
+def test_from_a_copy(made_up, serve, tmp_path, how):
+    """A copy laid out by study holds our own copies (by SHA-256) or upstream files (by blob id)."""
+    _, contents, copy = made_up
+    place = tmp_path / "copy" / "study"
+    (place / "sub").mkdir(parents=True)
+    (place / "o.txt").write_bytes(contents["data/o.txt"])
+    (place / "sub/p.txt").write_bytes(copy)
+    (place / "x.tgz").write_bytes(contents["x.tgz"])
+    (place / "u.json").write_bytes(contents["u.json"])
+    from_ = str(tmp_path / "copy")
+    if how in ("zip", "address of an archive"):
+        from_ = str(tmp_path / "copy.zip")
+        with zipfile.ZipFile(from_, "w") as archive:
+            for path in place.rglob("*"):
+                archive.write(path, path.relative_to(tmp_path))
+    if how == "tgz":
+        from_ = str(tmp_path / "copy.tgz")
+        with tarfile.open(from_, "w:gz") as archive:
+            archive.add(tmp_path / "copy", "copy")
+    if how.startswith("address"):
+        address = serve(partial(Quiet, directory=str(tmp_path)))
+        from_ = f"{address}/copy" if how == "address" else f"{address}/copy.zip"
+    done = fetch.fetch("study", from_, tmp_path / "raw", progress=False, say=silent)
+    assert [f.how for f in done] == ["copied", "copied", "unpacked", "converted"]
+    assert (tmp_path / "raw/study/sub/p.txt").read_bytes() == copy
+
+
+def test_from_nowhere(made_up, tmp_path):
+    with pytest.raises(DataError, match="expected a folder, an archive or an address"):
+        fetch.fetch("study", str(tmp_path / "nothing"), tmp_path, say=silent)
+
+
+def _zip(path, members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["../out.txt", "/etc/out.txt", "a/../../out.txt", "..\\out.txt", "C:/out.txt"])
+def test_unpacking_stays_in_its_folder(tmp_path, name):
+    path = _zip(tmp_path / "bad.zip", {"good.txt": b"1", name: b"2"})
+    with pytest.raises(DataError, match=r"bad\.zip.*leads out of it"):
+        archives.unpack(path, tmp_path / "out" / "here")
+    assert sorted(p.name for p in tmp_path.rglob("*") if p.is_file()) == ["bad.zip"]
+
+
+def test_unpacking_is_bounded(tmp_path):
+    many = _zip(tmp_path / "many.zip", {f"{i}.txt": b"" for i in range(6)})
+    with pytest.raises(DataError, match="at most 5 members"):
+        archives.unpack(many, tmp_path / "a", max_members=5)
+    # 100,000 zeros are some 100 bytes packed: what counts is what is written
+    large = _zip(tmp_path / "large.zip", {"zeros": bytes(100_000)})
+    assert large.stat().st_size < 1000
+    with pytest.raises(DataError, match="at most 99999 bytes"):
+        archives.unpack(large, tmp_path / "b", max_bytes=99_999)
+    assert not (tmp_path / "b").exists()
+    assert [p.name for p in archives.unpack(large, tmp_path / "c", max_bytes=100_000)] == ["zeros"]
+
+
+def test_links_in_archives_are_passed_over(tmp_path):
+    path = tmp_path / "links.tar"
+    with tarfile.open(path, "w") as archive:
+        link = tarfile.TarInfo("link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+        info = tarfile.TarInfo("file")
+        info.size = 1
+        archive.addfile(info, io.BytesIO(b"x"))
+    assert [p.name for p in archives.unpack(path, tmp_path / "out")] == ["file"]
+
+
+def test_a_truncated_archive_is_named(tmp_path):
+    path = tmp_path / "cut.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        info = tarfile.TarInfo("file")
+        info.size = 100_000
+        archive.addfile(info, io.BytesIO(bytes(range(250)) * 400))
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(DataError, match=re.escape("cut.tgz: expected a whole zip or tar archive")):
+        archives.unpack(path, tmp_path / "out")

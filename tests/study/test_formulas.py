@@ -1,0 +1,63 @@
+"""Formulas of metrics: the same as Python's arithmetic, and nothing but arithmetic."""
+
+import pandas as pd
+import pytest
+from fixtures import yaml_studies as studies
+
+from helpers.study import formulas as arithmetic
+from helpers.study.source_options import Table
+
+VALUES = {"a": 3.0, "b": 4.0, "c": 0.5}
+
+
+@pytest.mark.parametrize(("formula", "expected"), [
+    ("a", 3.0), ("a + b * c", 5.0), ("(a + b) * c", 3.5), ("2 * a / b", 1.5), ("a - b - c", -1.5), (" a/b/c ", 1.5),
+])  # fmt: skip
+def test_values_by_hand(formula, expected):
+    assert arithmetic.evaluate(formula, VALUES) == expected
+
+
+def test_columns_are_worked_out_row_by_row():
+    frame = pd.DataFrame({"a": [1.0, 4.0], "b": [2.0, None]})
+    assert arithmetic.evaluate("a / b", frame).fillna(-1).tolist() == [0.5, -1]
+
+
+@pytest.mark.parametrize(
+    "formula", ["a ** 2", "abs(a)", "a.real", "a if b else c", "'x'", "a[0]", "-a", "True", "a +", ""]
+)
+def test_only_arithmetic_is_allowed(formula):
+    with pytest.raises(ValueError, match=r"expected names of metrics, numbers, \+ - \* / and brackets"):
+        arithmetic.evaluate(formula, VALUES)
+
+
+TABLE = {
+    "adapter": "table",
+    "file": "my.csv",
+    "columns": {"dialogue": "chat", "system": "bot"},
+    "metrics": {"w": "words"},
+}
+
+
+@pytest.mark.parametrize("derived", [{"x": "w / u"}, {"x": "2 * 3"}, {"w": "w * 2"}])
+def test_a_derived_metric_is_new_and_made_of_known_ones(derived):
+    with pytest.raises(ValueError, match=r"derived_metrics: .: expected a new name made of `metrics` \(w\)"):
+        Table(**TABLE, annotators="positions", derived_metrics=derived)
+
+
+def test_what_is_divided_by_nothing_has_no_score(tmp_path):
+    yaml = """\
+title: Two metrics
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: my.csv
+    annotators: positions
+    columns: {dialogue: chat, system: bot}
+    metrics: {words: n_words, turns: n_turns}
+    derived_metrics: {words_a_turn: words / turns}
+labels: {nice: {scale: [1, 5]}}
+"""
+    csv = "chat,bot,nice,n_words,n_turns\nd1,A,4,12,3\nd2,A,2,7,0\nd3,A,5,,2\n"
+    scores = studies.read(tmp_path, yaml, my_csv=csv).frames["metric_scores"]
+    found = scores[scores["metric"] == "words_a_turn"].set_index("dialogue")["score"]
+    assert found.dropna().to_dict() == {"d1": 4.0}

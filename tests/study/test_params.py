@@ -1,0 +1,203 @@
+"""The YAML of a study: inheritance, strictness, and errors that name file, line and key."""
+
+import re
+
+import pytest
+import yaml
+from fixtures import yaml_studies as studies
+
+from helpers.study import params
+from helpers.study.params import ParamsError, parse_set
+
+SOUND = """\
+title: Sound
+method: dialogue_rating
+sources:
+  - {adapter: behaviors, file: marks.json}
+labels:
+  fluency: {scale: [1, 5]}
+"""
+
+
+def load(folder, text, **options):
+    return params.load(studies.write(folder, text), **options)
+
+
+def error(folder, text, **options):
+    with pytest.raises(ParamsError) as caught:
+        load(folder, text, **options)
+    return str(caught.value)
+
+
+def test_a_study_inherits_the_defaults(tmp_path):
+    study = load(tmp_path, SOUND + "bootstrap: {n_resamples: 500}\n")
+    defaults = yaml.safe_load((params.ROOT / "params" / "defaults.yaml").read_text(encoding="utf-8"))
+    assert (study.bootstrap.n_resamples, study.bootstrap.confidence) == (500, defaults["bootstrap"]["confidence"])
+    assert study.section("seeds").model_dump() == defaults["seeds"]
+    assert study.key == "mine"
+
+
+def test_numbers_are_read_as_people_write_them(tmp_path):
+    values = parse_set(["a=12:30:00", "b=010", "c=1.0e+3", "d=-0.5", "e=7", "f=2020-01-31", "g=1_000", "h=.5"])
+    assert values == {
+        "a": "12:30:00",
+        "b": "010",
+        "c": 1000.0,
+        "d": -0.5,
+        "e": 7,
+        "f": "2020-01-31",
+        "g": 1000,
+        "h": 0.5,
+    }
+
+
+def test_lists_replace_and_maps_merge(tmp_path):
+    study = load(tmp_path, SOUND + "figures: {formats: [svg]}\n")
+    assert study.figures.formats == ["svg"]
+    assert study.figures.dpi == 150
+
+
+def test_every_study_in_params_is_sound():
+    assert {"gpt_abceval", "finch2024", "engage", "holistic", "convai2_wild", "abc_eval"} <= set(params.names())
+    for name in params.names():
+        study = params.load(name)
+        assert study.title
+        assert study.label_list() or study.across
+
+
+def test_labels_follow_their_set_in_the_order_of_the_yaml(tmp_path):
+    text = SOUND.replace("method: dialogue_rating", "label_set: abc_eval\nmethod: dialogue_rating")
+    labels = load(tmp_path, text).label_list()
+    assert [label.id for label in labels[-2:]] == ["relevant", "fluency"]
+    assert labels[-1].method == "dialogue_rating"
+    assert labels[-1].title == "Fluency"
+
+
+def test_overrides_win_over_yaml_and_defaults(tmp_path):
+    study = load(tmp_path, SOUND, overrides=parse_set(["bootstrap.n_resamples=2000", "seeds.bootstrap=5"]))
+    assert (study.bootstrap.n_resamples, study.seeds.bootstrap, study.seeds.pick) == (2000, 5, 123)
+
+
+def test_times_and_dates_stay_text(tmp_path):
+    study = load(tmp_path, SOUND.replace("title: Sound", "title: 2020-01-31"))
+    assert study.title == "2020-01-31"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (SOUND + "bootstrp: {n_resamples: 500}\n", 7, ["'bootstrp'", "unknown key", "did you mean 'bootstrap'?"]),
+        (SOUND + "bootstrap: {n_resample: 500}\n", 7, ["'bootstrap.n_resample'", "did you mean 'n_resamples'?"]),
+        (SOUND + "bootstrap:\n  n_resamples: many\n", 8, ["'bootstrap.n_resamples'", "integer", "found 'many'"]),
+        (SOUND + "bootstrap: {n_resamples: 5}\n", 7, ["greater than or equal to 100", "found 5"]),
+        (SOUND + "bootstrap: {n_resamples: 500.0}\n", 7, ["integer", "found 500.0"]),
+        (SOUND.replace("scale: [1, 5]", "scale: [5, 1]"), 6, ["labels.fluency.scale", "[smallest, largest]"]),
+        (SOUND.replace("scale: [1, 5]", "scale: [1]"), 6, ["at least 2 items"]),
+        (SOUND.replace("fluency:", '"flu\\nency":'), 6, ["labels.flu\\nency"]),
+        (SOUND + "simulated: 'yes'\n", 7, ["boolean", "found 'yes'"]),
+        (SOUND.replace("title: Sound", "title: yes"), 1, ["string", "found True", "put text in quotes"]),
+        (SOUND.replace("method: dialogue_rating", "method: rating"), 2, ["'method': expected one of", "'rating'"]),
+        (SOUND + "label_set: abc\n", 7, ["'label_set': expected one of ['abc_eval']", "'abc'"]),
+        (
+            SOUND.replace("adapter: behaviors", "adapter: behaviours"),
+            4,
+            ["'sources.0': adapter: expected one of abc_eval, behaviors", "'behaviours'"],
+        ),
+        (
+            SOUND.replace("file: marks.json", "fil: marks.json"),
+            4,
+            ["'sources.0.fil'", "did you mean 'file'?", "'sources.0.file': this key is required"],
+        ),
+        (SOUND + "title: Again\n", 7, ["key 'title' is given twice (first on line 1)"]),
+        (SOUND + "figures: {dpi: 150\n", 8, ["not valid YAML"]),
+        (SOUND + "iaa: {first: 12:30:00}\n", 7, ["'iaa.first'", "integer", "found '12:30:00'"]),
+        ("- a\n- b\n", None, ["expected `key: value` lines, found list"]),
+        (
+            SOUND + "groups:\n  a: {annotators: [x, y]}\n  b: {annotators: [y]}\n",
+            8,
+            ["'groups.a.annotators': expected 'y' in one group, found it in ['a', 'b']"],
+        ),
+        (SOUND + "? [a, b]\n: 1\n", 7, ["a key must be plain text"]),
+    ],
+)
+def test_mistakes_are_named(tmp_path, text, line, words):
+    message = error(tmp_path, text)
+    assert "mine.yaml" in message
+    if line is not None:
+        assert f"line {line}" in message
+    for word in words:
+        assert word in message
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    message = error(tmp_path, SOUND + "bootstrap: {n_resamples: 5}\nseeds: {pick: -1}\nfigurs: {}\n")
+    assert [int(n) for n in re.findall(r"line (\d+)", message)] == [7, 8, 9]
+
+
+def test_a_wrong_override_is_told_as_such(tmp_path):
+    message = error(tmp_path, SOUND, overrides=parse_set(["bootstrap.n_resamples=few"]))
+    assert message.startswith("--set: 'bootstrap.n_resamples'")
+
+
+@pytest.mark.parametrize("item", ["bootstrap", "a..b=1", "a b=1", "1a=2", "=3", "a.b\nc=1"])
+def test_set_needs_known_words(item):
+    with pytest.raises(ParamsError, match=r"--set: expected section\.key=value"):
+        parse_set([item])
+
+
+def test_set_values_are_yaml():
+    assert parse_set(["a.b=1", "a.c=[x, y]", "d=no"]) == {"a": {"b": 1, "c": ["x", "y"]}, "d": False}
+    with pytest.raises(ParamsError, match="not a YAML value"):
+        parse_set(["a=[1"])
+
+
+def test_other_encodings_are_refused(tmp_path):
+    path = studies.write(tmp_path, SOUND)
+    path.write_bytes(SOUND.replace("Sound", "Söund").encode("latin-1"))
+    with pytest.raises(ParamsError, match="expected UTF-8 text"):
+        params.load(path)
+
+
+def test_files_and_names_that_are_not_there(tmp_path):
+    with pytest.raises(ParamsError, match="did you mean 'finch2024'"):
+        params.load("finch2023")
+    with pytest.raises(ParamsError, match=r"none\.yaml: no such file"):
+        params.load(tmp_path / "none.yaml")
+    path = studies.write(tmp_path, SOUND, name="my-study")
+    with pytest.raises(ParamsError, match="expected letters, digits and _, found 'my-study'"):
+        params.load(path)
+
+
+def test_a_section_is_asked_for_by_name(tmp_path):
+    study = load(tmp_path, SOUND)
+    assert study.section("bootstrap").n_resamples == 10_000
+    with pytest.raises(ParamsError, match="no section 'aia'"):
+        study.section("aia")
+
+
+def test_the_schema_for_editors_knows_every_key():
+    schema = params.json_schema()
+    assert schema["required"] == ["title"]
+    assert set(schema["properties"]) == set(params.Study.model_fields)
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("columns: {dialogue: id}", "columns: {dialog: id}"), ["columns.dialog", "'dialogue'"]),
+        (("columns: {dialogue: id}", "columns: {}"), ["expected a column for `dialogue`"]),
+        (('"{label}_{annotator}"', '"{label}_{rater}"'), ["found {rater}"]),
+        (('"{label}_{annotator}"', '"{annotator}"'), ["expected a pattern with {label}"]),
+        (('"{label}_{annotator}"', '"{label}"'), ["says who judged", "annotators: positions"]),
+        (("layout: wide", "layout: long"), ["a long table needs `columns: {label: …, score: …}`"]),
+        (("layout: wide", "layout: broad"), ["'wide' or 'long'", "found 'broad'"]),
+        (("layout: wide", "layout: wide, repeat: [3, 1]"), ["repeat: expected [first, last], found [3, 1]"]),
+        (('["", "N/A"]', '["", no]'), ["string", "found False"]),
+    ],
+)
+def test_mistakes_in_a_table_are_named(tmp_path, change, words):
+    message = error(tmp_path, studies.WIDE.replace(*change))
+    assert "mine.yaml, line 3" in message
+    for word in words:
+        assert word in message

@@ -1,0 +1,149 @@
+"""Odd labels and studies, through every analysis: each value has a bound, an interval or a reason, and nothing breaks.
+
+Kernels have their own cases (test_alpha, test_rates, test_logit, test_validity); the real group in perfect agreement is
+in test_agreement. Here whole studies run through what the notebooks call.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.session_study import SYSTEMS, annotate
+
+from helpers.agreement import analysis as agreement
+from helpers.agreement import generalizability
+from helpers.annotations import dialogue_values as values
+from helpers.annotations import picks
+from helpers.groups import effects
+from helpers.performance import ranking, rates
+from helpers.sensitivity import analysis as sensitivity
+from helpers.stats import mixed_models as mixed
+from helpers.study.labels import LABEL_SETS
+from helpers.study.results import Results, collect, fold
+from helpers.study.schema import ITEM
+from helpers.validity import coverage, targets
+from helpers.validity import importance as validity
+
+BOOT = {"seed": 1, "n_resamples": 200}
+LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]
+
+
+@pytest.fixture(scope="module")
+def study():
+    """80 dialogues of five turns, each judged by two of six people, and who talked in them."""
+    annotations, talked = annotate(np.random.default_rng(1), n_interactors=8, per_interactor=5, doubled=1.0, effect=0.4)
+    talks = pd.DataFrame({"corpus": "main", "dialogue": talked.index, "interactor": talked.to_numpy(object)})
+    talks["order_shown"] = talks.groupby(talks["dialogue"].str.partition(",")[0]).cumcount()
+    assert annotations["label"].eq("ignore").sum() == 800
+    return annotations, talks
+
+
+def marks_of(annotations):
+    return (annotations["label"] == "ignore").to_numpy()
+
+
+def rows_of(annotations, talks):
+    """analysis -> result rows."""
+    ext = annotations[annotations["group"] == "ext"]
+    one = next(picks.picks(annotations, 1, 1))
+    (cell,) = sensitivity.groups(ext, talks, systems=SYSTEMS, pick_seed=1)
+    given = {"seed": 1, "within": "session"}
+    out = {
+        "alpha": agreement.alpha_table(ext, LABELS, first=2, **BOOT),
+        "annotators": agreement.alpha_over_annotators(ext, LABELS, n_resamples=200),
+        "decision study": generalizability.decision_study(ext, LABELS),
+        "rates": collect(rates.published(one), rates.clustered(one, **BOOT)),
+        "ranks": collect(ranking.ranks(one[one["group"] == "ext"], LABELS, unit="session", **BOOT)),
+        "tests": sensitivity.tests(cell, n_permutations=99, **given),
+        "power": sensitivity.planning(cell, sizes=[8], n_draws=20, **given),
+        "groups": collect(effects.for_each_label(effects.published, one[one["method"] == "dialogue_likert"], **BOOT)),
+        "mixed": collect(mixed.variance_table(ext[ext["method"] != "comparative"], logistic=False)),
+    }
+    found = targets.find(annotations, talks, label="quality", pick_seed=1)
+    for target, design in found.designs.items():
+        importance = validity.importance(design, repeats=found.repeats[target], **BOOT)
+        searched = collect(coverage.stepwise(design, "behavior"), coverage.best_subsets(design, "behavior"))
+        searched = Results({s: f.drop_duplicates(["method", "label", "kind"]) for s, f in searched.items()})
+        out |= {f"importance, {target}": importance, f"coverage, {target}": searched}
+    return out
+
+
+def stored(rows):
+    """Rows as they are stored; none has a missing value, or missing ends of an interval, without a reason."""
+    known = {"study": "s", "notebook": "n"}
+    out = fold(rows, **known)
+    bare = out["estimate"].isna() & out["note"].isna()
+    assert not bare.any(), out.loc[bare, ["statistic", "label", "condition"]]
+    open_ended = out["ci_kind"].notna() & (out["ci_low"].isna() | out["ci_high"].isna())
+    silent = open_ended & out["note"].isna()
+    assert not silent.any(), out.loc[silent, ["statistic", "label", "condition", "ci_kind"]]
+    return out
+
+
+def test_two_positives_in_four_hundred(study):
+    annotations, talks = study
+    score = annotations["score"].where(~marks_of(annotations), 0.0)
+    items = annotations.index[marks_of(annotations)]
+    score[[items[3], items[500]]] = 1.0  # of two items, by one of two people each
+    found = {name: stored(rows) for name, rows in rows_of(annotations.assign(score=score), talks).items()}
+    alpha = found["alpha"].query("statistic == 'alpha' and label == 'ignore'")
+    assert set(alpha["ci_kind"]) == {"exact_bound"}
+    assert alpha["note"].str.contains("annotators disagree on 2 of 2 items").all()
+    rate = found["rates"].query("statistic == 'rate' and label == 'ignore' and ci_kind == 'exact_bound'")
+    assert len(rate) == len(SYSTEMS)
+    r = found["importance, dialogue_quality"].query("statistic == 'r' and label == 'ignore'")
+    assert (r["ci_kind"] == "not_estimable").all()
+
+
+def test_perfect_agreement(study):
+    annotations, talks = study
+    first = annotations.groupby(["group", *ITEM], dropna=False, sort=False)["score"].transform("first")
+    found = {name: stored(rows) for name, rows in rows_of(annotations.assign(score=first), talks).items()}
+    alpha = found["alpha"].query("statistic == 'alpha'")
+    assert (alpha["estimate"] == 1).all()
+    assert set(alpha["ci_kind"]) == {"exact_bound"}
+    assert ((alpha["ci_low"] > 0) & (alpha["ci_low"] < 1) & (alpha["ci_high"] == 1)).all()
+    likert = found["mixed"].query("method == 'dialogue_likert' and statistic == 'variance_share'")
+    assert likert["note"].str.contains("explain every score").all()
+    assert likert["estimate"].isna().all()
+
+
+def test_one_annotator_only(study):
+    annotations, talks = study
+    ext = annotations["group"] == "ext"
+    once = annotations[~annotations.duplicated(["group", *ITEM])]
+    alone = once.assign(annotator=once["annotator"].where(~ext[once.index], "E0"))
+    found = {name: stored(rows) for name, rows in rows_of(alone, talks).items()}
+    assert found["alpha"]["note"].str.contains("no item has two annotations").all()
+    assert found["annotators"]["note"].str.contains("no item has two annotations").all()
+    assert found["mixed"]["note"].notna().any()
+
+
+def test_constant_predictor(study):
+    annotations, talks = study
+    constant = annotations.assign(score=annotations["score"].where(~marks_of(annotations), 0.0))
+    found = {name: stored(rows) for name, rows in rows_of(constant, talks).items()}
+    for target in (values.DIALOGUE_QUALITY, values.COMPARATIVE_QUALITY):
+        row = found[f"importance, {target}"].query("label == 'ignore'")
+        assert row["estimate"].isna().all()
+        assert row["note"].str.contains("same value").all()
+        excluded = found[f"coverage, {target}"].query("label == 'ignore'")
+        assert excluded["note"].str.contains("same value").all()
+    alpha = found["alpha"].query("statistic == 'alpha' and label == 'ignore'")
+    assert set(alpha["ci_kind"]) == {"not_estimable"}
+
+
+def test_separated_logit(study):
+    annotations, talks = study
+    design = targets.find(annotations, talks, label="quality", pick_seed=1).designs[values.COMPARATIVE_QUALITY]
+    x = design.x.copy()
+    x[("behavior", "ignore")] = 2 * design.y - 1 + 0.1 * np.random.default_rng(2).random(len(design.y))
+    apart = values.Design(design.target, design.y, x, design.clusters, design.unit, design.level)
+    found = stored(validity.importance(apart, **BOOT)).query("label == 'ignore' and method == 'behavior'")
+    value = found.drop_duplicates("statistic").set_index("statistic")
+    assert value.loc["separated", "estimate"] == 1
+    assert value.loc["mcfadden_r2", "estimate"] == pytest.approx(1)
+    assert "coefficient" not in value.index or pd.isna(value.loc["coefficient", "estimate"])
+    assert np.isfinite(value.loc["firth_coefficient", "estimate"])
+    for searched in map(collect, (coverage.stepwise(apart, "behavior"), coverage.best_subsets(apart, "behavior"))):
+        best = stored(searched).query("statistic == 'mcfadden_r2'")["estimate"]
+        assert best.to_numpy() == pytest.approx(np.ones(2))

@@ -1,0 +1,250 @@
+"""Malformed inputs: each stops before anything is written, with file, row or line, what was expected and found.
+
+The command line turns both errors into exit code 2.
+"""
+
+import json
+
+import pytest
+from fixtures import abc_eval_project as abc_project
+from fixtures import yaml_studies as studies
+
+from helpers.sources import build
+from helpers.study import params
+from helpers.study.params import ParamsError
+from helpers.study.schema import DataError
+
+LONG, CSV = studies.LONG, studies.LONG_CSV
+PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
+MARKS = "title: M\nlabel_set: abc_eval\nsources:\n  - {adapter: behaviors, file: marks.json}\n"
+ONE = {"(1,2)_emora": [{"user": "a", "system": "b", "behaviors": {"ignore": {"human": [0, 1]}}}]}
+TURNS = LONG.replace("dialogue_rating", "turn_rating").replace("chat,", "chat, turn: t,")
+PAIRS = """\
+title: Pairs
+method: comparative
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: a, dialogue_b: b, annotator: who}}
+labels:
+  quality: {scale: [-1, 1]}
+"""
+
+
+def mirrored(score):
+    """A project with one comparison, told with `score` from its other side."""
+    project = {"dialogue_collection": abc_project.collection()}
+    side = project["dialogue_collection"]["dialogues"][abc_project.B]
+    side["comparative_annotations"]["quality"][0]["score"] = score
+    return project
+
+
+# name: (YAML, files, place in the message, expected, found)
+YAMLS = {
+    "unknown key": (LONG.replace("title:", "titel: x\ntitle:"), "line 1", "did you mean 'title'?", "'titel'"),
+    "wrong type": (LONG + "bootstrap: {n_resamples: lots}\n", "line 11", "integer", "'lots'"),
+    "duplicate key": (LONG + "labels: {}\n", "line 11", "given twice", "'labels'"),
+    "newline in a key": (LONG.replace("fluency:", '"flu\\nency":'), "line 9", "a name that matches", "flu"),
+    "code in a key": (
+        LONG.replace("fluency:", '"x = 1; import os":'),
+        "line 9",
+        "a name that matches",
+        "x = 1; import os",
+    ),
+    "time for a number": (LONG + "seeds: {pick: 12:30:00}\n", "line 11", "integer", "'12:30:00'"),
+    "yes for a text": (LONG.replace("Long study", "yes"), "line 1", "string", "True"),
+    "no in a list of texts": (LONG.replace("long\n", "long\n    na_values: [no]\n"), "line 7", "string", "False"),
+    "scale upside down": (LONG.replace("[1, 5]", "[5, 1]", 1), "line 9", "[smallest, largest]", "[5.0, 1.0]"),
+    "unknown method": (LONG.replace("dialogue_rating", "stars"), "", "expected one of behavior", "'stars'"),
+    "unknown adapter": (
+        LONG.replace("table", "spreadsheet"),
+        "line 4",
+        "expected one of abc_eval, behaviors, table",
+        "'spreadsheet'",
+    ),
+    "no sources": ("title: T\nsources: []\n", "line 2", "at least 1 item", "[]"),
+    "not YAML": (LONG + "a: [1\n", "line 12", "not valid YAML", "expected"),
+    "a list": ("- 1\n", "", "`key: value` lines", "list"),
+}
+DATA = {
+    "duplicate judgement": (LONG, CSV + "d1,A,w1,fluency,2\n", "my.csv, row 6", "one judgement", "a repeat of row 2"),
+    "score off the scale": (
+        LONG,
+        CSV.replace("w2,fluency,5", "w2,fluency,6"),
+        "my.csv, row 3, score",
+        "from 1 to 5",
+        "6",
+    ),
+    "half a point": (LONG, CSV.replace("w2,fluency,5", "w2,fluency,4.5"), "my.csv, row 3, score", "a whole", "4.5"),
+    "text in a score": (
+        LONG,
+        CSV.replace("w2,fluency,5", "w2,fluency,good"),
+        "my.csv, row 3, score",
+        "a number",
+        "'good'",
+    ),
+    "a date in a score": (
+        LONG,
+        CSV.replace("fluency,5", "fluency,5-May"),
+        "my.csv, row 3, score",
+        "a number",
+        "'5-May'",
+    ),
+    "missing turn": (TURNS, "t," + CSV.replace("\n", "\n,", 4), "my.csv, row 2, turn", "judges turns", "nothing"),
+    "half a turn": (TURNS, "t," + CSV.replace("\n", "\n1.5,", 4), "my.csv, row 2, turn", "a whole number", "1.5"),
+    "no dialogue id": (
+        LONG,
+        CSV.replace("d2,A", "d2,B").replace("\nd2", "\n", 1),
+        "my.csv, row 4, dialogue",
+        "a value",
+        "n",
+    ),
+    "no system": (LONG, CSV.replace("d2,B,w1,q", "d2,,w1,q"), "my.csv, row 5, system", "a value", "nothing"),
+    "no annotator": (LONG, CSV.replace("w2", ""), "my.csv, row 3, annotator", "a value", "nothing"),
+    "one dialogue, two systems": (
+        LONG,
+        CSV.replace("d2,B,w1,q", "d2,C,w1,q"),
+        "my.csv, row 5, system",
+        "one system",
+        "'C'",
+    ),
+    "unknown label": (LONG, CSV.replace("quality", "qualty"), "my.csv, row 5, label", "fluency, quality", "'qualty'"),
+    "missing column": (LONG, CSV.replace("rating", "Rating"), "my.csv, row 1, rating", "this column", "Rating"),
+    "row too short": (LONG, CSV.replace("d2,B,w1,quality,3", "d2,B,w1,quality"), "my.csv, row 5", "5 cells", "4"),
+    "row too long": (LONG, CSV.replace("fluency,5", "fluency,5,5"), "my.csv, row 3", "5 cells", "6"),
+    "a column twice": (LONG, CSV.replace("bot", "chat"), "my.csv, row 1, chat", "given once", "2 columns"),
+    "a quote left open": (
+        LONG,
+        CSV.replace("d2,B,w1,q", '"d2,B,w1,q'),
+        "my.csv, row 5",
+        "well-formed cells",
+        "unexpected end",
+    ),
+    "another delimiter": (LONG, CSV.replace(",", ";"), "my.csv, row 1, chat", "this column", "chat;bot"),
+    "wrong encoding": (LONG, CSV.replace("d2", "dé").encode("latin-1"), "my.csv, line 4", "utf-8", "0xe9"),
+    "empty file": (LONG, b"", "my.csv", "data", "an empty file"),
+    "header only": (LONG, CSV.split("\n")[0] + "\n", "my.csv", "rows of data", "a header only"),
+    "compared with itself": (PAIRS, "a,b,who,quality\nd1,d1,w,1\n", "my.csv, row 2", "another dialogue", "'d1'"),
+    "comparison without the other": (
+        PAIRS,
+        "a,b,who,quality\nd1,,w,1\n",
+        "row 2, quality, dialogue_b",
+        "the other",
+        "nothing",
+    ),
+    "mirror of the wrong sign": (
+        PAIRS,
+        "a,b,who,quality\nd1,d2,w,1\nd2,d1,w,1\n",
+        "my.csv, row 3, quality, score",
+        "-1, the opposite",
+        "1",
+    ),
+    "annotator nobody is": (
+        LONG + "groups: {devs: {annotators: [w9]}}\n",
+        CSV,
+        "mine.yaml, groups.devs.annotators",
+        "an annotator of the data",
+        "'w9'",
+    ),
+}
+DATA["a label nobody judged"] = (
+    LONG + "  realism: {scale: [1, 5]}\n",
+    CSV,
+    "mine.yaml, labels.realism",
+    "judgements by this label",
+    "none",
+)
+JSON = {
+    "truncated JSON": (MARKS, json.dumps(ONE, indent=1)[:60], "line 6", "JSON", "Expecting"),
+    "a list for an object": (MARKS, [1], "line 1", "an object", "list"),
+    "a mark of 2": (MARKS, json.loads(json.dumps(ONE).replace("[0, 1]", "[0, 2]")), "turn 0, score", "0 to 1", "2"),
+    "a mark in words": (
+        MARKS,
+        json.loads(json.dumps(ONE).replace("[0, 1]", '[0, "x"]')),
+        "turn 0, score",
+        "a number",
+        "'x'",
+    ),
+    "unknown behaviour": (
+        MARKS,
+        json.loads(json.dumps(ONE).replace("ignore", "rude")),
+        "turn 0, label",
+        "ignore",
+        "'rude'",
+    ),
+    "unknown part": (PROJECT, {"surge_eval": None}, "surge_eval", "a part of a project", "an unknown key"),
+    "nothing in it": (PROJECT, {"surge_evaluation": None}, "mine", "at least one judgement", "none"),
+    "mirrored sign": (PROJECT, mirrored(1), f"dialogue {abc_project.B}", "-1, the opposite", "1"),
+    "dialogues as a list": (
+        PROJECT,
+        {"surge_evaluation": {"dialogues": []}},
+        "surge_evaluation.dialogues",
+        "an object",
+        "list",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", YAMLS)
+def test_a_malformed_yaml_stops(tmp_path, name):
+    yaml, place, expected, found = YAMLS[name]
+    path = studies.write(tmp_path, yaml, my_csv=CSV)
+    with pytest.raises(ParamsError) as caught:
+        params.load(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    for part in (place, expected, found):
+        assert part in message
+
+
+@pytest.mark.parametrize("name", [*DATA, *JSON])
+def test_malformed_data_stop_and_nothing_is_written(tmp_path, name):
+    yaml, content, place, expected, found = (DATA | JSON)[name]
+    files = {"my_csv": content} if name in DATA else {"marks_json" if yaml is MARKS else "data_json": content}
+    path = studies.write(tmp_path, yaml, **files)
+    with pytest.raises(DataError) as caught:
+        build.build(params.load(path), out=tmp_path / "processed")
+    problem = caught.value.problems[0]
+    assert place in str(problem).partition(": expected")[0]
+    assert expected in problem.expected
+    assert found in problem.found
+    assert str(problem) in str(caught.value)
+    assert not (tmp_path / "processed").exists()
+
+
+def test_a_missing_file_says_where_it_was_sought_and_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_RAW", str(tmp_path / "raw"))
+    path = studies.write(tmp_path, LONG)
+    with pytest.raises(DataError) as caught:
+        build.build(params.load(path))
+    (problem,) = caught.value.problems
+    assert problem.file == "my.csv"
+    assert str(tmp_path / "raw" / "mine") in problem.expected
+    assert problem.found == "no such file"
+    assert problem.hint == "put the file at data/raw/mine"
+
+
+def test_every_file_that_is_missing_is_named_with_the_command_that_fetches_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(params, "ROOT", tmp_path)
+    monkeypatch.delenv("COMPENDIUM_RAW", raising=False)
+    (tmp_path / "params").mkdir()
+    (tmp_path / "params" / "defaults.yaml").write_text("{}\n")
+    yaml = PROJECT.replace("[data.json]", "[data_student_external_likert.json, data_student_external_comparative.json]")
+    study = params.load(studies.write(tmp_path, yaml, name="finch2024"))
+    with pytest.raises(DataError) as caught:
+        build.files(study)
+    assert [p.file for p in caught.value.problems] == [
+        "data_student_external_likert.json",
+        "data_student_external_comparative.json",
+    ]
+    assert {p.hint for p in caught.value.problems} == {"run `python run_all.py fetch finch2024`"}
+
+
+def test_problems_of_all_files_are_told_together(tmp_path):
+    yaml = LONG.replace("labels:", "  - {adapter: behaviors, file: marks.json}\nlabels:")
+    path = studies.write(tmp_path, yaml, my_csv=CSV.replace("5", "9"), marks_json=[])
+    with pytest.raises(DataError) as caught:
+        build.build(params.load(path))
+    assert [p.file for p in caught.value.problems] == ["marks.json", "my.csv"]
+
+
+def test_there_are_enough_of_them():
+    assert len(YAMLS) + len(DATA) + len(JSON) >= 25

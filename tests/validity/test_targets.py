@@ -1,0 +1,107 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.session_study import annotate, chats
+
+from helpers.annotations import dialogue_values as values
+from helpers.annotations.picks import picks
+from helpers.validity import targets
+
+
+@pytest.fixture(scope="module")
+def data():
+    annotations, talked = annotate(np.random.default_rng(3), doubled=0.5, effect=0.5)
+    return annotations, chats(talked)
+
+
+def find(data, **changes):
+    return targets.find(*data, **({"label": "quality", "pick_seed": 5} | changes))
+
+
+def test_designs_equal_those_put_together_step_by_step(data):
+    found, (annotations, dialogues) = find(data), data
+    who = dialogues.set_index("dialogue")["interactor"]
+    ext = annotations[annotations["group"] == "ext"]
+    one = values.dialogue_values(next(picks(ext, 1, 5)))
+    own = values.dialogue_values(annotations[annotations["group"] == "own"])
+    likert = values.dialogue_design(one, own[own["method"] == "dialogue_likert"], who)
+    assert (found.corpus, found.group, found.n_interactors) == ("main", "ext", 12)
+    assert set(found.designs) == {values.DIALOGUE_QUALITY, values.COMPARATIVE_QUALITY}
+    pd.testing.assert_frame_equal(found.designs[values.DIALOGUE_QUALITY].x, likert.x)
+    pd.testing.assert_frame_equal(found.values, one)
+    assert (found.designs[values.DIALOGUE_QUALITY].y == likert.y).all()
+    # comparisons say nothing of one dialogue
+    assert "comparative" not in found.designs[values.DIALOGUE_QUALITY].x
+    assert "comparative" in found.designs[values.COMPARATIVE_QUALITY].x
+    assert found.n_annotators["behavior", "ignore"] == 6
+    for target, (first, second) in found.repeats.items():
+        assert len(first.y) == len(second.y) == len(found.designs[target].y)
+        assert (first.x.notna() == second.x.notna()).all(axis=None)
+
+
+def test_the_first_dialogue_is_the_one_shown_first(data):
+    annotations, dialogues = data
+    turned = dialogues.assign(order_shown=1 - dialogues["order_shown"])
+    here, there = (
+        targets.find(annotations, d, label="quality", pick_seed=5).designs[values.COMPARATIVE_QUALITY]
+        for d in (dialogues, turned)
+    )
+    assert (here.y == 1 - there.y).all()
+    assert np.allclose(here.x, -there.x, equal_nan=True)
+
+
+def test_predictors_are_never_an_interactors_own(data):
+    """Where all evaluators are one group, the interactors' own ratings still predict nothing."""
+    annotations, dialogues = data
+    one = find((annotations.assign(group="all"), dialogues))
+    assert one.group == "all"
+    apart = find(data)
+    for target, design in one.designs.items():
+        assert design.x.shape == apart.designs[target].x.shape
+        assert (design.y == apart.designs[target].y).all()
+    assert one.n_annotators == apart.n_annotators
+
+
+def test_the_group_with_most_labels_predicts_unless_another_is_named(data):
+    annotations, dialogues = data
+    likert = annotations[(annotations["group"] == "ext") & (annotations["method"] == "dialogue_likert")]
+    many = pd.concat([likert.assign(annotator=likert["annotator"] + f"{i}") for i in range(9)])
+    both = pd.concat([annotations, many.assign(group="many")], ignore_index=True)
+    assert find((both, dialogues)).group == "ext"
+    named = find((both, dialogues), group="many")
+    assert named.group == "many"
+    assert named.designs[values.DIALOGUE_QUALITY].x.columns.tolist() == [("dialogue_likert", "quality")]
+    with pytest.raises(ValueError, match="group: 'nobody' judged none"):
+        find((both, dialogues), group="nobody")
+
+
+def test_what_is_missing_is_said(data):
+    annotations, dialogues = data
+    with pytest.raises(ValueError, match="nobody rated 'fun' for a dialogue of their own"):
+        find(data, label="fun")
+    with pytest.raises(ValueError, match="nobody but those who talked"):
+        find((annotations[annotations["group"] == "own"], dialogues))
+    with pytest.raises(ValueError, match="nobody rated 'quality'"):
+        find((annotations, dialogues.assign(interactor=None)))
+
+
+def test_nothing_judged_twice_leaves_repeats_empty(data):
+    annotations, dialogues = data
+    once = annotations.drop_duplicates(["group", "method", "label", "dialogue", "dialogue_b", "turn"])
+    for first, _ in find((once, dialogues)).repeats.values():
+        assert first.x.isna().all(axis=None)
+
+
+def test_ratings_without_comparisons_give_one_target(data):
+    annotations, dialogues = data
+    found = find((annotations[annotations["method"] != "comparative"], dialogues))
+    assert set(found.designs) == {values.DIALOGUE_QUALITY}
+
+
+def test_main_group_has_most_labels_then_annotations_then_comes_first():
+    def rows(group, labels, n):
+        return [{"group": group, "method": "behavior", "label": x} for x in labels for _ in range(n)]
+
+    assert targets.main_group(pd.DataFrame(rows("a", "xy", 1) + rows("b", "x", 9))) == "a"
+    assert targets.main_group(pd.DataFrame(rows("a", "xy", 1) + rows("b", "xz", 2))) == "b"
+    assert targets.main_group(pd.DataFrame(rows("b", "xy", 2) + rows("a", "xz", 2))) == "a"
