@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, ratings, study
+from fixtures.made_annotations import comparisons, judged_twice, numbered, study
 
 from helpers.agreement import analysis as agreement
 from helpers.agreement.library_check import largest_differences
@@ -43,32 +43,16 @@ def shown(results, names):
     return plots, [*shown, tables.who_judged(results, names, {}, "USD")], "\n\n".join(p.text for p in prose)
 
 
-def marks(rows, **columns):
-    frame = ratings(rows, **columns).assign(dialogue_b=None, system_b=None, work_unit="U1")
-    return frame.assign(source_row=np.arange(len(frame)))
-
-
-def judged_twice(dialogues, group="all", label="quality"):
-    """Two ratings of each dialogue, 1 by A1 and 2 by A2."""
-    return pd.concat(
-        [
-            marks([(d, "ab"[i % 2], s) for i, d in enumerate(dialogues)], group=group, annotator=f"A{s}", label=label)
-            for s in (1, 2)
-        ],
-        ignore_index=True,
-    ).assign(source_row=lambda f: np.arange(len(f)))
-
-
 class TestComparable:
     def test_only_what_two_groups_judged_of_two_systems(self):
         both = [("d1", "a", 1), ("d2", "b", 2)]
         parts = [
-            marks(both, group="g1"),
-            marks(both, group="g2"),
-            marks(both, group="g1", label="alone"),
-            marks(both, group="g1", label="half"),
-            marks(both[:1], group="g2", label="half"),
-            marks(both, group="g3", corpus="gold"),
+            numbered(both, group="g1"),
+            numbered(both, group="g2"),
+            numbered(both, group="g1", label="alone"),
+            numbered(both, group="g1", label="half"),
+            numbered(both[:1], group="g2", label="half"),
+            numbered(both, group="g3", corpus="gold"),
         ]
         found = comparable(pd.concat(parts, ignore_index=True).assign(session=None))
         assert set(zip(found["group"], found["label"], strict=True)) == {("g1", "quality"), ("g2", "quality")}
@@ -237,7 +221,9 @@ def test_positions_and_models_as_groups():
 
 
 def test_counts_by_hand():
-    frame = pd.concat([judged_twice(["d1", "d2"]), marks([("d3", "a", 1)]), marks([("d1", "a", 2)], annotator="A9")])
+    frame = pd.concat(
+        [judged_twice(["d1", "d2"]), numbered([("d3", "a", 1)]), numbered([("d1", "a", 2)], annotator="A9")]
+    )
     rows = collect(group_counts(frame.assign(session=None, seconds=1.0)))["count"]
     found = rows.set_index([rows["method"].fillna("all"), "what"])["estimate"]
     assert found.to_dict() == {

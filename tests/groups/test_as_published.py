@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures.made_annotations import comparisons, ratings
+from fixtures.made_annotations import comparisons, judged_twice, numbered
 
 from helpers.annotations import picks
 from helpers.annotations.summary import in_scope
@@ -19,22 +19,6 @@ from helpers.sources import build
 from helpers.study import params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import collect, fold
-
-
-def marks(rows, **columns):
-    frame = ratings(rows, **columns).assign(dialogue_b=None, system_b=None, work_unit="U1")
-    return frame.assign(source_row=np.arange(len(frame)))
-
-
-def judged_twice(dialogues, group="all", label="quality"):
-    """Two ratings of each dialogue, 1 by A1 and 2 by A2."""
-    return pd.concat(
-        [
-            marks([(d, "ab"[i % 2], s) for i, d in enumerate(dialogues)], group=group, annotator=f"A{s}", label=label)
-            for s in (1, 2)
-        ],
-        ignore_index=True,
-    ).assign(source_row=lambda f: np.arange(len(f)))
 
 
 class TestPublishedPick:
@@ -56,7 +40,7 @@ class TestPublishedPick:
         one = judged_twice(dialogues, group="g1")
         both = pd.concat([one, judged_twice(dialogues, group="g2")], ignore_index=True)
         both["source_row"] = np.arange(len(both))
-        third = marks([(d, "a", 5) for d in dialogues], group="g2", annotator="A3").assign(
+        third = numbered([(d, "a", 5) for d in dialogues], group="g2", annotator="A3").assign(
             source_row=lambda f: f.index + 999
         )
         found = picks.pick_as_published(pd.concat([both, third], ignore_index=True), 123)
