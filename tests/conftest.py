@@ -1,6 +1,7 @@
 """Shared by all tests: where public data are, and deterministic Hypothesis."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,14 @@ settings.register_profile(
     "project", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("project")
+
+
+@pytest.fixture(autouse=True)
+def _no_open_figures():
+    """Each test starts without open figures, whatever the one before it left."""
+    yield
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,5 @@
 """What notebook 03 shows follows from its results, and from the primary interval only."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,7 +88,6 @@ def test_figures_compare_groups_where_they_share_a_method():
     assert "0.10 to 0.20" in plots["alpha_groups"].alt
     (one,) = figures.alphas(without(method="comparative"), NAMES)
     assert one.name == "alpha"
-    plt.close("all")
 
 
 def test_the_table_has_both_intervals_in_the_order_of_labels():

@@ -75,7 +75,6 @@ def test_a_figure_without_alt_text_or_with_an_odd_name_is_refused(tmp_path, show
         style.save(line_figure(), name, alt=alt, run=make_run(tmp_path))
     assert not shown
     assert not list(tmp_path.iterdir())
-    plt.close("all")
 
 
 def test_the_same_figure_gives_the_same_bytes_in_every_format_asked_for(tmp_path, shown):
@@ -106,39 +105,35 @@ def test_nothing_stays_behind_when_drawing_fails(tmp_path, shown):
     with pytest.raises(ValueError, match="notacommand"):
         style.save(fig, "f", alt="Line", run=make_run(tmp_path))
     assert not list(tmp_path.iterdir())
-    plt.close("all")
 
 
 def test_forest_orders_labels_as_the_registry_does_and_writes_values_beside(abc):
-    fig, ax = style.subplots()
+    _, ax = style.subplots()
     plotting.forest(results(THREE), ax, abc)
     assert [t.get_text() for t in ax.get_yticklabels()] == ["Uninterpretable", "Antisocial", "Ignore"]
     assert texts(ax) == ["behavior", "0.30 (no interval)", "1.00 [0.20, 1.00]", "0.57 [0.50, 0.64]"]
     assert ax.yaxis_inverted()
-    plt.close(fig)
 
 
 def test_forest_marks_bounds_and_what_could_not_be_estimated_hollow(abc):
-    fig, ax = style.subplots()
+    _, ax = style.subplots()
     plotting.forest(results(THREE), ax, abc, reference=())
     marks = [line for line in ax.lines if line.get_marker() == "o"]
     white = [mpl.colors.to_hex(line.get_markerfacecolor()) == "#ffffff" for line in marks]
     assert white == [True, True, False]
     bars = [line for line in ax.lines if line.get_marker() == "None"]
     assert [line.get_linestyle() for line in bars] == ["--", "-"]
-    plt.close(fig)
 
 
 def test_forest_draws_the_second_interval_of_the_same_label_and_group(abc):
     rows = [("behavior", "ignore", g, 0.5, 0.4, 0.6, "bca") for g in "ab"]
     light = results([("behavior", "ignore", "b", 0.5, 0.45, 0.55, "bca")])
-    fig, ax = style.subplots()
+    _, ax = style.subplots()
     plotting.forest(results(rows), ax, abc, light=light, reference=())
     thin = [line for line in ax.lines if line.get_linewidth() == 1.0]
     (line,) = thin
     assert list(line.get_xdata()) == [0.45, 0.55]
     assert line.get_color() == abc.color("group", "b")
-    plt.close(fig)
 
 
 def test_long_forests_share_two_columns_with_rows_of_one_height(abc):
@@ -148,7 +143,6 @@ def test_long_forests_share_two_columns_with_rows_of_one_height(abc):
     two = plotting.forest_figure(results(every + [(m, i, "b", *rest) for m, i, _, *rest in every]), abc)
     assert len(two.axes) == 2
     assert two.axes[0].get_ylim() == two.axes[1].get_ylim()
-    plt.close("all")
 
 
 def test_the_same_rows_in_both_columns_are_named_once(abc):
@@ -157,7 +151,6 @@ def test_the_same_rows_in_both_columns_are_named_once(abc):
     left, right = ([t.get_text() for t in ax.get_yticklabels() if t.get_text()] for ax in fig.axes)
     assert left[0] == "Consistency"
     assert right == []
-    plt.close(fig)
 
 
 def test_no_text_is_smaller_than_seven_points(abc):
@@ -176,30 +169,27 @@ def test_lines_draw_the_interval_as_a_band_and_name_each_line(abc):
     rows = pd.DataFrame(
         {"n": [20, 10], "group": "a", "estimate": [0.8, 0.5], "ci_low": [0.7, 0.4], "ci_high": [0.9, 0.6]}
     )
-    fig, ax = style.subplots()
+    _, ax = style.subplots()
     plotting.lines(rows, ax, abc, x="n", hue="group")
     assert list(ax.lines[0].get_xdata()) == [10, 20]
     low, high = ax.collections[0].get_datalim(ax.transData).intervaly
     assert (low, high) == pytest.approx((0.4, 0.9))
     assert texts(ax) == ["Group A"]
-    plt.close(fig)
 
 
 def test_heatmap_writes_each_value_and_hatches_missing_cells():
-    fig, ax = style.subplots()
+    _, ax = style.subplots()
     plotting.heatmap(pd.DataFrame([[0.5, np.nan, -0.001]], index=["a"], columns=list("bcd")), ax, decimals=2)
     assert texts(ax) == ["0.50", "0.00"]
     (behind,) = [p for p in ax.patches if p.get_hatch()]
     assert (behind.get_width(), behind.get_height()) == (3, 1)
-    plt.close(fig)
 
 
 def test_stacked_parts_follow_each_other_and_small_ones_are_not_written_in():
-    fig, ax = style.subplots()
+    _, ax = style.subplots()
     plotting.stacked(pd.DataFrame([[0.05, 0.95]], index=["a"], columns=["no", "yes"]), ax)
     assert [(p.get_x(), p.get_width()) for p in ax.patches] == [(0.0, 0.05), (0.05, 0.95)]
     assert texts(ax) == ["95"]
-    plt.close(fig)
 
 
 def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_height(abc):
@@ -212,7 +202,6 @@ def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_
     assert texts(bars) == ["10.0"]
     assert [round(p.get_width(), 3) for p in stack.patches] == [0.3, 0.2, 0.5]
     assert [t.get_text() for t in stack.get_legend().get_texts()] == ["left loses", "tie", "left wins"]
-    plt.close(fig)
 
 
 def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():

@@ -1,6 +1,5 @@
 """All results of notebook 08, and what its views show of them."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -39,7 +38,6 @@ def shown(results, names):
     plots = [*figures.differences(results, names, **options), *figures.effects(results, names)]
     plots += [figures.conclusions(results, names, 0.2), *figures.alphas(results, names)]
     shown = [tables.compared(results, names, 0.95), tables.alphas(results, names)]
-    plt.close("all")
     return plots, [*shown, tables.who_judged(results, names, {}, "USD")], "\n\n".join(p.text for p in prose)
 
 
@@ -134,7 +132,6 @@ def test_every_difference_has_a_mark_within_the_axes(results):
     (ax,) = plot.fig.axes
     assert [t.get_text() for t in ax.get_yticklabels()] == ["Quality"]
     assert ax.get_xlim()[1] > analysis.differences(results, 0.95)["debiased_high"].max()
-    plt.close("all")
 
 
 def test_figures_have_a_block_per_pair_of_systems_and_of_groups(results):
@@ -143,7 +140,6 @@ def test_figures_have_a_block_per_pair_of_systems_and_of_groups(results):
     assert len(blocks) == 6
     assert blocks[0] == "System a − System b"
     assert [t.get_text() for t in agreed.fig.axes[0].get_yticklabels()] == ["G1 / G2", "G1 / G3", "G2 / G3"]
-    plt.close("all")
 
 
 def test_effects_are_turned_to_the_order_of_figures(results):

@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,12 +19,6 @@ GOOD = [Label(f"good{i}", "behavior", f"Good {i}", (0, 1)) for i in range(3)]
 NEITHER = [Label("neither", "behavior", "Neither", (0, 1), direction=0)]
 RATED = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("quality", "comparative", "Quality", (-1, 1))]
 SHOWN = DisplayNames({(x.method, x.id): x for x in [*BAD, *GOOD, *NEITHER, *RATED]}, NAMES)
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 def estimates(labels, systems, groups=("x",), **columns):

@@ -171,7 +171,7 @@ def test_csv_and_json_files_of_two_runs_go_through_the_command_line(tmp_path, mo
             expected.drop("qualitycontrol").to_dict()
         )
     page = (tmp_path / "out" / "reports" / "mini" / "10_quality_control.html").read_text(encoding="utf-8")
-    assert "random sets of as many workers" in page
+    assert "As many at random" in page
     assert "WORKER" not in page
 
 

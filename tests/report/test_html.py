@@ -188,7 +188,7 @@ def test_blocks_of_a_section():
             nbformat.v4.new_markdown_cell("# T\n\nQuestion?"),
             code("say()", output({"text/markdown": "## What we see\n\nFirst. Second."})),
             code("say()", output({"text/markdown": "Third."})),
-            nbformat.v4.new_markdown_cell("## Beside the paper\n\nOther."),
+            nbformat.v4.new_markdown_cell("## Comparison with the paper\n\nOther."),
         )
     )
     assert blocks.section(found, "What we see") == "First. Second.\n\nThird."

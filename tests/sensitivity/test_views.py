@@ -1,6 +1,5 @@
 """What notebook 05 shows and says, compared with its results."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,12 +19,6 @@ NAMES = DisplayNames(
 OPTIONS = Sensitivity(n_dialogues=12, n_draws=30, n_permutations=300, null_runs=30, null_permutations=99,
                       power_sizes=[8, 32], power_draws=30)  # fmt: skip
 TOLD = {"n": 12, "n_draws": 30, "n_runs": 30}
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

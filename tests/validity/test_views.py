@@ -1,6 +1,5 @@
 """What notebooks 04 and 06 show follows from their results, odd cases included."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -35,12 +34,6 @@ def importance(found):
 def covered(found, importance):
     options = {"options": OPTIONS, "thresholds": LabelSelection(), "seed": 1}
     return analysis.analyse_coverage(found, [importance], LABELS.values(), **options)
-
-
-@pytest.fixture(autouse=True)
-def _closed():
-    yield
-    plt.close("all")
 
 
 def replaced(results, statistic, **values):

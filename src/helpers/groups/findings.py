@@ -48,9 +48,10 @@ def _headline(rows: pd.DataFrame, names: DisplayNames, level: float) -> dict:
 
 def _labels(chosen: pd.DataFrame, rows: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
     """Labels by method and pair of groups, which are named where `rows` have several of them."""
-    columns = [c for c, several in named(rows, names).nunique().items() if several > 1 and c != "Label"]
-    titles = named(chosen, names)
-    keys = titles[columns].agg(", ".join, axis=1) if columns else pd.Series("", titles.index)
+    titles = named(rows, names)
+    columns = [c for c, several in titles.nunique().items() if several > 1 and c != "Label"]
+    titles = titles.loc[chosen.index]
+    keys = pd.Series([", ".join(key) for key in titles[columns].itertuples(index=False)], titles.index, dtype=str)
     return [(key, list(part)) for key, part in titles["Label"].groupby(keys, sort=False)]
 
 

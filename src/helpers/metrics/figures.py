@@ -42,7 +42,9 @@ def _plot(panels: dict[str, Results], name: str, names: DisplayNames, computed: 
     ]
     fig = grid_figure(rows, _metrics, xlabel="Spearman's ρ", columns=3, reference=0, sharex=True, keys=keys)
     alt = f"Spearman's correlation of {rows['block'].nunique()} metrics with mean ratings, with intervals, ceiling and"
-    alt += f" annotator left out, for {', '.join(panels)}: ρ from {span(rows['estimate'].dropna())}."
+    estimated = rows["estimate"].dropna()
+    found = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
+    alt += f" annotator left out, for {', '.join(panels)}: {found}."
     return Plot(fig, name, alt)
 
 
