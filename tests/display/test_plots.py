@@ -37,6 +37,16 @@ def abc():
     return DisplayNames(labels, {"method": methods, "group": {"b": "Group B", "a": "Group A"}, "system": {}})
 
 
+@pytest.mark.parametrize("width", [3.4, 5.4, 7.0])
+def test_a_legend_lies_within_its_figure(width):
+    fig, _ = style.subplots(width=width, height=2)
+    style.legend_of(fig, [style.handle(f"as published, nominal level {i}", COLORS[i], "o") for i in range(6)])
+    FigureCanvasAgg(fig).draw()
+    box = fig.legends[0].get_window_extent()
+    assert 0 <= box.x0 < box.x1 <= fig.bbox.width
+    plt.close(fig)
+
+
 def line_figure():
     fig, ax = style.subplots(height=2)
     ax.plot([0, 1], [0, 1])
@@ -60,11 +70,11 @@ def texts(ax):
 
 
 def test_a_saved_figure_carries_name_and_alt_text_in_file_and_display(tmp_path, shown):
-    style.save(line_figure(), "alpha", alt="A rising\n line, α.", run=make_run(tmp_path))
+    style.save(line_figure(), "alpha", alt="A rising\n line, α.", caption="Points.", run=make_run(tmp_path))
     with Image.open(tmp_path / "03_iaa_alpha.png") as image:
         assert image.text == {"Title": "03_iaa_alpha", "Description": "A rising line, α."}
     ((data, metadata),) = shown
-    assert metadata == {"image/png": {"alt": "A rising line, α.", "name": "03_iaa_alpha"}}
+    assert metadata == {"image/png": {"alt": "A rising line, α.", "name": "03_iaa_alpha", "caption": "Points."}}
     assert data["text/plain"] == "A rising line, α."
     assert not plt.get_fignums()
 

@@ -164,3 +164,18 @@ def test_figures_show_each_label_and_method(results):
     assert figures.type_i_errors(Results(), NAMES, n_runs=30) is None
     table = tables.power(results, NAMES).frame
     assert table["Detectable"].gt(0).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_margin_of_an_equivalence_figure_is_inside_its_panel(results, method):
+    rows = results["smallest_margin"]
+    own = rows["method"] == method
+    assert own.any()
+    assert not own.all()
+    wide = rows.assign(estimate=rows["estimate"].where(~own, 40 * rows["estimate"]))
+    plot = figures.equivalence(Results(results | {"smallest_margin": wide}), NAMES, margin=0.2)
+    for ax in plot.fig.axes:
+        low, high = ax.get_xlim()
+        margins = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() != "None"])
+        assert len(margins)
+        assert ((margins >= low) & (margins <= high)).all()

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from helpers.display.names import COLORS, MARKERS
 from helpers.display.plots import HOLLOW, heatmap
-from helpers.display.style import INK, PAGE, handle, subplots
+from helpers.display.style import INK, PAGE, handle, legend_columns, legend_of, subplots
 
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
@@ -54,7 +54,7 @@ def grid_figure(
     hues = list(dict.fromkeys(rows["hue"]))
     styles = {hue: (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]) for i, hue in enumerate(hues)}
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
-    lines = -(-len(legend) // _legend_columns(width, legend))
+    lines = -(-len(legend) // legend_columns(legend, width))
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0)}
     fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
     for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
@@ -62,20 +62,13 @@ def grid_figure(
             paint(ax, own, *styles[hue])
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
         _axis(ax, reference, percent, n)
-        ax.set_title(fill(panel, int(width / n / 0.085)))
+        ax.set_title(fill(panel, int(width / n / 0.095)))
         ax.tick_params(labelbottom=not sharex or k + n >= len(panels))
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     fig.supxlabel(xlabel, fontsize=8)
-    if legend:
-        fig.legend(handles=legend, loc="outside upper left", ncols=_legend_columns(width, legend))
+    legend_of(fig, legend)
     return fig
-
-
-def _legend_columns(width: float, handles: Sequence[mpl.lines.Line2D]) -> int:
-    """As many columns as the texts of a legend above the figure leave room for."""
-    longest = max((len(h.get_label()) for h in handles), default=0)
-    return max(1, min(int(width / (0.068 * longest + 0.5)), len(handles)))
 
 
 def _heights(sizes: Sequence[float], n: int) -> list[float]:

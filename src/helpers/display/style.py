@@ -60,8 +60,8 @@ def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float
     return plt.subplots(rows, cols, figsize=(width, height), layout="constrained", **kwargs)
 
 
-def save(fig: Figure, name: str, *, alt: str, run: store.Run) -> None:
-    """Write a figure to `run.figures/<notebook>_<name>.png`, show it with its alt text, and close it.
+def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "") -> None:
+    """Write a figure to `run.figures/<notebook>_<name>.png`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. svg and pdf are written beside it where `figures.formats` of the YAML
     names them. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
@@ -87,7 +87,7 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run) -> None:
             with store.atomic(run.figures / f"{stem}.{suffix}") as path:
                 fig.savefig(path, format=suffix, dpi=settings.dpi, metadata=metadata[suffix])
     plt.close(fig)
-    _display((run.figures / f"{stem}.png").read_bytes(), alt, stem)
+    _display((run.figures / f"{stem}.png").read_bytes(), alt, stem, caption)
 
 
 def _lay_out(fig: Figure, dpi: float) -> None:
@@ -113,11 +113,11 @@ def _stamp(fig: Figure) -> None:
     fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
-def _display(png: bytes, alt: str, name: str) -> None:
+def _display(png: bytes, alt: str, name: str, caption: str) -> None:
     from IPython.display import display
 
     data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt, "name": name}}, raw=True)
+    display(data, metadata={"image/png": {"alt": alt, "name": name, "caption": caption}}, raw=True)
 
 
 def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs) -> mpl.lines.Line2D:
@@ -130,7 +130,19 @@ def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs)
 def legend_of(fig: Figure, handles: list) -> None:
     """One legend above the whole figure."""
     if handles:
-        fig.legend(handles=handles, loc="outside upper left", ncols=min(len(handles), 5))
+        fig.legend(handles=handles, loc="outside upper left", ncols=legend_columns(handles, fig.get_figwidth()))
+
+
+def legend_columns(handles: Sequence[mpl.lines.Line2D], width: float) -> int:
+    """As many columns of a legend, at most five, as fit into a width in inches."""
+    set_style()
+    trial = Figure(figsize=(width, 1))
+    for columns in range(min(len(handles), 5), 1, -1):
+        made = trial.legend(handles=handles, ncols=columns)
+        if made.get_window_extent().width <= trial.bbox.width:
+            return columns
+        made.remove()
+    return 1
 
 
 def legend(fig: Figure, names: DisplayNames, kind: str, keys: Sequence[str]) -> None:

@@ -16,11 +16,13 @@ from helpers.study.store import Run
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure. name : stem of its files, unique in the notebook. alt : what it shows, with values."""
+    """A figure. name : stem of its files, unique in the notebook. alt : what it shows, with values. caption : what the
+    marks and lines are, over what the intervals are, and n; plain text that can be read without the notebook."""
 
     fig: Figure
     name: str
     alt: str
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def show(run: Run, *views: View | Iterable[View] | None) -> None:
     """Show and store each view in order; None, empty tables and empty prose are passed over."""
     for view in views:
         if isinstance(view, Plot):
-            style.save(view.fig, view.name, alt=view.alt, run=run)
+            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run)
         elif isinstance(view, Table):
             if len(view.frame):
                 tables.show(view.frame, view.caption, view.name, run=run, decimals=view.decimals, why=view.why)

@@ -50,6 +50,7 @@ class Block:
     """kind : prose, code, parameters, figure, table, text or error.
 
     text : Markdown (prose), source (code), alt text (figure), caption (table), plain text (text, error).
+    caption : of a figure, plain text.
     html, markdown : a table in both. png : a figure, base64. name : stem of the files of a figure or table.
     rows : name, value and meaning of each parameter. output : whether a cell made it, rather than its author.
     """
@@ -60,6 +61,7 @@ class Block:
     markdown: str = ""
     png: str = ""
     name: str = ""
+    caption: str = ""
     rows: tuple[tuple[str, str, str], ...] = ()
     output: bool = False
     tags: tuple[str, ...] = field(default=())
@@ -120,7 +122,15 @@ def _data(data: Any, metadata: Any, tags: tuple[str, ...]) -> Iterator[Block]:
     if "image/png" in text:
         about = metadata.get("image/png", {})
         png = re.sub(r"\s", "", text["image/png"])
-        yield Block("figure", about.get("alt", ""), png=png, name=about.get("name", ""), output=True, tags=tags)
+        yield Block(
+            "figure",
+            about.get("alt", ""),
+            png=png,
+            name=about.get("name", ""),
+            caption=about.get("caption", ""),
+            output=True,
+            tags=tags,
+        )
     elif "text/html" in text:
         about = metadata.get("table", {})
         html, markdown = text["text/html"], text.get("text/markdown", "")

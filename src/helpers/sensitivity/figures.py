@@ -218,9 +218,10 @@ def equivalence(
             )
         ax.axvline(margin, color="#444444", linewidth=0.9)
         ax.set_yticks(range(len(place)), [names.name("label", x, method) for x in place])
-        ax.set(ylim=(len(place) - 0.5, -0.5), xlim=(0, None))
+        ax.set_ylim(len(place) - 0.5, -0.5)
         ax.set_title(names.name("method", method))
         ax.grid(axis="x")
+    axes.flat[-1].set_xlim(0, 1.04 * max(margin, rows["smallest"].max()))  # shared by all methods
     axes.flat[-1].set_xlabel(f"Smallest margin (SD); line: ±{margin:g} SD")
     legend_of(fig, [handle(title, color, marker, linewidth=0) for title, color, marker in shown])
     told = ", ".join(f"{title} {int(kinds[title].sum())}" for title, _, _ in shown)

@@ -75,9 +75,7 @@ def _lines(rows: pd.DataFrame, xlabel: str, ylabel: str, reference: float) -> Fi
         ax.grid(axis="y")
     if kinds == [""]:
         axes[0, 0].set_ylabel(ylabel)
-    keys = [handle(hue, COLORS[i % 8], MARKERS[i % 8]) for i, hue in enumerate(hues)]
-    columns = max(1, int(fig.get_figwidth() / (0.45 + 0.062 * max(map(len, hues)))))
-    fig.legend(handles=keys, loc="outside upper left", ncols=min(columns, len(keys)))
+    legend_of(fig, [handle(hue, COLORS[i % 8], MARKERS[i % 8]) for i, hue in enumerate(hues)])
     return fig
 
 
