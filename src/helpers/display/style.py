@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import re
 from collections.abc import Sequence
 
@@ -88,6 +89,18 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
                 fig.savefig(path, format=suffix, dpi=settings.dpi, metadata=metadata[suffix])
     plt.close(fig)
     _display((run.figures / f"{stem}.png").read_bytes(), alt, stem, caption)
+
+
+def png(fig: Figure, *, simulated: bool, dpi: float = 160) -> bytes:
+    """A figure as a picture, without a file; closed afterwards. simulated : whether it says so."""
+    if simulated:
+        _stamp(fig)
+    out = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        _lay_out(fig, dpi)
+        fig.savefig(out, format="png", dpi=dpi, metadata={"Software": None})
+    plt.close(fig)
+    return out.getvalue()
 
 
 def _lay_out(fig: Figure, dpi: float) -> None:

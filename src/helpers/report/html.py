@@ -62,15 +62,27 @@ class Page:
 
 @dataclass(frozen=True)
 class Card:
-    """A notebook on the index. finding is Markdown; png is base64, empty where it has no figure. note : as of Page."""
+    """A notebook on the index. finding is Markdown. note : as of Page."""
 
     name: str
     title: str
     question: str = ""
     finding: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question on the index with its answer (Markdown). png : a figure, base64; empty where there is none. evidence :
+    number and address of the notebook with the evidence; empty where there is none."""
+
+    key: str
+    question: str
+    text: str
     png: str = ""
     alt: str = ""
-    note: str = ""
+    caption: str = ""
+    evidence: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -218,13 +230,23 @@ def index_page(
     page: Page,
     *,
     description: str,
+    answers: Iterable[Answered] = (),
     facts: Iterable[tuple[str, str]],
     cards: Iterable[Card],
     absent: Iterable[Absent],
     made: Iterable[tuple[str, str]],
 ) -> str:
-    """The index of a study. facts : what was collected. made : how the report came about (versions, seeds, times)."""
-    lists = {"facts": list(facts), "cards": list(cards), "absent": list(absent), "made": list(made)}
+    """The first page of a study.
+
+    answers : to what is asked first. facts : what was collected. made : how the report came about (versions, seeds).
+    """
+    lists = {
+        "answers": list(answers),
+        "facts": list(facts),
+        "cards": list(cards),
+        "absent": list(absent),
+        "made": list(made),
+    }
     return _rendered("index.html.j2", page=page, heading=page.study_title, description=description, **lists)
 
 

@@ -232,7 +232,7 @@ class Performance(Section):
 
     picks: int = Field(20, ge=2, description="random picks of one annotation per item, to show their effect")
     overall: Literal["all"] | list[str] = Field(
-        [], description="labels whose standardised mean orders the systems, by method; all: those with a direction"
+        "all", description="labels whose standardised mean orders the systems, by method; all: those with a direction"
     )
     note: str = Field("", description="shown with printed numbers")
 
