@@ -12,11 +12,14 @@ from typing import Any
 from helpers.pipeline.cache import digest
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
 from helpers.pipeline.worker import timed
+from helpers.report.blocks import GLOSSARY
 from helpers.study import store
 
 INDEX = "index"
 #: the notebook whose numbers have their own page; the names of that page and its node
 SCOREBOARD, CELLS, SCOREBOARD_NODE = "90_scoreboard", "90_cells", "scoreboard"
+#: files of a notebook that its page offers
+DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -84,7 +87,9 @@ def page(job: PageJob) -> str:
             shutil.copyfile(path, temporary)
     nb = json.loads(job.executed.read_text(encoding="utf-8"))
     about = report.Page(job.shared.title, job.shared.simulated, job.name, job.shared.nav, job.shared.note)
-    _write(job.target, report.notebook_page(nb, about, job.heading, [f"files/{p.name}" for p in job.files]))
+    files = [f"files/{p.name}" for p in job.files]
+    drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
+    _write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
     return ""
 
 
@@ -232,9 +237,7 @@ class Pages:
         return name in self.of.manifest.nodes and self.of.executed(name).is_file()
 
     def _files(self, name: str) -> tuple[Path, ...]:
-        return tuple(
-            p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in (".png", ".csv", ".tex", ".svg", ".pdf")
-        )
+        return tuple(p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in DOWNLOADS)
 
     def _shared(self, name: str | None = None) -> Shared:
         """What the page of a notebook, or the index, shares with the others."""
@@ -257,9 +260,8 @@ class Pages:
         shared = self._shared(name)
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
         around = [shared.title, shared.simulated, shared.nav, shared.note]
-        return {"notebook": digest(contents), "navigation": digest(around)} | (
-            self.of.code("helpers.report.html", "helpers.pipeline.pages")
-        )
+        parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
+        return parts | self.of.code("helpers.report.html", "helpers.pipeline.pages")
 
     def _rows(self) -> tuple[Row, ...]:
         rows = []
