@@ -127,8 +127,10 @@ def page(found: Iterable[Block], simulated: bool) -> str:
             parts.append(_without_html(block.text.strip()))
         elif block.kind == "figure":
             parts.append(f"![{_alt(block.text)}]({block.name}.png)")
+            parts.append(f"**Figure {block.number}**" + (f". {plain(block.caption)}" if block.caption else ""))
         elif block.kind == "table" and block.markdown:
-            parts.append(trim(block.markdown).strip())
+            number = f"**Table {block.number}. " if block.number else "**"
+            parts.append(trim(block.markdown.replace("**", number, 1)).strip())
     return "\n\n".join(parts) + "\n"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from helpers.pipeline.cache import digest
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
 from helpers.pipeline.worker import timed
+from helpers.report.blocks import GLOSSARY
 from helpers.study import store
 
 INDEX = "index"
@@ -21,6 +22,8 @@ SCOREBOARD, CELLS, SCOREBOARD_NODE = "90_scoreboard", "90_cells", "scoreboard"
 #: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
              "10_quality_control")  # fmt: skip
+#: files of a notebook that its page offers
+DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -88,7 +91,9 @@ def page(job: PageJob) -> str:
             shutil.copyfile(path, temporary)
     nb = json.loads(job.executed.read_text(encoding="utf-8"))
     about = report.Page(job.shared.title, job.shared.simulated, job.name, job.shared.nav, job.shared.note)
-    _write(job.target, report.notebook_page(nb, about, job.heading, [f"files/{p.name}" for p in job.files]))
+    files = [f"files/{p.name}" for p in job.files]
+    drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
+    _write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
     return ""
 
 
@@ -252,9 +257,7 @@ class Pages:
         return name in self.of.manifest.nodes and self.of.executed(name).is_file()
 
     def _files(self, name: str) -> tuple[Path, ...]:
-        return tuple(
-            p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in (".png", ".csv", ".tex", ".svg", ".pdf")
-        )
+        return tuple(p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in DOWNLOADS)
 
     def _shared(self, name: str | None = None) -> Shared:
         """What the page of a notebook, or the index, shares with the others."""
@@ -277,9 +280,8 @@ class Pages:
         shared = self._shared(name)
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
         around = [shared.title, shared.simulated, shared.nav, shared.note]
-        return {"notebook": digest(contents), "navigation": digest(around)} | (
-            self.of.code("helpers.report.html", "helpers.pipeline.pages")
-        )
+        parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
+        return parts | self.of.code("helpers.report.html", "helpers.pipeline.pages")
 
     def _rows(self) -> tuple[Row, ...]:
         rows = []
