@@ -66,7 +66,10 @@ def orders(results: Results, names: DisplayNames) -> Table | None:
         return None
     columns = {heading: ("judge_rank_correlation", {"coefficient": c}) for heading, c in ORDERS.items()}
     wide = tables.side_by_side(results, CASE, columns)
-    who = {side: [names.name("system", s) for s in first[column]] for side, column in FIRST.items()}
+    who = {
+        side: [names.name("system", s) if pd.notna(s) else None for s in first[column]]
+        for side, column in FIRST.items()
+    }
     wide = wide.merge(first[CASE].assign(**who), on=CASE)
     caption = (
         "Systems in the order of judges' choices and of people's, on the same pairs: Kendall's tau-b and Spearman's"
