@@ -126,6 +126,7 @@ def _robustness(results: Results, names: DisplayNames, labels: list[str]) -> pd.
     wide = pd.concat(out, axis=1).reset_index()
     blocks = wide.groupby(["corpus", "sides", "groups"], sort=False).ngroup()
     wide = wide.loc[blocks.sort_values(kind="stable").index].drop(columns="sides")
+    wide["corpus"] = [names.name("corpus", c) for c in wide["corpus"]]
     wide = wide.rename(columns={"corpus": "Corpus", "groups": "Groups", "title": "Method"})
     return wide if len(set(wide["Corpus"])) > 1 else wide.drop(columns="Corpus")
 

@@ -40,7 +40,7 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
     """
     own = any(t.corpus for t in data.techniques.values())
     titles = {
-        "Corpus": {} if own else {c: str(c).capitalize() for c in rows["corpus"].unique()},
+        "Corpus": {} if own else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
         "Group": names.titles["group"],
         "Pair": {pair: pair_title(names, *pair) for pair in data.pairs},
         "System": {s: names.name("system", s) for s in data.systems},
