@@ -13,6 +13,7 @@ from helpers.display.views import Prose, Table
 from helpers.groups.analysis import differences
 from helpers.groups.pick_ranges import inside
 from helpers.groups.robustness import OBJECTIVE, OTHER, SHARED
+from helpers.published.mapping import title
 from helpers.study.results import Results, where
 
 _SIZES = {"evaluators_of_method": "Evaluators", "evaluated": "Evaluated once or twice"}
@@ -179,6 +180,8 @@ def over_picks(results: Results, printed: pd.DataFrame) -> Table:
     """Printed values that depend on a random pick, with the range over picks."""
     rows = inside(printed, results)
     out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
+    for side in ("panel", "row", "column"):
+        out[side.capitalize()] = [title(*key) for key in zip(rows["paper"], rows[side], strict=True)]
     out["Range over picks"] = [span(ends) for ends in zip(rows["low"], rows["high"], strict=True)]
     out["Inside"] = rows["inside"]
     out["Other labels inside"] = [percent(share) for share in rows["wrong_inside"]]

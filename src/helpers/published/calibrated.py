@@ -16,10 +16,9 @@ from helpers.study.store import Run
 
 
 def views(results: Results, run: Run) -> Iterator[Table | Prose]:
-    """Printed numbers compared with those of the study; the numbers themselves are stored as `cells`."""
+    """Printed numbers compared with those of the study, if any correspond; the numbers themselves are stored as `cells`."""
     cells = beside(results, run.key, run.notebook)
     if cells.empty:
-        yield Prose("No printed numbers correspond to results of this study.")
         return
     run.frame(cells, "cells")
     caption = (

@@ -226,10 +226,9 @@ def costs(results: Results, crowd: Crowd) -> Table:
     return Table(_by_run(wide, crowd), "cost", caption)
 
 
-def printed(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table | Prose]:
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table]:
     """Printed numbers by verdict, and those that differ. cells : from `verdicts.compared`."""
     if cells.empty:
-        yield Prose("No printed values are given for this study.")
         return
     words = verdicts.WORDS | {verdicts.DOWNLOAD: "needs a download"}
     told = places(cells, names).set_axis(["panel", "row", "column"], axis=1)
