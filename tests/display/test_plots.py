@@ -274,13 +274,17 @@ def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_
 
 def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
     study = SimpleNamespace(
-        systems={"s2": "Two"}, groups={"g": SimpleNamespace(title="")}, label_list=lambda: LABEL_SETS["abc_eval"]
+        systems={"s2": "Two"},
+        corpora={"run_1": "First run"},
+        groups={"g": SimpleNamespace(title="")},
+        label_list=lambda: LABEL_SETS["abc_eval"],
     )
     frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})
     made = display_names(study, frame, metric={"bleu": "BLEU"})
     assert list(made.titles["system"].items()) == [("s2", "Two"), ("s1", "s1"), ("s9", "s9")]
     assert list(made.titles["group"]) == ["g", "h"]
     assert made.name("metric", "bleu") == "BLEU"
+    assert [made.name("corpus", c) for c in ("run_1", "run_2")] == ["First run", "Run 2"]
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
     assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]

@@ -19,7 +19,7 @@ _PHRASES = Phrases(__package__)
 
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
-    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles["method"]).items()]
+    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
     yield Prose(_PHRASES.say("headline", sets=[s for s in sets if s["n"]]))
     yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in sets if s["n"]])))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
@@ -51,7 +51,7 @@ def control(results: Results, names: DisplayNames) -> Prose:
 def systems(results: Results, names: DisplayNames) -> Prose:
     """The metric whose system means correlate most with the overall score, in each data set with enough systems."""
     best = []
-    for name, part in data_sets(results, names.titles["method"]).items():
+    for name, part in data_sets(results, names.titles).items():
         rows = part.select("overall_correlation", coefficient="pearson")
         rows = rows[rows["ci_low"].notna()].sort_values("estimate", ascending=False, kind="stable")
         if len(rows):

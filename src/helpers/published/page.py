@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.published import scoreboard
+from helpers.published import mapping, scoreboard
 from helpers.published.scoreboard import VERDICTS
 from helpers.published.tables import ours
 from helpers.report import html as report
@@ -52,7 +52,8 @@ def _bar(row: dict[str, Any]) -> dict[str, Any]:
 
 def _line(row: dict[str, Any], titles: Mapping[str, str], link: Callable[[str, str, str], str]) -> dict[str, str]:
     """A printed number as the page shows it. search : what the search looks at, in lower case."""
-    place, decimals = ", ".join((row["panel"], row["row"], row["column"])), int(row["decimals"])
+    decimals = int(row["decimals"])
+    place = ", ".join(dict.fromkeys(mapping.title(row["paper"], row[side]) for side in ("panel", "row", "column")))
     here = ours(row["reproduced"], decimals, 1)
     if row["verdict"] in (scoreboard.NOISE, scoreboard.ARITHMETIC, scoreboard.INCONSISTENT):
         ends = [ours(v, decimals, 2) if np.isfinite(v) else "any" for v in (row["low"], row["high"])]
@@ -62,4 +63,5 @@ def _line(row: dict[str, Any], titles: Mapping[str, str], link: Callable[[str, s
     line |= {"title": titles[row["paper"]], "place": place, "printed": row["published"], "here": here}
     line |= {"source": source, "href": link(row["study"], row["notebook"], row["shows"]) if row["study"] else ""}
     searched = ("title", "element", "place", "printed", "note", "source")
-    return line | {"search": " ".join([*(line[k] for k in searched), VERDICTS[row["verdict"]]]).lower()}
+    ids = [row[side] for side in ("panel", "row", "column")]
+    return line | {"search": " ".join([*(line[k] for k in searched), *ids, VERDICTS[row["verdict"]]]).lower()}

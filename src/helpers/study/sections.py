@@ -476,6 +476,9 @@ class Judges(Section):
         description="alternative annotator test: margin granted to a model, which costs less",
     )
     min_items: int = Field(30, ge=5, description="alternative annotator test: items required per annotator")
+    titles: dict[str, str] = Field(
+        {}, description="model as in the data -> name shown", examples=[{"gpt_4o": "GPT-4o"}]
+    )
 
 
 class Simulate(Section):
