@@ -16,9 +16,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers.display.names import COLORS, MARKERS
+from helpers.display.names import MARKERS, NEUTRAL, DisplayNames
 from helpers.display.plots import HOLLOW, heatmap
-from helpers.display.style import INK, PAGE, handle, legend_columns, legend_of, subplots
+from helpers.display.style import INK, PAGE, handle, legend_columns, legend_of, subplots, tips
+from helpers.display.text import told
 
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
@@ -29,6 +30,7 @@ def grid_figure(
     rows: pd.DataFrame,
     paint: Paint,
     *,
+    names: DisplayNames | None = None,
     xlabel: str = "",
     columns: int = 4,
     reference: float | None = None,
@@ -39,20 +41,21 @@ def grid_figure(
     """Panels side by side, each with its blocks from top to bottom and in them a row for each hue.
 
     rows : panel, block, hue, and what `paint` needs. paint : draws the rows of one hue, which have a column `y`, in a
-    colour with a marker. columns : panels beside each other. reference : where a line is drawn. percent : whether x is
-    a share. sharex : one axis for all panels. keys : further entries of the legend.
+    colour with a marker. names : whose colours the systems, groups and methods have that are a hue; other hues, and
+    all without it, are grey. columns : panels beside each other. reference : where a line is drawn. percent : whether x
+    is a share. sharex : one axis for all panels. keys : further entries of the legend.
     Panels with the same blocks share their names, and may stand closer.
     """
     placed = place(rows)
     panels = dict(list(placed.groupby("panel", sort=False)))
-    names = [list(dict.fromkeys(part["block"])) for part in panels.values()]
-    shared = all(n == names[0] for n in names)
+    blocks = [list(dict.fromkeys(part["block"])) for part in panels.values()]
+    shared = all(b == blocks[0] for b in blocks)
     n = min(columns if shared else 2, len(panels))
     heights = _heights([part["y"].max() + ROW for part in panels.values()], n)
     each = 1.6 if n > 2 else 2.9
-    width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in names for b in part) + each * n + 0.3))
+    width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in blocks for b in part) + each * n + 0.3))
     hues = list(dict.fromkeys(rows["hue"]))
-    styles = {hue: (COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)]) for i, hue in enumerate(hues)}
+    styles = hue_styles(hues, names)
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0)}
@@ -60,6 +63,7 @@ def grid_figure(
     for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
         for hue, own in part.groupby("hue", sort=False):
             paint(ax, own, *styles[hue])
+        _tell(ax, part, percent=percent)
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
         _axis(ax, reference, percent, n)
         ax.set_title(fill(panel, int(width / n / 0.095)))
@@ -69,6 +73,23 @@ def grid_figure(
     fig.supxlabel(xlabel, fontsize=8)
     legend_of(fig, legend)
     return fig
+
+
+def hue_styles(hues: Sequence[str], names: DisplayNames | None) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each hue: those of the system, group or method of this name, else one of the greys."""
+    known = names.styles() if names else {}
+    others = [hue for hue in hues if hue not in known]
+    greys = {hue: (NEUTRAL[i % len(NEUTRAL)], MARKERS[i % len(MARKERS)]) for i, hue in enumerate(others)}
+    return {hue: known.get(hue) or greys[hue] for hue in hues}
+
+
+def _tell(ax: Axes, part: pd.DataFrame, *, percent: bool) -> None:
+    ends = part[[c for c in ("estimate", "ci_low", "ci_high") if c in part]].astype(float).agg(["min", "max"], axis=1)
+    said = [
+        told(", ".join(str(row[c]) for c in ("hue", "block", "panel") if row[c]), row, percents=percent)
+        for row in part.to_dict("records")
+    ]
+    tips(ax, said, ends["min"], part["y"] - 0.4 * ROW, x_to=ends["max"], y_to=part["y"] + 0.4 * ROW)
 
 
 def _heights(sizes: Sequence[float], n: int) -> list[float]:

@@ -36,7 +36,7 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
     keys = f"over {clusters(both)}", "independent scores"
     for statistic, rows in both.groupby("statistic", sort=False):
         name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
-        options = {"xlabel": what(names, method, statistic), "percent": statistic != "mean"}
+        options = {"names": names, "xlabel": what(names, method, statistic), "percent": statistic != "mean"}
         if statistic == "share":
             options |= {"sharex": True, "reference": 0.5, "keys": grid_plots.share_keys(*keys)}
             yield from _pages(arrange(won(rows), names), name, grid_plots.shares, **options)
@@ -193,6 +193,7 @@ def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
     if rows["estimate"].notna().any():
         keys = grid_plots.interval_keys(f"over {rows['resample'].iloc[0]}s", None, rows)
         options = {
+            "names": names,
             "xlabel": "Strength (log, with ties)",
             "reference": 0.0,
             "sharex": True,
@@ -234,6 +235,6 @@ def pooled(results: Results, names: DisplayNames) -> Iterator[Plot]:
         arranged = arrange(own.assign(statistic=own["plain_statistic"]), names)
         rate = set(own["plain_statistic"].dropna()) == {"rate"}
         keys = grid_plots.interval_keys("partially pooled", "plain", own)
-        options = {"xlabel": what(names, method, "rate" if rate else "mean"), "percent": rate}
+        options = {"names": names, "xlabel": what(names, method, "rate" if rate else "mean"), "percent": rate}
         options |= {"sharex": one_axis(arranged), "keys": keys}
         yield from _pages(arranged, f"pooled_{method}", grid_plots.intervals, **options)

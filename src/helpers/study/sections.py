@@ -141,9 +141,11 @@ class Figures(Section):
     """Figures of all notebooks."""
 
     formats: list[Literal["png", "svg", "pdf"]] = Field(
-        ["png"], description="formats of the files in figures/", examples=[["png", "pdf"]]
+        ["pdf", "png", "svg"],
+        description="formats of the files in figures/: pages show svg, png has 300 dpi",
+        examples=[["svg", "pdf"]],
     )
-    dpi: int = Field(150, ge=50, le=600, description="resolution of PNG files")
+    dpi: int = Field(150, ge=50, le=600, description="resolution of the PNG in notebooks and the gallery")
 
 
 class Published(Section):
