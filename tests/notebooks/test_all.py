@@ -4,7 +4,8 @@ results, figures, tables, pages. Nothing here looks into a cell.
 small : simulated, like `demo`.  odd : a hand-made ABC-Eval project of two dialogues that uses every part of the format.
 abc_eval : `params/abc_eval.yaml` as it stands, on a project of sixty dialogues with oddities strewn over it.  wide :
 twelve rows, and the YAML of the README.  crowd : a long table of two runs, with a control system, two groups of
-workers, texts and scores of metrics; no id in it is a word, and all have display names.  judged : marks by people, a language model and classifiers.
+workers, texts and scores of metrics; no id in it is a word, and all have display names.  judged : marks by people, a
+language model and classifiers.
 """
 
 import contextlib
@@ -365,7 +366,10 @@ def test_results_are_read_in_one_line(world, opened):
     assert {"interval", "system", "ci_low"} <= {*means} <= {*of_notebook, "notebook"}
     assert means.notna().any().all()
     fluent = opened.results("mean", label="zz_fluent", system=["zz_calm", "zz_quick"])
-    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {("zz_fluent", "zz_calm"), ("zz_fluent", "zz_quick")}
+    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {
+        ("zz_fluent", "zz_calm"),
+        ("zz_fluent", "zz_quick"),
+    }
     assert opened.scores.equals(world.frame("crowd"))
     assert opened.params.control_system == "zz_dull"
     with pytest.raises(KeyError, match=r"'means' is no statistic; did you mean 'mean'\?"):

@@ -165,16 +165,15 @@ def _boxes(fig: Figure, ax: Axes, texts: list[str], near: np.ndarray, far: np.nd
         yield f"<rect {place}><title>{escape(texts[i])}</title></rect>"
 
 
-def png(fig: Figure, *, simulated: bool, dpi: float = 160) -> bytes:
-    """A figure as a picture, without a file; closed afterwards. simulated : whether it says so."""
+def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
     if simulated:
         _stamp(fig)
-    out = io.BytesIO()
     with mpl.rc_context(STYLE):
         _lay_out(fig, dpi)
-        fig.savefig(out, format="png", dpi=dpi, metadata={"Software": None})
+        content = _drawn(fig, suffix, dpi, name, alt)
     plt.close(fig)
-    return out.getvalue()
+    return content
 
 
 def _lay_out(fig: Figure, dpi: float) -> None:

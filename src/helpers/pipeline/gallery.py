@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
+from helpers.display.text import plain
 from helpers.pipeline import dag, gallery_front, gallery_scoreboard
 from helpers.published import scoreboard
 from helpers.report.blocks import Block, blocks, first_sentences, section

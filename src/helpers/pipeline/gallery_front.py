@@ -38,7 +38,8 @@ def page(found: Iterable[findings.Answer], *, simulated: bool) -> tuple[list[str
         parts += [f"## {answer.question}", answer.text]
         if answer.plot:
             name = f"answer_{answer.key}.png"
-            images[name] = style.png(answer.plot.fig, simulated=simulated, dpi=120)
+            told = {"name": name.removesuffix(".png"), "alt": answer.plot.alt, "simulated": simulated}
+            images[name] = style.drawing(answer.plot.fig, "png", **told)
             parts += [f"![{answer.plot.alt}]({name})", f"*{answer.plot.caption}*"]
         if answer.notebook:
             parts.append(f"[Evidence: notebook {answer.notebook.split('_')[0]}]({answer.notebook}.md)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import shutil
 from collections.abc import Callable, Iterator
@@ -158,12 +157,9 @@ def _answers(job: IndexJob) -> Iterator[Any]:
         evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
         figure = {}
         if found.plot:
-            png = style.png(found.plot.fig, simulated=job.shared.simulated)
-            figure = {
-                "png": base64.b64encode(png).decode("ascii"),
-                "alt": found.plot.alt,
-                "caption": found.plot.caption,
-            }
+            figure = {"alt": found.plot.alt, "caption": found.plot.caption}
+            told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}
+            figure["svg"] = style.drawing(found.plot.fig, "svg", **told).decode()
         yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)
 
 

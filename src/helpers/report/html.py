@@ -60,13 +60,13 @@ class Card:
 
 @dataclass(frozen=True)
 class Answered:
-    """A question on the index with its answer (Markdown). png : a figure, base64; empty where there is none. evidence :
-    number and address of the notebook with the evidence; empty where there is none."""
+    """A question on the index with its answer (Markdown). svg : a figure; empty where there is none. evidence : number
+    and address of the notebook with the evidence; empty where there is none."""
 
     key: str
     question: str
     text: str
-    png: str = ""
+    svg: str = ""
     alt: str = ""
     caption: str = ""
     evidence: tuple[str, str] = ("", "")
@@ -273,9 +273,13 @@ def index_page(
 
     answers : to what is asked first. facts : what was collected. made : how the report came about (versions, seeds).
     """
+    answers = list(answers)
+    drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
+    figures = {"figures": {key: d.markup for key, d in drawn.items() if d}}
+    figures["fonts"] = typefaces(d for d in drawn.values() if d)
     lists = {"answers": answers, "facts": facts, "cards": cards, "absent": absent, "made": made}
     lists = {name: list(items) for name, items in lists.items()}
-    return _rendered("index.html.j2", page, page.study_title, description=description, **lists)
+    return _rendered("index.html.j2", page, page.study_title, description=description, **figures, **lists)
 
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:

@@ -8,12 +8,13 @@ from matplotlib.figure import Figure
 
 from helpers.agreement.findings import TENTATIVE
 from helpers.display.names import DisplayNames
-from helpers.display.style import INK, handle, legend_of, subplots
-from helpers.display.text import number
+from helpers.display.style import INK, handle, legend_of, subplots, tips
+from helpers.display.text import interval, number
 from helpers.display.views import Plot
 from helpers.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 
-WIDTH = 4.2  # inches
+WIDTH = 4.0  # inches
+_ENDS = ("estimate", "ci_low", "ci_high")
 #: rows of a figure; of more systems the first are shown, of more labels the most and the least agreed on
 MOST = 10
 #: verdict on a label -> colour and marker
@@ -41,6 +42,8 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
         "score": "Mean score",
     }
     ax.set_xlabel(what[shown["unit"].iloc[0]])
+    low, high = (scale * shown[c] for c in ("ci_low", "ci_high"))
+    tips(ax, _said(titles, scale * shown["estimate"], low, high), low, y, x_to=high)
     ends = [f"{t} {number(scale * e)}{unit}" for t, e in zip(titles, shown["estimate"], strict=True)]
     alt = f"Systems from best to worst, {who}: {', '.join(ends)}."
     return Plot(fig, "order", alt, f"Points: estimates by system ({who}); lines: 95% CI over {_over(shown['over'])}.")
@@ -67,6 +70,8 @@ def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
         color, marker = TRUST[row.verdict]
         ax.hlines(i, row.ci_low, row.ci_high, color=color, linewidth=1.4)
         ax.plot(row.estimate, i, marker, color=color, markersize=4.5)
+    tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"].fillna(shown["estimate"]),
+         range(len(shown)), x_to=shown["ci_high"].fillna(shown["estimate"]))  # fmt: skip
     ax.axvline(TENTATIVE, color="#444444", linewidth=0.9)
     ax.set_yticks(range(len(shown)), titles)
     ax.set_xlabel(f"Krippendorff's alpha (line: {TENTATIVE:g})")
@@ -89,6 +94,7 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ax.hlines(y, shown["ci_low"], shown["ci_high"], color=INK, linewidth=1.4)
     ax.plot(shown["estimate"], y, "o", color=INK, markersize=4.5)
     ax.set_yticks(y, titles)
+    tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"], y, x_to=shown["ci_high"])
     ax.set(xlim=(min(-0.02, shown["ci_low"].min()), 1.02), xlabel="Correlation of system means between runs")
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     caption = (
@@ -132,6 +138,8 @@ def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ax.plot(shown["debiased"], y, "o", color=INK, markersize=4.5, markerfacecolor="white")
     ax.plot(shown["debiased"][sure], y[sure], "o", color=INK, markersize=4.5)
     ax.set_yticks(y, titles)
+    ends = [shown[c] for c in ("debiased", "debiased_low", "debiased_high")]
+    tips(ax, _said(titles, *ends, shown["n"]), ends[1], y, x_to=ends[2])
     ax.set(xlim=(-0.01, None), xlabel="Difference (effect size)")
     keys = [handle("significant", INK, "o", 0), handle("not significant", INK, "o", 0, markerfacecolor="white")]
     legend_of(fig, [key for key, any_ in zip(keys, (sure.any(), not sure.all()), strict=True) if any_])
@@ -149,6 +157,8 @@ def sample(facts: dict) -> Plot | None:
     counts = {"differ": facts["n_differ"], "equivalent": facts.get("n_alike", 0), "undecided": facts["open"]}
     fig, ax = subplots(width=WIDTH, height=0.95)
     left = 0
+    starts = np.cumsum([0, *counts.values()])
+    tips(ax, [f"{name}: {n}" for name, n in counts.items()], starts[:-1], [-0.4] * 3, x_to=starts[1:], y_to=[0.4] * 3)
     for name, n in counts.items():
         ax.barh(0, n, left=left, color=DECIDED[name], edgecolor="white")
         if n > 0.06 * facts["n"]:
@@ -188,6 +198,13 @@ def cost(facts: dict, names: DisplayNames) -> Plot | None:
         "Difference found with 80% power (same annotators), in units of the label; it falls with the square root of n."
     )
     return Plot(fig, "cost", alt, caption)
+
+
+def _said(titles: list[str], estimate: pd.Series, low: pd.Series, high: pd.Series, n: pd.Series | None = None) -> list:
+    """What a pointer on a mark is told."""
+    sizes = [""] * len(titles) if n is None else [f", n = {int(size)}" for size in n]
+    rows = zip(titles, estimate, low, high, sizes, strict=True)
+    return [f"{title}: {interval(*ends)}{size}" for title, *ends, size in rows]
 
 
 def _rows(n: int) -> tuple[Figure, object]:

@@ -74,7 +74,7 @@ def _who(part: tuple, evidence: Evidence, names: DisplayNames) -> str:
     several = {c: len(set(evidence.annotations[c])) > 1 for c in ("corpus", "group")}
     said = [names.name("method", method)]
     said += [names.name("group", group)] if several["group"] else []
-    return ", ".join(said + ([names.titles.get("corpus", {}).get(corpus, corpus)] if several["corpus"] else []))
+    return ", ".join(said + ([names.name("corpus", corpus)] if several["corpus"] else []))
 
 
 def _order(evidence: Evidence, names: DisplayNames) -> Answer:
