@@ -53,9 +53,8 @@ def ordered(means, ranks):
         rank, low, high = ranks[system]
         ends = {"ci_low": mean - 0.2, "ci_high": mean + 0.2, "ci_kind": "t"}
         rows.append(head | {"statistic": "overall_mean", "estimate": mean, **ends})
-        rows.append(
-            head | {"statistic": "overall_rank", "estimate": rank, "ci_low": low, "ci_high": high, "ci_kind": kind}
-        )
+        ends = {"ci_low": low, "ci_high": high, "ci_kind": "simultaneous"}
+        rows.append(head | {"statistic": "overall_rank", "estimate": rank, **ends})
     return rows
 
 
