@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -262,5 +263,6 @@ def index_page(
 
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
-    """The page of all printed numbers; content is what `published.page` gives its template."""
-    return _rendered("cells.html.j2", page, heading, "cells.js", **content)
+    """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
+    inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+    return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
