@@ -173,9 +173,10 @@ def _table(block: Block, link: str) -> Markup:
     if block.number:
         number = Markup('<caption><a class="number" href="#{}">Table {}</a>. ').format(link, block.number)
         html = Markup(html.replace(Markup("<caption>"), number, 1))
-    classes = " ".join(["table-box", *["lying"] * fits.lying, *["broken"] * fits.broken])
-    box = Markup('<div class="{}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>')
-    return box.format(classes, link, block.text or "Table", f"{fits.size:g}", html)
+    box = Markup(
+        '<div class="table-box {}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>'
+    )
+    return box.format(fits.classes, link, block.text or "Table", f"{fits.size:g}", html)
 
 
 @cache
