@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -184,9 +185,10 @@ def _table(block: Block, link: str) -> Markup:
     if block.number:
         number = Markup('<caption><a class="number" href="#{}">Table {}</a>. ').format(link, block.number)
         html = Markup(html.replace(Markup("<caption>"), number, 1))
-    classes = " ".join(["table-box", *["lying"] * fits.lying, *["broken"] * fits.broken])
-    box = Markup('<div class="{}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>')
-    return box.format(classes, link, block.text or "Table", f"{fits.size:g}", html)
+    box = Markup(
+        '<div class="table-box {}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>'
+    )
+    return box.format(fits.classes, link, block.text or "Table", f"{fits.size:g}", html)
 
 
 @cache
@@ -283,5 +285,6 @@ def index_page(
 
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
-    """The page of all printed numbers; content is what `published.page` gives its template."""
-    return _rendered("cells.html.j2", page, heading, "cells.js", **content)
+    """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
+    inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+    return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
