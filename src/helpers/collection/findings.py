@@ -118,4 +118,4 @@ def _extremes(times: pd.DataFrame) -> dict:
 def _what_varies(rows: pd.DataFrame) -> list[str]:
     """In what the rows differ: method, group, corpus."""
     heads = {"method": "method", "group": "evaluator group", "corpus": "part of the study"}
-    return [head for column, head in heads.items() if rows[column].nunique() > 1]
+    return [head for column, head in heads.items() if len(set(rows[column])) > 1]

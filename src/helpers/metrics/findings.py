@@ -20,8 +20,10 @@ _PHRASES = Phrases(__package__)
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
     sets = [_best(name, part, names) for name, part in data_sets(results, names.titles["method"]).items()]
-    yield Prose(_PHRASES.say("headline", sets=[s for s in sets if s["n"]]))
-    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in sets if s["n"]])))
+    found = [s for s in sets if s["n"]]
+    leaders = {s["metric"][-1] for s in found}
+    yield Prose(_PHRASES.say("headline", sets=found, leader=found[0]["best"] if len(leaders) == 1 else None))
+    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in found])))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
     means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
     yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
