@@ -40,7 +40,7 @@ def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpo
 
 
 def control(results: Results, names: DisplayNames) -> Prose:
-    """Who notices that the control is degraded. A metric notices it if its interval lies above 0.5 in every data set."""
+    """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
     found = results["above_control"]
     people, metrics = found.loc[found["label"].notna(), "estimate"], found[found["metric"].notna()]
     notice, miss = [], []
