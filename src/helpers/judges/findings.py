@@ -42,7 +42,7 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
 
 
 def _compared(chosen: dict[str, list[dict]]) -> dict | None:
-    """Over judges and labels: how often a judge chooses as a person does, and where judges agree less than people."""
+    """Over judges and labels: how often a judge agrees with a person, two people agree, and which judges agree less."""
     cases = [(judge, line["share"]) for judge, lines in chosen.items() for line in lines]
     if not cases:
         return None

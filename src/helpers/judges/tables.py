@@ -75,7 +75,7 @@ def orders(results: Results, names: DisplayNames) -> Table | None:
         "Systems in the order of judges' choices and of people's, on the same pairs: Kendall's tau-b and Spearman's"
     )
     caption += " correlation of strengths in Davidson's model; Spearman's correlation of scores as leaderboards print"
-    caption += " them (Bradley-Terry, ties as half wins); and the system ranked first by these scores."
+    caption += " them (Bradley–Terry, ties as half wins); and the system ranked first by these scores."
     why = dict.fromkeys(wide.columns, "According to judge or people, some system never wins: strengths do not exist.")
     return Table(_named(wide, names), "orders", caption, why=why)
 

@@ -137,11 +137,10 @@ def index(job: IndexJob) -> str:
 
     cards = [_card(row) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
-    facts = [(title, f"{job.profile[key]:,}") for key, title in SIZES.items() if key in job.profile]
-    facts += [(key, str(len(job.profile[key]))) for key in ("systems", "labels") if key in job.profile]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav)
-    parts = {"description": job.description, "answers": _answers(job), "facts": facts, "made": job.made}
-    _write(job.target, report.index_page(about, cards=cards, absent=absent, **parts))
+    parts = {"description": job.description, "answers": _answers(job), "made": job.made}
+    parts |= {"facts": _sizes(job.profile), "cards": cards, "absent": absent}
+    _write(job.target, report.index_page(about, **parts))
     return ""
 
 
@@ -161,6 +160,17 @@ def _answers(job: IndexJob) -> Iterator[Any]:
             told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}
             figure["svg"] = style.drawing(found.plot.fig, "svg", **told).decode()
         yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)
+
+
+def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the index counts: of all corpora, which a description of the evaluation need not cover."""
+    everywhere = " in all corpora" if len(profile.get("corpora", ())) > 1 else ""
+    titles = SIZES | {key: SIZES[key] + everywhere for key in ("n_annotations", "n_dialogues")}
+    if profile.get("features", {}).get("known_annotators"):
+        titles["n_annotators"] = "annotators (positions in a list, not identified)"
+    facts = [(title, f"{profile[key]:,}") for key, title in titles.items() if key in profile]
+    lists = {"systems": f"systems{everywhere}", "labels": "labels"}
+    return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]
 
 
 def _card(row: Row) -> Any:

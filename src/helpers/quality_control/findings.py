@@ -52,7 +52,7 @@ def _people(crowd: Crowd) -> dict:
 
 
 def _passing(results: Results, crowd: Crowd, corpus: str) -> dict:
-    """Workers in all, without answers, and who passed; share of dialogues excluded; cost per dialogue."""
+    """Workers in all, without answers and who passed, share of dialogues that are excluded, cost before and after."""
     count = results.select("qc_count", corpus=corpus, what="workers", list=None, threshold=None)
     count = count.set_index("workers")["estimate"]
     rate = results.select("pass_rate", corpus=corpus, list=None).set_index("of")

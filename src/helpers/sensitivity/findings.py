@@ -32,9 +32,8 @@ def findings(
     yield Prose(_PHRASES.say("headline", groups=groups, blocks=judged[0].blocks))
     by_method = [line for name, own in parts for line in _by_method(own, name, names)]
     drawn = next((size for one in judged if (size := one.draw_size(n))), None)
-    yield Prose(
-        _PHRASES.say("by_method", parts=by_method, drawn=drawn, n_draws=n_draws, **_spread([own for _, own in parts]))
-    )
+    spread = _spread([own for _, own in parts])
+    yield Prose(_PHRASES.say("by_method", parts=by_method, drawn=drawn, n_draws=n_draws, **spread))
     yield Prose(_PHRASES.say("errors", n_runs=n_runs, **_errors(parts, names, n_runs)))
     planned = [line for name, own in parts for line in _planning(own, name, names)]
     yield Prose(_PHRASES.say("planning", parts=planned))
