@@ -365,7 +365,10 @@ def test_results_are_read_in_one_line(world, opened):
     assert {"interval", "system", "ci_low"} <= {*means} <= {*of_notebook, "notebook"}
     assert means.notna().any().all()
     fluent = opened.results("mean", label="zz_fluent", system=["zz_calm", "zz_quick"])
-    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {("zz_fluent", "zz_calm"), ("zz_fluent", "zz_quick")}
+    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {
+        ("zz_fluent", "zz_calm"),
+        ("zz_fluent", "zz_quick"),
+    }
     assert opened.scores.equals(world.frame("crowd"))
     assert opened.params.control_system == "zz_dull"
     with pytest.raises(KeyError, match=r"'means' is no statistic; did you mean 'mean'\?"):

@@ -100,7 +100,9 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
     labels["verdict"] = [verdict(row) for row in labels.to_dict("records")]
     primary = STANDARDISED if chosen is not None else RAW
     differ = settings(a, b)
-    return Comparison(a, b, _same(a, b), differ, labels, means, varied, pairs, missing, known, shared, primary, confidence)
+    return Comparison(
+        a, b, _same(a, b), differ, labels, means, varied, pairs, missing, known, shared, primary, confidence
+    )
 
 
 def _same(a: Side, b: Side) -> bool:
@@ -152,7 +154,9 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
     systems = [{*f["system"].dropna(), *f["system_b"].dropna()} for f in both]
     missing += [("system", s, i) for i, other in ((0, 1), (1, 0)) for s in sorted(systems[i] - systems[other])]
     if len(systems[0] & systems[1]) < 2:
-        told = " and ".join(f"{s.spec} has {', '.join(sorted(x)) or 'none'}" for s, x in zip((a, b), systems, strict=True))
+        told = " and ".join(
+            f"{s.spec} has {', '.join(sorted(x)) or 'none'}" for s, x in zip((a, b), systems, strict=True)
+        )
         raise WrongSide(f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second")
     place = {key: i for i, key in enumerate(common)}
     apart = a.folder != b.folder
@@ -166,7 +170,9 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
 
 def _listed(keys: set[Key]) -> str:
     """Labels by method."""
-    methods = {m: ", ".join(sorted(label for method, label in keys if method == m)) for m in sorted({m for m, _ in keys})}
+    methods = {
+        m: ", ".join(sorted(label for method, label in keys if method == m)) for m in sorted({m for m, _ in keys})
+    }
     return "; ".join(f"{METHODS[m].title} ({labels})" for m, labels in methods.items()) or "none"
 
 

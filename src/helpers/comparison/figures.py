@@ -42,9 +42,13 @@ def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
         what = "standardised score" if found.primary == STANDARDISED else "score"
         fig.supxlabel(f"Mean {what}: {found.a.title}", fontsize=8)
         fig.supylabel(f"Mean {what}: {found.b.title}", fontsize=8)
-        alt = f"Scatter plots: means of {len(found.systems)} systems in {found.b.title} against {found.a.title}, a panel"
+        alt = (
+            f"Scatter plots: means of {len(found.systems)} systems in {found.b.title} against {found.a.title}, a panel"
+        )
         alt += " per label" + (f"; r from {span(page['r'].dropna())}." if page["r"].notna().any() else ".")
-        caption = f"Points are systems: mean {what} in each run; lines are {found.confidence:.0%} CIs over {over(page)}."
+        caption = (
+            f"Points are systems: mean {what} in each run; lines are {found.confidence:.0%} CIs over {over(page)}."
+        )
         caption += " On the dashed line both runs have the same mean. r is Pearson's correlation."
         yield Plot(fig, f"against_{k}" if k else "against", alt, caption)
 
@@ -71,7 +75,9 @@ def _wide(found: Comparison, row: dict) -> pd.DataFrame:
     """A row per system with the mean and interval in each run."""
     keys = ["scores", "method", "label"]
     rows = found.means[(found.means[keys] == [row[k] for k in keys]).all(axis=1)]
-    wide = rows.pivot_table(index="system", columns="run", values=["estimate", "ci_low", "ci_high"], dropna=False, sort=False)
+    wide = rows.pivot_table(
+        index="system", columns="run", values=["estimate", "ci_low", "ci_high"], dropna=False, sort=False
+    )
     return wide.set_axis([f"{what}_{run}" for what, run in wide.columns], axis=1)
 
 

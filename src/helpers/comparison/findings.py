@@ -19,7 +19,7 @@ def answer(found: Comparison, names: DisplayNames) -> Prose:
     labels = {v: [label_name(r, names) for r in rows[rows["verdict"] == v].to_dict("records")] for v in _VERDICTS}
     facts = {"a": found.a.title, "b": found.b.title, "n": len(rows), "differ": len(found.settings)}
     facts |= {"identical": found.identical, "itself": found.a.spec == found.b.spec, "study": found.a.study.title}
-    facts |= { "standardised": found.primary == STANDARDISED}
+    facts |= {"standardised": found.primary == STANDARDISED}
     return Prose(_PHRASES.say("answer", labels=labels, **facts))
 
 

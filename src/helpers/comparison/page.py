@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 
 import nbformat.v4 as nbf
@@ -12,9 +13,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from helpers.comparison import figures, findings, sides, tables
-from helpers.comparison.analysis import Comparison, compare
+from helpers.comparison.analysis import RAW, Comparison, compare
 from helpers.display.names import DisplayNames, display_names
-from helpers.display.text import interval, number, percent
+from helpers.display.text import interval, number, plain
 from helpers.display.views import Prose, View, show
 from helpers.report import html as report
 from helpers.study import store
@@ -59,26 +60,32 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
 
 
 def terminal(found: Comparison, names: DisplayNames) -> str:
-    """The comparison as text: the answer, a table, what differs."""
+    """The comparison as text: the answer, a table of labels, what only one side has, which settings differ."""
     lines = [_plain(findings.answer(found, names)), ""]
-    rows = found.labels[found.labels["scores"] == found.primary]
-    cells = [["label", "r", "same order", "both/opposite", "only A/B", "CV*", "verdict"]]
-    cv = found.labels[found.labels["scores"] == "raw"].set_index(["method", "label"])["cv"]
-    for row in rows.to_dict("records"):
-        ends = interval(row["r"], row["r_low"], row["r_high"])
-        spread = cv.get((row["method"], row["label"]), float("nan"))
-        found_in = f"{row['same_sign']}/{row['opposite']}", f"{row['only_a']}/{row['only_b']}"
-        cells.append([tables.label_name(row, names), ends, f"{row['same']} of {row['pairs']}", *found_in])
-        cells[-1] += [number(float(spread), 1), tables.VERDICTS[row["verdict"]].lower()]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
-    lines += [f"A: {found.a.title}; B: {found.b.title}; CIs over {tables.over(rows)}", ""]
-    for kind, part in found.missing.groupby("kind", sort=False):
-        lines += [f"only in {found.a.title if i == 0 else found.b.title}: {kind} {', '.join(own['id'])}"
-                  for i, own in part.groupby("in_")]  # fmt: skip
+    lines += ["Simulated data.", ""] if found.a.study.simulated or found.b.study.simulated else []
+    if not found.identical:
+        cells = list(_lines(found, names))
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in cells]
+        over = tables.over(found.labels[found.labels["scores"] == found.primary])
+        lines += [f"A: {found.a.title}; B: {found.b.title}; CIs over {over}; CV* in percent, of raw scores", ""]
+    only = tables.missing(found, names).frame
+    for (what, side), rows in only.groupby(["What", "Only in"], sort=False):
+        lines.append(f"only in {side}: {what.lower()} {', '.join(rows['Name'])}")
     if len(found.settings):
         lines.append(f"differ: {', '.join(found.settings['what'].head(8))}" + (" …" if len(found.settings) > 8 else ""))
     return "\n".join(lines)
+
+
+def _lines(found: Comparison, names: DisplayNames) -> Iterator[list[str]]:
+    """Cells of the table on the terminal."""
+    yield ["label", "r", "same order", "both/opposite", "only A/B", "CV*", "verdict"]
+    spread = found.labels[found.labels["scores"] == RAW].set_index(["method", "label"])["cv"]
+    for row in found.labels[found.labels["scores"] == found.primary].to_dict("records"):
+        cells = [tables.label_name(row, names), interval(row["r"], row["r_low"], row["r_high"])]
+        cells += [f"{row['same']} of {row['pairs']}", f"{row['same_sign']}/{row['opposite']}"]
+        cells += [f"{row['only_a']}/{row['only_b']}", number(float(spread.get((row["method"], row["label"]), nan)), 1)]
+        yield [*cells, tables.VERDICTS[row["verdict"]].lower()]
 
 
 def _plain(prose: Prose) -> str:
@@ -96,7 +103,9 @@ def write(found: Comparison, names: DisplayNames) -> Path:
     parts: list[tuple[str, list[View | None]]] = []
     if not found.identical:
         parts.append(("System means in both runs", [*figures.against(found, names), *figures.means(found, names)]))
-        parts.append(("Do scores and conclusions agree?", [tables.scores(found, names), tables.conclusions(found, names)]))
+        parts.append(
+            ("Do scores and conclusions agree?", [tables.scores(found, names), tables.conclusions(found, names)])
+        )
         parts.append(("How far do scores vary?", [*tables.variation(found, names)]))
     parts.append(("What differs", [tables.settings(found), tables.missing(found, names)]))
     for heading, views in parts:
@@ -116,7 +125,7 @@ def write(found: Comparison, names: DisplayNames) -> Path:
 def _about(found: Comparison) -> str:
     titles = [(side.title, side.study.title) for side in (found.a, found.b)]
     told = [title if title == study else f"{title} ({study})" for title, study in titles]
-    return str(Prose(f"{told[0]} and {told[1]}, compared over {len(found.systems)} systems.").text)
+    return f"{plain(told[0])} and {plain(told[1])}, compared over {len(found.systems)} systems."
 
 
 def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:

@@ -56,7 +56,9 @@ class Side:
     def facts(self) -> pd.DataFrame:
         """Facts of dialogues, of the side's corpora."""
         path = self.folder / "dialogue_facts.parquet"
-        facts = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
+        facts = (
+            pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
+        )
         return facts[facts["corpus"].isin(self.scores["corpus"].unique())]
 
 
@@ -123,7 +125,9 @@ def renamed(side: Side, names: Mapping[str, str]) -> Side:
     known = {*side.scores["system"], *side.scores["system_b"].dropna(), *side.scores["label"]}
     unknown = sorted(set(names) - known)
     if unknown:
-        raise WrongSide(f"--map: {unknown[0]!r} is no system or label of {side.spec}; there are {', '.join(sorted(known))}")
+        raise WrongSide(
+            f"--map: {unknown[0]!r} is no system or label of {side.spec}; there are {', '.join(sorted(known))}"
+        )
     columns = {c: side.scores[c].replace(dict(names)) for c in ("system", "system_b", "label")}
     return replace(side, scores=side.scores.assign(**columns))
 

@@ -58,7 +58,9 @@ def scores(found: Comparison, names: DisplayNames) -> Table:
     shares = [_percent(*row) for row in rows[["order", "order_low", "order_high"]].to_numpy(float)]
     out["Same order"], out["Ties"] = shares, rows["ties"]
     out["Verdict"] = rows["verdict"].map(VERDICTS)
-    caption = f"Agreement of system means: r with its {found.confidence:.0%} CI over {over(rows)}; r and Spearman's rank"
+    caption = (
+        f"Agreement of system means: r with its {found.confidence:.0%} CI over {over(rows)}; r and Spearman's rank"
+    )
     caption += " correlation with CIs over systems; pairs of systems in the same order, with the CI of the true share."
     return Table(out, "scores", caption, why=pd.Series(_why(rows), rows.index))
 
@@ -85,7 +87,9 @@ def conclusions(found: Comparison, names: DisplayNames) -> Table:
     heads |= {"only_b": f"Only {found.b.title}", "neither": "Neither"}
     for column, heading in heads.items():
         out[heading] = rows[column]
-    caption = f"Pairs of systems by the runs in which they differ at {1 - found.confidence:.2g} (unadjusted; t tests with"
+    caption = (
+        f"Pairs of systems by the runs in which they differ at {1 - found.confidence:.2g} (unadjusted; t tests with"
+    )
     caption += f" {over(rows)} left out in turn). Counts have no CI: pairs that share a system are not independent."
     return Table(out, "conclusions", caption)
 
@@ -131,7 +135,9 @@ def missing(found: Comparison, names: DisplayNames) -> Table:
     shown = []
     for kind, key in zip(rows["kind"], rows["id"], strict=True):
         method, _, label = key.rpartition("/")
-        shown.append(label_name({"label": label, "method": method}, names) if kind == "label" else names.name(kind, key))
+        shown.append(
+            label_name({"label": label, "method": method}, names) if kind == "label" else names.name(kind, key)
+        )
     titles = {0: found.a.title, 1: found.b.title}
     out = pd.DataFrame({"What": rows["kind"].str.capitalize(), "Name": shown, "Only in": rows["in_"].map(titles)})
     return Table(out, "missing", "Systems and labels that only one of the two has; they are not compared.")

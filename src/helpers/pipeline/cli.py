@@ -68,7 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     compare.add_argument("a", metavar="A", help=side)
     compare.add_argument("b", metavar="B", help="likewise")
     renames = "name of a system or label in B, and that in A"
-    compare.add_argument("--map", dest="renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help=renames)
+    compare.add_argument(
+        "--map", dest="renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help=renames
+    )
     for command in (gallery, fetch, compare):
         command.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
     gallery.add_argument("--jobs", type=_jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")

@@ -9,7 +9,7 @@ import pandas as pd
 from helpers.display import tables
 from helpers.display.names import DisplayNames
 from helpers.display.text import number, percent
-from helpers.display.views import Prose, Table
+from helpers.display.views import Table
 from helpers.published import verdicts
 from helpers.published.comparison import places
 from helpers.quality_control.crowd import Crowd
