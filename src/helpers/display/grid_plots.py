@@ -24,7 +24,7 @@ from helpers.display.text import told
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
 #: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
-TALLEST, AROUND = 9.0, 1.4
+TALLEST, AROUND = 9.0, 1.25
 Paint = Callable[[Axes, pd.DataFrame, str, str], None]
 
 
@@ -60,16 +60,18 @@ def grid_figure(
     styles = hue_styles(hues, names)
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
+    headings = [fill(panel, int(width / n / 0.095)) for panel in panels]
     inner = 0.16 * (len(heights) - 1) if sharex else 0  # numbers below panels that have others below them
+    inner += 0.14 * sum(_heights([heading.count("\n") for heading in headings], n))
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
     fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
-    for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
+    for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
         for hue, own in part.groupby("hue", sort=False):
             paint(ax, own, *styles[hue])
         _tell(ax, part, percent=percent)
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
         _axis(ax, reference, percent, n)
-        ax.set_title(fill(panel, int(width / n / 0.095)))
+        ax.set_title(headings[k])
         ax.tick_params(labelbottom=True)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
@@ -143,8 +145,9 @@ def pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[tuple[str, pd.DataFr
     found = []
     for part in parts:
         own = rows[rows["block"].isin(part)]
-        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52
         panels = list(dict.fromkeys(own["panel"]))
+        heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
+        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
         per_page = columns * max(1, int((TALLEST - AROUND + 0.52) / line))
         even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
         even = -(-even // columns) * columns
@@ -204,7 +207,7 @@ def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
     """Entries of a legend that say what the intervals of `intervals` are, and what a hollow marker is."""
-    keys = [handle(thick, "#555555", "o", linewidth=1.7)]
+    keys = [handle(thick, "#555555", "", linewidth=1.7)]
     if thin:
         keys.append(handle(thin, "#555555", "", linewidth=0.8, alpha=0.7))
     if rows["ci_kind"].isin(HOLLOW).any():
