@@ -77,7 +77,11 @@ def _differences(
             ax.plot(own["estimate"], own["y"], linewidth=0, markersize=3.8, **_style(found))
         ax.axvline(margin, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
 
-    light = f"noise-corrected, {percent(confidence)} CI" if debiased else f"{percent(confidence)} CI over scores, as published"
+    light = (
+        f"noise-corrected, {percent(confidence)} CI"
+        if debiased
+        else f"{percent(confidence)} CI over scores, as published"
+    )
     keys = [handle(_MARKS[v][2], linewidth=0, **_style(v)) for v in verdicts]
     keys += [
         mpl.patches.Patch(color=GREY, alpha=0.55, label="95% chance limit"),
@@ -85,7 +89,9 @@ def _differences(
         handle(light, INK, "d" if debiased else "", linewidth=0.8),
         handle(f"margin {margin:g}", INK, "", linewidth=0.6, linestyle=(0, (3, 2))),
     ]
-    caption = "Large marks: mean over pairs of systems of the absolute difference between the effect sizes of two groups"
+    caption = (
+        "Large marks: mean over pairs of systems of the absolute difference between the effect sizes of two groups"
+    )
     caption += f" of annotators ({captions.sample(rows['n'], 'scores')}), coloured by verdict. Grey bars: differences"
     caption += " that groups formed at random stay below with 95% probability; their mean is the upright line."
     over = f"{percent(confidence)} CI over sessions"
@@ -119,9 +125,9 @@ def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
         xlabel = " and ".join(f"Cohen's {effect}" for effect in sorted(set(part["effect"])))
         caption = f"Marks: effect size ({xlabel}) of the difference between two systems, by label and by group of"
         caption += " annotators; above 0 the first system named is rated higher."
-        caption += f" {captions.intervals('sessions', part['n_clusters'])}"
         which = "pairs of systems on whose effect sizes the groups differ most"
-        caption += f" {captions.chosen(shown['block'].nunique(), part['block'].nunique(), which)}"
+        note = captions.chosen(shown["block"].nunique(), part["block"].nunique(), which)
+        caption = captions.joined(caption, captions.intervals("sessions", part["n_clusters"]), note)
         yield from _by_label(shown, names, name, xlabel, interval_keys("95% CI over sessions", None, shown), caption)
 
 
@@ -192,7 +198,9 @@ def conclusions(results: Results, names: DisplayNames, margin: float) -> Plot:
     legend_of(fig, [mpl.patches.Patch(color=c, label=w) for c, w in zip(_COLORS, words, strict=True)])
     fig.supxlabel("Share of pairs of systems, all labels", fontsize=8)
     sizes = pd.concat([part[VERDICTS].sum(axis=1) for part in parts.values()])
-    caption = "Bars: pairs of systems on which two groups of annotators reach the same conclusion, opposite ones, or none"
+    caption = (
+        "Bars: pairs of systems on which two groups of annotators reach the same conclusion, opposite ones, or none"
+    )
     caption += f" ({captions.sample(sizes, 'pairs of systems and labels per bar')}). Direction: both 95% CIs (over"
     caption += " sessions, or over sessions and annotators) lie on one side of 0, the same for both groups or opposite"
     caption += f" ones. Size: the CI of the difference of effect sizes lies within ±{margin:g}, or excludes 0."

@@ -50,7 +50,9 @@ def outcomes(found: Audit) -> Plot:
         f"{p}: {row['Follows from others']} of {row.sum()} follow from others" for p, row in numbers.iterrows()
     )
     alt = f"Counts by paper. Checks by outcome: {failed}. Printed numbers by state: {follow}."
-    caption = f"How {checks.to_numpy().sum():,} checks came out, and what they say of {numbers.to_numpy().sum():,} printed"
+    caption = (
+        f"How {checks.to_numpy().sum():,} checks came out, and what they say of {numbers.to_numpy().sum():,} printed"
+    )
     caption += " numbers, by paper or data set. Cells give counts; the darker, the larger the share of the paper's own."
     return Plot(fig, "outcomes", alt, caption)
 
