@@ -7,8 +7,9 @@ block a system (`performance.arrange`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
+from types import MappingProxyType
 
 import matplotlib as mpl
 import numpy as np
@@ -39,13 +40,15 @@ def grid_figure(
     percent: bool = False,
     sharex: bool = False,
     keys: Sequence[mpl.lines.Line2D] = (),
+    styles: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> Figure:
     """Panels side by side, each with its blocks from top to bottom and in them a row for each hue.
 
     rows : panel, block, hue, and what `paint` needs. paint : draws the rows of one hue, which have a column `y`, in a
     colour with a marker. names : whose colours the systems, groups and methods have that are a hue; other hues, and
     all without it, are grey. columns : panels beside each other. reference : where a line is drawn. percent : whether x
-    is a share. sharex : one axis for all panels. keys : further entries of the legend.
+    is a share. sharex : one axis for all panels. keys : further entries of the legend. styles : colour and marker of
+    hues that have a meaning of their own, such as passed and failed.
     Panels with the same blocks share their names, and may stand closer.
     """
     blocks = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
@@ -57,7 +60,7 @@ def grid_figure(
     each = 1.6 if n > 2 else 2.9
     width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in blocks for b in part) + each * n + 0.3))
     hues = list(dict.fromkeys(rows["hue"]))
-    styles = hue_styles(hues, names)
+    styles = hue_styles(hues, names) | dict(styles)
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
     headings = [fill(panel, int(width / n / 0.095)) for panel in panels]
