@@ -63,7 +63,7 @@ def of_performance(size: Size) -> Iterator[Plot]:
     )
     names = performance.by_rank(names, results)
     for method in METHODS:
-        if (method, "") in {(m, "") for m, _ in size.keys()}:
+        if method in {m for m, _ in size.methods_and_labels()}:
             yield from performance.scores(results, names, method)
     yield from flat(performance.ranks(results, names), performance.strengths(results, names))
     yield from flat(performance.design_effects(results, names), performance.pooled(results, names))
@@ -72,7 +72,6 @@ def of_performance(size: Size) -> Iterator[Plot]:
 def of_sensitivity(size: Size) -> Iterator[Plot]:
     names = size.names
     judged = [SimpleNamespace(corpus="main", group=g) for g in names.titles["group"]]
-    p = {"p_value": 0.03, "p_adjusted": 0.2, "family": "label"}
     tests = []
     for test, sample in (("student", "draw"), ("session", None)):
         rows = made("system_difference", size, of="pair", low=-1, high=1, odd=False, test=test, sample=sample)
@@ -126,7 +125,7 @@ def of_agreement(size: Size) -> Iterator[Plot]:
 def of_collection(size: Size) -> Iterator[Plot]:
     names = size.names
     scores = []
-    for method in {m for m, _ in size.keys()}:
+    for method in {m for m, _ in size.methods_and_labels()}:
         unit, behavior = METHODS[method].unit, method == "behavior"
         values = ["-1", "0", "1"] if unit == "pair" else ["0", "1"] if behavior else ["1", "2", "3", "4", "5"]
         rows = made("score_share", size, odd=False, kind="human", score=values)
@@ -136,8 +135,6 @@ def of_collection(size: Size) -> Iterator[Plot]:
     pilots = made("mean", size, of="system", low=1, high=5, interval=["annotator", "independent"])
     alpha = made("alpha", size, low=-0.1, high=0.9, resample=["dialogue", "item"])
     alpha = alpha[alpha["label"] == "quality"].drop_duplicates(["group", "resample"])
-    tasks = ["uninterpretable", "antisocial", "personal_information", "empathy"]
-    passed = made("screening_pass_rate", size, by="rule", of="tried", tries="any", task=tasks) if False else None
     results = collect(
         made("coverage", size, odd=False, kind="human", times=[1, 2]),
         shares.assign(estimate=shares["estimate"] / total),
@@ -186,7 +183,7 @@ def of_validity(size: Size) -> Iterator[Plot]:
     for target in targets:
         yield from flat(validity.correlations(results, names, target))
     yield from flat(validity.fits(results, names), validity.paths(models, names), validity.compared(models, names))
-    rng, keys = np.random.default_rng(3), pd.DataFrame(size.keys(), columns=["method", "label"])
+    rng, keys = np.random.default_rng(3), pd.DataFrame(size.methods_and_labels(), columns=["method", "label"])
     applied = {"agreement": 0.4, "importance": 0.0, "sensitivity": 1.0, "distinctness": 0.5}
     for criterion in [*applied, "cost"]:
         keys[criterion] = rng.uniform(0, 1, len(keys)).round(2)

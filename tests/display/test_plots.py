@@ -274,12 +274,16 @@ def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_
 
 def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
     study = SimpleNamespace(
-        systems={"s2": "Two"}, groups={"g": SimpleNamespace(title="")}, label_list=lambda: LABEL_SETS["abc_eval"]
+        systems={"s2": "Two"},
+        groups={"g": SimpleNamespace(title="")},
+        label_list=lambda: LABEL_SETS["abc_eval"],
+        bootstrap=SimpleNamespace(confidence=0.9),
     )
     frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})
     made = display_names(study, frame, metric={"bleu": "BLEU"})
     assert list(made.titles["system"].items()) == [("s2", "Two"), ("s1", "s1"), ("s9", "s9")]
     assert list(made.titles["group"]) == ["g", "h"]
+    assert made.ci == "90% CI"
     assert made.name("metric", "bleu") == "BLEU"
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
@@ -346,9 +350,17 @@ def many(n):
     return DisplayNames({}, {"method": {}, "group": {}, "system": {f"s{i}": f"S{i}" for i in range(n)}})
 
 
-def test_colours_do_not_repeat_and_many_systems_are_neutral():
-    assert len({many(8).color("system", f"s{i}") for i in range(8)}) == 8
-    assert {many(60).color("system", f"s{i}") for i in range(60)} == {NEUTRAL[0]}
+def test_colours_do_not_repeat_and_systems_beyond_the_palette_are_neutral():
+    assert len({many(60).color("system", f"s{i}") for i in range(8)}) == 8
+    assert {many(60).color("system", f"s{i}") for i in range(8, 60)} == {NEUTRAL[0]}
+
+
+def test_another_order_of_systems_keeps_their_colours():
+    names = many(5).in_order("system", ["s3", "s1"])
+    assert list(names.titles["system"]) == ["s3", "s1", "s0", "s2", "s4"]
+    assert all(names.color("system", f"s{i}") == many(5).color("system", f"s{i}") for i in range(5))
+    again = names.in_order("system", ["s4"])
+    assert again.color("system", "s4") == many(5).color("system", "s4")
 
 
 def test_a_method_has_one_colour_whatever_else_is_in_the_figure(abc):

@@ -19,13 +19,16 @@ from matplotlib.figure import Figure
 
 from helpers.display.names import MARKERS, NEUTRAL, DisplayNames
 from helpers.display.plots import HOLLOW, heatmap
-from helpers.display.style import INK, PAGE, handle, legend_columns, legend_of, subplots, tips
+from helpers.display.style import PAGE, handle, legend_columns, legend_of, subplots, tips
 from helpers.display.text import told
 
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
 #: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
 TALLEST, AROUND = 9.0, 1.25
+#: columns along x: the estimate, and ends of intervals
+ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
+REFERENCE = "#8A8A8A"
 Paint = Callable[[Axes, pd.DataFrame, str, str], None]
 
 
@@ -37,8 +40,10 @@ def grid_figure(
     xlabel: str = "",
     columns: int = 4,
     reference: float | None = None,
+    named: str = "",
     percent: bool = False,
     sharex: bool = False,
+    cut: bool = False,
     keys: Sequence[mpl.lines.Line2D] = (),
     styles: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> Figure:
@@ -46,14 +51,20 @@ def grid_figure(
 
     rows : panel, block, hue, and what `paint` needs. paint : draws the rows of one hue, which have a column `y`, in a
     colour with a marker. names : whose colours the systems, groups and methods have that are a hue; other hues, and
-    all without it, are grey. columns : panels beside each other. reference : where a line is drawn. percent : whether x
-    is a share. sharex : one axis for all panels. keys : further entries of the legend. styles : colour and marker of
-    hues that have a meaning of their own, such as passed and failed.
+    all without it, are grey. columns : panels beside each other. reference : where a line is drawn, and `named` what
+    the legend calls it. percent : whether x is a share. sharex : one axis for all panels. cut : whether intervals that
+    are much longer than the others end in an arrow, for the others to be seen. keys : further entries of the legend.
+    styles : colour and marker of hues that have a meaning of their own, such as passed and failed.
     Panels with the same blocks share their names, and may stand closer.
     """
     blocks = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
     shared = all(b == blocks[0] for b in blocks)
-    placed = place(rows, aligned=shared)
+    placed = place(rows, aligned=shared).reset_index(drop=True)
+    lower, upper = _limits(placed, reference, sharex) if cut else (None, None)
+    if cut:
+        placed, keys = _cut(placed, lower, upper), [*keys, *_cut_key(placed, lower, upper)]
+    if named:
+        keys = [*keys, handle(named, REFERENCE, "", linewidth=0.9)]
     panels = dict(list(placed.groupby("panel", sort=False)))
     n = min(columns if shared else 2, len(panels))
     heights = _heights([part["bottom"].max() + ROW / 2 for part in panels.values()], n)
@@ -63,7 +74,8 @@ def grid_figure(
     styles = hue_styles(hues, names) | dict(styles)
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
-    headings = [fill(panel, int(width / n / 0.095)) for panel in panels]
+    room = (width - 0.07 * max(len(b) for part in blocks for b in part)) / n if shared else width / n - 1
+    headings = [fill(panel, max(int(room / 0.088), 12)) for panel in panels]
     inner = 0.16 * (len(heights) - 1) if sharex else 0  # numbers below panels that have others below them
     inner += 0.14 * sum(_heights([heading.count("\n") for heading in headings], n))
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
@@ -72,6 +84,8 @@ def grid_figure(
         for hue, own in part.groupby("hue", sort=False):
             paint(ax, own, *styles[hue])
         _tell(ax, part, percent=percent)
+        if cut:
+            _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
         _axis(ax, reference, percent, n)
         ax.set_title(headings[k])
@@ -95,9 +109,64 @@ def _tell(ax: Axes, part: pd.DataFrame, *, percent: bool) -> None:
     ends = part[[c for c in ("estimate", "ci_low", "ci_high") if c in part]].astype(float).agg(["min", "max"], axis=1)
     said = [
         told(", ".join(str(row[c]) for c in ("hue", "block", "panel") if row[c]), row, percents=percent)
-        for row in part.to_dict("records")
+        for row in _uncut(part).to_dict("records")
     ]
     tips(ax, said, ends["min"], part["y"] - 0.4 * ROW, x_to=ends["max"], y_to=part["y"] + 0.4 * ROW)
+
+
+def _uncut(part: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the intervals they had before any were cut."""
+    return part.assign(ci_low=part["told_low"], ci_high=part["told_high"]) if "told_low" in part else part
+
+
+def _limits(placed: pd.DataFrame, reference: float | None, sharex: bool) -> tuple[pd.Series, pd.Series]:
+    """Ends of the x axis for each row: all estimates, and the interval ends of nine rows of ten; all ends where that
+    would not save half of the axis."""
+    lower, upper = (pd.Series(np.nan, placed.index) for _ in range(2))
+    for _, part in placed.groupby(np.zeros(len(placed)) if sharex else placed["panel"].to_numpy(), sort=False):
+        ends = part[[c for c in ENDS if c in part]].to_numpy(float)
+        known = ends[np.isfinite(ends)]
+        must = [*part["estimate"].dropna(), *([] if reference is None else [reference])]
+        low, high = (min(known), max(known)) if known.size else (0.0, 1.0)
+        if np.isfinite(ends).any():
+            most = pd.DataFrame(ends).agg(["min", "max"], axis=1).dropna()
+            usual = min(*must, most["min"].quantile(0.1)), max(*must, most["max"].quantile(0.9))
+            low, high = usual if (high - low) > 2 * (usual[1] - usual[0]) else (min(*must, low), max(*must, high))
+        room = 0.03 * (high - low) or 0.5
+        lower[part.index], upper[part.index] = low - room, high + room
+    return lower, upper
+
+
+def _cut(placed: pd.DataFrame, lower: pd.Series, upper: pd.Series) -> pd.DataFrame:
+    """Interval ends within the limits, and `beyond`: −1, 1 or 2 where the lower, the upper or both are cut."""
+    ends = [c for c in ENDS[1:] if c in placed]
+    below, above = (placed[ends].lt(lower, axis=0)).any(axis=1), (placed[ends].gt(upper, axis=0)).any(axis=1)
+    inside = placed[ends].clip(lower, upper, axis=0)
+    told_ends = placed[["ci_low", "ci_high"]].set_axis(["told_low", "told_high"], axis=1)
+    return placed.assign(**inside, below=below, above=above).join(told_ends)
+
+
+def _cut_key(placed: pd.DataFrame, lower: pd.Series, upper: pd.Series) -> list[mpl.lines.Line2D]:
+    ends = placed[[c for c in ENDS[1:] if c in placed]]
+    cut = ends.lt(lower, axis=0).any(axis=None) or ends.gt(upper, axis=0).any(axis=None)
+    return [handle("continues beyond the axis", "#555555", ">", linewidth=1.2)] if cut else []
+
+
+def _arrows(ax: Axes, part: pd.DataFrame, low: float, high: float) -> None:
+    ax.set_xlim(low, high)
+    for side, x, marker in (("below", low, "<"), ("above", high, ">")):
+        rows = part[part[side]]
+        ax.plot(
+            [x] * len(rows),
+            rows["y"],
+            marker,
+            color="#555555",
+            markersize=3.5,
+            clip_on=False,
+            zorder=3,
+            linestyle="",
+            in_layout=False,
+        )
 
 
 def _heights(sizes: Sequence[float], n: int) -> list[float]:
@@ -171,7 +240,7 @@ def _blocks(ax: Axes, part: pd.DataFrame, height: float, *, named: bool) -> None
 
 def _axis(ax: Axes, reference: float | None, percent: bool, panels: int) -> None:
     if reference is not None:
-        ax.axvline(reference, color="#BBBBBB", linewidth=0.8, zorder=-1)
+        ax.axvline(reference, color=REFERENCE, linewidth=0.9, zorder=1)
     ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(4 if panels > 2 else 6, steps=[1, 2, 2.5, 5, 10]))
     if percent:
         ax.xaxis.set_major_formatter(lambda x, _: f"{round(100 * x, 6):g}%")
@@ -196,16 +265,17 @@ def intervals(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 
 def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
-    """Shares won as bars, shares tied as lighter ones behind; the intervals are those of the share won.
+    """Shares won as bars, shares tied as lighter ones beside; below them the share won as a point with its intervals.
 
     rows : y, estimate (won), tie, ci_low, ci_high, and light_low, light_high where there is a second interval.
     """
     y, won = rows["y"].to_numpy(), rows["estimate"].to_numpy(float)
-    ax.barh(y, won, 0.8 * ROW, color=color)
-    ax.barh(y, rows["tie"], 0.8 * ROW, left=won, color=color, alpha=0.3)
-    ax.hlines(y, rows["ci_low"], rows["ci_high"], color=INK, linewidth=1.1)
+    ax.barh(y - 0.2 * ROW, won, 0.45 * ROW, color=color, alpha=0.75)
+    ax.barh(y - 0.2 * ROW, rows["tie"], 0.45 * ROW, left=won, color=color, alpha=0.25)
+    ax.hlines(y + 0.22 * ROW, rows["ci_low"], rows["ci_high"], color=color, linewidth=1.3)
+    ax.plot(won, y + 0.22 * ROW, marker, color=color, markersize=2.6, linestyle="")
     if "light_low" in rows:
-        ax.hlines(y + 0.25 * ROW, rows["light_low"], rows["light_high"], color=INK, linewidth=0.5)
+        ax.hlines(y + 0.38 * ROW, rows["light_low"], rows["light_high"], color=color, linewidth=0.7, alpha=0.7)
 
 
 def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
@@ -221,7 +291,8 @@ def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.
 
 def share_keys(thick: str, thin: str) -> list[mpl.lines.Line2D]:
     """The same for `shares`."""
-    return [handle(thick, INK, "", linewidth=1.1), handle(thin, INK, "", linewidth=0.5)]
+    bars = [mpl.patches.Patch(color="#555555", alpha=a, label=t) for a, t in ((0.75, "won"), (0.25, "tied"))]
+    return [*bars, handle(thick, "#555555", "o", linewidth=1.3), handle(thin, "#555555", "", linewidth=0.7)]
 
 
 def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str = "") -> Figure:
@@ -233,8 +304,14 @@ def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str
     wide = max(values.shape[1] for values, _ in parts.values())
     n = 1 if wide > 4 else min(2, len(parts))
     heights = _heights([len(values) for values, _ in parts.values()], n)
-    size = {"width": PAGE if n > 1 or wide > 4 else 4.6, "height": 0.19 * sum(heights) + 0.4 * len(heights) + 1.5}
+    if wide > 8:  # no room for an interval beside its rank
+        parts = {
+            title: (values, texts.map(lambda t: t.replace(" [", "\n["))) for title, (values, texts) in parts.items()
+        }
+    row = 0.19 if wide <= 8 else 0.3
+    size = {"width": PAGE if n > 1 or wide > 4 else 4.6, "height": row * sum(heights) + 0.4 * len(heights) + 1.5}
     fig, axes = subplots(len(heights), n, squeeze=False, gridspec_kw={"height_ratios": heights}, **size)
+    longest = max(len(str(row)) for values, _ in parts.values() for row in values.index)
     shown = list(parts.items())
     for k, (ax, (title, (values, texts))) in enumerate(zip(axes.flat, shown, strict=False)):
         heatmap(values, ax, texts=texts, vmin=0, vmax=1)
@@ -246,7 +323,7 @@ def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str
         rows = [] if left is not None and list(left.index) == list(values.index) else list(values.index)
         ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
         ax.set_ylim(heights[k // n], 0)  # the same height for a row in all panels of a line
-        ax.set_title(fill(title, int(size["width"] / n / 0.095)))
+        ax.set_title(fill(title, max(int((size["width"] - 0.07 * longest) / n / 0.09), 16)))
     for ax in axes.flat[len(parts) :]:
         ax.axis("off")
     bar = fig.colorbar(

@@ -8,8 +8,8 @@ colour vision (Machado et al. 2009), across palettes for the usual one. Markers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -38,10 +38,26 @@ class DisplayNames:
 
     labels : (method, label) -> Label, in the order of figures.
     titles : kind (`method`, `group`, `system`, …) -> id -> display name, in the order of figures.
+    colored : kind -> ids in the order in which they have their colours, where figures have another order.
+    confidence : of the study's intervals.
     """
 
     labels: dict[tuple[str, str], Label]
     titles: dict[str, dict[str, str]]
+    colored: dict[str, list[str]] = field(default_factory=dict)
+    confidence: float = 0.95
+
+    @property
+    def ci(self) -> str:
+        """What figures and captions call an interval: `95% CI`."""
+        return f"{100 * self.confidence:g}% CI"
+
+    def in_order(self, kind: str, keys: Iterable[str]) -> DisplayNames:
+        """The same names with these first, and every colour as it is."""
+        titles = self.titles[kind]
+        first = {key: titles.get(key, key) for key in keys}
+        colored = {kind: self.colored.get(kind, list(titles))}
+        return replace(self, titles=self.titles | {kind: first | titles}, colored=self.colored | colored)
 
     def name(self, kind: str, key: str, method: str | None = None) -> str:
         """Display name of a method, group, system or (with its method) label; the id where no name is given."""
@@ -56,23 +72,18 @@ class DisplayNames:
         return keys.index(key) if key in keys else len(keys)
 
     def color(self, kind: str, key: str) -> str:
-        """The colour of a system, group or method in all figures; kinds without a palette have that of methods.
-
-        More systems than there are colours are all neutral: figures name them directly. Of other kinds those beyond
-        the palette are neutral.
-        """
+        """The colour of a system, group or method in all figures; neutral beyond the palette, where figures name what
+        they show directly. Kinds without a palette have that of methods."""
         palette, place = PALETTES.get(kind, METHOD_COLORS), self._place(kind, key)
-        crowded = kind == "system" and len(self.titles["system"]) > len(palette)
-        return NEUTRAL[0] if crowded or place >= len(palette) else palette[place]
+        return palette[place] if place < len(palette) else NEUTRAL[0]
 
     def marker(self, kind: str, key: str) -> str:
         return MARKERS[self._place(kind, key) % len(MARKERS)]
 
     def _place(self, kind: str, key: str) -> int:
-        """Position among what the study has: of methods those with labels come first."""
-        if kind != "method":
-            return self.position(kind, key)
-        keys = list(dict.fromkeys([m for m, _ in self.labels] + list(self.titles["method"])))
+        """Place in the palette; of methods those with labels come first."""
+        labelled = [m for m, _ in self.labels] if kind == "method" else []
+        keys = list(dict.fromkeys([*labelled, *self.colored.get(kind, self.titles[kind])]))
         return keys.index(key) if key in keys else len(keys)
 
     def styles(self) -> dict[str, tuple[str, str]]:
@@ -154,4 +165,5 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
         "group": declared_and_found({k: g.title or k for k, g in study.groups.items()}, "group"),
         "system": declared_and_found(dict(study.systems), "system", "system_b"),
     }
-    return DisplayNames({(label.method, label.id): label for label in study.label_list()}, titles | kinds)
+    labels = {(label.method, label.id): label for label in study.label_list()}
+    return DisplayNames(labels, titles | kinds, confidence=study.bootstrap.confidence)

@@ -66,6 +66,12 @@ def told(name: str, row: Mapping[str, Any], decimals: int = 2, *, percents: bool
     return f"{name}: {value}{unit if pd.notna(ends[0]) else ''}" + (f", n = {int(n):,}" if pd.notna(n) else "")
 
 
+def counted(values: Iterable[float], of: str) -> str:
+    """`n = 405 turns`, `n = 42 to 50 dialogues`; empty where nothing is known. of : what is counted, in the plural."""
+    known = [int(v) for v in values if pd.notna(v)]
+    return f"n = {span([min(known), max(known)], 0)} {of}" if known else ""
+
+
 def plain(text: object) -> str:
     """Text from a data file, escaped for Markdown and HTML."""
     return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", escape(" ".join(str(text).split()), quote=False))
