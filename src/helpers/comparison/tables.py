@@ -36,7 +36,7 @@ def over(rows: pd.DataFrame) -> str:
 def _first(rows: pd.DataFrame, found: Comparison, names: DisplayNames) -> pd.DataFrame:
     """Scores (where there are two kinds) and labels."""
     out = pd.DataFrame({"Label": [label_name(row, names) for row in rows.to_dict("records")]}, index=rows.index)
-    if found.labels["scores"].nunique() > 1:
+    if len(set(found.labels["scores"])) > 1:
         out.insert(0, "Scores", rows["scores"].map(SCORES))
     return out
 

@@ -26,3 +26,8 @@ def chosen(shown: int, total: int, which: str) -> str:
     """What is left out: `Shown are the 20 of 60 systems with the highest means; the table lists all.`; empty where
     nothing is."""
     return f"Shown are the {number(shown)} of {number(total)} {which}; the table lists all." if shown < total else ""
+
+
+def joined(*sentences: str) -> str:
+    """Sentences with a space between them, without those that are empty."""
+    return " ".join(s for s in sentences if s)

@@ -7,8 +7,9 @@ block a system (`performance.arrange`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
+from types import MappingProxyType
 
 import matplotlib as mpl
 import numpy as np
@@ -24,7 +25,7 @@ from helpers.display.text import told
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
 #: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
-TALLEST, AROUND = 9.0, 1.4
+TALLEST, AROUND = 9.0, 1.25
 #: columns along x: the estimate, and ends of intervals
 ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
 REFERENCE = "#8A8A8A"
@@ -44,6 +45,7 @@ def grid_figure(
     sharex: bool = False,
     cut: bool = False,
     keys: Sequence[mpl.lines.Line2D] = (),
+    styles: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> Figure:
     """Panels side by side, each with its blocks from top to bottom and in them a row for each hue.
 
@@ -52,6 +54,7 @@ def grid_figure(
     all without it, are grey. columns : panels beside each other. reference : where a line is drawn, and `named` what
     the legend calls it. percent : whether x is a share. sharex : one axis for all panels. cut : whether intervals that
     are much longer than the others end in an arrow, for the others to be seen. keys : further entries of the legend.
+    styles : colour and marker of hues that have a meaning of their own, such as passed and failed.
     Panels with the same blocks share their names, and may stand closer.
     """
     blocks = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
@@ -68,14 +71,16 @@ def grid_figure(
     each = 1.6 if n > 2 else 2.9
     width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in blocks for b in part) + each * n + 0.3))
     hues = list(dict.fromkeys(rows["hue"]))
-    styles = hue_styles(hues, names)
+    styles = hue_styles(hues, names) | dict(styles)
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
+    room = (width - 0.07 * max(len(b) for part in blocks for b in part)) / n if shared else width / n - 1
+    headings = [fill(panel, max(int(room / 0.088), 12)) for panel in panels]
     inner = 0.16 * (len(heights) - 1) if sharex else 0  # numbers below panels that have others below them
+    inner += 0.14 * sum(_heights([heading.count("\n") for heading in headings], n))
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
     fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
-    room = (width - 0.07 * max(len(b) for part in blocks for b in part)) / n if shared else width / n - 1
-    for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
+    for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
         for hue, own in part.groupby("hue", sort=False):
             paint(ax, own, *styles[hue])
         _tell(ax, part, percent=percent)
@@ -83,7 +88,7 @@ def grid_figure(
             _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
         _axis(ax, reference, percent, n)
-        ax.set_title(fill(panel, max(int(room / 0.088), 12)))
+        ax.set_title(headings[k])
         ax.tick_params(labelbottom=True)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
@@ -212,8 +217,9 @@ def pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[tuple[str, pd.DataFr
     found = []
     for part in parts:
         own = rows[rows["block"].isin(part)]
-        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52
         panels = list(dict.fromkeys(own["panel"]))
+        heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
+        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
         per_page = columns * max(1, int((TALLEST - AROUND + 0.52) / line))
         even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
         even = -(-even // columns) * columns
@@ -274,7 +280,7 @@ def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
     """Entries of a legend that say what the intervals of `intervals` are, and what a hollow marker is."""
-    keys = [handle(thick, "#555555", "o", linewidth=1.7)]
+    keys = [handle(thick, "#555555", "", linewidth=1.7)]
     if thin:
         keys.append(handle(thin, "#555555", "", linewidth=0.8, alpha=0.7))
     if rows["ci_kind"].isin(HOLLOW).any():
