@@ -120,8 +120,8 @@ def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
     for suffix, part in _by_corpus(win_rates(results, data, names)):
         few, note = _most_different(part, "Pair", MOST_PAIRS, "pairs of systems")
         keys = interval_keys("95% CI over conversations", None, few)
-        keys.append(handle("both equal", "#BBBBBB", "", linewidth=0.8))
         options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
+        options["named"] = "both equal"
         caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
         caption += f" technique (rows). {captions.intervals('conversations', few['n_clusters'])}"
         exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
