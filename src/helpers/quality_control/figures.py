@@ -125,7 +125,7 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
 def _by_run(
     rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, said: tuple[str, str], caption: str
 ) -> Plot | None:
-    """Estimates with intervals, a block per system (`block`) and a mark per run. said : what is drawn, and what 0 is."""
+    """Estimates with intervals, a row per system (`block`) and a mark per run. said : what is drawn, and what 0 is."""
     what, line = said
     if rows.empty:
         return None
@@ -213,8 +213,8 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
 
 
 def _panels(crowd: Crowd, n_rows: int, below: int = 12) -> tuple[Figure, np.ndarray]:
-    """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the longest
-    name of a column."""
+    """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the
+    longest name of a column."""
     n = len(crowd.corpora)
     height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
@@ -245,11 +245,9 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
     medians = where(frame, control="with", pairs="all").groupby("workers")["r"].median()
     told = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
     alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
-    caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of workers"
+    caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
     sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
-    caption += (
-        f" who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and without"
-    )
+    caption += f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and without"
     caption += " the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
     return Plot(fig, "pairs", alt.replace("-", "−"), caption)
 
@@ -270,7 +268,9 @@ def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
             ax.spines["left"].set_visible(False)
         _legend(fig)
         alt = f"Densities of characters and words per conversation and input in {crowd.title(corpus)}, workers who"
-        caption = f"Lines: distributions of the lengths of what workers wrote in {crowd.title(corpus)}, for workers who passed"
+        caption = (
+            f"Lines: distributions of the lengths of what workers wrote in {crowd.title(corpus)}, for those who passed"
+        )
         sizes = here.groupby(["of", "passed"]).size()
         caption += (
             f" and failed quality control ({captions.sample(sizes, 'texts each')}), up to the 99th percentile. Dashed"

@@ -81,8 +81,10 @@ def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> 
 def _lines(
     rows: pd.DataFrame, names: DisplayNames, xlabel: str, ylabel: str, reference: tuple[float, str] | None
 ) -> Figure:
-    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`. reference
-    : where a line is drawn, and what it is."""
+    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`.
+
+    reference : where a line is drawn, and what it is.
+    """
     panels, hues = (list(rows[c].unique()) for c in ("panel", "hue"))
     n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
     lines = -(-len(panels) // n)
