@@ -169,5 +169,7 @@ def _heatmap(values: pd.DataFrame, title: str) -> Figure:
     fig, ax = subplots(width=size, height=size * 0.86)
     scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
     heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label)
+    turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
     ax.set_title(title)
     return fig
