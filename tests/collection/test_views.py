@@ -97,8 +97,8 @@ def test_collection_is_reported_with_the_busiest_and_the_slowest():
 def test_runs_of_one_method_are_named_by_their_corpus():
     results = collect([*cost(4, corpus="free_run1"), *cost(6, corpus="free_run2")])
     said = text(findings.collection(marks(4), results, NAMES, Costs()))
-    assert "Behaviour, free run1, 4.0" in said
-    assert "Behaviour, free run2, 6.0" in said
+    assert "Behaviour, Free run 1, 4.0" in said
+    assert "Behaviour, Free run 2, 6.0" in said
     assert "Slowest" not in said
 
 
@@ -150,7 +150,7 @@ def test_rows_are_named_by_what_differs():
     groups = rows.assign(method="behavior", group=["g", "h"])
     assert list(tables.row_titles(groups, NAMES, columns)) == ["Group G", "Group H"]
     both = pd.concat([rows, rows.assign(corpus="run_2")])
-    assert list(tables.row_titles(both, NAMES, columns))[-1] == "Behaviour, run 2"
+    assert list(tables.row_titles(both, NAMES, columns))[-1] == "Behaviour, Run 2"
 
 
 def test_kinds_of_annotators_have_the_names_of_their_groups():

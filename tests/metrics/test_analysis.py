@@ -38,7 +38,7 @@ def analysed():
 
 @pytest.fixture(scope="module")
 def main(analysed):
-    return analysis.data_sets(analysed[-1], NAMES.titles["method"])["Main"]
+    return analysis.data_sets(analysed[-1], NAMES.titles)["Main"]
 
 
 def test_every_result_is_there_once(analysed):
@@ -131,7 +131,7 @@ def test_data_sets_are_named_by_what_distinguishes_them(analysed):
 
     def names(*pairs):
         parts = [rows.head(1).assign(corpus=corpus, method=method) for corpus, method in pairs]
-        return list(analysis.data_sets(Results(correlation=pd.concat(parts)), {"a": "A", "b": "B"}))
+        return list(analysis.data_sets(Results(correlation=pd.concat(parts)), {"method": {"a": "A", "b": "B"}}))
 
     assert names(("main", "a")) == ["A"]
     assert names(("main", "a"), ("main", "b")) == ["A", "B"]
@@ -152,7 +152,7 @@ def test_tables_hold_the_results(analysed, main):
     assert rows[["best", "against"]].to_numpy().tolist() == [["m", "n"]]
     tested = main.select("correlation_difference", over="label")
     assert rows[["estimate", "p_adjusted"]].iloc[0].tolist() == tested[["estimate", "p_adjusted"]].iloc[0].tolist()
-    other = tables.best_against_others(analysis.data_sets(found, NAMES.titles["method"])["Other"])
+    other = tables.best_against_others(analysis.data_sets(found, NAMES.titles)["Other"])
     assert other[["best", "against"]].to_numpy().tolist() == [["n", "m"]]
     assert other["estimate"].iloc[0] == pytest.approx(rows["estimate"].iloc[0])  # scores and order are both reversed
     raters = tables.raters(found, NAMES).frame
@@ -262,7 +262,7 @@ def test_another_file_in_the_usr_format_runs_with_a_yaml_alone(tmp_path):
     stored = fold(found, study=study.key, notebook="09")
     assert (stored[stored["estimate"].isna()]["note"].str.len() > 0).all()
     names = display_names(study, annotations, metric=analysis.metric_titles(found, {}, {}))
-    assert list(analysis.data_sets(found, names.titles["method"])) == ["Letters"]
+    assert list(analysis.data_sets(found, names.titles)) == ["Letters"]
     assert next(findings.findings(found, names, confidence=0.95)).text.startswith("**")
 
 

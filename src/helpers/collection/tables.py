@@ -39,8 +39,7 @@ def row_titles(
     rows: pd.DataFrame, names: DisplayNames, columns: Iterable[str], always: Collection[str] = ()
 ) -> pd.Series:
     """Names of rows: those of the `columns` (ids) that differ between rows or are in `always`; else the method."""
-    shown = {c: rows[c] if c == "corpus" else rows[c].map(lambda key, c=c: names.name(c, key)) for c in columns}
-    shown |= {"corpus": shown["corpus"].str.replace("_", " ")} if "corpus" in shown else {}
+    shown = {c: rows[c].map(lambda key, c=c: names.name(c, key)) for c in columns}
     named = [c for c in shown if c in always or len(set(rows[c])) > 1] or ["method"]
     return pd.DataFrame({c: shown[c].astype(object) for c in named}).agg(", ".join, axis=1)
 

@@ -19,7 +19,7 @@ _PHRASES = Phrases(__package__)
 
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
-    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles["method"]).items()]
+    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
     found = [s for s in sets if s["n"]]
     leaders = {s["metric"][-1] for s in found}
     yield Prose(_PHRASES.say("headline", sets=found, leader=found[0]["best"] if len(leaders) == 1 else None))
@@ -53,7 +53,7 @@ def control(results: Results, names: DisplayNames) -> Prose:
 def systems(results: Results, names: DisplayNames) -> Prose:
     """The metric whose system means correlate most with the overall score, in each data set with enough systems."""
     best = []
-    for name, part in data_sets(results, names.titles["method"]).items():
+    for name, part in data_sets(results, names.titles).items():
         rows = part.select("overall_correlation", coefficient="pearson")
         rows = rows[rows["ci_low"].notna()].sort_values("estimate", ascending=False, kind="stable")
         if len(rows):

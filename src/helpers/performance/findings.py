@@ -14,6 +14,7 @@ from helpers.performance.analysis import OTHER_INTERVALS, every_interval, of_win
 from helpers.performance.figures import CROWDED, part_names
 from helpers.performance.rates import with_people
 from helpers.performance.tables import pick_changes
+from helpers.published.comparison import places
 from helpers.stats.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
 from helpers.study.labels import METHODS
 from helpers.study.results import Results, where
@@ -111,10 +112,11 @@ def _roots(rows: pd.DataFrame, names: DisplayNames, method: str) -> dict:
     return facts | {"n": int(rows["n_clusters"].median()), "low": low, "median": median, "high": high}
 
 
-def printed(cells: pd.DataFrame) -> Prose:
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Prose:
     """How many printed numbers lie in our intervals, and which do not. cells : `tables.printed_rates`."""
     read = cells["reading"].value_counts()
-    outside = [f"{c.row} ({c.column})".replace("_", " ") for c in cells[cells["reading"] == "outside"].itertuples()]
+    place = places(cells[cells["reading"] == "outside"], names)
+    outside = [f"{p.Row} ({p.Column})" for p in place.itertuples()]
     bounds = {
         k: int(read.get(v, 0)) for k, v in {"n_hold": "holds", "n_open": "open", "n_not": "does not hold"}.items()
     }

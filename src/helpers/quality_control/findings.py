@@ -124,7 +124,7 @@ def conclusions(results: Results, crowd: Crowd) -> Prose:
 
 
 def lists(results: Results, crowd: Crowd) -> Prose:
-    """For how many workers the rule gives the verdicts that the data carry."""
+    """For how many workers the rule gives the verdicts that the data carry, if they carry any."""
     said = []
     for name, part in results["verdict_agreement"].groupby("list", sort=False):
         same = int((crowd.workers["passed"] == crowd.workers[name]).sum())
