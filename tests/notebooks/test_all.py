@@ -4,7 +4,8 @@ results, figures, tables, pages. Nothing here looks into a cell.
 small : simulated, like `demo`.  odd : a hand-made ABC-Eval project of two dialogues that uses every part of the format.
 abc_eval : `params/abc_eval.yaml` as it stands, on a project of sixty dialogues with oddities strewn over it.  wide :
 twelve rows, and the YAML of the README.  crowd : a long table of two runs, with a control system, two groups of
-workers, texts and scores of metrics; no id in it is a word, and all have display names.  judged : marks by people, a language model and classifiers.
+workers, texts and scores of metrics; no id in it is a word, and all have display names.  judged : marks by people, a
+language model and classifiers.
 """
 
 import contextlib

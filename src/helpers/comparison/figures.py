@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from helpers.comparison.analysis import RUNS, STANDARDISED, Comparison
-from helpers.comparison.tables import label_name, over
+from helpers.comparison.tables import label_name, ordered, over
 from helpers.display.grid_plots import grid_figure, interval_keys, intervals
 from helpers.display.names import COLORS, DisplayNames
 from helpers.display.style import INK, PAGE, handle, legend_of, subplots
@@ -28,7 +28,7 @@ def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
         page = labels.iloc[first : first + PANELS]
         columns = min(4 if len(page) > 4 else len(page), len(page))
         rows = -(-len(page) // columns)
-        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.95 * rows + 0.9}
+        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.8 * rows + 0.8}
         fig, axes = subplots(rows, columns, squeeze=False, **size)
         for ax, row in zip(axes.flat, page.to_dict("records"), strict=False):
             _panel(ax, _wide(found, row), names, few)
@@ -83,9 +83,8 @@ def _wide(found: Comparison, row: dict) -> pd.DataFrame:
 
 def _deciding(found: Comparison) -> pd.DataFrame:
     """Labels of the scores that decide, their mean first."""
-    rows = found.labels[found.labels["scores"] == found.primary]
-    mean = rows["label"] == "overall"
-    return pd.concat([rows[mean], rows[~mean]])
+    rows = ordered(found)
+    return rows[rows["scores"] == found.primary]
 
 
 def means(found: Comparison, names: DisplayNames) -> Iterator[Plot]:

@@ -70,8 +70,8 @@ def terminal(found: Comparison, names: DisplayNames) -> str:
         over = tables.over(found.labels[found.labels["scores"] == found.primary])
         lines += [f"A: {found.a.title}; B: {found.b.title}; CIs over {over}; CV* in percent, of raw scores", ""]
     only = tables.missing(found, names).frame
-    for (what, side), rows in only.groupby(["What", "Only in"], sort=False):
-        lines.append(f"only in {side}: {what.lower()} {', '.join(rows['Name'])}")
+    for (what, side), rows in only.groupby(["What", "In"], sort=False):
+        lines.append(f"not compared: {what.lower()} in {side}: {', '.join(rows['Name'])}")
     if len(found.settings):
         lines.append(f"differ: {', '.join(found.settings['what'].head(8))}" + (" …" if len(found.settings) > 8 else ""))
     return "\n".join(lines)
@@ -81,7 +81,8 @@ def _lines(found: Comparison, names: DisplayNames) -> Iterator[list[str]]:
     """Cells of the table on the terminal."""
     yield ["label", "r", "same order", "both/opposite", "only A/B", "CV*", "verdict"]
     spread = found.labels[found.labels["scores"] == RAW].set_index(["method", "label"])["cv"]
-    for row in found.labels[found.labels["scores"] == found.primary].to_dict("records"):
+    rows = tables.ordered(found)
+    for row in rows[rows["scores"] == found.primary].to_dict("records"):
         cells = [tables.label_name(row, names), interval(row["r"], row["r_low"], row["r_high"])]
         cells += [f"{row['same']} of {row['pairs']}", f"{row['same_sign']}/{row['opposite']}"]
         cells += [f"{row['only_a']}/{row['only_b']}", number(float(spread.get((row["method"], row["label"]), nan)), 1)]
@@ -112,7 +113,7 @@ def write(found: Comparison, names: DisplayNames) -> Path:
         cells += [nbf.new_markdown_cell(f"## {heading}"), _cell(run, views)]
     for name in FRAMES:
         frame: pd.DataFrame = getattr(found, name)
-        store.write_frame(frame, folder / "files" / f"{NAME}_{name}.csv")
+        store.write_frame(frame, folder / "files" / f"comparison_{name}.csv")
     files = sorted(f"files/{p.name}" for p in (folder / "files").iterdir() if p.is_file())
     page = report.Page(title, run.simulated, NAME, ())
     notebook = nbf.new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
@@ -123,9 +124,10 @@ def write(found: Comparison, names: DisplayNames) -> Path:
 
 
 def _about(found: Comparison) -> str:
-    titles = [(side.title, side.study.title) for side in (found.a, found.b)]
-    told = [title if title == study else f"{title} ({study})" for title, study in titles]
-    return f"{plain(told[0])} and {plain(told[1])}, compared over {len(found.systems)} systems."
+    a, b = (plain(side.title) for side in (found.a, found.b))
+    studies = [plain(side.study.title) for side in (found.a, found.b)]
+    of = f" of *{studies[0]}*" if studies[0] == studies[1] else ""
+    return f"{a} and {b}{of}: system means of {len(found.systems)} systems, label by label."
 
 
 def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:

@@ -16,7 +16,7 @@ from helpers.study.store import Run
 
 
 def views(results: Results, run: Run) -> Iterator[Table | Prose]:
-    """Printed numbers compared with those of the study, if any correspond; the numbers themselves are stored as `cells`."""
+    """Printed numbers compared with those of the study, if any correspond; the numbers are stored as `cells`."""
     cells = beside(results, run.key, run.notebook)
     if cells.empty:
         return
