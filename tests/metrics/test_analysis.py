@@ -169,8 +169,8 @@ def test_findings_give_the_largest_of_how_many(analysed, main):
     assert f"{main['reliability_ceiling']['estimate'].mean():.2f}" in texts[1]
     assert texts[2] == ""  # nothing is called length
     both = next(findings.findings(analysed[-1], NAMES, confidence=0.95)).text
-    assert "2 data sets" in both
-    assert "- Other: Weak has the largest of 2" in both
+    assert "No metric leads in both data sets" in both
+    assert "(Weak, Other)" in both
 
 
 def test_one_metric_is_the_largest_of_none(main):
@@ -185,7 +185,7 @@ def test_one_metric_is_the_largest_of_none(main):
 def test_sources_say_what_could_not_be_computed(monkeypatch):
     scores = pd.DataFrame({"metric": ["a", "length"]})
     own = pd.DataFrame({"metric": ["length"]})
-    assert "1 metric provided with the data, 1 computed" in findings.sources(scores, own, ["length"], []).text
+    assert "1 metric came with the data; 1 was computed" in findings.sources(scores, own, ["length"], []).text
     assert "no texts" in findings.sources(scores, own.iloc[:0], ["length"], []).text
     monkeypatch.setattr(findings, "not_installed", lambda asked: ["bleu"])
     text = findings.sources(scores, own, ["length", "bleu"], ["x"]).text

@@ -20,6 +20,7 @@ import pandas as pd
 import pytest
 import yaml
 from fixtures import abc_eval_project as abc_project
+from fixtures import first_page
 from fixtures import odd_abc_eval_project as odd_project
 from fixtures import project_copy as small_project
 from fixtures import yaml_studies as studies
@@ -314,7 +315,16 @@ def found_in(text, ids):
             yield f"{i}: …{text[max(0, place.start() - 50) : place.end() + 30]}…"
 
 
-CHECKS = (ended, stored, shown, private, named)
+def answered(world):
+    """The first page answers, and says what the results say."""
+    for study in world.studies:
+        html = (world.folder / "reports" / study / "index.html").read_text(encoding="utf-8")
+        results = {name[:2]: world.results(study, name) for key, name in world.ran() if key == study}
+        judged = collection.evaluated(world.frame(study))
+        yield from (f"{study}: {line}" for line in first_page.wrong(html, world.study(study), judged, results))
+
+
+CHECKS = (ended, stored, shown, private, named, answered)
 
 
 @pytest.mark.slow

@@ -20,8 +20,10 @@ _PHRASES = Phrases(__package__)
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
     sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
-    yield Prose(_PHRASES.say("headline", sets=[s for s in sets if s["n"]]))
-    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in sets if s["n"]])))
+    found = [s for s in sets if s["n"]]
+    leaders = {s["metric"][-1] for s in found}
+    yield Prose(_PHRASES.say("headline", sets=found, leader=found[0]["best"] if len(leaders) == 1 else None))
+    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in found])))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
     means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
     yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
@@ -38,7 +40,7 @@ def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpo
 
 
 def control(results: Results, names: DisplayNames) -> Prose:
-    """Who notices that the control is degraded. A metric notices it if its interval lies above .5 in every data set."""
+    """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
     found = results["above_control"]
     people, metrics = found.loc[found["label"].notna(), "estimate"], found[found["metric"].notna()]
     notice, miss = [], []

@@ -29,7 +29,9 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
     """The headline (who is first); widths of intervals; effect of the pick."""
     lines = _firsts(results["rank"], names)
     wins = pd.Series([s for line in lines for s, labels in line["firsts"] for _ in labels]).value_counts()
-    counts = {k: sum(line[k] for line in lines) for k in ("n_labels", "n_first", "n_open")}
+    counts = {k: sum(line[k] for line in lines) for k in ("n_first", "n_open")}
+    counts |= {"n_rankings": sum(line["n_labels"] for line in lines)}
+    counts |= {"n_labels": len(results["rank"][["method", "label"]].drop_duplicates()), "by": _split(results["rank"])}
     yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))
@@ -44,6 +46,12 @@ def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames
     """Which systems were judged but are not ranked."""
     present = [names.name("system", s) for s in systems if s in set(judged["system"])]
     return Prose(_PHRASES.say("unranked", systems=present))
+
+
+def _split(ranks: pd.DataFrame) -> str:
+    """What labels are ranked separately by: `group`, `part of the study`, both or nothing."""
+    heads = {"group": "evaluator group", "corpus": "part of the study"}
+    return " and ".join(head for column, head in heads.items() if len(set(ranks[column].fillna(""))) > 1)
 
 
 def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict]:

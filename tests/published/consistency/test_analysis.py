@@ -447,11 +447,11 @@ def test_views_state_what_was_found(found):
     counts = [len(firm), len(checks), len(conditional), len(found.checks), len(found.titles), len(found.cells)]
     assert numbers_in(headline) == [*counts, states["follows"], states["contradicts"], 90]
     assert by_paper.count("\n- ") == len(found.titles) - 1
-    assert tables.numbers(found).frame.columns.tolist()[2:] == [n.capitalize() for n, _ in figures.STATE_NAMES.values()]
-    above, below = figures.outcomes(found).fig.axes
-    assert sum(bar.get_width() for bar in below.patches) == len(found.cells)
+    assert tables.numbers(found).frame.columns.tolist()[2:] == [n.capitalize() for n in figures.STATE_NAMES.values()]
+    above, below, _ = figures.outcomes(found).fig.axes
+    assert sum(int(cell.get_text().replace(",", "") or 0) for cell in below.texts) == len(found.cells)
     drawn = checks["kind"].isin(list(figures.KINDS))
-    assert sum(bar.get_width() for bar in above.patches) == drawn.sum() == len(checks)
+    assert sum(int(cell.get_text() or 0) for cell in above.texts) == drawn.sum() == len(checks)
 
 
 def test_a_paper_without_fault_is_reported_so(folder):
