@@ -46,8 +46,8 @@ def ordered(found: Comparison) -> pd.DataFrame:
     place = {key: i for i, key in enumerate(found.known)}
     rows = found.labels
     order = [place.get(key, -1) for key in zip(rows["method"], rows["label"], strict=True)]
-    rows = rows.assign(last=rows["scores"] != found.primary, order=order)
-    return rows.sort_values(["last", "order"], kind="stable").drop(columns=["last", "order"])
+    rows = rows.assign(later=rows["scores"] != found.primary, place=order)
+    return rows.sort_values(["later", "place"], kind="stable").drop(columns=["later", "place"])
 
 
 def scores(found: Comparison, names: DisplayNames) -> Table:
