@@ -190,7 +190,8 @@ def test_comparisons_count_for_both_systems(tmp_path):
         yaml_studies.write(
             tmp_path,
             "title: Pairs\nmethod: pairwise_dialogue\nlabels: {better: {scale: [-1, 1]}}\n"
-            "sources: [{adapter: table, file: my.csv, layout: long, columns: {dialogue: x, annotator: x, label: x, score: x}}]\n",
+            "sources: [{adapter: table, file: my.csv, layout: long, columns: &c {dialogue: x, annotator: x, label: x, "
+            "score: x}}]\n",
             "pairs",
             my_csv="x\n1\n",
         )

@@ -96,6 +96,8 @@ def _plain(prose: Prose) -> str:
 def write(found: Comparison, names: DisplayNames) -> Path:
     """Write the page with its figures, tables and CSV files; returns its path."""
     folder = store.out_root() / "reports" / "compare" / f"{found.a.slug}_{found.b.slug}"
+    for path in (folder / "files").glob("*"):  # of an earlier comparison of the same two
+        path.unlink()
     run = ComparisonRun(found.a.study, NAME, NAME, folder=folder)
     title = f"{found.a.title} and {found.b.title}"
     question = f"# Did the repetition reproduce?\n\n{_about(found)}"
@@ -114,12 +116,14 @@ def write(found: Comparison, names: DisplayNames) -> Path:
     for name in FRAMES:
         frame: pd.DataFrame = getattr(found, name)
         store.write_frame(frame, folder / "files" / f"comparison_{name}.csv")
-    files = sorted(f"files/{p.name}" for p in (folder / "files").iterdir() if p.is_file())
+    written = sorted(p for p in (folder / "files").iterdir() if p.is_file())
+    files = [f"files/{p.name}" for p in written]
+    drawings = {p.stem: p.read_text(encoding="utf-8") for p in written if p.suffix == ".svg"}
     page = report.Page(title, run.simulated, NAME, ())
     notebook = nbf.new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     target = folder / "index.html"
     with store.atomic(target) as temporary:
-        temporary.write_text(report.notebook_page(notebook, page, title, files), encoding="utf-8")
+        temporary.write_text(report.notebook_page(notebook, page, title, files, drawings), encoding="utf-8")
     return target
 
 
