@@ -11,24 +11,26 @@ from matplotlib.axes import Axes
 from helpers.comparison.analysis import RUNS, STANDARDISED, Comparison
 from helpers.comparison.tables import label_name, ordered, over
 from helpers.display.grid_plots import grid_figure, interval_keys, intervals
-from helpers.display.names import COLORS, DisplayNames
+from helpers.display.names import NEUTRAL, DisplayNames
 from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from helpers.display.text import interval, number, span
 from helpers.display.views import Plot
 
 #: panels of a figure; more go to the next
 PANELS = 12
+#: systems that a legend can name
+FEW = 12
 
 
 def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
     """System means in the second run against those in the first, with intervals, a panel per label."""
     labels = _deciding(found)
-    few = len(found.systems) <= len(COLORS)
+    few = len(found.systems) <= FEW
     for k, first in enumerate(range(0, len(labels), PANELS)):
         page = labels.iloc[first : first + PANELS]
         columns = min(4 if len(page) > 4 else len(page), len(page))
         rows = -(-len(page) // columns)
-        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.8 * rows + 0.8}
+        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.8 * rows + (1.3 if few else 0.8)}
         fig, axes = subplots(rows, columns, squeeze=False, **size)
         for ax, row in zip(axes.flat, page.to_dict("records"), strict=False):
             wide = _wide(found, row)
@@ -70,7 +72,7 @@ def _panel(ax: Axes, wide: pd.DataFrame, names: DisplayNames, few: bool) -> None
 
 
 def _style(names: DisplayNames, system: str, few: bool) -> tuple[str, str]:
-    return names.color("system", system), names.marker("system", system) if few else "o"
+    return (names.color("system", system), names.marker("system", system)) if few else (NEUTRAL[0], "o")
 
 
 def _told(wide: pd.DataFrame, found: Comparison, names: DisplayNames) -> Iterator[str]:
