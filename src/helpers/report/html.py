@@ -231,3 +231,8 @@ def index_page(
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
     """The page of all printed numbers; content is what `published.page` gives its template."""
     return _rendered("cells.html.j2", "cells.js", page=page, heading=heading, **content)
+
+
+def text_page(page: Page, heading: str, text: str) -> str:
+    """A page of prose. text : Markdown."""
+    return _rendered("text.html.j2", page=page, heading=heading, text=text)
