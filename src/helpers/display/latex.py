@@ -16,8 +16,8 @@ import pandas as pd
 
 #: points
 TEXT_WIDTH = 455
-#: type size, its scale, and the space on either side of a column in points
-_SIZES = (("", 1.0, 6.0), (r"\small", 0.9, 5.0), (r"\footnotesize", 0.8, 4.0), (r"\scriptsize", 0.7, 3.0))
+#: type size, its scale (digits of Computer Modern), and the space on either side of a column in points
+_SIZES = (("", 1.0, 6.0), (r"\small", 0.925, 5.0), (r"\footnotesize", 0.85, 4.0), (r"\scriptsize", 0.8, 3.0))
 #: rows that fit on a page
 _PAGE = 38
 #: a text column may wrap if it is wider than this, and is then no narrower (points at full size)
@@ -65,7 +65,7 @@ _SYMBOLS = {
     "…": r"\ldots{}",
     "“": "``",
     "”": "''",
-    "„": r"\quotedblbase{}",
+    "„": ",,",
     "‘": "`",
     "’": "'",
     "•": r"\textbullet{}",
@@ -109,7 +109,7 @@ _ACCENTS = {
     "\u0323": r"\d",
     "\u0327": r"\c",
 }
-_GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER ([A-Z]+)")
+_GREEK = re.compile(r"GREEK (SMALL|CAPITAL) LETTER (FINAL SIGMA|[A-Z]+)(?: WITH .+)?")
 #: Greek letters that look like Latin ones have no command
 _LATIN = dict(ALPHA="A", BETA="B", EPSILON="E", ZETA="Z", ETA="H", IOTA="I", KAPPA="K", MU="M", NU="N", OMICRON="O",
               RHO="P", TAU="T", UPSILON="Y", CHI="X")  # fmt: skip
@@ -149,7 +149,7 @@ def width(text: str) -> float:
             return 3.4
         if c in "mwMW%@–−→×≥≤":
             return 8.4
-        return 7.2 if c.isupper() else 5.2
+        return 7.2 if c.isupper() else 5.4
 
     return sum(map(points, text))
 
@@ -209,7 +209,7 @@ def _sentences(caption: str) -> list[str]:
 
 def _column(cells: pd.DataFrame, i: int, right: bool) -> _Column:
     texts = [str(v) for v in cells.iloc[:, i]]
-    body = max(map(width, texts), default=0)
+    body = max(map(width, texts), default=0.0)
     heading = _lines(str(cells.columns[i]), max(body, 45))
     return _Column(heading, texts, right, max(body, *map(width, heading)))
 
@@ -294,7 +294,8 @@ def _height(part: list[_Column]) -> int:
 
 def _cell(text: str) -> str:
     # \\ and \midrule would take a bracket or star that follows for an argument of theirs
-    return ("{}" if text[:1] in ("[", "*") else "") + tex(text)
+    escaped = tex(text)
+    return ("{}" if escaped[:1] in ("[", "*") else "") + escaped
 
 
 def _head(part: list[_Column]) -> str:

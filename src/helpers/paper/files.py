@@ -20,8 +20,10 @@ _PHRASES = Phrases(__package__)
 #: notebooks whose tables and figures the LaTeX document shows first
 _FIRST = ("07", "03", "05", "13", "08", "10", "09", "11", "04", "06", "12", "02", "00")
 N_TABLES, N_FIGURES = 2, 2
-#: rows of a table that leave room on a page for text
-_SHORT = 24
+#: lines of a table that leave room on a page for text
+_SHORT = 36
+#: tables that come before others of a notebook
+_TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard", "label_sets")
 
 
 def write(m: Material, folder: Path, produced: Iterable[Path], headlines: Sequence[str], html: Sequence[str]) -> str:
@@ -106,9 +108,10 @@ def _number(path: Path) -> str:
     return path.name[:2]
 
 
-def _place(path: Path) -> tuple[int, str]:
-    number = _number(path)
-    return (_FIRST.index(number) if number in _FIRST else len(_FIRST), path.name)
+def _place(path: Path) -> tuple[int, int, str]:
+    number, name = _number(path), next((n for n in _TABLES if path.stem.endswith(f"_{n}")), "")
+    first = _FIRST.index(number) if number in _FIRST else len(_FIRST)
+    return first, _TABLES.index(name) if name else len(_TABLES), path.name
 
 
 def word(html: Sequence[str], path: Path) -> bool:
@@ -127,38 +130,36 @@ def word(html: Sequence[str], path: Path) -> bool:
 
 
 def document(m: Material, methods: str, results: str, tables: Sequence[Path], figures: Sequence[Path]) -> str:
-    r"""A LaTeX document of about two pages: the texts, a few tables (`\input`) and figures."""
-    shown = [
-        "\n".join(
-            [
-                r"\begin{figure}[!t]",
-                r"  \centering",
-                rf"  \includegraphics[width=\linewidth,height=0.36\textheight,keepaspectratio]{{{path.name}}}",
-                rf"  \caption{{{tex(path.stem[3:].replace('_', ' ').capitalize())} (replace this caption).}}",
-                r"\end{figure}",
-            ]
-        )
-        for path in figures
-    ]
+    r"""A LaTeX document of two to three pages: the texts, a few tables (`\input`) and figures."""
+    figure = []
+    if figures:
+        width = rf"{0.98 / len(figures):.2f}\linewidth"
+        figure = [
+            r"\begin{figure}[!b]",
+            r"  \centering",
+            *(rf"  \includegraphics[width={width},height=0.3\textheight,keepaspectratio]{{{p.name}}}" for p in figures),
+            rf"  \caption{{{tex('; '.join(p.stem[3:].replace('_', ' ') for p in figures))} (say here what is shown).}}",
+            r"\end{figure}",
+        ]
     return "\n".join(
         [
             "% pdflatex report, bibtex report, pdflatex report, pdflatex report",
             r"\documentclass[10pt,a4paper]{article}",
-            r"\usepackage[T1]{fontenc}",
             r"\usepackage[utf8]{inputenc}",
-            r"\usepackage[margin=2.5cm]{geometry}",
+            r"\usepackage[margin=2cm]{geometry}",
             r"\usepackage{array,booktabs,longtable,graphicx,natbib}",
-            rf"\title{{{tex(m.study.title)}}}",
-            rf"\date{{{tex(m.made.date)}}}",
+            r"\renewcommand{\bibfont}{\scriptsize}",
+            r"\setlength{\bibsep}{0pt}",
             r"\begin{document}",
-            r"\maketitle",
+            rf"\begin{{center}}\large {tex(m.study.title)}\\ \small {tex(m.made.date)}\end{{center}}",
+            r"\small",
             *([r"\noindent\textbf{Simulated data.}"] if m.study.simulated else []),
             r"\section*{Methods}",
             to_tex(methods),
             r"\section*{Results}",
             to_tex(results),
             *(rf"\input{{{path.stem}}}" for path in tables),
-            *shown,
+            *figure,
             r"\bibliographystyle{plainnat}",
             r"\bibliography{references}",
             r"\end{document}",

@@ -135,7 +135,9 @@ def of_data(study: Study) -> Entry | None:
     if not study.citation:
         return None
     year = re.search(r"\b(1[89]\d\d|20\d\d)\b", study.citation)
-    fields = {"title": _tex(study.title), "note": _tex(study.citation)} | ({"year": year[1]} if year else {})
+    fields = {"key": study.key, "title": _tex(study.title), "note": _tex(study.citation)} | (
+        {"year": year[1]} if year else {}
+    )
     return entry("misc", f"{study.key}_data", fields)
 
 
