@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from helpers.display import tables
-from helpers.report import blocks
+from helpers.report import blocks, prose
 from helpers.report import html as report
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
@@ -79,7 +79,8 @@ def test_only_our_script_runs(page):
 
 def test_the_policy_allows_just_that_script(page):
     policy = next(a["content"] for a in Elements(page).of("meta") if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy.startswith("default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-")
+    allowed = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; script-src 'sha256-"
+    assert policy.startswith(allowed)
     assert "http" not in policy
 
 
@@ -117,7 +118,7 @@ def test_a_figure_takes_as_much_of_a_page_at_any_resolution(dpi):
 
 def test_code_is_folded_and_parameters_are_not(page):
     elements = Elements(page)
-    assert all("open" not in a for a in elements.of("details"))
+    assert all("open" not in a for a in elements.of("details") if a.get("class") == "code")
     text = re.sub(r"<[^>]+>", "", page)
     assert "Parameters of this run" in text
     assert "a seed &lt;b&gt;" in text
@@ -127,7 +128,8 @@ def test_code_is_folded_and_parameters_are_not(page):
 
 def test_navigation_and_banner(page):
     elements = Elements(page)
-    assert [a["href"] for a in elements.of("a")[:3]] == ["index.html", "02_counts.html", "03_iaa.html"]
+    hrefs = [a.get("href") for a in elements.of("a")]
+    assert hrefs[:4] == ["#main", "index.html", "02_counts.html", "03_iaa.html"]
     assert [a["href"] for a in elements.of("a") if a.get("aria-current") == "page"] == ["03_iaa.html"]
     assert "Simulated data." in page
     assert "Study &lt;A&gt; &amp; B" in page
@@ -142,19 +144,35 @@ def test_tables_keep_their_alignment(page):
     assert '<td style="text-align:right;">1</td>' in page
 
 
-def test_the_index_lists_what_is_there_and_what_is_not():
-    cards = [report.Card("03_iaa", "Agreement <b>", "Do they?", "It is **high** <script>", PNG, "a forest plot")]
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><g id="a"><text style="font: 8px x">Emora</text>
+<rect x="0" y="0" width="1" height="1"><title>Emora: 0.17</title></rect></g></svg>"""
+
+
+def test_the_first_page_lists_what_is_there_and_what_is_not():
+    cards = [report.Card("03_iaa", "Agreement <b>", "Do they?", "It is **high** <script>")]
     absent = [report.Absent("08_groups", "Groups", "skipped", "No label was judged by two groups.")]
+    about = {"alt": "two <systems>", "caption": "Points & lines.", "evidence": ("07", "07_bots.html")}
+    answers = [report.Answered("order", "Which is best?", "**Emora** leads <img>.", svg=SVG, **about)]
+    answers.append(report.Answered("next", "What next?", "1. Rest."))
     text = report.index_page(
-        report.Page("S", False), description="A *study*.", facts=[("dialogues", "400")], cards=cards, absent=absent,
-        made=[("Seeds", "bootstrap 1")],
+        report.Page("S", False), description="A *study*.", answers=answers, facts=[("dialogues", "400")], cards=cards,
+        absent=absent, made=[("Seeds", "bootstrap 1")],
     )  # fmt: skip
     assert "<em>study</em>" in text
     assert "<strong>high</strong> &lt;script&gt;" in text
     assert "No label was judged by two groups." in text
-    assert 'alt="a forest plot"' in text
     assert "bootstrap 1" in text
     assert "Agreement &lt;b&gt;" in text
+    order, after = (text.index(f'id="{key}"') for key in ("order", "next"))
+    assert order < after < text.index('id="collected"') < text.index('id="notebooks"')
+    answer = text[order:after]
+    assert "<strong>Emora</strong> leads &lt;img&gt;." in answer
+    assert '<a href="07_bots.html">' in answer
+    assert 'aria-label="two &lt;systems&gt;"' in answer
+    assert "<title>Emora: 0.17</title>" in answer
+    assert "<figcaption>Points &amp; lines.</figcaption>" in answer
+    assert "@font-face" in text[:order]
+    assert "<figure" not in text[after:]
 
 
 ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")
@@ -162,8 +180,8 @@ ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")
 
 @given(st.text(alphabet=st.sampled_from(list("<>/\"'=&;! abimgscriptonerrorjavascript:\n")), max_size=80))
 def test_clean_leaves_no_element_that_is_not_listed(text):
-    cleaned = str(report.clean(text))
-    assert {name.lower() for name in ELEMENTS.findall(cleaned)} <= report.TAGS
+    cleaned = str(prose.clean(text))
+    assert {name.lower() for name in ELEMENTS.findall(cleaned)} <= prose.TAGS
     assert not re.search(r"<[^>]*\son\w+\s*=", cleaned)
     assert not re.search(r"<[^>]*javascript:", cleaned, re.IGNORECASE)
 
@@ -178,7 +196,7 @@ def test_plain_text_survives_markdown_and_cleaning(text):
             collected.append(data)
 
     words = " ".join(text.split())
-    Text().feed(str(report.markdown(f"x {tables.plain(words)} y")))
+    Text().feed(str(prose.markdown(f"x {tables.plain(words)} y")))
     assert " ".join("".join(collected).split()) == " ".join(f"x {words} y".split())
 
 

@@ -15,6 +15,7 @@ from helpers.display.views import Table
 from helpers.performance.analysis import LIGHT, two_intervals, with_plain, won
 from helpers.performance.figures import MANY, any_clustering, clusters, median_effects, rank_texts, what, within_scale
 from helpers.published import verdicts
+from helpers.published.comparison import places
 from helpers.study.results import Results
 
 #: order of the first columns
@@ -161,7 +162,7 @@ def printed_rates(results: Results, study: str, notebook: str) -> pd.DataFrame:
     A number printed as a bound holds or does not, and is open if our interval includes it; another lies inside our
     interval or outside. Equality at the printed decimals is no test of numbers printed as about, nearly or around.
     """
-    return read(verdicts.beside(results, study, notebook))
+    return read(verdicts.compared(results, study, notebook))
 
 
 def read(cells: pd.DataFrame) -> pd.DataFrame:
@@ -175,10 +176,13 @@ def read(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(reading=reading)
 
 
-def printed(found: pd.DataFrame) -> Table:
+def printed(found: pd.DataFrame, names: DisplayNames) -> Table:
     """`printed_rates` ready to be shown."""
-    titles = {"row": "What", "column": "Of", "printed": "Printed", "wording": "Wording"}
+    titles = {"printed": "Printed", "wording": "Wording"}
     out = found[list(titles)].rename(columns=titles).assign(Here=cells.numbers(found["here"], 1))
+    place = places(found, names).set_axis(found.index)
+    out.insert(0, "What", place["Row"])
+    out.insert(1, "Of", place["Column"])
     out["CI"] = cells.ranges(found[["ci_low", "ci_high"]], 1)
     why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
     caption = "Numbers printed in the paper's text, and those of this study, in percent."
