@@ -52,6 +52,13 @@ def of_interval(estimate: float, low: float, high: float, decimals: int = 2) -> 
     return Cell(interval(estimate, low, high, decimals), {"": estimate, LOW: low, HIGH: high})
 
 
+def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
+    """`46% [40%, 51%]`, in files as numbers of per cent."""
+    ends = "" if np.isnan(low) else f" [{percent(low, decimals)}, {percent(high, decimals)}]"
+    found = {"(%)": share, f"(%) {LOW}": low, f"(%) {HIGH}": high}
+    return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in found.items()})
+
+
 def intervals(rows: pd.DataFrame, decimals: int = 2) -> pd.Series:
     """A cell for each row of results (estimate, ci_low, ci_high)."""
     return _series(rows.index, (of_interval(*v, decimals) for v in _numbers(rows[["estimate", "ci_low", "ci_high"]])))

@@ -136,9 +136,8 @@ def rate(row: dict) -> str:
 
 
 def _rate(row: dict) -> Cell:
-    """`rate` as a cell, its numbers in percent."""
-    named = {"(%)": "estimate", "(%) ci_low": "ci_low", "(%) ci_high": "ci_high"}
-    return Cell(rate(row), {name: 100 * row[column] for name, column in named.items()})
+    """`rate` as a cell."""
+    return cells.of_share(row["estimate"], row["ci_low"], row["ci_high"], 1)
 
 
 def variants(results: Results, names: DisplayNames) -> Table | None:

@@ -340,7 +340,7 @@ def _who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
     parts = [m.names.name("method", method)]
     parts += [m.names.name("label", label[0], method)] if label and len(set(rows["label"])) > 1 else []
     parts += [m.names.name("group", group)] if len(set(rows["group"])) > 1 else []
-    parts += [corpus] if len(set(rows["corpus"])) > 1 else []
+    parts += [m.names.name("corpus", corpus)] if len(set(rows["corpus"])) > 1 else []
     return ", ".join(parts)
 
 
