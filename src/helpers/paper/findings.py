@@ -16,6 +16,7 @@ from markupsafe import Markup
 from helpers.agreement import analysis as agreement_analysis
 from helpers.display.text import Phrases
 from helpers.groups import analysis as groups_analysis
+from helpers.judges import analysis as judges_analysis
 from helpers.metrics import analysis as metrics_analysis
 from helpers.paper import references
 from helpers.paper.analysis import Material, items, judged_systems, people
@@ -486,10 +487,9 @@ def _label(m: Material, label: str) -> str:
 
 
 def _judges(m: Material, metrics_: Any) -> list[str]:
-    """Display names of models: judges are groups of the study, or metrics."""
-    known = m.names.titles["group"] | m.study.metrics.titles
-    by_annotator = {a: g.title or key for key, g in m.study.groups.items() for a in g.annotators}
-    return [known.get(j, by_annotator.get(j, j)) for j in dict.fromkeys(metrics_)]
+    """Display names of models."""
+    titles = judges_analysis.judge_titles(m.study.groups, m.scores, m.study.judges.titles)
+    return [titles.get(j, m.names.name("group", j)) for j in dict.fromkeys(metrics_)]
 
 
 METHODS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
