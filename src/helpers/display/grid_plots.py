@@ -7,8 +7,9 @@ block a system (`performance.arrange`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import fill
+from types import MappingProxyType
 
 import matplotlib as mpl
 import numpy as np
@@ -23,6 +24,8 @@ from helpers.display.text import told
 
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
+#: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
+TALLEST, AROUND = 9.5, 1.3
 #: columns along x: the estimate, and ends of intervals
 ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
 REFERENCE = "#8A8A8A"
@@ -42,6 +45,7 @@ def grid_figure(
     sharex: bool = False,
     cut: bool = False,
     keys: Sequence[mpl.lines.Line2D] = (),
+    styles: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> Figure:
     """Panels side by side, each with its blocks from top to bottom and in them a row for each hue.
 
@@ -50,29 +54,33 @@ def grid_figure(
     all without it, are grey. columns : panels beside each other. reference : where a line is drawn, and `named` what
     the legend calls it. percent : whether x is a share. sharex : one axis for all panels. cut : whether intervals that
     are much longer than the others end in an arrow, for the others to be seen. keys : further entries of the legend.
+    styles : colour and marker of hues that have a meaning of their own, such as passed and failed.
     Panels with the same blocks share their names, and may stand closer.
     """
-    placed = place(rows).reset_index(drop=True)
+    blocks = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
+    shared = all(b == blocks[0] for b in blocks)
+    placed = place(rows, aligned=shared).reset_index(drop=True)
     lower, upper = _limits(placed, reference, sharex) if cut else (None, None)
     if cut:
         placed, keys = _cut(placed, lower, upper), [*keys, *_cut_key(placed, lower, upper)]
     if named:
         keys = [*keys, handle(named, REFERENCE, "", linewidth=0.9)]
     panels = dict(list(placed.groupby("panel", sort=False)))
-    blocks = [list(dict.fromkeys(part["block"])) for part in panels.values()]
-    shared = all(b == blocks[0] for b in blocks)
     n = min(columns if shared else 2, len(panels))
-    heights = _heights([part["y"].max() + ROW for part in panels.values()], n)
+    heights = _heights([part["bottom"].max() + ROW / 2 for part in panels.values()], n)
     each = 1.6 if n > 2 else 2.9
     width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in blocks for b in part) + each * n + 0.3))
     hues = list(dict.fromkeys(rows["hue"]))
-    styles = hue_styles(hues, names)
+    styles = hue_styles(hues, names) | dict(styles)
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
-    size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0)}
-    fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
     room = (width - 0.07 * max(len(b) for part in blocks for b in part)) / n if shared else width / n - 1
-    for k, (ax, (panel, part)) in enumerate(zip(axes.flat, panels.items(), strict=False)):
+    headings = [fill(panel, max(int(room / 0.088), 12)) for panel in panels]
+    inner = 0.16 * (len(heights) - 1) if sharex else 0  # numbers below panels that have others below them
+    inner += 0.14 * sum(_heights([heading.count("\n") for heading in headings], n))
+    size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
+    fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
+    for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
         for hue, own in part.groupby("hue", sort=False):
             paint(ax, own, *styles[hue])
         _tell(ax, part, percent=percent)
@@ -80,8 +88,8 @@ def grid_figure(
             _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])
         _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
         _axis(ax, reference, percent, n)
-        ax.set_title(fill(panel, max(int(room / 0.088), 12)))
-        ax.tick_params(labelbottom=not sharex or k + n >= len(panels))
+        ax.set_title(headings[k])
+        ax.tick_params(labelbottom=True)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     fig.supxlabel(xlabel, fontsize=8)
@@ -166,25 +174,64 @@ def _heights(sizes: Sequence[float], n: int) -> list[float]:
     return [max(sizes[i : i + n]) for i in range(0, len(sizes), n)]
 
 
-def place(rows: pd.DataFrame) -> pd.DataFrame:
-    """`rows` with `y`, inches from the top of the panel: hues in one order in every block, none left empty."""
+def place(rows: pd.DataFrame, *, aligned: bool = False) -> pd.DataFrame:
+    """`rows` with `y`, inches from the top of the panel: hues in one order in every block, none left empty; or, where
+    panels are `aligned`, only those that no panel has."""
     order = {hue: i for i, hue in enumerate(dict.fromkeys(rows["hue"]))}
+    everywhere = rows.groupby("block", sort=False)["hue"].agg(set)
     out = []
     for _, part in rows.groupby("panel", sort=False):
         y = 0.0
-        for _, block in part.groupby("block", sort=False):
-            present = sorted(set(block["hue"]), key=order.__getitem__)
+        for name, block in part.groupby("block", sort=False):
+            present = sorted(everywhere[name] if aligned else set(block["hue"]), key=order.__getitem__)
             at = {hue: y + ROW * (i + 0.5) for i, hue in enumerate(present)}
-            out.append(block.assign(y=[at[h] for h in block["hue"]]))
-            y += ROW * len(present) + GAP
+            bottom = y + ROW * len(present)
+            out.append(block.assign(y=[at[h] for h in block["hue"]], top=y, bottom=bottom))
+            y = bottom + GAP
     return pd.concat(out)
+
+
+def filled(rows: pd.DataFrame, blocks: Sequence[str] = ()) -> pd.DataFrame:
+    """`rows` with an empty one for every block and hue that a panel lacks, by panel and block: all panels then share
+    the names of their blocks. blocks : their order; that of first appearance where left out."""
+    keys = ["panel", "block", "hue"]
+    order = list(blocks) or list(dict.fromkeys(rows["block"]))
+    pairs = rows[keys[1:]].drop_duplicates().sort_values("block", key=lambda b: b.map(order.index), kind="stable")
+    return rows[["panel"]].drop_duplicates().merge(pairs, how="cross").merge(rows, how="left", on=keys)
+
+
+def pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each figure that `grid_figure` can draw without being taller than `TALLEST`, and the end of its name.
+
+    Panels are kept together where that is possible; where one is too tall, its blocks are divided, in all panels alike.
+    """
+    names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
+    columns = columns if all(n == names[0] for n in names) else 2
+    hues = rows.groupby("block", sort=False)["hue"].nunique()
+    parts, height = [[]], 0.0
+    for block, n in hues.items():
+        height += ROW * n + GAP
+        if parts[-1] and height > TALLEST - AROUND:
+            parts, height = [*parts, []], ROW * n + GAP
+        parts[-1].append(block)
+    found = []
+    for part in parts:
+        own = rows[rows["block"].isin(part)]
+        panels = list(dict.fromkeys(own["panel"]))
+        heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
+        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
+        per_page = columns * max(1, int((TALLEST - AROUND + 0.52) / line))
+        even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
+        even = -(-even // columns) * columns
+        found += [own[own["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]
+    yield from ((f"_{i}" if i else "", page) for i, page in enumerate(found))
 
 
 def _blocks(ax: Axes, part: pd.DataFrame, height: float, *, named: bool) -> None:
     """Names of blocks on the y axis, and a light band behind every other one."""
-    ends = part.groupby("block", sort=False)["y"].agg(["min", "max"])
-    for low, high in ends.to_numpy()[1::2]:
-        ax.axhspan(low - (ROW + GAP) / 2, high + (ROW + GAP) / 2, color="#F4F4F4", zorder=-2, linewidth=0)
+    ends = part.groupby("block", sort=False)[["top", "bottom"]].first()
+    for top, bottom in ends.to_numpy()[1::2]:
+        ax.axhspan(top - GAP / 2, bottom + GAP / 2, color="#F4F4F4", zorder=-2, linewidth=0)
     ax.set_yticks(ends.mean(axis=1), list(ends.index) if named else [])
     ax.set_ylim(height, -GAP)
     ax.tick_params(axis="y", length=0)
@@ -233,7 +280,7 @@ def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
     """Entries of a legend that say what the intervals of `intervals` are, and what a hollow marker is."""
-    keys = [handle(thick, "#555555", "o", linewidth=1.7)]
+    keys = [handle(thick, "#555555", "", linewidth=1.7)]
     if thin:
         keys.append(handle(thin, "#555555", "", linewidth=0.8, alpha=0.7))
     if rows["ci_kind"].isin(HOLLOW).any():

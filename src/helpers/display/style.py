@@ -165,6 +165,17 @@ def _boxes(fig: Figure, ax: Axes, texts: list[str], near: np.ndarray, far: np.nd
         yield f"<rect {place}><title>{escape(texts[i])}</title></rect>"
 
 
+def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
+    if simulated:
+        _stamp(fig)
+    with mpl.rc_context(STYLE):
+        _lay_out(fig, dpi)
+        content = _drawn(fig, suffix, dpi, name, alt)
+    plt.close(fig)
+    return content
+
+
 def _lay_out(fig: Figure, dpi: float) -> None:
     """Place axes and legends for good; `savefig` would draw the whole figure once more for it, in each format."""
     engine = fig.get_layout_engine()
@@ -211,10 +222,10 @@ def legend_of(fig: Figure, handles: list) -> None:
 def legend_columns(handles: Sequence[mpl.lines.Line2D], width: float) -> int:
     """As many columns of a legend, at most five, as fit into a width in inches."""
     set_style()
-    trial = Figure(figsize=(width, 1))
+    trial = Figure(figsize=(width, 1), dpi=120)  # at 100 dots per inch letters are narrower than at any other
     for columns in range(min(len(handles), 5), 1, -1):
         made = trial.legend(handles=handles, ncols=columns)
-        if made.get_window_extent().width <= trial.bbox.width - 0.12 * trial.dpi:  # it keeps off both edges
+        if made.get_window_extent().width <= trial.bbox.width - 0.15 * trial.dpi:  # space on both sides
             return columns
         made.remove()
     return 1
