@@ -1,5 +1,5 @@
-"""As `test_every_figure.py`, for the rooms of groups, metrics, quality control, techniques, moderation, judges, operating
-characteristics and printed numbers."""
+"""As `test_every_figure.py`, for the rooms of groups, metrics, quality control, techniques, moderation, judges,
+operating characteristics and printed numbers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -132,7 +132,12 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
     tests = by_run("system_test", of="pair", standardised="all", scores="z", odd=False, **z)
     ranks = by_run("threshold_rank", of="system", scores="z", threshold=[0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0])
     counts = by_run("qc_count", low=40, high=250, threshold=[0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0])
-    r = {"among": ["systems", "families", "variants"], "interval": ["workers", "fisher"], "low": -1, "standardised": "all"}
+    r = {
+        "among": ["systems", "families", "variants"],
+        "interval": ["workers", "fisher"],
+        "low": -1,
+        "standardised": "all",
+    }
     r |= {"scores": ["z", "raw"], "workers": ["all", "passed", "failed", "once"], "against": runs[0]}
     ranks["estimate"] = ranks["estimate"].groupby([ranks["corpus"], ranks["threshold"]]).rank()
     results = collect(
@@ -150,7 +155,9 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
     yield quality_control.thresholds(results, names, people)
     pairs = pd.DataFrame({"r": rng.uniform(-1, 1, 400), "control": ["with", "without"] * 200, "pairs": "all"})
     yield quality_control.pairs(pairs.assign(workers=np.repeat(["passed", "failed"], 200)))
-    long = pd.DataFrame({"corpus": runs[0], "of": ["conversation", "input"] * 100, "passed": [True, False, False, True] * 50})
+    long = pd.DataFrame(
+        {"corpus": runs[0], "of": ["conversation", "input"] * 100, "passed": [True, False, False, True] * 50}
+    )
     long["words"] = rng.integers(1, 200, len(long))
     yield from quality_control.lengths(long.assign(characters=6 * long["words"]), people)
 
@@ -161,7 +168,9 @@ def of_techniques(size: Size) -> Iterator[Plot]:
     dimensions = {"quality": "Quality", "humanness": "Humanness"}
     names = with_titles(size.names, technique=titles, dimension=dimensions, pair={})
     timed = {t: SimpleNamespace(timed=True, corpus=None) for t in titles}
-    data = SimpleNamespace(techniques=timed, pairs=size.pairs, labels=list(dimensions), systems=list(names.titles["system"]))
+    data = SimpleNamespace(
+        techniques=timed, pairs=size.pairs, labels=list(dimensions), systems=list(names.titles["system"])
+    )
     options = SimpleNamespace(power=0.8, alpha=0.05)
     one = Size(size.systems, 2, size.groups)
 
@@ -184,9 +193,9 @@ def of_techniques(size: Size) -> Iterator[Plot]:
         of("technique_false_crossing", low=0.2, high=0.6, odd=False, alpha=0.05, **every),
         of("turn_rate", turn=[1, 2, 3, 4, 5, 6], odd=False),
         of("turn_rate", "system", turn=[1, 2, 3, 4, 5, 6], odd=False),
-        of("turn_coefficient", "system", turn=[1, 2, 3], odd=False, low=-1).query("group == group.iloc[0]").drop_duplicates(
-            ["system", "turn"]
-        ),
+        of("turn_coefficient", "system", turn=[1, 2, 3], odd=False, low=-1)
+        .query("group == group.iloc[0]")
+        .drop_duplicates(["system", "turn"]),
     )
     view = {"results": results, "data": few, "names": names}
     yield from techniques.rates(**view)
@@ -207,7 +216,7 @@ def of_moderation(size: Size) -> Iterator[Plot]:
         rows["estimate"] = rows["estimate"].groupby([rows[c] for c in [*known, "outcome"]]).transform("first")
         total = rows.groupby([*known, "interval"])["estimate"].transform("sum")
         rows = rows.assign(**{c: rows[c] / total for c in CI}, label=None, method=None)
-        return rows.assign(ci_low=rows["estimate"] * 0.8, ci_high=rows["estimate"] * 1.2)
+        return rows.assign(ci_low=rows["estimate"] * 0.8, ci_high=(rows["estimate"] * 1.2).clip(upper=1))
 
     who = {"annotator": [f"A{i:04}" for i in range(size.labels)], "score": ["-1", "0", "1"]}
     scores = made("annotator_score_share", one, only="single", odd=False, **who)
@@ -220,10 +229,14 @@ def of_moderation(size: Size) -> Iterator[Plot]:
 
 
 def of_judges(size: Size) -> Iterator[Plot]:
-    names = with_titles(size.names, metric={"gpt": "ChatGPT", "llama": "Llama 3.1 (70B)", "own": "Specialised classifiers"})
+    names = with_titles(
+        size.names, metric={"gpt": "ChatGPT", "llama": "Llama 3.1 (70B)", "own": "Specialised classifiers"}
+    )
     one, rows = Size(size.systems, size.labels, 1), []
     for i, judge in enumerate(names.titles["metric"]):
-        rows.append(made("judge_alpha", one, low=-0.2, high=0.9, pair=["people", "mean"], seed=i, measurement="ordinal"))
+        rows.append(
+            made("judge_alpha", one, low=-0.2, high=0.9, pair=["people", "mean"], seed=i, measurement="ordinal")
+        )
         rows.append(made("rate_change", one, of="system", low=-0.5, high=0.6, by=["model", "second person"], seed=i))
         rows[-2:] = [frame.assign(metric=judge) for frame in rows[-2:]]
     by = judges.SECOND
@@ -265,7 +278,9 @@ def of_printed_numbers(size: Size) -> Iterator[Plot]:
     yield from published.tables(published.by_table(cells, titles), titles)
     few = dict(list(titles.items())[:12])
     kinds = [controls.OTHER_COLUMN, controls.OTHER_ROW, "raw scores for standardised"]
-    wrong = pd.DataFrame([(p, e, k, 80) for p in few for e in ("Table 1", "Text") for k in kinds], columns=controls.COLUMNS[:4])
+    wrong = pd.DataFrame(
+        [(p, e, k, 80) for p in few for e in ("Table 1", "Text") for k in kinds], columns=controls.COLUMNS[:4]
+    )
     wrong["matches"], wrong["comparisons"] = rng.integers(0, 80, len(wrong)), 800
     yield from published.controls(wrong.assign(wrong_matches=rng.integers(0, 800, len(wrong))), few)
 

@@ -23,7 +23,7 @@ CEILING, PERSON = GOOD, "#555555"
 COMPUTED, GIVEN = "computed from the texts", "score in the data"
 STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
 #: metrics in a matrix; of more, the first, which agree most with people
-MOST = 30
+MOST = 24
 
 
 def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
@@ -168,7 +168,8 @@ def _heatmap(values: pd.DataFrame, title: str) -> Figure:
     size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
     fig, ax = subplots(width=size, height=size * 0.86)
     scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
-    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label)
+    small = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
+    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **small)
     turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
     ax.set_title(title)

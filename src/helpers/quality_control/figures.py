@@ -150,7 +150,7 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
     below = titles
     if len(order) > MANY_COLUMNS:
         titles, below = [f"{t}  {i + 1}" for i, t in enumerate(titles)], [str(i + 1) for i in range(len(titles))]
-    fig, axes = _panels(crowd, len(order), below=max(map(len, below)))
+    fig, axes = _panels(crowd, len(order), below=max(map(len, below)), stacked=below != titles)
     for ax, corpus in zip(axes, crowd.corpora, strict=True):
         p = where(tests, corpus=corpus).pivot_table(index="system", columns="system_b", values="p_value")
         p = p.reindex(index=order, columns=order).set_axis(titles).set_axis(below, axis=1)
@@ -159,6 +159,7 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
         said = said.apply(lambda column: [f"{row} above {column.name}: {v}" for row, v in column.items()])
         blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5", "titles": said}
         heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
+        ax.set_xlabel("Number of the system" if below != titles else "")
         _panel(ax, crowd, corpus)
     square = {"linewidth": 0, "markeredgecolor": "#999999"}
     keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
@@ -212,10 +213,13 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
 
-def _panels(crowd: Crowd, n_rows: int, below: int = 12) -> tuple[Figure, np.ndarray]:
+def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False) -> tuple[Figure, np.ndarray]:
     """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the
-    longest name of a column."""
+    longest name of a column. stacked : panels one below the other, each with the names."""
     n = len(crowd.corpora)
+    if stacked:
+        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + 0.16 * n_rows), squeeze=False)
+        return fig, axes[:, 0]
     height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
     return fig, axes[0]
@@ -223,7 +227,7 @@ def _panels(crowd: Crowd, n_rows: int, below: int = 12) -> tuple[Figure, np.ndar
 
 def _panel(ax: Axes, crowd: Crowd, corpus: str) -> None:
     ax.set_title(crowd.title(corpus))
-    ax.tick_params(labelleft=corpus == crowd.corpora[0])
+    ax.tick_params(labelleft=ax.get_subplotspec().is_first_col())
 
 
 def pairs(frame: pd.DataFrame) -> Plot | None:
