@@ -251,8 +251,8 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
     alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
     caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
     sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
-    caption += f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and without"
-    caption += " the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
+    caption += f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and"
+    caption += " without the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
     return Plot(fig, "pairs", alt.replace("-", "−"), caption)
 
 
