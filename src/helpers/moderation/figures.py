@@ -87,7 +87,7 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 
 _ENDS = (
-    "Dots: the same shares, on one scale in the four panels on the right. Lines: 95% CIs, one for each assumption on"
+    "Dots: the same shares, on one scale in the four panels on the right. Lines: CIs, one for each assumption on"
     " what is independent."
 )
 
