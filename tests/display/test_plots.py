@@ -275,6 +275,7 @@ def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_
 def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
     study = SimpleNamespace(
         systems={"s2": "Two"},
+        corpora={"run_1": "First run"},
         groups={"g": SimpleNamespace(title="")},
         label_list=lambda: LABEL_SETS["abc_eval"],
         bootstrap=SimpleNamespace(confidence=0.9),
@@ -285,6 +286,7 @@ def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
     assert list(made.titles["group"]) == ["g", "h"]
     assert made.ci == "90% CI"
     assert made.name("metric", "bleu") == "BLEU"
+    assert [made.name("corpus", c) for c in ("run_1", "run_2")] == ["First run", "Run 2"]
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
     assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]

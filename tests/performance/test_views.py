@@ -6,6 +6,7 @@ from helpers.display import grid_plots
 from helpers.display.names import DisplayNames
 from helpers.display.style import PAGE
 from helpers.performance import analysis, figures, findings, rates, tables
+from helpers.published.mapping import Entry
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
 
@@ -212,7 +213,7 @@ class TestRanks:
         results = self.results()
         results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
         told = [p.text for p in findings.findings(Results(results), SHOWN, n_picks=5, confidence=0.95)]
-        assert "A on 1" in told[0]
+        assert "on 1 of 1 label: A" in told[0]
         assert told[1] == ""  # nothing was compared, so no strengths are missing
 
 
@@ -266,17 +267,19 @@ def test_systems_left_out_of_rankings_are_named():
 
 def test_printed_numbers_are_read_as_they_are_worded():
     given = pd.DataFrame({"row": [x.id for x in BAD[:3]], "column": "all", "value": [1.0, 12.0, 20.0]})
+    entry = Entry(cells="*", study="s", notebook="n", row="label", column="system")
+    given = given.assign(paper="p", panel="", entry=[entry] * 3)
     given["printed"], given["wording"] = ["1", "12", "20"], ["less than 1% of responses", "about 12%", "about 20%"]
     given["here"], given["ci_low"], given["ci_high"] = [0.4, 10.0, 30.0], [0.0, 8.0, 25.0], [2.0, 12.0, 40.0]
     cells = tables.read(given)
     assert cells["reading"].tolist() == ["open", "inside", "outside"]  # 0.4 is less than 1, its interval includes 1
-    said = findings.printed(cells).text
+    said = findings.printed(cells, SHOWN).text
     assert "Of 2 printed numbers" in said
     assert "1 lies within it" in said
-    assert "bad2 (all)" in said
+    assert f"{BAD[2].title} (All)" in said
     sure = tables.read(given.assign(ci_high=[0.9, 12.0, 40.0]))
     assert sure["reading"].iloc[0] == "holds"
-    assert tables.printed(cells).frame["CI"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
+    assert tables.printed(cells, SHOWN).frame["CI"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
     above = tables.read(given.assign(here=2.0, ci_low=1.5, ci_high=3.0))
     assert above["reading"].iloc[0] == "does not hold"
 

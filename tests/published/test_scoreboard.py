@@ -343,7 +343,7 @@ class TestBoard:
         assert rows["control_match_rate"]["n"].tolist() == wrong["comparisons"].tolist()
 
     def test_a_result_and_wrong_values_are_compared_on_the_same_numbers(self):
-        """A definition tried on 4 of 10 numbers is held against what those 4 match; one that does as well is named."""
+        """A definition tried on 4 of 10 numbers is compared on those 4, and one that does as well is named."""
         rows = [("p", "Table 1", controls.OTHER_ROW, 10, 5, 20, 0), ("p", "Table 1", "ties dropped", 4, 4, 4, 3)]
         rows += [("p", "Table 2", "ties dropped", 2, 1, 2, 1)]
         swapped, definitions = figures.controls(pd.DataFrame(rows, columns=controls.COLUMNS), {"p": "Paper"})

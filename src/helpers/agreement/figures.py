@@ -128,9 +128,8 @@ def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several:
         ax.set_yticks(at, labels)
         ax.set(ylim=(len(wide) - 0.5, -0.5), xlim=(0, 1))
         ax.tick_params(axis="y", length=0)
-        ax.set_title(
-            ", ".join([*([corpus] if several else []), names.name("method", method), *names_of_group(names, group)])
-        )
+        run = [names.name("corpus", corpus)] if several else []
+        ax.set_title(", ".join([*run, names.name("method", method), *names_of_group(names, group)]))
     axes.flat[-1].xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f}%")
     axes.flat[-1].set_xlabel("Share of the variance")
     legend_of(fig, [handle(title, shades[part], "s", linewidth=0) for part, title in parts.items()])

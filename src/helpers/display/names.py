@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from helpers.study.labels import METHODS, Label
+from helpers.study.labels import METHODS, Label, spelled_out
 
 if TYPE_CHECKING:
     from helpers.study.params import Study
@@ -60,10 +60,12 @@ class DisplayNames:
         return replace(self, titles=self.titles | {kind: first | titles}, colored=self.colored | colored)
 
     def name(self, kind: str, key: str, method: str | None = None) -> str:
-        """Display name of a method, group, system or (with its method) label; the id where no name is given."""
+        """Display name of a method, group, system, corpus or (with its method) label; else its id."""
         if kind == "label":
             found = self.labels.get((method or "", key))
             return found.title if found else key
+        if kind == "corpus":
+            return self.titles.get(kind, {}).get(key) or spelled_out(key)
         return self.titles[kind].get(key, key)
 
     def position(self, kind: str, key: str) -> int:
@@ -133,7 +135,7 @@ class DisplayNames:
         out = pd.DataFrame(index=frame.index)
         for kind in ("corpus", "group", "system", "method"):
             if kind in frame and (kind in ("system", "method") or len(set(frame[kind])) > 1):
-                out[kind.capitalize()] = frame[kind] if kind == "corpus" else [self.name(kind, v) for v in frame[kind]]
+                out[kind.capitalize()] = [self.name(kind, v) for v in frame[kind]]
         if "label" in frame:
             pairs = zip(frame["label"], frame["method"], strict=True)
             out["Label"] = [self.name("label", label, method) for label, method in pairs]
@@ -164,6 +166,7 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
 
     titles = {
         "method": {m.id: m.title for m in METHODS.values()} | {"collection": "Conversation itself"},
+        "corpus": dict(study.corpora),
         "group": declared_and_found({k: g.title or k for k, g in study.groups.items()}, "group"),
         "system": declared_and_found(dict(study.systems), "system", "system_b"),
     }

@@ -294,7 +294,7 @@ def end_labels(ax: Axes, ends: dict[str, tuple[float, float]], said: dict[str, t
 
 
 def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, xlabel: str = "Share") -> None:
-    """Horizontal bars whose parts add up to one; shares of 8 % and more are written into their part.
+    """Horizontal bars whose parts add up to one; shares of 8% and more are written into their part.
 
     shares : one row per bar (index: display name), one column per part (column: its name); a row sums to 1, or less.
     """

@@ -165,6 +165,17 @@ def _boxes(fig: Figure, ax: Axes, texts: list[str], near: np.ndarray, far: np.nd
         yield f"<rect {place}><title>{escape(texts[i])}</title></rect>"
 
 
+def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
+    if simulated:
+        _stamp(fig)
+    with mpl.rc_context(STYLE):
+        _lay_out(fig, dpi)
+        content = _drawn(fig, suffix, dpi, name, alt)
+    plt.close(fig)
+    return content
+
+
 def _lay_out(fig: Figure, dpi: float) -> None:
     """Place axes and legends for good; `savefig` would draw the whole figure once more for it, in each format."""
     engine = fig.get_layout_engine()

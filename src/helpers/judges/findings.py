@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import pandas as pd
+from scipy.stats import binom
+
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
@@ -12,11 +15,13 @@ from helpers.judges.replacement import SECOND
 from helpers.study.results import Results
 
 _PHRASES = Phrases(__package__)
+#: so many judges are compared within one sentence
+_FEW_JUDGES = 2
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
-    """The headline: changes of rates and differences; conclusions about systems; agreement; the alternative annotator
-    test."""
+    """The headline: whether rates, differences and choices are those of another person; choices; conclusions about
+    systems; agreement; the alternative annotator test."""
     judges = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     judges = {title: part for title, part in judges.items() if len(part["judge_alpha"])}
 
@@ -25,26 +30,49 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
 
     chosen = {title: _choices(_of(results, judge), names) for judge, title in names.titles["metric"].items()}
     chosen = {title: lines for title, lines in chosen.items() if lines}
-    yield say("headline", _changes, level=confidence, chosen=bool(chosen))
+    told = {"level": confidence, "chosen": _compared(chosen), "few": _FEW_JUDGES}
+    yield say("headline", lambda part: _changes(part, confidence), **told)
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
     yield say("agreement", lambda part: _agreement(part, names), level=confidence)
-    yield say("alternative", _test, cost=cost)
+    reasons: dict[str, list[tuple[str, int]]] = {}
+    tests = {title: _test(part) for title, part in judges.items()}
+    for title, test in tests.items():
+        for reason, n in test["reasons"].items():
+            reasons.setdefault(reason, []).append((title, n))
+    yield Prose(_PHRASES.say("alternative", judges=tests, reasons=reasons, cost=cost))
+
+
+def _compared(chosen: dict[str, list[dict]]) -> dict | None:
+    """Over judges and labels: how often a judge agrees with a person, two people agree, and which judges agree less."""
+    cases = [(judge, line["share"]) for judge, lines in chosen.items() for line in lines]
+    if not cases:
+        return None
+    shares = [share for _, share in cases]
+    less = [judge for judge, share in cases if share["difference"]["ci_high"] < 0]
+    values = {of: [share[of]["estimate"] for share in shares] for of in ("judge", "people", "difference")}
+    facts = {"n": len(cases), "n_judges": len(chosen), "less": less, **values}
+    return facts | {"cases": [{"name": judge, "difference": share["difference"]} for judge, share in cases]}
 
 
 def _of(results: Results, judge: str) -> Results:
     return Results({statistic: frame[frame["metric"] == judge] for statistic, frame in results.items()})
 
 
-def _changes(part: Results) -> dict:
-    """How many rates and differences of systems change significantly, by the judge and by another person."""
+def _changes(part: Results, confidence: float) -> dict:
+    """How many rates and differences of systems change significantly, by the judge and by another person.
+
+    more : whether the judge changes more than a person, and more than chance in as many tests would.
+    """
     out = {}
     for what in ("rate_change", "contrast_change"):
         rows = part[what]
         beyond = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
         out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
-    return out
+    judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
+    chance = binom.ppf((1 + confidence) / 2, sum(counts["n"] for counts in out.values()), 1 - confidence)
+    return out | {"more": bool(judge > max(person, chance))}
 
 
 def _choices(part: Results, names: DisplayNames) -> list[dict]:
@@ -57,10 +85,9 @@ def _choices(part: Results, names: DisplayNames) -> list[dict]:
         rho = own["judge_rank_correlation"].set_index("coefficient")["estimate"]
         top = own["judge_first_system"].iloc[0]
         facts = {"label": names.name("label", key[2], key[1]), "share": share, "first": first, "n": top["n"]}
-        facts |= {"rho": rho["spearman_bradley_terry"], "same": bool(top["estimate"])}
-        out.append(
-            facts | {side: names.name("system", top[c]) for side, c in (("people", "system"), ("judge", "system_b"))}
-        )
+        facts |= {"rho": rho["spearman_bradley_terry"], "same": top["estimate"] == 1}
+        sides = (("people", top["system"]), ("judge", top["system_b"]))
+        out.append(facts | {side: names.name("system", s) if pd.notna(s) else None for side, s in sides})
     return out
 
 

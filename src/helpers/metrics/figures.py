@@ -29,7 +29,7 @@ MOST = 24
 def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
     """Each metric's correlation with people by data set, and by label where a data set has several. computed : metrics
     computed from the texts."""
-    sets = data_sets(results, names.titles["method"])
+    sets = data_sets(results, names.titles)
     yield from _plots(sets, "metrics", names, computed)
     for i, part in enumerate(sets.values()):
         labels = part.select("correlation", scope="pooled").drop_duplicates("label")[["label", "method"]]
@@ -96,7 +96,7 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     if found.empty:
         return
     rows = []
-    for title, part in data_sets(results, names.titles["method"]).items():
+    for title, part in data_sets(results, names.titles).items():
         own = part["above_control"]
         people = names.sort(own[own["label"].notna()])
         block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
@@ -142,7 +142,7 @@ def _metrics(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 def among(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Correlations of the metrics of each data set with each other (Zhang et al. 2022, Figure 1)."""
-    for i, (name, part) in enumerate(data_sets(results, names.titles["method"]).items()):
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
         values = matrix(part["metric_correlation"], names)
         note = captions.chosen(min(MOST, len(values)), len(values), "metrics that agree most with people")
         values = values.iloc[:MOST, :MOST]

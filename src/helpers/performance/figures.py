@@ -130,7 +130,8 @@ def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
     group = pd.Series([names.name("group", g) for g in rows["group"]], index=rows.index, dtype=object)
     if len(set(rows["corpus"])) == 1:
         return group
-    return rows["corpus"] + ", " + group if len(set(rows["group"])) > 1 else rows["corpus"].astype(object)
+    corpus = pd.Series([names.name("corpus", c) for c in rows["corpus"]], index=rows.index, dtype=object)
+    return corpus + ", " + group if len(set(rows["group"])) > 1 else corpus
 
 
 def arrange(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:

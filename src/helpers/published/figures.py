@@ -51,9 +51,9 @@ def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
 
 
 _BARS = (
-    "Shares of printed numbers by verdict; how many numbers are printed stands at the end of each bar. Dark colours are"
-    " verdicts based on raw data, light ones those without: numbers that follow from others or contradict them, numbers"
-    " whose data have to be downloaded or were never published, and numbers that were not attempted."
+    "Shares of printed numbers by verdict; the end of each bar gives how many numbers are printed. Dark colours are "
+    "verdicts based on raw data, light ones those without: numbers that follow from others or contradict them, numbers "
+    "whose data have to be downloaded or were never published, and numbers that were not attempted."
 )
 
 

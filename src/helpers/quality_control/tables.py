@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import number, percent
-from helpers.display.views import Prose, Table
+from helpers.display.text import number
+from helpers.display.views import Table
 from helpers.published import verdicts
+from helpers.published.comparison import places
 from helpers.quality_control.crowd import Crowd
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.results import Results, where
@@ -52,7 +53,7 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
                 "Workers": [SETS[w] for _, _, w in rows.index],
                 "r, other workers": tables.intervals(rows, 3),
                 "Bias": bias,
-                "CI, other systems": pd.Series(_ranges(fisher), fisher.index),
+                "CI, other systems": cells.ranges(fisher[["ci_low", "ci_high"]], 3, brackets=True),
                 "As many at random": tables.intervals(random, 3),
             },
             index=rows.index,
@@ -63,11 +64,6 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
         why = {"As many at random": "Drawn for systems only, with as many workers as passed and as failed."}
         why |= dict.fromkeys(("r, other workers", "Bias", "CI, other systems"), UNDEFINED)
         yield Table(out, f"repeat_{i}", caption, 3, why)
-
-
-def _ranges(rows: pd.DataFrame) -> list[str | None]:
-    ends = rows[["ci_low", "ci_high"]].itertuples(index=False)
-    return [None if pd.isna(low) else f"[{number(low, 3)}, {number(high, 3)}]" for low, high in ends]
 
 
 def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
@@ -103,7 +99,7 @@ def numbers(results: Results, crowd: Crowd) -> Table | None:
     out = tables.pivot(count, key, "what", {"workers": "Workers", "dialogues": "Dialogues"}).set_index(key)
     for of in ("workers", "dialogues"):
         rate = results.select("pass_rate", of=of, list=None).assign(workers="passed").set_index(key)
-        out[f"{of.capitalize()} passed"] = rate["estimate"].map(lambda v: percent(v, 1))
+        out[f"{of.capitalize()} passed"] = cells.percents(rate["estimate"], 1)
     time = results.select("minutes_per_dialogue", list=None)
     out["Minutes per dialogue"] = tables.intervals(time.set_index(key), 1)
     caption = "Before and after quality control; CI of minutes over workers. “All” includes workers without answers."
@@ -164,7 +160,7 @@ def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
         wide = tables.pivot(where(rows, corpus=corpus), key, "of", shown).set_index(key)
         wide.insert(0, "Significant, first run", first)
         for share in ("Identical", "By chance"):
-            wide[share] = wide[share].map(lambda v: percent(v, 1))
+            wide[share] = cells.percents(wide[share], 1)
         wide = wide.reset_index().assign(test=lambda f: f["test"].map(tests), workers=lambda f: f["workers"].map(SETS))
         wide["alpha"] = wide["alpha"].map("{:g}".format)
         caption = f"Conclusions about pairs of systems in {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
@@ -225,20 +221,21 @@ def costs(results: Results, crowd: Crowd) -> Table:
     return Table(_by_run(wide, crowd), "cost", caption)
 
 
-def printed(cells: pd.DataFrame) -> Iterator[Table | Prose]:
-    """Printed numbers by verdict, and those that differ. cells : from `verdicts.beside`."""
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table]:
+    """Printed numbers by verdict, and those that differ. cells : from `verdicts.compared`."""
     if cells.empty:
-        yield Prose("No printed values are given for this study.")
         return
     words = verdicts.WORDS | {verdicts.DOWNLOAD: "needs a download"}
+    told = places(cells, names).set_axis(["panel", "row", "column"], axis=1)
+    cells = cells.assign(**told.set_axis(cells.index))
     counts = verdicts.tally(cells).rename(columns=words).rename(columns=str.capitalize)
     caption = "Printed numbers by verdict. Fitted: equal only with a list found by searching for these numbers."
     yield Table(counts.rename(columns={"Cells": "All"}), "cells", caption)
     rows = where(cells, verdict=verdicts.DIFFERS)
-    places = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
+    digits = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
     told = [
         f"{cell.row}, {cell.column}: {cell.printed} ({number(cell.here, decimals)})"
-        for cell, decimals in zip(rows.itertuples(), places, strict=True)
+        for cell, decimals in zip(rows.itertuples(), digits, strict=True)
     ]
     rows = rows.assign(told=told, place=rows["element"] + ", " + rows["panel"])
     out = rows.groupby(["place", "note"], sort=False)["told"].agg("; ".join).reset_index()[["place", "told", "note"]]

@@ -1,20 +1,30 @@
-"""What an executed notebook shows, as a list of blocks that pages are made from.
+"""What an executed notebook shows, as a list of blocks that pages are made from, in the order of a page.
 
-Nothing is rendered and nothing made harmless here: blocks may carry text from data files.
+A notebook computes before it answers; a page answers first. Nothing is rendered and nothing made harmless here: blocks
+may carry text from data files.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
+from helpers.study import params
+
+#: the terms that pages explain
+GLOSSARY = params.ROOT / "docs" / "glossary.md"
 #: parameters that say nothing to a reader
 HIDDEN = ("run_id",)
+#: the heading of a notebook's answer, and that of what its first cell says below the question
+ANSWER, METHODS = "What we see", "Methods"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+#: a full stop that is not that of an abbreviation, and what closes bold or italics after it
+_SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
 _ITEM = re.compile(r"^[-*] +", re.MULTILINE)
 
 
@@ -50,7 +60,7 @@ class Block:
     """kind : prose, code, parameters, figure, table, text or error.
 
     text : Markdown (prose), source (code), alt text (figure), caption (table), plain text (text, error).
-    caption : of a figure, plain text.
+    caption : of a figure, plain text. number : of a figure, or a table with a caption, on its page; 0 for others.
     html, markdown : a table in both. png : a figure, base64. name : stem of the files of a figure or table.
     rows : name, value and meaning of each parameter. output : whether a cell made it, rather than its author.
     """
@@ -62,15 +72,69 @@ class Block:
     png: str = ""
     name: str = ""
     caption: str = ""
+    number: int = 0
     rows: tuple[tuple[str, str, str], ...] = ()
     output: bool = False
     tags: tuple[str, ...] = field(default=())
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A page: title and question, the answer, everything else in the notebook's order, the parameters."""
+
+    head: list[Block]
+    answer: list[Block]
+    rest: list[Block]
+    parameters: list[Block]
+
+
 def blocks(nb: Any) -> list[Block]:
-    """The blocks of a notebook (a dict in nbformat 4), in order; a heading with nothing below it is left out."""
+    """The blocks of a notebook (a dict in nbformat 4) in the order of its page; see `parts`."""
+    found = parts(nb)
+    return [*found.head, *found.answer, *found.rest, *found.parameters]
+
+
+def parts(nb: Any) -> Parts:
+    """The blocks of a notebook by their place on its page, with figures and tables numbered in that order.
+
+    A heading with nothing below it is left out. What the first cell says below its first paragraph, the question, gets
+    a heading of its own.
+    """
     found = list(_blocks(nb["cells"]))
-    return [block for i, block in enumerate(found) if not _empty_section(block, found[i + 1 :])]
+    found = [block for i, block in enumerate(found) if not _empty_section(block, found[i + 1 :])]
+    knobs = [b for b in found if b.kind == "parameters"]
+    head, rest = _split_head([b for b in found if b.kind != "parameters"])
+    answer, rest = _split_answer(rest)
+    count: Counter[str] = Counter()
+    return Parts(*([_numbered(b, count) for b in part] for part in (head, answer, rest)), knobs)
+
+
+def _split_head(found: list[Block]) -> tuple[list[Block], list[Block]]:
+    """Title and question, and the others with the methods at their head."""
+    first = found[0] if found else None
+    if first is None or first.kind != "prose" or not first.text.lstrip().startswith("# "):
+        return [], found
+    title, question, more = [*re.split(r"\n\s*\n", first.text.strip(), maxsplit=2), "", ""][:3]
+    methods = [replace(first, text=f"## {METHODS}\n\n{more}")] if more else []
+    return [replace(first, text=f"{title}\n\n{question}".strip())], [*methods, *found[1:]]
+
+
+def _split_answer(found: list[Block]) -> tuple[list[Block], list[Block]]:
+    """The section that answers, and the others."""
+
+    def heading(block: Block) -> str:
+        return match[1] if block.kind == "prose" and (match := re.match(r"\s*##? (.+)", block.text)) else ""
+
+    start = next((i for i, b in enumerate(found) if heading(b).startswith(ANSWER)), len(found))
+    end = next((i for i, b in enumerate(found) if i > start and heading(b)), len(found))
+    return found[start:end], found[:start] + found[end:]
+
+
+def _numbered(block: Block, count: Counter[str]) -> Block:
+    if block.kind == "figure" or "<caption>" in block.html:
+        count[block.kind] += 1
+        return replace(block, number=count[block.kind])
+    return block
 
 
 def _empty_section(block: Block, after: list[Block]) -> bool:
@@ -169,14 +233,20 @@ def section(found: list[Block], heading: str) -> str:
 
 
 def first_sentences(markdown: str, limit: int = 360) -> str:
-    """The first paragraph of a text, and the list it leads to, as running text; cut at the end of a sentence where it
-    is longer than `limit`."""
+    """The first paragraph of a text, and the list it leads to, as running text.
+
+    Where that is longer than `limit`, the whole list is left out, with the sentence that leads to it, if a sentence
+    stands before it: half a list would be about some groups only. What is still too long is cut at the end of a
+    sentence.
+    """
     parts = [p.strip() for p in markdown.split("\n\n") if p.strip()]
     n = 2 if len(parts) > 1 and not _ITEM.match(parts[0]) and _ITEM.match(parts[1]) else 1
     text = " ".join(_running(p) for p in parts[:n])
+    if len(text) > limit and n > 1 and (ends := [m.end() for m in _SENTENCE_END.finditer(_running(parts[0]) + " ")]):
+        text = _running(parts[0])[: ends[-1]]
     if len(text) <= limit:
         return text
-    cut = max((m.end() for m in re.finditer(r"[.!?](?=\s)", text[:limit])), default=0)
+    cut = max((m.end() for m in _SENTENCE_END.finditer(text[:limit])), default=0)
     return text[:cut] if cut else text[:limit].rsplit(" ", 1)[0] + " …"
 
 

@@ -26,6 +26,7 @@ from helpers.study.sections import (
     Figures,
     Group,
     GroupEffects,
+    Heds,
     Iaa,
     Identifier,
     Importance,
@@ -67,6 +68,13 @@ class Study(Section):
     simulated: bool = Field(False, description="true: every figure and page says so")
     licence: str = Field("", description="licence of the data")
     citation: str = Field("", description="what to cite when the data are used")
+    bibtex: str = Field(
+        "",
+        description="the same as a BibTeX entry, for the references of a paper; or the key of one in "
+        "src/helpers/paper/data.bib",
+        examples=["ji2022"],
+    )
+    heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
     across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")
     method: str | None = Field(
@@ -82,6 +90,11 @@ class Study(Section):
         {},
         description="system as in the data -> name shown, in the order of figures",
         examples=[{"blender_3b": "BlenderBot (3B)"}],
+    )
+    corpora: dict[str, str] = Field(
+        {},
+        description="corpus (run or part of the data) as in the data -> name shown",
+        examples=[{"free_run1": "First run"}],
     )
     control_system: str | None = Field(None, description="the deliberately degraded system, for quality control")
     unranked_systems: list[str] = Field(
