@@ -203,7 +203,8 @@ def filled(rows: pd.DataFrame, blocks: Sequence[str] = ()) -> pd.DataFrame:
 def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Iterator[tuple[str, pd.DataFrame]]:
     """The rows of each figure that `grid_figure` can draw without being taller than `TALLEST`, and the end of its name.
 
-    around : what of its height is legend, title and axis, in inches. Panels are kept together where that is possible; where one is too tall, its blocks are divided, in all panels alike.
+    around : what of its height is legend, title and axis, in inches. Panels are kept together where that is possible;
+    where one is too tall, its blocks are divided, in all panels alike.
     """
     names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
     columns = columns if all(n == names[0] for n in names) else 2

@@ -98,7 +98,7 @@ def _differences(
     caption += f" Diamonds and lines: the difference without noise, {over}." if debiased else ""
     # a row for each label: a verdict is a colour, no row of its own
     placed = rows.assign(hue="")
-    for suffix, page in pages(placed, columns=3):
+    for suffix, page in pages(placed, columns=3, around=1.7):
         options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
         fig = grid_figure(page, paint, **options)
         found = page["verdict"].value_counts()

@@ -181,7 +181,7 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
             " difference is first significant if it is tested after every rating, as published. Logarithmic axis."
         )
         known = part[["estimate", "first"]].melt()["value"].dropna()
-        for page, own in pages(_grid(part), columns=3, around=1.7):
+        for page, own in pages(_grid(part), columns=3, around=2.0):
             fig = grid_figure(own, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
             for ax in fig.axes[: own["panel"].nunique()]:
                 ax.set_xscale("log")
