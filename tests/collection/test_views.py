@@ -21,6 +21,8 @@ def marks(n, known=True, kind="human", label="ignore"):
             "annotator": [f"A{i % 3}" for i in range(n)],
             "annotator_known": known,
             "annotator_kind": kind,
+            "corpus": "main",
+            "group": "g",
             "method": "behavior",
             "label": label,
             "dialogue": [f"d{i % 2}" for i in range(n)],
@@ -42,7 +44,7 @@ def text(views):
 
 def test_reading_is_reported_with_what_belongs_to_the_evaluation():
     said = text(findings.data_set(counts(read=1200, kept=1000, dropped=200, mended=3), marks(400), collect(), NAMES))
-    for fact in ("1,200", "1,000", "3 of them corrected", "200 dropped", "400 belong", "2 dialogues", "1 system"):
+    for fact in ("1,200", "1,000", "3 of those kept", "200 were dropped", "400 of them", "2 dialogues", "1 system"):
         assert fact in said
     assert "3 people" in said
     assert "pilots and gold units" in said
@@ -50,13 +52,13 @@ def test_reading_is_reported_with_what_belongs_to_the_evaluation():
     said = text(findings.data_set(counts(read=1200, kept=1000, dropped=200), pairs, collect(), NAMES))
     assert "3 dialogues of 2 systems" in said
     whole = text(findings.data_set(counts(read=4, kept=4), marks(4, known=False), collect(), NAMES))
-    assert "All belong" in whole
-    assert "people whom the data do not identify" in whole
+    assert "All 4 annotations" in whole
+    assert "people whom the data do not identify (up to 2 per item)" in whole
     assert "pilots" not in whole
     extra = counts(read=9, kept=9, corpus="extra_techniques")
     assert "notebooks of their own" in text(findings.data_set(extra, marks(4), collect(), NAMES))
     apart = pd.concat([counts("turn annotations", read=3, kept=3), counts("dialogue annotations", read=3, kept=3)])
-    assert "Of 6 annotations read, 6 were kept" in text(findings.data_set(apart, marks(6), collect(), NAMES))
+    assert "All 6 annotations were kept" in text(findings.data_set(apart, marks(6), collect(), NAMES))
 
 
 def cost(minutes, **keys):
@@ -79,11 +81,12 @@ def test_collection_is_reported_with_the_busiest_and_the_slowest():
     results = collect(work, [*times, *cost(2, tasks="final")])
     data = pd.concat([marks(5), marks(4, label="redundant"), marks(9, kind="llm", label="quality")])
     said = text(findings.collection(data, results, NAMES, Costs()))
-    assert "**People made 9 annotations** of 2 labels with 1 method." in said
+    assert "**People made 9 annotations of 2 labels with 1 method;" in said
     assert "40 to 250 USD" in said
-    assert "Slowest: Behaviour, Group G, 25.0 [24.0, 26.0] minutes per dialogue" in said
-    assert "Fastest: Dialogue Likert, Group H, 4.0 [3.0, 5.0] minutes per dialogue" in said
-    assert "50% (Behaviour, Group H, 2 annotators)" in said
+    assert "varies by method and evaluator group" in said
+    assert "Behaviour, Group G, 25.0 [24.0, 26.0] minutes per dialogue" in said
+    assert "Dialogue Likert, Group H, 4.0 [3.0, 5.0] minutes per dialogue" in said
+    assert "50% (Behaviour, Group H; 2 annotators)" in said
     bare = text(findings.collection(data, collect(), NAMES, Costs()))
     assert "USD" not in bare
     assert "do not identify annotators" in bare
@@ -94,8 +97,17 @@ def test_collection_is_reported_with_the_busiest_and_the_slowest():
 def test_runs_of_one_method_are_named_by_their_corpus():
     results = collect([*cost(4, corpus="free_run1"), *cost(6, corpus="free_run2")])
     said = text(findings.collection(marks(4), results, NAMES, Costs()))
-    assert "Slowest: Behaviour, free run2, 6.0" in said
-    assert "Fastest: Behaviour, free run1, 4.0" in said
+    assert "Behaviour, Free run 1, 4.0" in said
+    assert "Behaviour, Free run 2, 6.0" in said
+    assert "Slowest" not in said
+
+
+def test_the_slowest_and_the_fastest_of_many_times_are_named():
+    groups = [("g", "behavior", 25), ("h", "behavior", 9), ("g", "dialogue_likert", 5), ("h", "dialogue_likert", 4)]
+    times = [row for g, m, n in groups for row in cost(n, group=g, method=m)]
+    said = text(findings.collection(marks(4), collect(times), NAMES, Costs()))
+    assert "Slowest: Behaviour, Group G, 25.0" in said
+    assert "Fastest: Dialogue Likert, Group H, 4.0" in said
 
 
 def coverage(rows):
@@ -138,7 +150,7 @@ def test_rows_are_named_by_what_differs():
     groups = rows.assign(method="behavior", group=["g", "h"])
     assert list(tables.row_titles(groups, NAMES, columns)) == ["Group G", "Group H"]
     both = pd.concat([rows, rows.assign(corpus="run_2")])
-    assert list(tables.row_titles(both, NAMES, columns))[-1] == "Behaviour, run 2"
+    assert list(tables.row_titles(both, NAMES, columns))[-1] == "Behaviour, Run 2"
 
 
 def test_kinds_of_annotators_have_the_names_of_their_groups():

@@ -1,6 +1,11 @@
 """Figures: what leaves a notebook is stamped, described, reproducible and legible."""
 
+import base64
+import io
+import re
+from itertools import combinations
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -12,7 +17,7 @@ from PIL import Image
 
 from helpers.display import plots as plotting
 from helpers.display import style
-from helpers.display.names import COLORS, DisplayNames, display_names
+from helpers.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
 from helpers.study.labels import LABEL_SETS
 
 
@@ -89,12 +94,65 @@ def test_a_figure_without_alt_text_or_with_an_odd_name_is_refused(tmp_path, show
 
 def test_the_same_figure_gives_the_same_bytes_in_every_format_asked_for(tmp_path, shown):
     for folder in ("a", "b"):
-        style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf")))
+        style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / folder, formats=("svg", "pdf", "png")))
     for suffix in ("png", "svg", "pdf"):
         first, second = (tmp_path / folder / f"03_iaa_f.{suffix}" for folder in ("a", "b"))
         assert first.read_bytes() == second.read_bytes(), suffix
     style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / "c"))
     assert [p.name for p in (tmp_path / "c").iterdir()] == ["03_iaa_f.png"]
+
+
+def test_the_file_has_300_dpi_and_the_notebook_the_dpi_of_the_yaml(tmp_path, shown):
+    style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path))
+    with Image.open(tmp_path / "03_iaa_f.png") as image:
+        assert image.size == (2100, 600)
+    ((data, _),) = shown
+    assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).size == (700, 200)
+
+
+def boxes_of(folder):
+    """Title -> (left, top, right, bottom) of the rectangles that `style.tips` puts into an SVG."""
+    root = ElementTree.parse(folder / "03_iaa_f.svg").getroot()
+    places = {}
+    for rect in root.findall("{*}g[@class='tips']/{*}rect"):
+        x, y, width, height = (float(rect.get(k)) for k in ("x", "y", "width", "height"))
+        places[rect[0].text] = (x, y, x + width, y + height)
+    return places
+
+
+def test_the_svg_tells_the_value_where_the_mark_is(tmp_path, shown):
+    fig, ax = style.subplots(height=2)
+    ax.set(xlim=(0, 10), ylim=(0, 10))
+    style.tips(ax, ["a < b", "none", "outside", "line"], [5, np.nan, 20, 2], [5, 5, 5, 8], x_to=[5, 5, 20, 4])
+    style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))
+    places = boxes_of(tmp_path)
+    assert set(places) == {"a < b", "line"}
+    left, top, right, bottom = places["a < b"]
+    x, y = ax.transData.transform((5, 5)) * 72 / fig.dpi
+    assert ((left + right) / 2, (top + bottom) / 2) == pytest.approx((x, 2 * 72 - y), abs=0.1)
+    assert right - left == pytest.approx(style.TARGET, abs=0.1)
+    ends = ax.transData.transform([(2, 8), (4, 8)])[:, 0] * 72 / fig.dpi
+    assert (places["line"][0], places["line"][2]) == pytest.approx(tuple(ends), abs=0.1)
+
+
+def test_texts_stay_texts_and_no_id_is_given_that_nothing_refers_to(tmp_path, shown):
+    style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path, formats=("svg",)))
+    svg = (tmp_path / "03_iaa_f.svg").read_text()
+    assert re.search(r"<text[^>]*>0\.2</text>", svg)
+    referred = set(re.findall(r"#([\w-]+)[)\"]", svg))
+    assert set(re.findall(r' id="([^"]+)"', svg)) <= referred
+
+
+def test_marks_of_shared_plots_tell_value_interval_and_n(abc, tmp_path, shown):
+    rows = results(THREE).assign(n=[100, 50, 3])
+    style.save(plotting.forest_figure(rows, abc), "f", alt="Forest", run=make_run(tmp_path, formats=("svg",)))
+    assert "Ignore, behavior, Group A: 0.57 [0.50, 0.64], n = 100" in boxes_of(tmp_path)
+    assert "Uninterpretable, behavior, Group A: 0.30, n = 3" in boxes_of(tmp_path)
+    fig, axes = style.subplots(1, 2)
+    plotting.heatmap(pd.DataFrame([[0.5, np.nan]], index=["a"], columns=["b", "c"]), axes[0])
+    plotting.stacked(pd.DataFrame([[0.25, 0.75]], index=["x"], columns=["no", "yes"]), axes[1])
+    style.save(fig, "f", alt="Cells", run=make_run(tmp_path, formats=("svg",)))
+    assert set(boxes_of(tmp_path)) == {"a, b: 0.50", "x, no: 25.0%", "x, yes: 75.0%"}
 
 
 def test_simulated_data_is_said_on_the_figure_below_the_axes(tmp_path, shown):
@@ -216,13 +274,19 @@ def test_shares_of_binary_labels_are_bars_and_of_others_stacks_with_rows_of_one_
 
 def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
     study = SimpleNamespace(
-        systems={"s2": "Two"}, groups={"g": SimpleNamespace(title="")}, label_list=lambda: LABEL_SETS["abc_eval"]
+        systems={"s2": "Two"},
+        corpora={"run_1": "First run"},
+        groups={"g": SimpleNamespace(title="")},
+        label_list=lambda: LABEL_SETS["abc_eval"],
+        bootstrap=SimpleNamespace(confidence=0.9),
     )
     frame = pd.DataFrame({"system": ["s9", "s1", "s2"], "group": ["g", "h", None]})
     made = display_names(study, frame, metric={"bleu": "BLEU"})
     assert list(made.titles["system"].items()) == [("s2", "Two"), ("s1", "s1"), ("s9", "s9")]
     assert list(made.titles["group"]) == ["g", "h"]
+    assert made.ci == "90% CI"
     assert made.name("metric", "bleu") == "BLEU"
+    assert [made.name("corpus", c) for c in ("run_1", "run_2")] == ["First run", "Run 2"]
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
     assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]
@@ -259,11 +323,73 @@ DEFICIENCIES = {
 }
 
 
-@pytest.mark.parametrize("deficiency", DEFICIENCIES)
-def test_the_first_five_colours_differ_for_every_kind_of_colour_vision(deficiency):
-    """A difference of 10 in L*a*b* is plain to see; about 2 is just noticeable."""
-    srgb = np.array([mpl.colors.to_rgb(c) for c in COLORS[:5]])
+def distances(colors, deficiency="none"):
+    """(n, n) distances in CIE L*a*b*."""
+    srgb = np.array([mpl.colors.to_rgb(c) for c in colors])
     linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     lab = _lab(linear @ np.array(DEFICIENCIES[deficiency]).T)
-    distance = np.linalg.norm(lab[:, None] - lab[None], axis=-1)
+    return np.linalg.norm(lab[:, None] - lab[None], axis=-1)
+
+
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+@pytest.mark.parametrize("kind", PALETTES)
+def test_the_first_colours_of_a_kind_differ_for_every_kind_of_colour_vision(kind, deficiency):
+    """A difference of 10 in L*a*b* is plain to see; about 2 is just noticeable."""
+    distance = distances(PALETTES[kind][:5], deficiency)
     assert distance[np.triu_indices(5, 1)].min() > 10
+    assert distances((GOOD, BAD, OPEN), deficiency)[np.triu_indices(3, 1)].min() > 10
+
+
+def test_a_colour_has_one_meaning():
+    """No colour of a system is like one of a group, a method or a verdict."""
+    kinds = {**{k: v[:6] for k, v in PALETTES.items()}, "verdict": (GOOD, BAD)}
+    for a, b in combinations(kinds, 2):
+        both = (*kinds[a], *kinds[b])
+        assert distances(both)[: len(kinds[a]), len(kinds[a]) :].min() > 20, (a, b)
+
+
+def many(n):
+    return DisplayNames({}, {"method": {}, "group": {}, "system": {f"s{i}": f"S{i}" for i in range(n)}})
+
+
+def test_colours_do_not_repeat_and_systems_beyond_the_palette_are_neutral():
+    assert len({many(60).color("system", f"s{i}") for i in range(8)}) == 8
+    assert {many(60).color("system", f"s{i}") for i in range(8, 60)} == {NEUTRAL[0]}
+
+
+def test_another_order_of_systems_keeps_their_colours():
+    names = many(5).in_order("system", ["s3", "s1"])
+    assert list(names.titles["system"]) == ["s3", "s1", "s0", "s2", "s4"]
+    assert all(names.color("system", f"s{i}") == many(5).color("system", f"s{i}") for i in range(5))
+    again = names.in_order("system", ["s4"])
+    assert again.color("system", "s4") == many(5).color("system", "s4")
+
+
+def test_a_method_has_one_colour_whatever_else_is_in_the_figure(abc):
+    rows = [(m, "ignore", "a", 0.5, 0.4, 0.6, "bca") for m in ("turn_likert", "comparative")]
+    for chosen in (rows, rows[1:]):
+        fig = plotting.forest_figure(results(chosen), abc)
+        drawn = {mpl.colors.to_hex(x.get_color()).upper() for x in fig.axes[0].lines if x.get_marker() == "o"}
+        assert abc.color("method", "comparative") in drawn
+
+
+def test_a_pair_has_one_order_and_its_difference_one_sign():
+    names = many(3)
+    assert names.pair("s2", "s0") == ("s0", "s2", -1)
+    assert names.pair("s0", "s2") == ("s0", "s2", 1)
+    assert names.pair_name("s2", "s1") == "S1 − S2"
+    rows = pd.DataFrame(
+        {"system": ["s1", "s1"], "system_b": ["s0", "s2"], "estimate": 1.0, "ci_low": -0.5, "ci_high": 3.0}
+    )
+    assert names.pairs(rows).to_numpy().tolist() == [["s0", "s1", -1.0, -3.0, 0.5], ["s1", "s2", 1.0, -0.5, 3.0]]
+    assert rows["estimate"].tolist() == [1.0, 1.0]
+
+
+def test_ends_of_lines_are_named_without_touching(abc):
+    rows = pd.DataFrame({"n": 10, "method": list(abc.titles["method"]), "estimate": [0.5, 0.501, 0.502, 0.9]})
+    fig, ax = style.subplots(height=2.5)
+    plotting.lines(pd.concat([rows, rows.assign(n=5, estimate=0.1)]), ax, abc, x="n", hue="method")
+    fig.canvas.draw()
+    boxes = [mpl.text.Text.get_window_extent(t) for t in ax.texts]  # without the line to its mark
+    assert len(boxes) == 4
+    assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))

@@ -132,7 +132,9 @@ def test_views_name_what_differs(results):
 def test_every_difference_has_a_mark_within_the_axes(results):
     (plot,) = figures.differences(results, NAMES, 0.95, 0.2)
     (ax,) = plot.fig.axes
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["Quality"]
+    assert ax.get_title(loc="left").endswith("Quality")
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["G1 / G2", "G1 / G3", "G2 / G3"]
+    assert "different (Holm) 2" in plot.alt
     assert ax.get_xlim()[1] > analysis.differences(results, 0.95)["debiased_high"].max()
 
 
@@ -144,16 +146,20 @@ def test_figures_have_a_block_per_pair_of_systems_and_of_groups(results):
     assert [t.get_text() for t in agreed.fig.axes[0].get_yticklabels()] == ["G1 / G2", "G1 / G3", "G2 / G3"]
 
 
-def test_effects_are_turned_to_the_order_of_figures(results):
-    keys = ["group", "system", "system_b"]
-    sizes = results.select("effect_size", resample="session")
-    forth = figures.turned(sizes, NAMES).set_index(keys)
-    back = figures.turned(sizes, names_of(["g1", "g2", "g3"], systems="dcba")).set_index(keys)
-    assert len(forth) == len(back) == 18
-    assert (back["ci_low"] <= back["ci_high"]).all()
-    for (group, a, b), row in forth.iterrows():
-        assert back.loc[(group, b, a), "estimate"] == -row["estimate"]
-        assert back.loc[(group, b, a), "ci_low"] == -row["ci_high"]
+def test_effects_are_drawn_in_the_order_of_systems(results):
+    """Where systems stand in another order, a pair is turned round: its name, sign and interval."""
+    drawn = {}
+    for systems in ("abcd", "dcba"):
+        (plot,) = figures.effects(results, names_of(["g1", "g2", "g3"], systems=systems))
+        (ax,) = plot.fig.axes
+        names = [t.get_text() for t in ax.get_yticklabels()]
+        points = [line.get_xydata() for line in ax.lines if line.get_marker() in "os" and len(line.get_xydata()) == 6]
+        drawn[systems] = {name: [p[i][0] for p in points] for i, name in enumerate(names)}
+    assert len(drawn["abcd"]) == 6
+    for name, values in drawn["abcd"].items():
+        turned = " − ".join(reversed(name.split(" − ")))
+        assert drawn["dcba"][turned] == [-v for v in values]
+        assert values
 
 
 def test_effect_sizes_are_those_of_the_libraries(three, results):

@@ -151,6 +151,21 @@ def test_what_is_said_and_shown(made):
     assert tables.choices(collect([]), NAMES) is None
 
 
+def test_without_scores_no_system_is_first(made):
+    """A model that always prefers one of two systems gives neither a score: the library then returns equal ones."""
+    model = made["annotator"] == "llm"
+    always = made["score"].mask(model, np.where(made["system"] < made["system_b"], 1, -1))
+    found = analysis.analyse(made.assign(score=always), LABELS, **BOOT)
+    first = found["judge_first_system"].iloc[0]
+    assert np.isnan(first["estimate"])
+    assert pd.isna(first["system_b"])
+    assert pd.notna(first["system"])
+    said = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
+    assert "puts" not in said
+    assert "cannot be compared with people's" in said
+    assert tables.orders(found, NAMES).frame.shape[0] == 1
+
+
 def test_printed_numbers_of_llmfao():
     """leaderboard.ipynb of dustalov/llmfao: scores and rank correlations of people, GPT-4 and GPT-3.5."""
     study = params.load("llmfao")

@@ -38,7 +38,7 @@ def analysed():
 
 @pytest.fixture(scope="module")
 def main(analysed):
-    return analysis.data_sets(analysed[-1], NAMES.titles["method"])["Main"]
+    return analysis.data_sets(analysed[-1], NAMES.titles)["Main"]
 
 
 def test_every_result_is_there_once(analysed):
@@ -131,7 +131,7 @@ def test_data_sets_are_named_by_what_distinguishes_them(analysed):
 
     def names(*pairs):
         parts = [rows.head(1).assign(corpus=corpus, method=method) for corpus, method in pairs]
-        return list(analysis.data_sets(Results(correlation=pd.concat(parts)), {"a": "A", "b": "B"}))
+        return list(analysis.data_sets(Results(correlation=pd.concat(parts)), {"method": {"a": "A", "b": "B"}}))
 
     assert names(("main", "a")) == ["A"]
     assert names(("main", "a"), ("main", "b")) == ["A", "B"]
@@ -152,7 +152,7 @@ def test_tables_hold_the_results(analysed, main):
     assert rows[["best", "against"]].to_numpy().tolist() == [["m", "n"]]
     tested = main.select("correlation_difference", over="label")
     assert rows[["estimate", "p_adjusted"]].iloc[0].tolist() == tested[["estimate", "p_adjusted"]].iloc[0].tolist()
-    other = tables.best_against_others(analysis.data_sets(found, NAMES.titles["method"])["Other"])
+    other = tables.best_against_others(analysis.data_sets(found, NAMES.titles)["Other"])
     assert other[["best", "against"]].to_numpy().tolist() == [["n", "m"]]
     assert other["estimate"].iloc[0] == pytest.approx(rows["estimate"].iloc[0])  # scores and order are both reversed
     raters = tables.raters(found, NAMES).frame
@@ -169,8 +169,8 @@ def test_findings_give_the_largest_of_how_many(analysed, main):
     assert f"{main['reliability_ceiling']['estimate'].mean():.2f}" in texts[1]
     assert texts[2] == ""  # nothing is called length
     both = next(findings.findings(analysed[-1], NAMES, confidence=0.95)).text
-    assert "2 data sets" in both
-    assert "- Other: Weak has the largest of 2" in both
+    assert "No metric leads in both data sets" in both
+    assert "(Weak, Other)" in both
 
 
 def test_one_metric_is_the_largest_of_none(main):
@@ -185,7 +185,7 @@ def test_one_metric_is_the_largest_of_none(main):
 def test_sources_say_what_could_not_be_computed(monkeypatch):
     scores = pd.DataFrame({"metric": ["a", "length"]})
     own = pd.DataFrame({"metric": ["length"]})
-    assert "1 metric provided with the data, 1 computed" in findings.sources(scores, own, ["length"], []).text
+    assert "1 metric came with the data; 1 was computed" in findings.sources(scores, own, ["length"], []).text
     assert "no texts" in findings.sources(scores, own.iloc[:0], ["length"], []).text
     monkeypatch.setattr(findings, "not_installed", lambda asked: ["bleu"])
     text = findings.sources(scores, own, ["length", "bleu"], ["x"]).text
@@ -262,7 +262,7 @@ def test_another_file_in_the_usr_format_runs_with_a_yaml_alone(tmp_path):
     stored = fold(found, study=study.key, notebook="09")
     assert (stored[stored["estimate"].isna()]["note"].str.len() > 0).all()
     names = display_names(study, annotations, metric=analysis.metric_titles(found, {}, {}))
-    assert list(analysis.data_sets(found, names.titles["method"])) == ["Letters"]
+    assert list(analysis.data_sets(found, names.titles)) == ["Letters"]
     assert next(findings.findings(found, names, confidence=0.95)).text.startswith("**")
 
 

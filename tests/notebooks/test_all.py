@@ -4,7 +4,8 @@ results, figures, tables, pages. Nothing here looks into a cell.
 small : simulated, like `demo`.  odd : a hand-made ABC-Eval project of two dialogues that uses every part of the format.
 abc_eval : `params/abc_eval.yaml` as it stands, on a project of sixty dialogues with oddities strewn over it.  wide :
 twelve rows, and the YAML of the README.  crowd : a long table of two runs, with a control system, two groups of
-workers, texts and scores of metrics.  judged : marks by people, a language model and classifiers.
+workers, texts and scores of metrics; no id in it is a word, and all have display names.  judged : marks by people, a
+language model and classifiers.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ import pandas as pd
 import pytest
 import yaml
 from fixtures import abc_eval_project as abc_project
+from fixtures import first_page
 from fixtures import odd_abc_eval_project as odd_project
 from fixtures import project_copy as small_project
 from fixtures import yaml_studies as studies
@@ -27,6 +29,7 @@ from nbclient import NotebookClient
 
 from helpers.agreement import analysis as agreement
 from helpers.annotations import summary as collection
+from helpers.display.names import display_names
 from helpers.pipeline import dag
 from helpers.pipeline.run import Options, run
 from helpers.study import params, schema
@@ -74,11 +77,15 @@ sources:
     layout: long
     columns: {corpus: run, group: team, annotator: worker, work_unit: task, system: bot, dialogue: chat, \
 context: item, label: what, score: rating, user_text: asked, system_text: said, reference: gold}
-    metrics: {metric_a: a, metric_b: b}
-control_system: dull
+    metrics: {zz_metric_a: a, zz_metric_b: b}
+control_system: zz_dull
+systems: {zz_quick: Quick, zz_calm: Calm, zz_plain: Plain, zz_dull: Dull}
+corpora: {zz_first: Opening run, zz_second: Repeat run}
+groups: {zz_team_0: {title: Day shift}, zz_team_1: {title: Night shift}}
 labels:
-  fluent: {scale: [1, 5]}
-  dull: {scale: [1, 5], direction: -1}
+  zz_fluent: {scale: [1, 5], title: Fluent}
+  zz_dull_label: {scale: [1, 5], direction: -1, title: Boring}
+metrics: {titles: {zz_metric_a: First metric, zz_metric_b: Second metric}}
 """
 JUDGED = """\
 title: Marks by people and models
@@ -111,18 +118,18 @@ def ratings(n):
 def crowd():
     """Two runs: six workers of each of two teams rate four bots, one of them worse, two workers an item."""
     rng = np.random.default_rng(11)
-    bots = {"quick": 4.0, "calm": 3.5, "plain": 3.0, "dull": 1.6}
+    bots = {"zz_quick": 4.0, "zz_calm": 3.5, "zz_plain": 3.0, "zz_dull": 1.6}
     words = ["the", "a", "cat", "dog", "sat", "ran", "far", "away", "on", "mat", "we", "like", "tea", "and", "rain"]
     said = {(i, bot): " ".join(rng.choice(words, rng.integers(3, 9))) for i in range(12) for bot in bots}
     scored = {key: (len(text) / 10 + rng.normal(0, 0.3), rng.normal()) for key, text in said.items()}
     rows = ["run,team,worker,task,bot,chat,item,what,rating,asked,said,gold,a,b"]
-    for run_, worker in ((r, w) for r in ("first", "second") for w in range(12)):
+    for run_, worker in ((r, w) for r in ("zz_first", "zz_second") for w in range(12)):
         for i, bot in ((i, bot) for i in (worker, (worker + 1) % 12) for bot in bots):
             a, b = scored[i, bot]
-            for what in ("fluent", "dull"):
-                mean = bots[bot] if what == "fluent" else 6 - bots[bot]
+            for what in ("zz_fluent", "zz_dull_label"):
+                mean = bots[bot] if what == "zz_fluent" else 6 - bots[bot]
                 rating = int(np.clip(round(rng.normal(mean, 0.9)), 1, 5))
-                who = f"{run_},team{worker // 6},{run_[0]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},{what}"
+                who = f"{run_},zz_team_{worker // 6},{run_[3]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},{what}"
                 rows.append(f"{who},{rating},how are you,{said[i, bot]},the cat sat on a mat,{a:.3f},{b:.3f}")
     return "\n".join(rows) + "\n"
 
@@ -280,7 +287,44 @@ def worker_ids(path):
     return set(re.findall(r'"worker_id": ?"([^"]{6,})"', path.read_text(encoding="utf-8")))
 
 
-CHECKS = (ended, stored, shown, private)
+def named(world):
+    """Whatever has a display name is called by it: no id in texts, tables, alt texts and figures."""
+    for study in world.studies:
+        ids = named_ids(world.study(study))
+        for path in sorted((world.folder / "reports" / study).glob("*.html")):
+            page = Elements(path.read_text(encoding="utf-8"))
+            seen = [page.text, *(a.get(k) or "" for _, a in page.found for k in ("alt", "title", "aria-label"))]
+            yield from (f"{study}/{path.stem}: {told}" for told in found_in(" ¦ ".join(seen), ids))
+        for path in sorted((world.folder / "figures" / study).glob("*.svg")):
+            texts = re.findall(r"<(?:text|title|desc)\b[^>]*>([^<]*)<", path.read_text(encoding="utf-8"))
+            yield from (f"{study}/{path.name}: {told}" for told in found_in(" ¦ ".join(texts), ids))
+
+
+def named_ids(study):
+    """Ids that nobody takes for words and whose display names do not contain them."""
+    names = display_names(study).titles
+    pairs = [pair for kind in ("corpus", "group", "system", "method") for pair in names[kind].items()]
+    pairs += [(label.id, label.title) for label in study.label_list()] + [*study.metrics.titles.items()]
+    return {i for i, title in pairs if re.search(r"[_\d]", i) and not re.search(rf"\b{re.escape(i)}\b", title)}
+
+
+def found_in(text, ids):
+    """Each of `ids` that stands in the text as a word, with what is around it."""
+    for i in sorted(ids):
+        if place := re.search(rf"(?<![\w/-]){re.escape(i)}(?![\w/-])", text):
+            yield f"{i}: …{text[max(0, place.start() - 50) : place.end() + 30]}…"
+
+
+def answered(world):
+    """The first page answers, and says what the results say."""
+    for study in world.studies:
+        html = (world.folder / "reports" / study / "index.html").read_text(encoding="utf-8")
+        results = {name[:2]: world.results(study, name) for key, name in world.ran() if key == study}
+        judged = collection.evaluated(world.frame(study))
+        yield from (f"{study}: {line}" for line in first_page.wrong(html, world.study(study), judged, results))
+
+
+CHECKS = (ended, stored, shown, private, named, answered)
 
 
 @pytest.mark.slow
@@ -331,10 +375,13 @@ def test_results_are_read_in_one_line(world, opened):
     assert means["estimate"].tolist() == of_notebook["estimate"].tolist()
     assert {"interval", "system", "ci_low"} <= {*means} <= {*of_notebook, "notebook"}
     assert means.notna().any().all()
-    fluent = opened.results("mean", label="fluent", system=["calm", "quick"])
-    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {("fluent", "calm"), ("fluent", "quick")}
+    fluent = opened.results("mean", label="zz_fluent", system=["zz_calm", "zz_quick"])
+    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {
+        ("zz_fluent", "zz_calm"),
+        ("zz_fluent", "zz_quick"),
+    }
     assert opened.scores.equals(world.frame("crowd"))
-    assert opened.params.control_system == "dull"
+    assert opened.params.control_system == "zz_dull"
     with pytest.raises(KeyError, match=r"'means' is no statistic; did you mean 'mean'\?"):
         opened.results("means")
     with pytest.raises(KeyError, match="'criterion_met' was stored by no notebook that ran"):
@@ -348,13 +395,13 @@ def test_the_example_notebook_runs_on_a_study_of_another_shape(opened):
     nb = nbformat.read(ROOT / "examples" / "explore.ipynb", 4)
     assert not any(cell.get("outputs") for cell in nb.cells)
     (given,) = (cell for cell in nb.cells if "parameters" in cell.metadata.get("tags", []))
-    given.source = 'name, label, group, interval = "crowd", "fluent", "team1", "dialogue"'
+    given.source = 'name, label, group, interval = "crowd", "zz_fluent", "zz_team_1", "dialogue"'
     folder = {"metadata": {"path": str(ROOT / "examples")}}
     NotebookClient(nb, resources=folder, kernel_name="python3").execute()
     shown_ = [o for cell in nb.cells for o in cell.get("outputs", []) if "data" in o]
     assert sum("image/png" in o.data for o in shown_) == 1
     joined = pd.read_html(io.StringIO(shown_[-1].data["text/html"]))[0]
-    judged = opened.scores.query("label == 'fluent' and group == 'team1'").groupby(["corpus", "system"]).size()
+    judged = opened.scores.query("label == 'zz_fluent' and group == 'zz_team_1'").groupby(["corpus", "system"]).size()
     assert joined.set_index(["corpus", "system"])["judgements"].to_dict() == judged.to_dict()
 
 

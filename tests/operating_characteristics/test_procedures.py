@@ -178,7 +178,7 @@ def test_the_page_counts_what_is_claimed_and_names_what_is_not_kept(table, label
     assert "93.0% \\[91.8%, 94.1%\\]" in text
     assert "15.0% \\[13.9%, 16.2%\\]" not in text.split("Other annotators")[0]
     frame = tables.procedures(table, labelled, 0.95).frame
-    assert frame["Verdict"].value_counts().to_dict() == {"kept": 4, "not kept": 1, "not kept (not promised)": 1}
+    assert frame["Verdict"].value_counts().to_dict() == {"kept": 4, "not kept": 1, "not kept (not claimed)": 1}
     assert "58 dialogues, 7 annotators, 1.2 ratings per item" in set(frame["Design"])
 
 

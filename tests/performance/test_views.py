@@ -6,6 +6,7 @@ from helpers.display import grid_plots
 from helpers.display.names import DisplayNames
 from helpers.display.style import PAGE
 from helpers.performance import analysis, figures, findings, rates, tables
+from helpers.published.mapping import Entry
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
 
@@ -188,8 +189,13 @@ class TestRanks:
             ["Group Y", "Good 0", "1 [1, 1]; 50%"],
         ]
         assert [p.name for p in figures.ranks(results, SHOWN)] == ["ranks"]
-        many = {str(i): None for i in range(9)}
+        few = pd.DataFrame(0.5, index=["x"], columns=["A", "B"])
+        many = {str(i): (few, few) for i in range(9)}
         assert [len(p) for p in figures.matrix_pages(many, 2)] == [2, 6, 1]
+
+    def test_a_page_of_matrices_is_no_longer_than_a_page(self):
+        long = pd.DataFrame(0.5, index=range(20), columns=["A", "B"])
+        assert [len(p) for p in figures.matrix_pages({str(i): (long, long) for i in range(4)}, 4)] == [2, 2]
 
     def test_who_is_first(self):
         (line,) = findings._firsts(self.results()["rank"], SHOWN)
@@ -207,7 +213,7 @@ class TestRanks:
         results = self.results()
         results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
         told = [p.text for p in findings.findings(Results(results), SHOWN, n_picks=5, confidence=0.95)]
-        assert "A on 1" in told[0]
+        assert "on 1 of 1 label: A" in told[0]
         assert told[1] == ""  # nothing was compared, so no strengths are missing
 
 
@@ -261,17 +267,19 @@ def test_systems_left_out_of_rankings_are_named():
 
 def test_printed_numbers_are_read_as_they_are_worded():
     given = pd.DataFrame({"row": [x.id for x in BAD[:3]], "column": "all", "value": [1.0, 12.0, 20.0]})
+    entry = Entry(cells="*", study="s", notebook="n", row="label", column="system")
+    given = given.assign(paper="p", panel="", entry=[entry] * 3)
     given["printed"], given["wording"] = ["1", "12", "20"], ["less than 1% of responses", "about 12%", "about 20%"]
     given["here"], given["ci_low"], given["ci_high"] = [0.4, 10.0, 30.0], [0.0, 8.0, 25.0], [2.0, 12.0, 40.0]
     cells = tables.read(given)
     assert cells["reading"].tolist() == ["open", "inside", "outside"]  # 0.4 is less than 1, its interval includes 1
-    said = findings.printed(cells).text
+    said = findings.printed(cells, SHOWN).text
     assert "Of 2 printed numbers" in said
     assert "1 lies within it" in said
-    assert "bad2 (all)" in said
+    assert f"{BAD[2].title} (All)" in said
     sure = tables.read(given.assign(ci_high=[0.9, 12.0, 40.0]))
     assert sure["reading"].iloc[0] == "holds"
-    assert tables.printed(cells).frame["CI"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
+    assert tables.printed(cells, SHOWN).frame["CI"].tolist() == ["0.0 to 2.0", "8.0 to 12.0", "25.0 to 40.0"]
     above = tables.read(given.assign(here=2.0, ci_low=1.5, ci_high=3.0))
     assert above["reading"].iloc[0] == "does not hold"
 
@@ -284,3 +292,22 @@ def test_printed_numbers_find_their_rates_and_intervals():
     assert found[["row", "column", "here", "ci_low", "ci_high", "reading"]].to_numpy().tolist() == [
         ["correct_fact", "blender2", 19.0, 10.0, 30.0, "inside"]
     ]
+
+
+class TestManySystems:
+    def rows(self, n):
+        return estimates([GOOD[0], BAD[0]], [f"s{i:02}" for i in range(n)])
+
+    def test_of_very_many_the_highest_and_lowest_are_drawn_and_the_caption_says_so(self):
+        rows = self.rows(30)
+        sign = np.where(rows["label"] == BAD[0].id, -1, 1)
+        rows["estimate"] = rows["system"].str[1:].astype(int) / 30 * sign
+        drawn, said = figures.of_many(figures.arrange(rows, SHOWN))
+        assert set(drawn["system"]) == {f"s{i:02}" for i in [*range(10), *range(20, 30)]}
+        assert list(dict.fromkeys(drawn["system"]))[:2] == ["s29", "s28"]
+        assert "Of 30 systems the 10 highest and 10 lowest" in said
+
+    def test_fewer_are_all_drawn(self):
+        drawn, said = figures.of_many(figures.arrange(self.rows(24), SHOWN))
+        assert drawn["system"].nunique() == 24
+        assert said == ""

@@ -47,5 +47,6 @@ def test_ends_of_intervals_are_in_the_printed_unit(monkeypatch, tmp_path):
     assert found["here"].to_dict() == {"sm_dialog": 50, "sm_turn_t3_6_lin": 60}
     assert found["low"].tolist() == pytest.approx([40, 40])
     assert found["high"].isna().all()
-    assert found["title"].to_dict() == {"sm_dialog": "Rating", "sm_turn_t3_6_lin": "sm_turn_t3_6_lin"}
+    titles = {"sm_dialog": "Rating", "sm_turn_t3_6_lin": "Single model per turn, turns 3 to 6, linear"}
+    assert found["title"].to_dict() == titles
     assert "verdict" not in found

@@ -58,7 +58,7 @@ def data(html):
 
 def test_every_number_stands_there_with_its_verdict_and_reason(page):
     found = rows(page.read_text(encoding="utf-8"))
-    assert found[0] == ["Zed 2030", "Table 1", "p, r1, quality", "0.50", "0.501", "matches by rule", "", "real, 03"]
+    assert found[0] == ["Zed 2030", "Table 1", "P, R 1, Quality", "0.50", "0.501", "matches by rule", "", "real, 03"]
     assert found[2][4:6] == ["11.60 to 12.40", "follows from other numbers"]
     assert found[3][4:] == ["–", "needs a download", "a file", "real, 03"]
     assert len(found) == 5

@@ -333,13 +333,24 @@ class TestBoard:
         assert counted[list(scoreboard.VERDICTS)].to_numpy().sum() == len(found)
         shown = [tables.by_paper(found, TITLES), tables.by_table(counted, TITLES)]
         assert [t.frame["Numbers"].sum() for t in shown] == [5, 5]
-        plots = [figures.papers(found, TITLES), figures.tables(counted, TITLES), figures.controls(wrong, TITLES)]
+        pages = figures.tables(counted, TITLES), figures.controls(wrong, TITLES)
+        plots = [figures.papers(found, TITLES), *pages[0], *pages[1]]
         assert [p.name for p in plots] == ["verdicts", "tables", "controls"]
-        assert len(plots[2].fig.axes[0].collections[0].get_offsets()) == 2
-        assert figures.controls(wrong.iloc[:0], TITLES) is None
+        assert all(p.caption for p in plots)
+        assert not list(figures.controls(wrong.iloc[:0], TITLES))
         rows = analysis.results(found, wrong)
         assert rows["printed_numbers"]["estimate"].sum() == 5
         assert rows["control_match_rate"]["n"].tolist() == wrong["comparisons"].tolist()
+
+    def test_a_result_and_wrong_values_are_compared_on_the_same_numbers(self):
+        """A definition tried on 4 of 10 numbers is compared on those 4, and one that does as well is named."""
+        rows = [("p", "Table 1", controls.OTHER_ROW, 10, 5, 20, 0), ("p", "Table 1", "ties dropped", 4, 4, 4, 3)]
+        rows += [("p", "Table 2", "ties dropped", 2, 1, 2, 1)]
+        swapped, definitions = figures.controls(pd.DataFrame(rows, columns=controls.COLUMNS), {"p": "Paper"})
+        assert [t.get_text() for t in swapped.fig.axes[0].texts] == ["5/10, 0/20"]
+        assert [t.get_text() for t in definitions.fig.axes[0].texts] == ["4/4, 3/4", "1/2, 1/2"]
+        assert "Table 2" in definitions.caption
+        assert "Table 1" not in definitions.caption
 
 
 def numbers_in(text):

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from helpers.display.names import DisplayNames
+from helpers.published.mapping import Entry
 from helpers.quality_control import findings, tables
 from helpers.quality_control.crowd import Crowd
 from helpers.study.results import collect
@@ -14,7 +15,7 @@ NAMES = DisplayNames({}, {"system": {}, "method": {}, "group": {}})
 
 def crowd(*corpora):
     scores = pd.DataFrame({"label": ["fun"], "method": ["continuous"]})
-    workers = pd.DataFrame({"passed": [True, False]})
+    workers = pd.DataFrame({"annotator": ["A1", "A2", "A2"], "passed": [True, False, False]})
     return Crowd(scores, workers, [], list(corpora), "qc", QualityControl(variant="persona"))
 
 
@@ -36,7 +37,7 @@ def said(rows, *corpora):
 @pytest.mark.parametrize(("value", "better"), [(0.4, False), (0.01, True)])
 def test_the_headline_follows_the_random_sets(value, better):
     headline = said([share(value), r("passed", 0.9), r("all", 0.8)], "one", "two")[0]
-    assert ("does not measurably increase" in headline) is not better
+    assert headline.startswith("**Quality control increases" if better else "**No gain in r")
     assert f"{100 * value:.0f}% of random sets" in headline
     assert "0.900 [0.900, 0.900]" in headline
 
@@ -96,7 +97,8 @@ def test_r_by_label_is_that_of_fisher_rows_by_the_rule():
 
 def test_cells_that_differ_are_told_by_place_and_reason():
     def cell(element, row, column, printed, here, verdict, note="", decimals=0):
-        head = {"element": element, "panel": "p", "row": row, "column": column, "printed": printed}
+        head = {"paper": "ji2022", "element": element, "panel": "free_run_1", "row": row, "column": column}
+        head |= {"printed": printed, "entry": Entry(cells="*", study="s", notebook="n", row="system")}
         return head | {"here": here, "decimals": decimals, "verdict": verdict, "note": note}
 
     cells = pd.DataFrame(
@@ -107,8 +109,12 @@ def test_cells_that_differ_are_told_by_place_and_reason():
             cell("Table 2", "a", "r", "0.50", 0.614, "differs", "Another list.", 2),
         ]
     )
-    counts, differ = (table.frame for table in tables.printed(cells))
+    counts, differ = (table.frame for table in tables.printed(cells, NAMES))
     assert counts["All"].tolist() == [3, 1]
-    assert differ["Printed (here)"].tolist() == ["a, n: 5 (6); b, n: 6 (5.5)", "a, r: 0.50 (0.614)"]
+    assert differ["Printed (here)"].tolist() == [
+        "A Bi-Encoder, n: 5 (6); B Poly-Encoder, n: 6 (5.5)",
+        "A Bi-Encoder, R: 0.50 (0.614)",
+    ]
+    assert differ["Place"].tolist() == ["Table 1, First run", "Table 2, First run"]
     assert differ["Why"].tolist() == ["Other order.", "Another list."]
-    assert len(list(tables.printed(cells.iloc[2:3]))) == 2
+    assert len(list(tables.printed(cells.iloc[2:3], NAMES))) == 2

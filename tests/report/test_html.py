@@ -144,19 +144,35 @@ def test_tables_keep_their_alignment(page):
     assert '<td style="text-align:right;">1</td>' in page
 
 
-def test_the_index_lists_what_is_there_and_what_is_not():
-    cards = [report.Card("03_iaa", "Agreement <b>", "Do they?", "It is **high** <script>", PNG, "a forest plot")]
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><g id="a"><text style="font: 8px x">Emora</text>
+<rect x="0" y="0" width="1" height="1"><title>Emora: 0.17</title></rect></g></svg>"""
+
+
+def test_the_first_page_lists_what_is_there_and_what_is_not():
+    cards = [report.Card("03_iaa", "Agreement <b>", "Do they?", "It is **high** <script>")]
     absent = [report.Absent("08_groups", "Groups", "skipped", "No label was judged by two groups.")]
+    about = {"alt": "two <systems>", "caption": "Points & lines.", "evidence": ("07", "07_bots.html")}
+    answers = [report.Answered("order", "Which is best?", "**Emora** leads <img>.", svg=SVG, **about)]
+    answers.append(report.Answered("next", "What next?", "1. Rest."))
     text = report.index_page(
-        report.Page("S", False), description="A *study*.", facts=[("dialogues", "400")], cards=cards, absent=absent,
-        made=[("Seeds", "bootstrap 1")],
+        report.Page("S", False), description="A *study*.", answers=answers, facts=[("dialogues", "400")], cards=cards,
+        absent=absent, made=[("Seeds", "bootstrap 1")],
     )  # fmt: skip
     assert "<em>study</em>" in text
     assert "<strong>high</strong> &lt;script&gt;" in text
     assert "No label was judged by two groups." in text
-    assert 'alt="a forest plot"' in text
     assert "bootstrap 1" in text
     assert "Agreement &lt;b&gt;" in text
+    order, after = (text.index(f'id="{key}"') for key in ("order", "next"))
+    assert order < after < text.index('id="collected"') < text.index('id="notebooks"')
+    answer = text[order:after]
+    assert "<strong>Emora</strong> leads &lt;img&gt;." in answer
+    assert '<a href="07_bots.html">' in answer
+    assert 'aria-label="two &lt;systems&gt;"' in answer
+    assert "<title>Emora: 0.17</title>" in answer
+    assert "<figcaption>Points &amp; lines.</figcaption>" in answer
+    assert "@font-face" in text[:order]
+    assert "<figure" not in text[after:]
 
 
 ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")

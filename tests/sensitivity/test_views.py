@@ -73,7 +73,9 @@ def test_differences_shown_are_the_significant_ones(every, results, judged):
     facts = findings._found(results)
     assert (facts["n_labels"], facts["n"], facts["n_sure"]) == (4, len(tests), n)
     headline = next(findings.findings(every, judged, NAMES, **TOLD)).text
-    assert f"{n} of {len(tests)} comparisons" in headline
+    assert f"{n} of {len(tests)} " in headline
+    first_sentence = headline.split(".**")[0]
+    assert all(f"({figures.who(one, judged, NAMES)})" in first_sentence for one in judged)
     first = findings._most_often(tests, NAMES)
     most = tests[tests["p_adjusted"] < 0.05].groupby(["system", "system_b"]).size()
     assert (first["n_labels"], len(first["first"])) == (most.max(), (most == most.max()).sum())
@@ -104,12 +106,12 @@ def test_type_i_error_of_published_tests_is_judged(results, share, inflated, con
 
 def test_draws_are_told_only_where_they_differ(results):
     low, high = (analysis.counts(results, analysis.PUBLISHED, "none", s) for s in ("smallest", "largest"))
-    assert findings._spread(results)["largest"] == (high - low).max()
+    assert findings._spread([results])["largest"] == (high - low).max()
     still = changed(results, "n_significant", estimate=2.0)  # every draw has all comparisons there are
-    assert findings._spread(still)["median"] is None
+    assert findings._spread([still])["median"] is None
     counts = results["n_significant"]
     whole = Results(n_significant=counts[counts["n_dialogues"].isna()])
-    assert findings._spread(whole)["median"] is None
+    assert findings._spread([whole])["median"] is None
     assert all(p["draws"] == [] for p in findings._by_method(whole, "", NAMES))
 
 

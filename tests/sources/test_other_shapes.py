@@ -303,7 +303,7 @@ def test_a_file_for_each_dialogue_with_ratings_of_turns_and_of_the_whole(tmp_pat
     marks["at"] = pd.to_numeric(marks["turn"]).fillna(-1).astype(float)
     assert held(marks, "dialogue", "at") == wanted
     said = inspect.new_yaml("odd", path)
-    assert "11 files beside it" in said
+    assert "11 other files in its folder" in said
     assert "turns.[turn].ratings.{annotator}.{label}" in said
 
 

@@ -194,7 +194,7 @@ def test_the_page_names_every_tool_and_its_documentation():
 def test_an_export_is_taken_for_its_own_tool_only(tmp_path, tool):
     data, _ = EXPORTS[tool](tmp_path)
     text = inspect.new_yaml("tried", data)
-    recognised = re.findall(r"^# Recognised(?: beside it: \S+ of|: an export of) (.*?)[ .]\(?", text, re.MULTILINE)
+    recognised = re.findall(r"^# Recognised(?: in its folder: \S+ of|: an export of) (.*?)[ .]\(?", text, re.MULTILINE)
     assert len(recognised) == 1
     assert tool.startswith(recognised[0])
     assert "preset" not in text

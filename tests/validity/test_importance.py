@@ -154,6 +154,30 @@ def test_reliability_is_the_correlation_with_both_orders_counted():
     assert np.isnan(found(np.ones(50), np.ones(50))["corrected_r"])
 
 
+@pytest.mark.parametrize(("noise", "why"), [(9.0, "contains 0"), (0.3, None)])
+def test_a_corrected_correlation_is_not_estimated_where_the_reliability_is_unknown(noise, why):
+    rng = np.random.default_rng(5)
+    true, people = rng.normal(size=60), np.arange(60) // 5
+    first, second = (true + noise * rng.normal(size=60) for _ in range(2))
+    repeats = tuple(design({"label": v}, true, people) for v in (first, second))
+    main = design({"label": first}, true, people)
+    rows = validity.importance(main, seed=0, repeats=repeats, n_resamples=100)
+    (row,) = rows["corrected_r"].to_dict("records")
+    reliability = rows["repeat_reliability"].iloc[0]
+    assert np.isnan(row["estimate"]) == (why is not None)
+    assert (reliability["ci_low"] > 0) == (why is None)
+    assert why is None or why in row["note"]
+
+
+def test_a_corrected_correlation_with_a_wide_interval_is_not_estimated():
+    reliability = Interval(0.2, 0.01, 0.4, "jackknife_t", "interactor", 20)
+    wide, narrow = (Interval(0.8, low, 1.1, "jackknife_t", "interactor", 20) for low in (0.0, 0.5))
+    found = validity._estimable(wide, reliability)
+    assert np.isnan([found.estimate, found.low, found.high]).all()
+    assert "wider than 1" in found.note
+    assert validity._estimable(narrow, reliability) is narrow
+
+
 def test_correction_recovers_the_correlation_of_true_values():
     """A noisy label (reliability one half), judged twice on a third of the dialogues: r / sqrt(1/2)."""
     rng = np.random.default_rng(3)

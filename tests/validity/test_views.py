@@ -100,11 +100,11 @@ def test_tables_have_each_label_once(importance):
 
 
 def test_a_correction_needs_a_reliability_above_0(importance):
-    unreliable = replaced(importance, "repeat_reliability", ci_low=-0.1)
+    unreliable = replaced(importance, "corrected_r", estimate=np.nan, ci_low=np.nan, ci_high=np.nan)
     assert analysis.corrected(unreliable, DIALOGUE_QUALITY).empty
     assert "Corrected r" not in tables.correlations(unreliable, NAMES, DIALOGUE_QUALITY, 0.95).frame
     assert "Measurement error" not in texts(unreliable)
-    reliable = replaced(importance, "repeat_reliability", ci_low=0.1)
+    reliable = replaced(importance, "corrected_r", estimate=0.1)
     assert len(analysis.corrected(reliable, DIALOGUE_QUALITY)) == 3
 
 

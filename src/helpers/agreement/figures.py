@@ -80,7 +80,7 @@ def variance(results: Results, names: DisplayNames) -> Plot | None:
             ax.barh(range(len(wide)), wide[part], left=left[part], color=color, height=0.75)
         ax.set_yticks(range(len(wide)), [names.name("label", x, method) for x in wide.index])
         ax.set(ylim=(len(wide) - 0.5, -0.5), xlim=(0, 1))
-        several = [corpus] if len(set(rows["corpus"])) > 1 else []
+        several = [names.name("corpus", corpus)] if len(set(rows["corpus"])) > 1 else []
         ax.set_title(", ".join([*several, names.name("method", method), *names_of_group(names, group)]))
     axes.flat[-1].xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f}%")
     axes.flat[-1].set_xlabel("Share of the variance")

@@ -100,7 +100,7 @@ def systems(results: Results, names: DisplayNames) -> Plot:
     )
     line = handle(f"minimum mean to pass ({least:g})", INK, "", linewidth=0.9, linestyle="--")
     keys = [*interval_keys("CI, one person left out", "CI, conversations independent", rows), line]
-    fig = grid_figure(rows, intervals, xlabel=f"Mean rating of {label}", keys=keys)
+    fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {label}", keys=keys)
     for ax in fig.axes[: rows["panel"].nunique()]:
         ax.axvline(least, color=INK, linewidth=0.9, linestyle="--", zorder=-1)
         if declared:
@@ -126,7 +126,7 @@ def agreement(results: Results, names: DisplayNames) -> Plot:
         hue=[annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)],
     )
     keys = interval_keys("CI, one dialogue left out", "CI, turns and labels resampled", rows)
-    fig = grid_figure(rows, intervals, xlabel="Krippendorff's alpha", reference=0.0, keys=keys)
+    fig = grid_figure(rows, intervals, names=names, xlabel="Krippendorff's alpha", reference=0.0, keys=keys)
     alt = f"Alpha over all labels in {rows['block'].nunique()} pilots, by kind of annotator, with CIs:"
     return Plot(fig, "agreement", f"{alt} {span(rows['estimate'].dropna())}.")
 
@@ -137,7 +137,9 @@ def screening(results: Results, names: DisplayNames) -> Plot:
     hue = [names.name("group", g) for g in rows["group"]]
     rows = rows.assign(panel="", block=rows["task"].map(task_name), hue=hue)
     keys = interval_keys("CI", None, rows)
-    fig = grid_figure(rows, intervals, xlabel="Share of those who tried that passed", percent=True, keys=keys)
+    fig = grid_figure(
+        rows, intervals, names=names, xlabel="Share of those who tried that passed", percent=True, keys=keys
+    )
     alt = "Share of people who passed the training for each task, with CIs, by workforce:"
     return Plot(fig, "screening", f"{alt} {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}.")
 

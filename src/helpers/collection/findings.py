@@ -8,15 +8,18 @@ import pandas as pd
 
 from helpers.collection.costs import COLLECTION
 from helpers.collection.screening import ALL_TASKS
-from helpers.collection.tables import annotators, pilot_number, row_titles, shown_rates, task_name
+from helpers.collection.tables import annotators, kind_names, pilot_number, row_titles, shown_rates, task_name
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
 from helpers.study import sections
 from helpers.study.results import Results
+from helpers.study.schema import ITEM
 
 _PHRASES = Phrases(__package__)
 _WHO = ["method", "group", "corpus"], ["method"]
+#: so few times are all given
+_FEW_TIMES = 3
 
 
 def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, names: DisplayNames) -> Iterator[Prose]:
@@ -28,6 +31,10 @@ def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, 
     sides = {f"n_{side}s": {*annotations[side], *annotations[f"{side}_b"].dropna()} for side in ("dialogue", "system")}
     facts |= {name: len(found) for name, found in sides.items()} | {"n_main": len(annotations)}
     facts["n_people"] = people.loc[people["annotator_known"], "annotator"].nunique()
+    sizes = people.groupby([c for c in ("group", *ITEM) if c in people], dropna=False).size()
+    facts["per_item"] = int(sizes.max()) if len(sizes) else 0
+    kinds = kind_names(annotations, names)
+    facts["models"] = [kinds[k] for k in kinds if k != "human" and (annotations["annotator_kind"] == k).any()]
     facts["extra"] = bool(counts["corpus"].astype(str).str.startswith("extra_").any())
     yield Prose(_PHRASES.say("read", **facts))
     twice = results.select("coverage", kind="human", times=2).groupby("method")["estimate"].max()
@@ -86,13 +93,13 @@ def collection(
     costs = results.select("estimated_cost", tasks="all")
     costs = costs[costs["method"] != COLLECTION]
     facts |= {"costs": list(costs["estimate"]), "currency": section.currency, "rate": f"{section.hourly_rate:g}"}
+    facts["vary"] = _what_varies(costs)
     yield Prose(_PHRASES.say("collected", **facts, dialogues=section.planned_dialogues))
     total = results.select("unit_minutes", tasks="all").dropna(subset="estimate")
-    total = total[total["method"] != COLLECTION].sort_values("estimate")
+    total = names.sort(total[total["method"] != COLLECTION])
     if len(total):
         total["who"] = row_titles(total, names, *_WHO)
-        slowest, quickest = total.iloc[-1].to_dict(), total.iloc[0].to_dict()
-        yield Prose(_PHRASES.say("minutes", slowest=slowest, quickest=quickest, n=len(total)))
+        yield Prose(_PHRASES.say("minutes", rows=total.to_dict("records"), few=_FEW_TIMES, **_extremes(total)))
     busiest = results["busiest_share"]
     if len(busiest):
         top = busiest.loc[busiest["estimate"].idxmax()].to_dict()
@@ -100,3 +107,15 @@ def collection(
         yield Prose(_PHRASES.say("workload", who=title, share=top["estimate"], n=top["n"]))
     else:
         yield Prose(_PHRASES.say("unknown_annotators"))
+
+
+def _extremes(times: pd.DataFrame) -> dict:
+    """The slowest and the fastest."""
+    rows = times.sort_values("estimate", kind="stable")
+    return {"slowest": rows.iloc[-1].to_dict(), "fastest": rows.iloc[0].to_dict()}
+
+
+def _what_varies(rows: pd.DataFrame) -> list[str]:
+    """In what the rows differ: method, group, corpus."""
+    heads = {"method": "method", "group": "evaluator group", "corpus": "part of the study"}
+    return [head for column, head in heads.items() if len(set(rows[column])) > 1]

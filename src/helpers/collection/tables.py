@@ -39,8 +39,7 @@ def row_titles(
     rows: pd.DataFrame, names: DisplayNames, columns: Iterable[str], always: Collection[str] = ()
 ) -> pd.Series:
     """Names of rows: those of the `columns` (ids) that differ between rows or are in `always`; else the method."""
-    shown = {c: rows[c] if c == "corpus" else rows[c].map(lambda key, c=c: names.name(c, key)) for c in columns}
-    shown |= {"corpus": shown["corpus"].str.replace("_", " ")} if "corpus" in shown else {}
+    shown = {c: rows[c].map(lambda key, c=c: names.name(c, key)) for c in columns}
     named = [c for c in shown if c in always or len(set(rows[c])) > 1] or ["method"]
     return pd.DataFrame({c: shown[c].astype(object) for c in named}).agg(", ".join, axis=1)
 
@@ -57,17 +56,17 @@ def kind_names(annotations: pd.DataFrame, names: DisplayNames) -> dict[str, str]
 
 
 def read(counts: pd.DataFrame) -> Iterator[Table | Prose]:
-    """What was read from each file, what became of it, and why rows were corrected or dropped."""
+    """What was read from each file, what became of it, and why rows were recoded, corrected or dropped."""
     wide = counts.pivot_table(index=["file", "what"], columns="action", values="n", aggfunc="sum", sort=False)
     wide = wide.reindex(columns=["read", "kept", "mended", "dropped"]).astype("Int64").fillna(0).reset_index()
-    heads = {"mended": "Corrected"}
-    caption = "What was read from each file, and how much of it was kept, corrected or dropped."
+    heads = {"mended": "Changed"}
+    caption = "What was read from each file, and how much of it was kept, changed or dropped."
     yield Table(wide.rename(columns=lambda c: heads.get(c, c.capitalize())), "read", caption)
     why = counts[counts["action"].isin(["mended", "dropped"])]
-    why = why.groupby(["what", "action", "reason"], sort=False)["n"].sum().reset_index().replace("mended", "corrected")
-    yield Table(why.rename(columns=str.capitalize), "reasons", "Reasons for correcting or dropping rows.")
+    why = why.groupby(["what", "action", "reason"], sort=False)["n"].sum().reset_index().replace("mended", "changed")
+    yield Table(why.rename(columns=str.capitalize), "reasons", "Reasons for recoding, correcting or dropping rows.")
     if why.empty:
-        yield Prose("Nothing was corrected or dropped.")
+        yield Prose("Nothing was recoded, corrected or dropped.")
 
 
 def answers(results: Results, names: DisplayNames) -> Iterator[Table]:

@@ -1,23 +1,35 @@
 """Order, display names, colours and markers of one study's labels, groups and systems.
 
-Colours are those of Okabe and Ito (2008), which readers with the common colour-vision deficiencies can distinguish;
-markers repeat what colour says. Yellow is left out because it is invisible on white.
+A colour has one meaning in a whole study: systems, groups and methods have palettes of their own, and verdicts
+(better, worse, open) a fourth. Systems have the colours of Okabe and Ito (2008) without yellow, which is invisible on
+white; the others were chosen for the largest smallest distance in CIE L*a*b*, within a palette for all common kinds of
+colour vision (Machado et al. 2009), across palettes for the usual one. Markers repeat what colour says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from helpers.study.labels import METHODS, Label
+from helpers.study.labels import METHODS, Label, spelled_out
 
 if TYPE_CHECKING:
     from helpers.study.params import Study
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#7F7F7F")
+GROUP_COLORS = ("#965ABE", "#326E00", "#D2465A", "#00AAAA", "#961E46", "#5A466E")
+METHOD_COLORS = ("#324696", "#D2825A", "#AA3282", "#968200", "#466ED2", "#6E4632", "#AA96D2", "#5A5A00", "#AA6E6E")
+PALETTES = {"system": COLORS, "group": GROUP_COLORS, "method": METHOD_COLORS}
+#: what is good or shown, what is bad or contradicted, what is open or undecided, what was not asked
+GOOD, BAD, OPEN, NONE = "#01665E", "#8C510A", "#8F8F8F", "#DDDDDD"
+#: of what has no colour of its own: one of very many, or of a kind without a palette
+NEUTRAL = ("#6B6B6B", "#333333", "#A3A3A3", "#C4C4C4")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+#: columns that change sign where a pair is turned round; the ends of intervals change places, too
+TURNED = (("estimate", "estimate"), ("ci_low", "ci_high"), ("light_low", "light_high"))
 
 
 @dataclass(frozen=True)
@@ -26,16 +38,34 @@ class DisplayNames:
 
     labels : (method, label) -> Label, in the order of figures.
     titles : kind (`method`, `group`, `system`, …) -> id -> display name, in the order of figures.
+    colored : kind -> ids in the order in which they have their colours, where figures have another order.
+    confidence : of the study's intervals.
     """
 
     labels: dict[tuple[str, str], Label]
     titles: dict[str, dict[str, str]]
+    colored: dict[str, list[str]] = field(default_factory=dict)
+    confidence: float = 0.95
+
+    @property
+    def ci(self) -> str:
+        """What figures and captions call an interval: `95% CI`."""
+        return f"{100 * self.confidence:g}% CI"
+
+    def in_order(self, kind: str, keys: Iterable[str]) -> DisplayNames:
+        """The same names with these first, and every colour as it is."""
+        titles = self.titles[kind]
+        first = {key: titles.get(key, key) for key in keys}
+        colored = {kind: self.colored.get(kind, list(titles))}
+        return replace(self, titles=self.titles | {kind: first | titles}, colored=self.colored | colored)
 
     def name(self, kind: str, key: str, method: str | None = None) -> str:
-        """Display name of a method, group, system or (with its method) label; the id where no name is given."""
+        """Display name of a method, group, system, corpus or (with its method) label; else its id."""
         if kind == "label":
             found = self.labels.get((method or "", key))
             return found.title if found else key
+        if kind == "corpus":
+            return self.titles.get(kind, {}).get(key) or spelled_out(key)
         return self.titles[kind].get(key, key)
 
     def position(self, kind: str, key: str) -> int:
@@ -44,12 +74,53 @@ class DisplayNames:
         return keys.index(key) if key in keys else len(keys)
 
     def color(self, kind: str, key: str) -> str:
-        return COLORS[self.position(kind, key) % len(COLORS)]
+        """The colour of a system, group or method in all figures; neutral beyond the palette, where figures name what
+        they show directly. Kinds without a palette have that of methods."""
+        palette, place = PALETTES.get(kind, METHOD_COLORS), self._place(kind, key)
+        return palette[place] if place < len(palette) else NEUTRAL[0]
 
     def marker(self, kind: str, key: str) -> str:
-        return MARKERS[self.position(kind, key) % len(MARKERS)]
+        return MARKERS[self._place(kind, key) % len(MARKERS)]
 
-    def full(self, row: pd.Series) -> str:
+    def _place(self, kind: str, key: str) -> int:
+        """Place in the palette; of methods those with labels come first."""
+        labelled = [m for m, _ in self.labels] if kind == "method" else []
+        keys = list(dict.fromkeys([*labelled, *self.colored.get(kind, self.titles[kind])]))
+        return keys.index(key) if key in keys else len(keys)
+
+    def styles(self) -> dict[str, tuple[str, str]]:
+        """Display name -> colour and marker of every system, group and method; `hue` of `grid_figure` is looked up."""
+        kinds = [k for k in ("method", "group", "system") if k in self.titles]  # the last wins where two share a name
+        return {
+            title: (self.color(kind, key), self.marker(kind, key))
+            for kind in kinds
+            for key, title in self.titles[kind].items()
+        }
+
+    def pair(self, a: str, b: str) -> tuple[str, str, int]:
+        """Two systems in the order of figures, and the sign of their difference: −1 where it is turned round.
+
+        All rooms name a pair in this order, so that a difference has one sign in a whole study.
+        """
+        turned = (self.position("system", a), a) > (self.position("system", b), b)
+        return (b, a, -1) if turned else (a, b, 1)
+
+    def pair_name(self, a: str, b: str) -> str:
+        """`Blender2 − Emora`, in the order of `pair`."""
+        return " − ".join(self.name("system", s) for s in self.pair(a, b)[:2])
+
+    def pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Differences between `system` and `system_b`, each pair in the order of `pair`: signs and intervals turned."""
+        turned = [self.pair(a, b)[2] < 0 for a, b in zip(frame["system"], frame["system_b"], strict=True)]
+        out, rows = frame.copy(), frame.loc[turned]
+        out.loc[turned, ["system", "system_b"]] = rows[["system_b", "system"]].to_numpy()
+        for low, high in TURNED:
+            if low in frame:
+                out.loc[turned, low] = -rows[high]
+                out.loc[turned, high] = -rows[low]
+        return out
+
+    def full(self, row: Mapping[str, str]) -> str:
         """Label, method and (where there are several) group of a row, as prose names it: `Quality, Dialogue Likert`."""
         parts = [self.name("label", row["label"], row["method"]), self.name("method", row["method"])]
         return ", ".join(parts if row["group"] == "all" else [*parts, self.name("group", row["group"])])
@@ -62,7 +133,7 @@ class DisplayNames:
         out = pd.DataFrame(index=frame.index)
         for kind in ("corpus", "group", "system", "method"):
             if kind in frame and (kind in ("system", "method") or len(set(frame[kind])) > 1):
-                out[kind.capitalize()] = frame[kind] if kind == "corpus" else [self.name(kind, v) for v in frame[kind]]
+                out[kind.capitalize()] = [self.name(kind, v) for v in frame[kind]]
         if "label" in frame:
             pairs = zip(frame["label"], frame["method"], strict=True)
             out["Label"] = [self.name("label", label, method) for label, method in pairs]
@@ -93,7 +164,9 @@ def display_names(study: Study, *frames: pd.DataFrame, **kinds: dict[str, str]) 
 
     titles = {
         "method": {m.id: m.title for m in METHODS.values()} | {"collection": "Conversation itself"},
+        "corpus": dict(study.corpora),
         "group": declared_and_found({k: g.title or k for k, g in study.groups.items()}, "group"),
         "system": declared_and_found(dict(study.systems), "system", "system_b"),
     }
-    return DisplayNames({(label.method, label.id): label for label in study.label_list()}, titles | kinds)
+    labels = {(label.method, label.id): label for label in study.label_list()}
+    return DisplayNames(labels, titles | kinds, confidence=study.bootstrap.confidence)

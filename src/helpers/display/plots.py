@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from helpers.display.names import DisplayNames
-from helpers.display.style import INK, PAGE, handle, legend_of, set_style, subplots
-from helpers.display.text import number
+from helpers.display.style import INK, PAGE, handle, legend_of, set_style, subplots, tips
+from helpers.display.text import number, percent, told
 from helpers.study.labels import METHODS
 
 #: interval kinds that are not an interval around a free estimate
@@ -73,6 +73,9 @@ def forest(
         y += 1.0
     for x in reference:
         ax.axvline(x, color="#BBBBBB", linewidth=0.8, zorder=0)
+    ends = rows[["estimate", "ci_low", "ci_high"]].agg(["min", "max"], axis=1)
+    said = [told(names.full({"group": "all"} | row), row, decimals) for row in rows.to_dict("records")]
+    tips(ax, said, ends["min"], ticks, x_to=ends["max"])
     ax.set(xlim=xlim, ylim=(y - 0.3, -0.7), xlabel=xlabel, yticks=ticks, yticklabels=tick_labels)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x")
@@ -193,12 +196,14 @@ def heatmap(
     vmax: float | None = None,
     decimals: int = 2,
     label: str = "",
+    titles: pd.DataFrame | None = None,
     **kwargs: Any,
 ) -> None:
     """A matrix as colours with a text in each cell, its value where `texts` is left out; missing cells are hatched.
 
-    matrix : rows and columns carry display names. label : what the colour bar says; none is drawn without it. Other
-    arguments go to `seaborn.heatmap`.
+    matrix : rows and columns carry display names. label : what the colour bar says; none is drawn without it.
+    titles : what a pointer is told of each cell; its row, column and value where left out. Other arguments go to
+    `seaborn.heatmap`.
     """
     values = matrix.astype(float)
     texts = values.map(lambda v: number(v, decimals)) if texts is None else texts
@@ -219,6 +224,14 @@ def heatmap(
     ax.set_yticks(np.arange(n_rows) + 0.5, matrix.index, rotation=0)
     _names_below(ax, list(map(str, matrix.columns)), np.arange(n_columns) + 0.5)
     ax.tick_params(length=0)
+    said = [
+        f"{row}, {column}: {number(value, max(decimals, 2))}".replace("\n", " ")
+        for row, line in values.iterrows()
+        for column, value in line.items()
+    ]
+    down, across = np.divmod(np.arange(values.size, dtype=float), max(n_columns, 1))
+    across[values.isna().to_numpy().ravel()] = np.nan  # an empty cell says nothing
+    tips(ax, said if titles is None else titles.to_numpy().ravel(), across, down, x_to=across + 1, y_to=down + 1)
 
 
 def lines(
@@ -228,27 +241,56 @@ def lines(
 
     results : columns `x`, `hue`, estimate and, where there are intervals, ci_low, ci_high.
     """
+    ends = {}
     for key in sorted(results[hue].unique(), key=lambda k: names.position(hue, k)):
         part = results[results[hue] == key].sort_values(x)
         color = names.color(hue, key)
         ax.plot(part[x], part["estimate"], color=color, linewidth=1.4, marker=names.marker(hue, key), markersize=3.5)
         if "ci_low" in part and part["ci_low"].notna().any():
             ax.fill_between(part[x], part["ci_low"], part["ci_high"], color=color, alpha=0.15, linewidth=0)
-        end = part.iloc[-1]
-        ax.annotate(
-            names.name(hue, key),
-            (end[x], end["estimate"]),
-            (5, 0),
-            textcoords="offset points",
-            color=color,
-            va="center",
-        )
+        said = [told(f"{names.name(hue, key)}, {xlabel.lower()} {row[x]:,}", row) for row in part.to_dict("records")]
+        tips(ax, said, part[x], part["estimate"])
+        ends[key] = (part[x].iloc[-1], part["estimate"].iloc[-1])
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.grid(axis="both")
+    end_labels(ax, ends, {key: (names.name(hue, key), names.color(hue, key)) for key in ends})
+
+
+def end_labels(ax: Axes, ends: dict[str, tuple[float, float]], said: dict[str, tuple[str, str]]) -> None:
+    """Names at the right ends of lines, moved up or down where they would touch; to be called when y has its limits.
+
+    ends : key -> (x, y) of a line's last point. said : key -> (name, colour).
+    """
+    top, bottom = ax.get_ylim()[::-1]
+    tall = max(ax.get_position().height * ax.figure.get_figheight() * 0.8, 0.5)  # inches, before the layout
+    step = 0.14 * abs(top - bottom) / tall
+    order = sorted((key for key in ends if np.isfinite(ends[key][1])), key=lambda key: ends[key][1])
+    places = np.array([ends[key][1] for key in order], float)
+    for _ in range(200):  # neighbours push each other apart, the same for both
+        short = step - np.diff(places)
+        if not (short > 1e-9).any():
+            break
+        for i in np.flatnonzero(short > 1e-9):
+            gap = step - (places[i + 1] - places[i])
+            places[i : i + 2] += np.array([-gap / 2, gap / 2]) if gap > 0 else 0
+    for key, y in zip(order, places, strict=True):
+        x, at = ends[key]
+        name, color = said[key]
+        moved = abs(y - at) > step / 4
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 2} if moved else None
+        ax.annotate(
+            *(name, (x, at)),
+            xytext=(1.02, y),
+            textcoords=ax.get_yaxis_transform(),
+            color=color,
+            va="center",
+            arrowprops=line,
+            annotation_clip=False,
+        )
 
 
 def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, xlabel: str = "Share") -> None:
-    """Horizontal bars whose parts add up to one; shares of 8 % and more are written into their part.
+    """Horizontal bars whose parts add up to one; shares of 8% and more are written into their part.
 
     shares : one row per bar (index: display name), one column per part (column: its name); a row sums to 1, or less.
     """
@@ -262,7 +304,11 @@ def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, x
         for i, value in enumerate(share):
             if value >= 0.08:
                 ax.text(left[i] + value / 2, i, f"{100 * value:.0f}", ha="center", va="center", fontsize=7, color=ink)
-        left = left + np.nan_to_num(share)
+        right = left + np.nan_to_num(share)
+        said = [f"{row}, {name}: {percent(value, 1)}" for row, value in zip(shares.index, share, strict=True)]
+        at = np.arange(len(shares))
+        tips(ax, said, left, at - 0.39, x_to=np.where(share > 0, right, np.nan), y_to=at + 0.39)
+        left = right
     ax.set_yticks(range(len(shares)), shares.index)
     ax.set(xlim=(0, 1), ylim=(len(shares) - 0.4, -0.6), xlabel=xlabel)
     ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
@@ -318,6 +364,9 @@ def _shares(rows: pd.DataFrame, ax: Axes, names: DisplayNames, longest_bar: floa
     ax.barh(range(len(shares)), shares, 0.7, color=names.color("method", method))
     for i, share in enumerate(shares):
         ax.text(share + 0.008, i, f"{100 * share:.1f}", va="center", fontsize=7)
+    at = np.arange(len(shares))
+    said = [f"{row}: {percent(share, 1)}" for row, share in shares.items()]
+    tips(ax, said, np.zeros(len(shares)), at - 0.35, x_to=shares, y_to=at + 0.35)
     ax.set_yticks(range(len(shares)), shares.index)
     ax.set(xlim=(0, max(0.1, 1.12 * longest_bar)), ylim=(len(shares) - 0.4, -0.6))
     ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import base64
+import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
+from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 import seaborn as sns
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from helpers.display.names import COLORS, DisplayNames
@@ -16,6 +21,10 @@ from helpers.study import store
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
 INK = "#222222"
+#: dots per inch of PNG files; the picture in a notebook has those of the YAML
+FILE_DPI = 300
+#: what a pointer must hit to be told a value, in points: small marks get a larger place
+TARGET = 7.0
 STYLE = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
@@ -61,10 +70,11 @@ def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float
 
 
 def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "") -> None:
-    """Write a figure to `run.figures/<notebook>_<name>.png`, show it with its alt text and caption, and close it.
+    """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
-    The only way a figure leaves a notebook. svg and pdf are written beside it where `figures.formats` of the YAML
-    names them. A simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
+    The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
+    `tips` as titles), pdf (fonts embedded) and png at 300 dpi; the notebook holds a lighter PNG at `figures.dpi`. A
+    simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
@@ -76,18 +86,94 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
     if run.simulated:
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
-    metadata = {
-        "png": {"Title": stem, "Description": alt, "Software": None},
-        "svg": {"Title": stem, "Description": alt, "Date": None},
-        "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
-    }
     with mpl.rc_context(STYLE):
         _lay_out(fig, settings.dpi)
-        for suffix in sorted({"png", *settings.formats}):
-            with store.atomic(run.figures / f"{stem}.{suffix}") as path:
-                fig.savefig(path, format=suffix, dpi=settings.dpi, metadata=metadata[suffix])
+        shown = _drawn(fig, "png", settings.dpi, stem, alt)
+        files = {suffix: _drawn(fig, suffix, FILE_DPI, stem, alt) for suffix in sorted(settings.formats)}
+    for suffix, content in files.items():
+        with store.atomic(run.figures / f"{stem}.{suffix}") as path:
+            path.write_bytes(content)
     plt.close(fig)
-    _display((run.figures / f"{stem}.png").read_bytes(), alt, stem, caption)
+    _display(shown, alt, stem, caption)
+
+
+def _drawn(fig: Figure, suffix: str, dpi: float, stem: str, alt: str) -> bytes:
+    """A figure as a file of one format."""
+    metadata = {
+        "png": {"Title": stem, "Description": alt, "Software": None},
+        "svg": {"Description": alt, "Date": None},  # a title of the whole would hide those of its parts
+        "pdf": {"Title": stem, "Subject": alt, "CreationDate": None},
+    }
+    file = io.BytesIO()
+    fig.savefig(file, format=suffix, dpi=dpi, metadata=metadata[suffix])
+    return _with_tips(fig, file.getvalue()) if suffix == "svg" else file.getvalue()
+
+
+#: figure -> what `tips` was told of its axes
+_TIPS: WeakKeyDictionary[Figure, list[tuple]] = WeakKeyDictionary()
+
+
+def tips(
+    ax: Axes,
+    texts: Iterable[str],
+    x: Iterable[float],
+    y: Iterable[float],
+    *,
+    x_to: Iterable[float] | None = None,
+    y_to: Iterable[float] | None = None,
+) -> None:
+    """Texts that the SVG tells where a pointer rests on a mark, e.g. "Blender2, Quality: 3.42 [3.21, 3.63], n = 100".
+
+    texts, x, y : one of each for a mark, in data coordinates. x_to, y_to : the opposite corner where a mark is a bar, a
+    cell or an interval. Marks that are missing or outside of the axes have none.
+    """
+    x, y = (np.asarray(list(v), float) for v in (x, y))
+    x_to, y_to = (v if to is None else np.asarray(list(to), float) for v, to in ((x, x_to), (y, y_to)))
+    figure = ax.get_figure(root=True)
+    _TIPS.setdefault(figure, []).append((ax, list(texts), np.stack([x, y], 1), np.stack([x_to, y_to], 1)))
+
+
+def _with_tips(fig: Figure, svg: bytes) -> bytes:
+    """The SVG with a titled, invisible rectangle over each mark that `tips` names, and without ids nobody refers to.
+
+    Rectangles of their own, since a backend leaves out or merges marks as it likes, and a point is hard to hit.
+    """
+    text = svg.decode("utf-8")
+    used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
+    used = {name for pair in used for name in pair if name}
+    text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
+    boxes = [box for told in _TIPS.get(fig, ()) for box in _boxes(fig, *told)]
+    if boxes:
+        group = '<g class="tips" fill="none" stroke="none" pointer-events="all">\n'
+        text = text.replace("</svg>", group + "\n".join(boxes) + "\n</g>\n</svg>")
+    return text.encode("utf-8")
+
+
+def _boxes(fig: Figure, ax: Axes, texts: list[str], near: np.ndarray, far: np.ndarray) -> Iterable[str]:
+    points = 72 / fig.dpi
+    height, frame = 72 * fig.get_figheight(), ax.bbox.extents * points
+    with np.errstate(invalid="ignore"):
+        ends = np.stack([ax.transData.transform(corner) * points for corner in (near, far)])
+    low, high = ends.min(axis=0), ends.max(axis=0)
+    inside = (high >= frame[:2] - 1).all(axis=1) & (low <= frame[2:] + 1).all(axis=1)
+    low, high = np.clip(low, frame[:2], frame[2:]), np.clip(high, frame[:2], frame[2:])
+    short = np.clip(TARGET - (high - low), 0, None) / 2
+    low, high = low - short, high + short
+    for i in np.flatnonzero(inside):
+        (x, y), (width, tall) = (low[i, 0], height - high[i, 1]), high[i] - low[i]
+        place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{tall:.1f}"'
+        yield f"<rect {place}><title>{escape(texts[i])}</title></rect>"
+
+
+def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
+    """A figure as `svg`, `png` or `pdf` without a file or a notebook that shows it; `save` otherwise. Closes it."""
+    if simulated:
+        _stamp(fig)
+    with mpl.rc_context(STYLE):
+        _lay_out(fig, dpi)
+        content = _drawn(fig, suffix, dpi, name, alt)
+    plt.close(fig)
+    return content
 
 
 def _lay_out(fig: Figure, dpi: float) -> None:
@@ -136,10 +222,10 @@ def legend_of(fig: Figure, handles: list) -> None:
 def legend_columns(handles: Sequence[mpl.lines.Line2D], width: float) -> int:
     """As many columns of a legend, at most five, as fit into a width in inches."""
     set_style()
-    trial = Figure(figsize=(width, 1))
+    trial = Figure(figsize=(width, 1), dpi=120)  # at 100 dots per inch letters are narrower than at any other
     for columns in range(min(len(handles), 5), 1, -1):
         made = trial.legend(handles=handles, ncols=columns)
-        if made.get_window_extent().width <= trial.bbox.width:
+        if made.get_window_extent().width <= trial.bbox.width - 0.15 * trial.dpi:  # space on both sides
             return columns
         made.remove()
     return 1

@@ -54,6 +54,24 @@ def interval(estimate: float, low: float, high: float, decimals: int = 2) -> str
     return value if pd.isna(low) else f"{value} [{number(float(low), decimals)}, {number(float(high), decimals)}]"
 
 
+def told(name: str, row: Mapping[str, Any], decimals: int = 2, *, percents: bool = False) -> str:
+    """What a mark says of itself: `Blender2, Quality: 3.42 [3.21, 3.63], n = 100`.
+
+    row : estimate and, where there are, ci_low, ci_high and n. percents : whether the estimate is a share.
+    """
+    scale, unit = (100, "%") if percents else (1, "")
+    ends = [scale * row.get(c, float("nan")) for c in ("estimate", "ci_low", "ci_high")]
+    value = interval(*ends, decimals - 1 if percents else decimals)
+    n = row.get("n")
+    return f"{name}: {value}{unit if pd.notna(ends[0]) else ''}" + (f", n = {int(n):,}" if pd.notna(n) else "")
+
+
+def counted(values: Iterable[float], of: str) -> str:
+    """`n = 405 turns`, `n = 42 to 50 dialogues`; empty where nothing is known. of : what is counted, in the plural."""
+    known = [int(v) for v in values if pd.notna(v)]
+    return f"n = {span([min(known), max(known)], 0)} {of}" if known else ""
+
+
 def plain(text: object) -> str:
     """Text from a data file, escaped for Markdown and HTML."""
     return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", escape(" ".join(str(text).split()), quote=False))

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from textwrap import fill
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from helpers.display.grid_plots import ROW, grid_figure, interval_keys, intervals
-from helpers.display.names import DisplayNames
+from helpers.display import captions
+from helpers.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals, pages
+from helpers.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
 from helpers.display.plots import stacked
 from helpers.display.style import INK, PAGE, handle, legend_of, subplots
-from helpers.display.text import span
+from helpers.display.text import percent, span
 from helpers.display.views import Plot
 from helpers.groups import analysis
 from helpers.groups.conclusions import VERDICTS, counted
@@ -23,96 +23,149 @@ from helpers.study.results import Results
 
 GREY = "#C9C9C9"
 #: of VERDICTS
-_COLORS = ("#0072B2", "#E3E3E3", "#D55E00")
+_COLORS = (GOOD, NONE, BAD)
+#: verdict on a difference -> colour, marker, words
+_MARKS = {
+    analysis.DIFFERS: (BAD, "o", "different (Holm)"),
+    analysis.BOTH: (BAD, "D", "different, but within the margin (Holm)"),
+    analysis.EQUIVALENT: (GOOD, "s", "equivalent within the margin (Holm)"),
+    analysis.UNDECIDED: (OPEN, "o", "inconclusive"),
+    analysis.UNTESTED: (OPEN, "x", "no test"),
+}
+#: pairs of systems in a figure; with more, those on which groups differ most are shown
+MANY_PAIRS = 20
 
 
 def differences(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
-    """Differences between groups and those expected by chance, one figure per corpus."""
+    """Differences between groups and those expected by chance: figures of each corpus."""
     rows = analysis.differences(results, confidence)
     for name, part in _by(rows, ["corpus"], "differences"):
-        yield _differences(part, names, name, 1 - confidence, margin)
+        yield from _differences(part, names, name, confidence, margin)
 
 
-def figure_one(results: Results, names: DisplayNames, confidence: float, margin: float) -> Plot:
+def figure_one(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
     """Figure 1 of the paper for the groups in these data, with differences expected by chance."""
     rows = analysis.differences(results, confidence, scope="paper", pick="paper")
-    return _differences(rows, names, "figure1", 1 - confidence, margin)
+    # equivalence is tested in the primary analysis alone
+    known = [analysis.verdict(p, float("nan"), 1 - confidence) for p in rows["p_adjusted"]]
+    yield from _differences(rows.assign(verdict=known), names, "figure1", confidence, margin)
 
 
-def _differences(rows: pd.DataFrame, names: DisplayNames, name: str, level: float, margin: float) -> Plot:
+def _differences(
+    rows: pd.DataFrame, names: DisplayNames, name: str, confidence: float, margin: float
+) -> Iterator[Plot]:
     rows = ordered(rows, names)
-    rows = rows.assign(significant=rows["p_adjusted"] < level, hue=rows["groups"])
-    rows["block"] = [names.name("label", x, m) for x, m in zip(rows["label"], rows["method"], strict=True)]
-    rows["panel"] = [names.name("method", m) for m in rows["method"]]
-    if len(set(rows["groups"])) == 1:
-        rows["panel"] += ": " + rows["groups"]
+    label = [names.name("label", x, m) for x, m in zip(rows["label"], rows["method"], strict=True)]
+    method = [names.name("method", m) for m in rows["method"]]
+    rows = rows.assign(block=label, panel=rows["groups"])
+    if rows["groups"].nunique() > rows["block"].nunique():
+        rows = rows.assign(block=rows["groups"], panel=label)
+    rows["panel"] = [f"{m}: {title}" for m, title in zip(method, rows["panel"], strict=True)]
+    verdicts = [v for v in _MARKS if v in set(rows["verdict"])]
+    debiased = "debiased" in rows
 
-    def paint(ax: Axes, part: pd.DataFrame, color: str, marker: str) -> None:
-        y = part["y"].to_numpy()
+    def paint(ax: Axes, part: pd.DataFrame, *_: str) -> None:
+        y = part["y"]
         ax.barh(y, part["null_q95"].fillna(0), 0.85 * ROW, color=GREY, alpha=0.55)
         ax.plot(part["null_mean"], y, "|", color="#6B6B6B", markersize=5, markeredgewidth=1.2)
-        if "debiased" in part:
-            ax.hlines(y + 0.35 * ROW, part["debiased_low"], part["debiased_high"], color=color, linewidth=0.8)
-            ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=color, markersize=2.4)
+        if debiased:
+            ax.hlines(y + 0.35 * ROW, part["debiased_low"], part["debiased_high"], color=INK, linewidth=0.8)
+            ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=INK, markersize=2.4)
         else:
-            ax.hlines(y, part["ci_low"], part["ci_high"], color=color, linewidth=1.0)
-        for face, chosen in ((color, part["significant"]), ("white", ~part["significant"])):
-            ax.plot(part["estimate"][chosen], y[chosen], marker, color=color, markerfacecolor=face, markersize=3.6)
+            ax.hlines(y, part["ci_low"], part["ci_high"], color=INK, linewidth=0.8)
+        for found, own in part.groupby("verdict", sort=False):
+            ax.plot(own["estimate"], own["y"], linewidth=0, markersize=3.8, **_style(found))
         ax.axvline(margin, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
 
-    light = "noise-corrected, 95% CI" if "debiased" in rows else "95% CI as published"
-    keys = [
+    light = (
+        f"noise-corrected, {percent(confidence)} CI"
+        if debiased
+        else f"{percent(confidence)} CI over scores, as published"
+    )
+    keys = [handle(_MARKS[v][2], linewidth=0, **_style(v)) for v in verdicts]
+    keys += [
         mpl.patches.Patch(color=GREY, alpha=0.55, label="95% chance limit"),
         handle("expected by chance", "#6B6B6B", "|", linewidth=0),
-        handle("difference, significant (Holm)", "#555555", "o", linewidth=0),
-        handle("not significant", "#555555", "o", linewidth=0, markerfacecolor="white"),
-        handle(light, "#555555", "d" if "debiased" in rows else "", linewidth=0.8),
+        handle(light, INK, "d" if debiased else "", linewidth=0.8),
         handle(f"margin {margin:g}", INK, "", linewidth=0.6, linestyle=(0, (3, 2))),
     ]
-    xlabel = "Mean absolute difference of effect sizes"
-    fig = grid_figure(rows, paint, xlabel=xlabel, columns=3, sharex=True, keys=keys)
-    alt = f"{len(rows)} differences between groups by label{_spanned(rows)};"
-    return Plot(fig, name, f"{alt} {int(rows['significant'].sum())} are significant after Holm's adjustment.")
+    caption = (
+        "Large marks: mean over pairs of systems of the absolute difference between the effect sizes of two groups"
+    )
+    caption += f" of annotators ({captions.sample(rows['n'], 'scores')}), coloured by verdict. Grey bars: differences"
+    caption += " that groups formed at random stay below with 95% probability; their mean is the upright line."
+    over = f"{percent(confidence)} CI over sessions"
+    caption += f" Diamonds and lines: the difference without noise, {over}." if debiased else ""
+    # a row for each label: a verdict is a colour, no row of its own
+    placed = rows.assign(hue="")
+    for suffix, page in pages(placed, columns=3):
+        options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
+        fig = grid_figure(page, paint, **options)
+        found = page["verdict"].value_counts()
+        alt = f"{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
+        alt += ", ".join(f"{_MARKS[v][2]} {found[v]}" for v in verdicts if v in found)
+        yield Plot(fig, f"{name}{suffix}", f"{alt}.", caption)
+
+
+def _style(verdict: str) -> dict[str, str]:
+    color, marker, _ = _MARKS[verdict]
+    return {"color": color, "marker": marker, "markerfacecolor": "white" if color == OPEN else color}
 
 
 def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Effect sizes of pairs of systems by label and group, one figure per corpus and method."""
-    sizes = turned(results.select("effect_size", resample="session"), names)
+    """Effect sizes of pairs of systems by label and group: figures of each corpus and method."""
+    sizes = names.pairs(results.select("effect_size", resample="session"))
     pairs = list(zip(sizes["system"], sizes["system_b"], strict=True))
-    sizes["block"] = [" − ".join(names.name("system", s) for s in pair) for pair in pairs]
+    sizes["block"] = [names.pair_name(*pair) for pair in pairs]
     sizes["pair"] = [tuple(names.position("system", s) for s in pair) for pair in pairs]
     sizes["hue"] = [names.name("group", g) for g in sizes["group"]]
     sizes = names.sort(sizes.drop(columns="system").sort_values("pair", kind="stable"))
     for name, part in _by(sizes, ["corpus", "method"], "effects"):
+        shown = _most_contested(part)
         xlabel = " and ".join(f"Cohen's {effect}" for effect in sorted(set(part["effect"])))
-        yield _by_label(part, names, name, xlabel, interval_keys("95% CI over sessions", None, part))
+        caption = f"Marks: effect size ({xlabel}) of the difference between two systems, by label and by group of"
+        caption += " annotators; above 0 the first system named is rated higher."
+        which = "pairs of systems on whose effect sizes the groups differ most"
+        note = captions.chosen(shown["block"].nunique(), part["block"].nunique(), which)
+        caption = captions.joined(caption, captions.intervals("sessions", part["n_clusters"]), note)
+        yield from _by_label(shown, names, name, xlabel, interval_keys("95% CI over sessions", None, shown), caption)
 
 
-def turned(sizes: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
-    """Effect sizes whose first system is the one that figures show first, as in the other notebooks."""
-    back = np.greater(*([names.position("system", s) for s in sizes[c]] for c in ("system", "system_b")))
-    ends = {"estimate": -sizes["estimate"], "ci_low": -sizes["ci_high"], "ci_high": -sizes["ci_low"]}
-    other = sizes.assign(system=sizes["system_b"], system_b=sizes["system"], **ends)
-    return pd.concat([sizes[~back], other[back]], ignore_index=True)
+def _most_contested(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of many pairs of systems those on which the groups differ most, over all labels."""
+    if rows["block"].nunique() <= MANY_PAIRS:
+        return rows
+    spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
+    return rows[rows["block"].isin(spread.groupby("block").mean().nlargest(MANY_PAIRS).index)]
 
 
 def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
-    """Alpha within and between groups by label, one figure per corpus and method."""
+    """Alpha within and between groups by label: figures of each corpus and method."""
     rows = ordered(agreement(results), names)
     rows = rows.sort_values("place", kind="stable").assign(block=lambda f: f["groups"])
-    rows["hue"] = np.where(rows["group_b"].isna(), "within a group", "between two groups")
+    rows["hue"] = ["within a group" if not isinstance(b, str) else "between two groups" for b in rows["group_b"]]
     rows = names.sort(rows.drop(columns="group"))
     for name, part in _by(rows, ["corpus", "method"], "alpha"):
-        key = interval_keys("95% CI over dialogues or pairs", None, part)
-        yield _by_label(part, names, name, "Krippendorff's alpha", key)
+        over = "pairs of dialogues" if (part["level"] == "pair").all() else "dialogues"
+        key = interval_keys(f"95% CI over {over}", None, part)
+        caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two;"
+        caption += " 0 (grey line) is agreement by chance."
+        caption += f" {captions.intervals(over, part['n_clusters'])}"
+        yield from _by_label(part, names, name, "Krippendorff's alpha", key, caption)
 
 
-def _by_label(rows: pd.DataFrame, names: DisplayNames, name: str, xlabel: str, keys: list) -> Plot:
+def _by_label(
+    rows: pd.DataFrame, names: DisplayNames, name: str, xlabel: str, keys: list, caption: str
+) -> Iterator[Plot]:
     method = rows["method"].iloc[0]
     rows = rows.assign(panel=[names.name("label", x, method) for x in rows["label"]])
-    fig = grid_figure(rows, intervals, xlabel=xlabel, reference=0, sharex=True, keys=keys)
-    alt = f"{xlabel} by label, {names.name('method', method)}: {len(rows)} values with intervals{_spanned(rows)}."
-    return Plot(fig, name, alt)
+    places = rows.drop_duplicates("block").sort_values("pair" if "pair" in rows else "place", kind="stable")
+    placed = filled(rows, list(places["block"]))
+    options = {"names": names, "xlabel": xlabel, "reference": 0, "sharex": True, "keys": keys}
+    for suffix, page in pages(placed):
+        fig = grid_figure(page, intervals, **options)
+        alt = f"{xlabel} by label, {names.name('method', method)}: {page['estimate'].notna().sum()} values with"
+        yield Plot(fig, f"{name}{suffix}", f"{alt} intervals{_spanned(page)}.", caption)
 
 
 def _by(rows: pd.DataFrame, columns: list[str], stem: str) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -139,8 +192,17 @@ def conclusions(results: Results, names: DisplayNames, margin: float) -> Plot:
         methods = [names.name("method", m) for m in part["method"]]
         shares.index = [f"{m}:\n{g}" for m, g in zip(methods, part["groups"], strict=True)]
         stacked(shares, ax, colors=list(_COLORS), xlabel="")
+        ax.set_xticks([0, 0.5, 1])
         ax.set_title(fill(titles[question], 22))
     words = ("same", "inconclusive", "opposite, or different in size")
     legend_of(fig, [mpl.patches.Patch(color=c, label=w) for c, w in zip(_COLORS, words, strict=True)])
     fig.supxlabel("Share of pairs of systems, all labels", fontsize=8)
-    return Plot(fig, "conclusions", "Shares of pairs of systems for which two groups reach the same conclusion or not.")
+    sizes = pd.concat([part[VERDICTS].sum(axis=1) for part in parts.values()])
+    caption = (
+        "Bars: pairs of systems on which two groups of annotators reach the same conclusion, opposite ones, or none"
+    )
+    caption += f" ({captions.sample(sizes, 'pairs of systems and labels per bar')}). Direction: both 95% CIs (over"
+    caption += " sessions, or over sessions and annotators) lie on one side of 0, the same for both groups or opposite"
+    caption += f" ones. Size: the CI of the difference of effect sizes lies within ±{margin:g}, or excludes 0."
+    alt = "Shares of pairs of systems for which two groups reach the same conclusion or not."
+    return Plot(fig, "conclusions", alt, caption)

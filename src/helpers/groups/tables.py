@@ -13,6 +13,7 @@ from helpers.display.views import Prose, Table
 from helpers.groups.analysis import differences
 from helpers.groups.pick_ranges import inside
 from helpers.groups.robustness import OBJECTIVE, OTHER, SHARED
+from helpers.published.mapping import title
 from helpers.study.results import Results, where
 
 _SIZES = {"evaluators_of_method": "Evaluators", "evaluated": "Evaluated once or twice"}
@@ -126,6 +127,7 @@ def _robustness(results: Results, names: DisplayNames, labels: list[str]) -> pd.
     wide = pd.concat(out, axis=1).reset_index()
     blocks = wide.groupby(["corpus", "sides", "groups"], sort=False).ngroup()
     wide = wide.loc[blocks.sort_values(kind="stable").index].drop(columns="sides")
+    wide["corpus"] = [names.name("corpus", c) for c in wide["corpus"]]
     wide = wide.rename(columns={"corpus": "Corpus", "groups": "Groups", "title": "Method"})
     return wide if len(set(wide["Corpus"])) > 1 else wide.drop(columns="Corpus")
 
@@ -178,6 +180,8 @@ def over_picks(results: Results, printed: pd.DataFrame) -> Table:
     """Printed values that depend on a random pick, with the range over picks."""
     rows = inside(printed, results)
     out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
+    for side in ("panel", "row", "column"):
+        out[side.capitalize()] = [title(*key) for key in zip(rows["paper"], rows[side], strict=True)]
     out["Range over picks"] = [span(ends) for ends in zip(rows["low"], rows["high"], strict=True)]
     out["Inside"] = rows["inside"]
     out["Other labels inside"] = [percent(share) for share in rows["wrong_inside"]]

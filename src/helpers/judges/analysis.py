@@ -67,8 +67,8 @@ def chosen(annotations: pd.DataFrame, labels: Iterable[Label], **boot) -> Result
     )
 
 
-def judge_titles(groups: dict, annotations: pd.DataFrame) -> dict[str, str]:
-    """Judge -> display name: that of the YAML's group that holds it alone, else its id."""
+def judge_titles(groups: dict, annotations: pd.DataFrame, titles: dict[str, str]) -> dict[str, str]:
+    """Judge -> display name: that in `titles`, of the YAML's group that holds it alone, else its id."""
     judges = annotations.loc[annotations["annotator_kind"] != "human", "annotator"].unique()
     alone = {g.annotators[0]: g.title for g in groups.values() if len(g.annotators) == 1 and g.title}
-    return {judge: alone.get(judge, judge) for judge in sorted(judges)}
+    return {judge: (alone | titles).get(judge, judge) for judge in sorted(judges)}

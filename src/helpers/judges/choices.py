@@ -210,7 +210,8 @@ def orders(pairs: JudgedPairs) -> Iterator[dict]:
 
     Yields `judge_rank_correlation` of strengths in Davidson's model (`kendall`, `spearman`) and of the scores that
     leaderboards print (`spearman_bradley_terry`: model of Bradley and Terry, ties as half wins), and
-    `judge_first_system`: 1 where both have the same system first (`note` names them), of Bradley and Terry's scores.
+    `judge_first_system`: 1 where both have the same system first, of Bradley and Terry's scores; missing where one of
+    them has no first system.
     """
     head = pairs.key | {"level": "system"}
     strengths, scores = [], []
@@ -224,9 +225,13 @@ def orders(pairs: JudgedPairs) -> Iterator[dict]:
         note = None if exist else f"by {'the judge' if wide['people'].notna().all() else 'people'}, {davidson.NONE}"
         yield head | row | {"estimate": wide.corr(name).iloc[0, 1] if exist and n > 1 else nan, "note": note}
     wide = pd.DataFrame(dict(zip(("people", "judge"), scores, strict=True)))
-    rho = stats.spearmanr(wide["people"], wide["judge"]).statistic if n > 1 else nan
+    # where scores do not exist, the library gives all systems the same one
+    first = {side: values.idxmax() if len(set(values)) > 1 else None for side, values in wide.items()}
+    known = None not in first.values()
+    note = None if known else "scores do not exist, or all are equal"
+    rho = stats.spearmanr(wide["people"], wide["judge"]).statistic if known else nan
     row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry", "n": n}
-    yield head | row | {"estimate": float(rho)}
-    first = wide.idxmax()
-    same = {"statistic": "judge_first_system", "estimate": float(first["people"] == first["judge"]), "n": n}
-    yield head | same | {"system": first["people"], "system_b": first["judge"]}
+    yield head | row | {"estimate": float(rho), "note": note}
+    same = float(first["people"] == first["judge"]) if known else nan
+    row = {"statistic": "judge_first_system", "estimate": same, "n": n, "note": note}
+    yield head | row | {"system": first["people"], "system_b": first["judge"]}

@@ -2,50 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
-from helpers.display.grid_plots import grid_figure, intervals
-from helpers.display.names import DisplayNames
-from helpers.display.text import listing, number, percent, span
+from helpers.display import captions
+from helpers.display.grid_plots import filled, grid_figure, interval_keys, intervals, pages
+from helpers.display.names import GOOD, MARKERS, NEUTRAL, DisplayNames
+from helpers.display.text import number, percent, span
 from helpers.display.views import Plot
 from helpers.judges.items import LABEL
 from helpers.judges.replacement import SECOND
 from helpers.study.results import Results
 
+PEOPLE = "People with each other"
+#: systems in a figure; of more, those whose rates change most are shown
+MOST = 20
 
-def alphas(results: Results, names: DisplayNames) -> Plot | None:
+
+def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Alpha among people and of each judge with a person, by label."""
     rows = results.select("judge_alpha", pair=["people", "mean"])
     rows = rows[(rows["pair"] == "mean") | ~rows.duplicated([*LABEL, "pair"])]
     if rows.empty:
-        return None
+        return
     people = rows["pair"] == "people"
     judges = pd.Series([names.name("metric", m) + " with a person" for m in rows["metric"]], rows.index)
-    rows = rows.assign(hue=judges.mask(people, "People with each other"), panel="", second=~people)
-    fig = grid_figure(_blocks(rows, names), intervals, xlabel="Krippendorff's alpha", reference=0)
+    rows = rows.assign(hue=judges.mask(people, PEOPLE), panel="", second=~people)
+    others = [hue for hue in dict.fromkeys(rows["hue"]) if hue != PEOPLE]
+    styles = {hue: (NEUTRAL[i % 3], MARKERS[(i + 1) % len(MARKERS)]) for i, hue in enumerate(others)}
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna()))
+    keys = interval_keys(f"95% CI over {over or 'dialogues'}", None, rows)
+    caption = (
+        "Marks: Krippendorff's alpha by label, of people with each other and, as a mean over people, of each judge with"
+    )
+    caption += f" one of them; 0 (grey line) is agreement by chance. {captions.intervals(over, rows['n_clusters'])}"
     alt = f"Krippendorff's alpha by label, with intervals, from {span(rows['estimate'].dropna())}:"
-    return Plot(fig, "alpha", f"{alt} people with each other; {listing(judges.unique())}.")
+    alt += f" people with each other; {', '.join(judges.unique())}."
+    options = {"styles": styles | {PEOPLE: (GOOD, "o")}, "xlabel": "Krippendorff's alpha", "reference": 0, "keys": keys}
+    for suffix, page in pages(_blocks(rows, names)):
+        yield Plot(grid_figure(page, intervals, **options), f"alpha{suffix}", alt, caption)
 
 
-def changes(results: Results, names: DisplayNames) -> Plot | None:
+def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Change of each system's rate by label, when another person judges and when each judge does."""
     rows = results["rate_change"]
     rows = rows[(rows["by"] == "model") | ~rows.duplicated([*LABEL, "by", "system"])]
     if rows.empty:
-        return None
+        return
     people = rows["by"] == SECOND
     judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
     rows = rows.assign(panel=judges.mask(people, SECOND.capitalize()), second=~people)
-    # judges that lack a label have an empty row, so that panels share their rows
-    every = rows[[*LABEL, "system"]].drop_duplicates().merge(rows[["panel", "second"]].drop_duplicates(), how="cross")
-    every = every.merge(rows, how="left", on=list(every))
-    every["hue"] = [names.name("system", s) for s in every["system"]]
-    binary = all_binary(rows, names)
-    options = {"columns": 3, "reference": 0, "percent": binary, "sharex": True}
-    fig = grid_figure(_blocks(every, names), intervals, xlabel="Change in rate", **options)
+    binary, n_systems = all_binary(rows, names), rows["system"].nunique()
+    most = rows["estimate"].abs().groupby(rows["system"]).mean().nlargest(MOST).index
+    note = captions.chosen(len(most), n_systems, f"systems whose {'rates' if binary else 'means'} change most")
     size = rows["estimate"].abs().groupby(rows["panel"], sort=False).mean()
     sizes = [f"{who} {percent(v, 1) if binary else number(v)}" for who, v in size.items()]
-    return Plot(fig, "changes", f"Change in each system's rate by label; mean absolute change: {listing(sizes)}.")
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "dialogues"
+    options = {"names": names, "columns": 3, "reference": 0, "percent": binary, "sharex": True}
+    options["keys"] = interval_keys(f"95% CI over {over}", None, rows)
+    options["xlabel"] = "Change in rate (percentage points)" if binary else "Change in mean score"
+    what = "rate (share of marked items)" if binary else "mean score"
+    caption = (
+        f"Marks: change in each system's {what} by label where another person, or a judge (panels), takes the place of"
+    )
+    caption += f" the annotators; grey line: no change. {captions.intervals(over, rows['n_clusters'])}"
+    shown = rows[rows["system"].isin(most)] if n_systems > MOST else rows
+    shown = _blocks(shown.assign(hue=[names.name("system", s) for s in shown["system"]]), names)
+    if len(most) > len(MARKERS) or len(set(shown["hue"])) == 1:  # systems have rows of their own
+        several = len(set(shown["block"])) > 1
+        shown["block"] = (shown["block"] + ": " + shown["hue"]) if several else shown["hue"]
+        shown = shown.assign(hue="") if n_systems > 1 else shown.assign(block=_blocks(rows, names)["block"], hue="")
+    for suffix, page in pages(filled(shown), columns=3):
+        alt = f"Change in each system's rate by label; mean absolute change: {', '.join(sizes)}."
+        yield Plot(grid_figure(page, intervals, **options), f"changes{suffix}", alt, captions.joined(caption, note))
 
 
 def all_binary(rows: pd.DataFrame, names: DisplayNames) -> bool:

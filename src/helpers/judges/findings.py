@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import pandas as pd
+
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
@@ -12,11 +14,13 @@ from helpers.judges.replacement import SECOND
 from helpers.study.results import Results
 
 _PHRASES = Phrases(__package__)
+#: so many judges are compared within one sentence
+_FEW_JUDGES = 2
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
-    """The headline: changes of rates and differences; conclusions about systems; agreement; the alternative annotator
-    test."""
+    """The headline: whether rates, differences and choices are those of another person; choices; conclusions about
+    systems; agreement; the alternative annotator test."""
     judges = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     judges = {title: part for title, part in judges.items() if len(part["judge_alpha"])}
 
@@ -25,11 +29,28 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
 
     chosen = {title: _choices(_of(results, judge), names) for judge, title in names.titles["metric"].items()}
     chosen = {title: lines for title, lines in chosen.items() if lines}
-    yield say("headline", _changes, level=confidence, chosen=bool(chosen))
+    yield say("headline", _changes, level=confidence, chosen=_compared(chosen), few=_FEW_JUDGES)
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
     yield say("agreement", lambda part: _agreement(part, names), level=confidence)
-    yield say("alternative", _test, cost=cost)
+    reasons: dict[str, list[tuple[str, int]]] = {}
+    tests = {title: _test(part) for title, part in judges.items()}
+    for title, test in tests.items():
+        for reason, n in test["reasons"].items():
+            reasons.setdefault(reason, []).append((title, n))
+    yield Prose(_PHRASES.say("alternative", judges=tests, reasons=reasons, cost=cost))
+
+
+def _compared(chosen: dict[str, list[dict]]) -> dict | None:
+    """Over judges and labels: how often a judge agrees with a person, two people agree, and which judges agree less."""
+    cases = [(judge, line["share"]) for judge, lines in chosen.items() for line in lines]
+    if not cases:
+        return None
+    shares = [share for _, share in cases]
+    less = [judge for judge, share in cases if share["difference"]["ci_high"] < 0]
+    values = {of: [share[of]["estimate"] for share in shares] for of in ("judge", "people", "difference")}
+    facts = {"n": len(cases), "n_judges": len(chosen), "less": less, **values}
+    return facts | {"cases": [{"name": judge, "difference": share["difference"]} for judge, share in cases]}
 
 
 def _of(results: Results, judge: str) -> Results:
@@ -44,7 +65,8 @@ def _changes(part: Results) -> dict:
         beyond = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
         out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
-    return out
+    judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
+    return out | {"more": judge > person}
 
 
 def _choices(part: Results, names: DisplayNames) -> list[dict]:
@@ -57,10 +79,9 @@ def _choices(part: Results, names: DisplayNames) -> list[dict]:
         rho = own["judge_rank_correlation"].set_index("coefficient")["estimate"]
         top = own["judge_first_system"].iloc[0]
         facts = {"label": names.name("label", key[2], key[1]), "share": share, "first": first, "n": top["n"]}
-        facts |= {"rho": rho["spearman_bradley_terry"], "same": bool(top["estimate"])}
-        out.append(
-            facts | {side: names.name("system", top[c]) for side, c in (("people", "system"), ("judge", "system_b"))}
-        )
+        facts |= {"rho": rho["spearman_bradley_terry"], "same": top["estimate"] == 1}
+        sides = (("people", top["system"]), ("judge", top["system_b"]))
+        out.append(facts | {side: names.name("system", s) if pd.notna(s) else None for side, s in sides})
     return out
 
 

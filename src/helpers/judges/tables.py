@@ -66,13 +66,16 @@ def orders(results: Results, names: DisplayNames) -> Table | None:
         return None
     columns = {heading: ("judge_rank_correlation", {"coefficient": c}) for heading, c in ORDERS.items()}
     wide = tables.side_by_side(results, CASE, columns)
-    who = {side: [names.name("system", s) for s in first[column]] for side, column in FIRST.items()}
+    who = {
+        side: [names.name("system", s) if pd.notna(s) else None for s in first[column]]
+        for side, column in FIRST.items()
+    }
     wide = wide.merge(first[CASE].assign(**who), on=CASE)
     caption = (
         "Systems in the order of judges' choices and of people's, on the same pairs: Kendall's tau-b and Spearman's"
     )
     caption += " correlation of strengths in Davidson's model; Spearman's correlation of scores as leaderboards print"
-    caption += " them (Bradley-Terry, ties as half wins); and the system ranked first by these scores."
+    caption += " them (Bradley–Terry, ties as half wins); and the system ranked first by these scores."
     why = dict.fromkeys(wide.columns, "According to judge or people, some system never wins: strengths do not exist.")
     return Table(_named(wide, names), "orders", caption, why=why)
 

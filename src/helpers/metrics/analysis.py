@@ -9,7 +9,6 @@ notice a degraded control.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, combinations
 
@@ -26,7 +25,7 @@ from helpers.metrics.rater_correlation import extremes, rater_correlations
 from helpers.metrics.text_metrics import METRICS
 from helpers.published import numbers
 from helpers.stats.correlation import COEFFICIENTS, correlate, fisher
-from helpers.study.labels import Label
+from helpers.study.labels import Label, spelled_out
 from helpers.study.results import Results, collect, where
 
 #: what names a data set: the ratings of one kind in one corpus
@@ -147,16 +146,15 @@ def restrict(results: Results, **keys: object) -> Results:
     return Results({statistic: where(frame, **keys) for statistic, frame in results.items()})
 
 
-def data_sets(results: Results, methods: Mapping[str, str]) -> dict[str, Results]:
+def data_sets(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict[str, Results]:
     """Name -> results of each data set: the corpus, unless there is one without a name; the method, where there are
-    two. methods : display names."""
+    two. titles : display names of corpora and methods, as in `DisplayNames`."""
     pairs = results["correlation"].drop_duplicates(DATA_SET)[DATA_SET]
     one_corpus, one_method = set(pairs["corpus"]) == {"main"}, len(set(pairs["method"])) == 1
     out = {}
     for corpus, method in pairs.itertuples(index=False):
-        plain = re.sub(r"(?<=[a-z])(?=\d$)", " ", corpus.replace("_", " "))
-        parts = [] if one_corpus else [plain[:1].upper() + plain[1:]]
-        parts += [] if one_method and parts else [methods.get(method, method)]
+        parts = [] if one_corpus else [titles.get("corpus", {}).get(corpus) or spelled_out(corpus)]
+        parts += [] if one_method and parts else [titles["method"].get(method, method)]
         out[", ".join(parts)] = restrict(results, corpus=corpus, method=method)
     return out
 
@@ -169,7 +167,6 @@ def metric_titles(results: Results, titles: Mapping[str, str], directions: Mappi
     means = overall(results).groupby("metric")["estimate"].mean().sort_values(ascending=False, kind="stable")
     out = {}
     for metric in means.index:
-        plain = metric.replace("_", " ")
-        title = METRICS[metric].title if metric in METRICS else plain[:1].upper() + plain[1:]
+        title = METRICS[metric].title if metric in METRICS else spelled_out(metric)
         out[metric] = titles.get(metric, title) + (", reversed" if directions.get(metric, 1) == -1 else "")
     return out

@@ -48,7 +48,7 @@ def above_control(
     ------
     `above_control` for each corpus, method and label (by people's ratings) or metric: the share of pairs of an ordinary
     item and one of the control, both rated by the same annotator, in which the former scores higher; equal ones count
-    half, so .5 is chance. It is the mean over annotators, who are resampled (BCa). `n`: pairs.
+    half, so 0.5 is chance. It is the mean over annotators, who are resampled (BCa). `n`: pairs.
     """
     bad = {(label.method, label.id) for label in labels if label.direction == -1}
     sign = np.array([-1 if key in bad else 1 for key in zip(annotations["method"], annotations["label"], strict=True)])

@@ -9,8 +9,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers.display.grid_plots import ROW, grid_figure, intervals
-from helpers.display.names import COLORS, DisplayNames
+from helpers.display import captions
+from helpers.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals, pages
+from helpers.display.names import GOOD, NEUTRAL, DisplayNames
 from helpers.display.plots import heatmap
 from helpers.display.style import PAGE, handle, subplots
 from helpers.display.text import span
@@ -18,34 +19,46 @@ from helpers.display.views import Plot
 from helpers.metrics.analysis import data_sets, overall, restrict
 from helpers.study.results import Results
 
-CEILING, PERSON = COLORS[2], "#555555"
+CEILING, PERSON = GOOD, "#555555"
+COMPUTED, GIVEN = "computed from the texts", "score in the data"
+STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
+#: metrics in a matrix; of more, the first, which agree most with people
+MOST = 30
 
 
 def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
     """Each metric's correlation with people by data set, and by label where a data set has several. computed : metrics
     computed from the texts."""
-    sets = data_sets(results, names.titles["method"])
-    yield _plot(sets, "metrics", names, computed)
+    sets = data_sets(results, names.titles)
+    yield from _plots(sets, "metrics", names, computed)
     for i, part in enumerate(sets.values()):
         labels = part.select("correlation", scope="pooled").drop_duplicates("label")[["label", "method"]]
         if len(labels) > 1:
             panels = {names.name("label", *key): restrict(part, label=key[0]) for key in labels.itertuples(index=False)}
-            yield _plot(panels, f"labels_{i}", names, computed)
+            yield from _plots(panels, f"labels_{i}", names, computed)
 
 
-def _plot(panels: dict[str, Results], name: str, names: DisplayNames, computed: Collection[str]) -> Plot:
+def _plots(panels: dict[str, Results], name: str, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
     rows = pd.concat([panel(part, names, computed).assign(panel=title) for title, part in panels.items()])
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "contexts"
     keys = [
+        *interval_keys(f"95% CI over {over}", None, rows),
         handle("ceiling", CEILING, "", linestyle=(0, (4, 2))),
-        handle("annotator left out", PERSON, "", linestyle=":"),
-        handle("metric, same mean", PERSON, "D", linewidth=0, markerfacecolor="white"),
+        handle("a person, against the other people", PERSON, "", linestyle=":"),
+        handle("metric, against the same people", PERSON, "D", linewidth=0, markerfacecolor="white"),
     ]
-    fig = grid_figure(rows, _metrics, xlabel="Spearman's ρ", columns=3, reference=0, sharex=True, keys=keys)
-    alt = f"Spearman's correlation of {rows['block'].nunique()} metrics with mean ratings, with intervals, ceiling and"
+    caption = "Large marks: Spearman's correlation of each metric with the mean rating of people."
+    caption += f" {captions.intervals(over, rows['n_clusters'])} Dashed green line, with its CI as a band: the highest"
+    caption += " correlation that unreliable ratings allow. Dotted line: a person with the mean of the other people;"
+    caption += " small diamonds: the metric with the same means, to compare with it."
     estimated = rows["estimate"].dropna()
     found = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
-    alt += f" annotator left out, for {', '.join(panels)}: {found}."
-    return Plot(fig, name, alt)
+    for suffix, page in pages(rows, columns=3):
+        options = {"styles": STYLES, "columns": 3, "reference": 0, "sharex": True, "keys": keys}
+        fig = grid_figure(page, _metrics, xlabel="Spearman's ρ", **options)
+        alt = f"Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals, ceiling and"
+        alt += f" annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
+        yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
 
 
 def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> pd.DataFrame:
@@ -60,7 +73,7 @@ def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> p
     one = top.iloc[0] if len(top) == 1 else {"ci_low": np.nan, "ci_high": np.nan}
     return rows.assign(
         block=list(names.titles["metric"].values()),
-        hue=["computed from the texts" if m in computed else "score in the data" for m in rows.index],
+        hue=[COMPUTED if m in computed else GIVEN for m in rows.index],
         reduced=results.select("replaceability", of="metric").groupby("metric")["estimate"].mean(),
         annotator=left_out.mean(),
         ceiling=top["estimate"].mean(skipna=False),
@@ -69,14 +82,14 @@ def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> p
     )
 
 
-def above_control(results: Results, names: DisplayNames) -> Plot | None:
+def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """By people's ratings and by each metric, the share of pairs in which an ordinary system's item scores higher than
     the control's, by data set; nothing without a control."""
     found = results["above_control"]
     if found.empty:
-        return None
+        return
     rows = []
-    for title, part in data_sets(results, names.titles["method"]).items():
+    for title, part in data_sets(results, names.titles).items():
         own = part["above_control"]
         people = names.sort(own[own["label"].notna()])
         block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
@@ -86,11 +99,19 @@ def above_control(results: Results, names: DisplayNames) -> Plot | None:
         block = [names.name("metric", m) for m in metrics["metric"]]
         rows.append(metrics.assign(block=block, hue="metrics", panel=title))
     rows = pd.concat(rows, ignore_index=True)
-    fig = grid_figure(rows, intervals, xlabel="Share of pairs", columns=2, reference=0.5, percent=True, sharex=True)
     alt = "Share of pairs in which the chat with an ordinary system scores higher than that with the degraded control,"
     for hue, part in rows.groupby("hue", sort=False):
         alt += f" by {hue}: {span(100 * part['estimate'], 0)}%{';' if hue == 'ratings' else '.'}"
-    return Plot(fig, "above_control", alt)
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "pairs"
+    keys = [*interval_keys(f"95% CI over {over}", None, rows), handle("no better than chance", "#BBBBBB", "")]
+    options = {"styles": STYLES, "columns": 2, "reference": 0.5, "percent": True, "sharex": True, "keys": keys}
+    caption = (
+        "Marks: share of pairs of a chat with an ordinary system and one with the degraded control in which the former"
+    )
+    caption += f" scores higher, by people's ratings and by metrics. {captions.intervals(over, rows['n_clusters'])}"
+    for suffix, page in pages(filled(rows), columns=2):
+        fig = grid_figure(page, intervals, xlabel="Share of pairs", **options)
+        yield Plot(fig, f"above_control{suffix}", alt, caption)
 
 
 def _metrics(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
@@ -104,11 +125,18 @@ def _metrics(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 def among(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Correlations of the metrics of each data set with each other (Zhang et al. 2022, Figure 1)."""
-    for i, (name, part) in enumerate(data_sets(results, names.titles["method"]).items()):
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
         values = matrix(part["metric_correlation"], names)
+        note = captions.chosen(min(MOST, len(values)), len(values), "metrics that agree most with people")
+        values = values.iloc[:MOST, :MOST]
         if len(values) > 1:
             alt = f"Heatmap of Spearman's correlations between {len(values)} metrics in {name}."
-            yield Plot(_heatmap(values, name), f"among_{i}", alt)
+            caption = f"Cells: Spearman's correlation between two metrics in {name}"
+            caption += (
+                f" ({captions.sample(part['metric_correlation']['n'], 'items')}){', times 100' * (len(values) > 12)};"
+            )
+            caption += " red: positive, blue: negative. The diagonal is 1 by definition."
+            yield Plot(_heatmap(values, name), f"among_{i}", alt, captions.joined(caption, note))
 
 
 def matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
@@ -121,10 +149,10 @@ def matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
 
 
 def _heatmap(values: pd.DataFrame, title: str) -> Figure:
-    """In percent where there are many metrics."""
+    """Times 100 where there are many metrics."""
     size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
     fig, ax = subplots(width=size, height=size * 0.86)
-    scale, label = (100, "Spearman's ρ (%)") if many else (1, "Spearman's ρ")
+    scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
     heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label)
     ax.set_title(title)
     return fig

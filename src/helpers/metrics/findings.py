@@ -19,9 +19,11 @@ _PHRASES = Phrases(__package__)
 
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
-    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles["method"]).items()]
-    yield Prose(_PHRASES.say("headline", sets=[s for s in sets if s["n"]]))
-    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in sets if s["n"]])))
+    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
+    found = [s for s in sets if s["n"]]
+    leaders = {s["metric"][-1] for s in found}
+    yield Prose(_PHRASES.say("headline", sets=found, leader=found[0]["best"] if len(leaders) == 1 else None))
+    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in found])))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
     means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
     yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
@@ -38,7 +40,7 @@ def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpo
 
 
 def control(results: Results, names: DisplayNames) -> Prose:
-    """Who notices that the control is degraded. A metric notices it if its interval lies above .5 in every data set."""
+    """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
     found = results["above_control"]
     people, metrics = found.loc[found["label"].notna(), "estimate"], found[found["metric"].notna()]
     notice, miss = [], []
@@ -51,7 +53,7 @@ def control(results: Results, names: DisplayNames) -> Prose:
 def systems(results: Results, names: DisplayNames) -> Prose:
     """The metric whose system means correlate most with the overall score, in each data set with enough systems."""
     best = []
-    for name, part in data_sets(results, names.titles["method"]).items():
+    for name, part in data_sets(results, names.titles).items():
         rows = part.select("overall_correlation", coefficient="pearson")
         rows = rows[rows["ci_low"].notna()].sort_values("estimate", ascending=False, kind="stable")
         if len(rows):

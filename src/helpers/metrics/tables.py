@@ -26,7 +26,7 @@ RATERS = {
 
 def leaderboard(results: Results, names: DisplayNames) -> Table:
     """Metrics by data sets in the layout of Tables 2 and 3 of Zhang et al. 2022, the averages over data sets last."""
-    sets = {name: overall(part) for name, part in data_sets(results, names.titles["method"]).items()}
+    sets = {name: overall(part) for name, part in data_sets(results, names.titles).items()}
     for average in ("plain", "fisher") if len(sets) > 1 else ():
         keys = {"over": "data set", "average": average, "coefficient": "spearman"}
         sets[f"Average ({average})"] = results.select("mean_correlation", **keys)
@@ -56,7 +56,7 @@ def places(table: pd.DataFrame) -> pd.DataFrame:
 def coefficients(results: Results, names: DisplayNames) -> Iterator[Table]:
     """For each data set and metric, Spearman's correlation with its interval, Pearson's and Kendall's, the mean within
     contexts, and the correlation of system means; plain means over labels."""
-    for i, (name, part) in enumerate(data_sets(results, names.titles["method"]).items()):
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
         rows = overall(part).set_index("metric")
         rows = rows.loc[[m for m in names.titles["metric"] if m in rows.index]]
         out = pd.DataFrame({"Metric": [names.name("metric", m) for m in rows.index]}, index=rows.index)
@@ -81,7 +81,7 @@ def systems(results: Results, names: DisplayNames) -> Iterator[Table]:
     """Pearson's correlation of the systems' mean scores with their mean ratings, in the layout of Table 5 of Ji et al.
     2022: a row per metric, a column per label, first the overall score, with interval. Of data sets with enough systems
     for an interval."""
-    for i, (name, part) in enumerate(data_sets(results, names.titles["method"]).items()):
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
         rows = part.select("correlation", scope="system", coefficient="pearson")
         rows = rows[rows["n"] >= MIN_SYSTEMS]
         if rows["label"].nunique() < 2:
@@ -122,7 +122,7 @@ def best_against_others(results: Results) -> pd.DataFrame:
 
 def pairs(results: Results, names: DisplayNames) -> Iterator[Table | Prose]:
     """The metric with the largest correlation of each data set compared with the others."""
-    for i, (name, part) in enumerate(data_sets(results, names.titles["method"]).items()):
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
         rows = best_against_others(part)
         if rows.empty:
             yield Prose(f"{plain(name)}: no two metrics can be compared.")

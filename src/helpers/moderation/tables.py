@@ -41,7 +41,7 @@ def pair_titles(rows: pd.DataFrame, names: DisplayNames) -> tuple[pd.DataFrame, 
     return pairs, {line: " against ".join(names.name("system", s) for s in two) for line, *two in between}
 
 
-def sizes(results: Results) -> Table:
+def sizes(results: Results, names: DisplayNames) -> Table:
     """The features of Zhang et al. 2022, Table 4, that need no classifier."""
     rows = results["pair_size"]
     text = tables.intervals(rows, 1).where(rows["what"] != "pairs", rows["estimate"].map(lambda n: number(n, 0)))
@@ -49,7 +49,7 @@ def sizes(results: Results) -> Table:
     wide = rows.assign(text=text).set_index(["corpus", "what"])["text"].unstack("what")  # noqa: PD010
     out = wide.reindex(columns=list(titles)).set_axis(list(titles.values()), axis=1)
     if len(out) > 1:
-        out.insert(0, "Corpus", out.index)
+        out.insert(0, "Corpus", [names.name("corpus", c) for c in out.index])
     return Table(out.reset_index(drop=True), "sizes", "Prompts and answers that were judged, with mean lengths.")
 
 

@@ -103,13 +103,13 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Tabl
             "Nominal": [percent(v) for v in rows["nominal"]],
             "Measured": [rate(r) for r in rows.to_dict("records")],
             "Runs": rows["n"].astype("Int64"),
-            "Verdict": np.where(rows["claimed"], verdict, verdict + " (not promised)"),
+            "Verdict": np.where(rows["claimed"], verdict, verdict + " (not claimed)"),
         })  # fmt: skip
     caption = (
         "Primary procedures at the designs tried, labels pooled, with the Monte Carlo 95% CI of each rate. Kept: the"
     )
     caption += " CI includes the nominal rate or lies on the conservative side (size below it, coverage above it). Not"
-    caption += " promised: the procedure does not claim to hold for such annotators."
+    caption += " claimed: the procedure does not claim to hold for such annotators."
     return Table(out, "procedures", caption)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,7 +10,8 @@ import pandas as pd
 
 from helpers.display import grid_plots
 from helpers.display.names import DisplayNames
-from helpers.display.text import MISSING, listing, span
+from helpers.display.plots import HOLLOW
+from helpers.display.text import MISSING, counted, listing, span
 from helpers.display.views import Plot
 from helpers.performance.analysis import of_wins, two_intervals, with_plain, won
 from helpers.study.labels import METHODS
@@ -22,8 +22,12 @@ from helpers.study.schema import CELL
 MANY = 6
 #: with more systems than this they come in the order of their ranks, and a cell for each has no room for its rank
 CROWDED = 15
-#: panels in one figure
+#: with more systems than this the highest and lowest are drawn
+MOST = 24
+DRAWN = 20
+#: panels in one figure, and inches its panels may be tall together
 PANELS = 12
+TALL = 7.8
 #: marks of labels of which less is better, or that have no direction
 SIGNS = {-1: " ↓", 0: " ○", 1: ""}
 DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad", 1: "More is better"}
@@ -33,17 +37,37 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
     """Rates, means or shares won by one method, with both intervals."""
     both = two_intervals(results)
     both = both[both["method"] == method]
-    keys = f"over {clusters(both)}", "independent scores"
+    over = f"{names.ci} over {clusters(both)}"
+    keys = over, f"{names.ci}, scores independent"
     for statistic, rows in both.groupby("statistic", sort=False):
         name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
-        options = {"xlabel": what(names, method, statistic), "percent": statistic != "mean"}
+        options = {"names": names, "xlabel": what(names, method, statistic), "percent": statistic != "mean"}
+        caption = f"{what(names, method, statistic)}, by label and system. "
+        n = counted(rows["n"], f"{METHODS[method].unit}s per label and system")
+        lines = (
+            f"Points: estimates; thick lines: {over}; thin lines: {names.ci} as if all scores were independent; {n}."
+        )
         if statistic == "share":
-            options |= {"sharex": True, "reference": 0.5, "keys": grid_plots.share_keys(*keys)}
-            yield from _pages(arrange(won(rows), names), name, grid_plots.shares, **options)
+            options |= {"sharex": True, "reference": 0.5, "named": "half of the comparisons"}
+            options |= {"keys": grid_plots.share_keys(*keys)}
+            caption += f"Bars: shares of comparisons won, and tied (light); the rest was lost. {lines}"
+            yield from _pages(arrange(won(rows), names), name, grid_plots.shares, caption, **options)
         else:
             arranged = arrange(rows, names)
-            options |= {"sharex": one_axis(arranged), "keys": grid_plots.interval_keys(*keys, rows)}
-            yield from _pages(arranged, name, grid_plots.intervals, **options)
+            options |= {"sharex": one_axis(arranged), "keys": grid_plots.interval_keys(*keys, rows), "cut": True}
+            caption += lines + _hollow(rows) + _directions(arranged)
+            yield from _pages(arranged, name, grid_plots.intervals, caption, **options)
+
+
+def _hollow(rows: pd.DataFrame) -> str:
+    return " Hollow: exact bound, or no CI available." if rows["ci_kind"].isin(HOLLOW).any() else ""
+
+
+def _directions(arranged: pd.DataFrame) -> str:
+    """What the marks of labels mean that are there."""
+    drawn = " ".join([*arranged["panel"].astype(str).unique(), *arranged["block"].astype(str).unique()])
+    said = [f"{mark.strip()}: {DIRECTIONS[d].lower()}" for d, mark in SIGNS.items() if mark and mark.strip() in drawn]
+    return f" {'; '.join(said)}." if said else ""
 
 
 def clusters(both: pd.DataFrame) -> str:
@@ -58,15 +82,47 @@ def what(names: DisplayNames, method: str, statistic: str) -> str:
     return f"{names.name('method', method)}: {said[statistic]}"
 
 
-def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, **options) -> Iterator[Plot]:
-    """Figures of at most PANELS panels."""
-    panels = list(dict.fromkeys(arranged["panel"]))
-    for i, first in enumerate(range(0, len(panels), PANELS)):
-        page = arranged[arranged["panel"].isin(panels[first : first + PANELS])]
+def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, caption: str, **options) -> Iterator[Plot]:
+    """Figures of at most PANELS panels that are no taller than a page; of very many systems the highest and lowest."""
+    arranged, said = of_many(arranged)
+    row = grid_plots.ROW * arranged["hue"].nunique() + grid_plots.GAP
+    blocks = list(dict.fromkeys(arranged["block"]))
+    size = -(-len(blocks) // max(1, -(-len(blocks) // max(1, int(TALL / row)))))  # pages of about one length
+    pages = []
+    for i in range(0, len(blocks), size):
+        part = arranged[arranged["block"].isin(blocks[i : i + size])]
+        panels = list(dict.fromkeys(part["panel"]))
+        lines = max(1, int(TALL / (row * part.groupby("panel")["block"].nunique().max() + 0.36)))
+        columns = 4 if all(set(p["block"]) == set(part["block"]) for _, p in part.groupby("panel")) else 2
+        step = min(PANELS, lines * columns)
+        pages += [part[part["panel"].isin(panels[j : j + step])] for j in range(0, len(panels), step)]
+    for i, page in enumerate(pages):
         titles = [p for p in dict.fromkeys(page["panel"]) if p]
         alt = f"{options['xlabel']}, by system with CIs, from {span(page['estimate'].dropna())}"
         alt += f", in panels: {listing(titles)}." if titles else "."
-        yield Plot(grid_plots.grid_figure(page, paint, **options), f"{name}_{i}" if i else name, alt)
+        fig = grid_plots.grid_figure(page, paint, **options)
+        yield Plot(fig, f"{name}_{i}" if i else name, alt, caption + said)
+
+
+def of_many(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Of more than MOST systems the DRAWN highest and lowest, best first, and what a caption says of that.
+
+    One set for all panels: by the mean of a system's places over labels, of which less is better turned round.
+    """
+    n = arranged["system"].nunique()
+    if n <= MOST:
+        return arranged, ""
+    good = np.where(arranged["panel"].astype(str).str.endswith(SIGNS[-1]), -1, 1)
+    places = (arranged["estimate"] * good).groupby(arranged["panel"]).rank(ascending=False)
+    order = places.groupby(arranged["system"]).mean().sort_values(kind="stable").index
+    kept = [*order[: DRAWN // 2], *order[-(DRAWN // 2) :]]
+    drawn = arranged[arranged["system"].isin(kept)]
+    drawn = drawn.iloc[np.argsort([kept.index(s) for s in drawn["system"]], kind="stable")]
+    drawn = drawn.iloc[
+        drawn["panel"].map({p: i for i, p in enumerate(dict.fromkeys(arranged["panel"]))}).argsort(kind="stable")
+    ]
+    half = DRAWN // 2
+    return drawn, f" Of {n} systems the {half} highest and {half} lowest are drawn; all are in the table and its file."
 
 
 def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
@@ -74,7 +130,8 @@ def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
     group = pd.Series([names.name("group", g) for g in rows["group"]], index=rows.index, dtype=object)
     if len(set(rows["corpus"])) == 1:
         return group
-    return rows["corpus"] + ", " + group if len(set(rows["group"])) > 1 else rows["corpus"].astype(object)
+    corpus = pd.Series([names.name("corpus", c) for c in rows["corpus"]], index=rows.index, dtype=object)
+    return corpus + ", " + group if len(set(rows["group"])) > 1 else corpus
 
 
 def arrange(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
@@ -123,13 +180,11 @@ def one_axis(rows: pd.DataFrame) -> bool:
 
 def by_rank(names: DisplayNames, results: Results) -> DisplayNames:
     """`names` with more than CROWDED systems in the order of their ranks on the first label of the first group."""
-    titles = names.titles["system"]
-    if len(titles) <= CROWDED or results["rank"].empty:
+    if len(names.titles["system"]) <= CROWDED or results["rank"].empty:
         return names
     rows = names.sort(results["rank"])
     rows = rows[(rows[CELL] == rows[CELL].iloc[0]).all(axis=1)].sort_values("estimate", kind="stable")
-    first = {system: titles[system] for system in rows["system"]}
-    return replace(names, titles=names.titles | {"system": first | titles})
+    return names.in_order("system", rows["system"])
 
 
 def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -144,7 +199,12 @@ def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
         for j, page in enumerate(matrix_pages(parts, rank["method"].nunique())):
             fig = grid_plots.matrices(page, colour="Share of resamples in first place")
             alt = "Heatmaps of labels by systems: rank with CI, coloured by share of resamples in first place."
-            yield Plot(fig, f"{name}_{j}" if j else name, f"{alt} {'; '.join(page)}.")
+            over = listing(dict.fromkeys(f"{u}s".replace(" and ", "s and ") for u in rank["resample_unit"].dropna()))
+            caption = (
+                f"Rank of each system on each label, 1 being best, with its simultaneous {names.ci} over {over} in"
+            )
+            caption += " brackets; colour: share of resamples in which the system is first; ↓: less is better."
+            yield Plot(fig, f"{name}_{j}" if j else name, f"{alt} {'; '.join(page)}.", caption)
 
 
 def rank_matrices(
@@ -180,25 +240,46 @@ def rank_texts(rows: pd.DataFrame) -> pd.Series:
     return pd.Series(texts, rows.index, dtype=object)
 
 
-def matrix_pages(parts: dict, first: int, most: int = 6) -> list[dict]:
-    """The matrices of `rank_matrices` as pages: the `first` ones, those of one part, then at most `most` per page."""
+def matrix_pages(parts: dict, first: int, most: int = 6, tall: int = 34) -> list[dict]:
+    """The matrices of `rank_matrices` as pages: the `first` ones, those of one part, then at most `most` per page, and
+    on none more than `tall` rows of cells in two columns."""
     titles = list(parts)
     cuts = [0, *range(first, len(titles), most), len(titles)] if len(titles) > 4 else [0, len(titles)]
-    return [{t: parts[t] for t in titles[i:j]} for i, j in pairwise(cuts) if j > i]
+    pages: list[list[str]] = []
+    for i, j in pairwise(cuts):
+        pages.append([])
+        for title in titles[i:j]:
+            page = [*pages[-1], title]
+            wide = 1 if max(parts[t][0].shape[1] for t in page) > 4 else 2
+            rows = [max(len(parts[t][0]) + 2 for t in page[k : k + wide]) for k in range(0, len(page), wide)]
+            if pages[-1] and sum(rows) > tall * (1 if max(parts[t][0].shape[1] for t in page) <= 8 else 0.62):
+                pages.append([])
+            pages[-1].append(title)
+    return [{t: parts[t] for t in page} for page in pages if page]
 
 
 def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Strengths by Davidson's model."""
     rows = results["strength"]
     if rows["estimate"].notna().any():
-        keys = grid_plots.interval_keys(f"over {rows['resample'].iloc[0]}s", None, rows)
+        over = " and ".join(f"{unit}s" for unit in str(rows["resample_unit"].dropna().iloc[0]).split(" and "))
+        keys = grid_plots.interval_keys(f"{names.ci} over {over}", None, rows)
         options = {
+            "names": names,
             "xlabel": "Strength (log, with ties)",
             "reference": 0.0,
+            "named": "mean of all systems",
             "sharex": True,
+            "cut": True,
             "keys": keys,
         }
-        yield from _pages(arrange(rows, names), "strengths", grid_plots.intervals, **options)
+        caption = (
+            "Strength of each system in Davidson's model of comparisons with ties, on a logarithmic scale, 0 being the"
+        )
+        caption += f" mean of all systems. Lines: {names.ci} over {over}; {counted(rows['n'], 'comparisons')}."
+        arranged = arrange(rows, names)
+        caption += _hollow(rows) + _directions(arranged)
+        yield from _pages(arranged, "strengths", grid_plots.intervals, caption, **options)
 
 
 def median_effects(results: Results, names: DisplayNames) -> pd.DataFrame:
@@ -218,8 +299,14 @@ def design_effects(results: Results, names: DisplayNames) -> Plot | None:
     block = [f"{m}, {p}" if len(set(part)) > 1 else m for m, p in zip(method, part, strict=True)]
     rows = rows.assign(panel="", block=block, hue="by " + rows["unit"].astype(str), ci_kind="range")
     label = "Design effect: median and range over labels and systems"
-    fig = grid_plots.grid_figure(rows, grid_plots.intervals, xlabel=label, reference=1.0)
-    return Plot(fig, "design_effects", f"{label}, by method and kind of cluster, from {span(rows['estimate'])}.")
+    options = {"names": names, "xlabel": label, "reference": 1.0, "named": "1: no clustering", "cut": True}
+    fig = grid_plots.grid_figure(rows, grid_plots.intervals, **options)
+    alt = f"{label}, by method and kind of cluster, from {span(rows['estimate'])}."
+    caption = "Design effect: variance of an estimate when scores of a cluster are correlated, relative to independent"
+    caption += (
+        " scores. Points: medians; lines: ranges over labels and systems (not CIs). At 1 clustering has no effect."
+    )
+    return Plot(fig, "design_effects", alt, caption)
 
 
 def any_clustering(results: Results) -> bool:
@@ -233,7 +320,13 @@ def pooled(results: Results, names: DisplayNames) -> Iterator[Plot]:
     for method, own in rows.groupby("method", sort=False):
         arranged = arrange(own.assign(statistic=own["plain_statistic"]), names)
         rate = set(own["plain_statistic"].dropna()) == {"rate"}
-        keys = grid_plots.interval_keys("partially pooled", "plain", own)
-        options = {"xlabel": what(names, method, "rate" if rate else "mean"), "percent": rate}
-        options |= {"sharex": one_axis(arranged), "keys": keys}
-        yield from _pages(arranged, f"pooled_{method}", grid_plots.intervals, **options)
+        keys = grid_plots.interval_keys(f"partially pooled, {names.ci}", f"plain, {names.ci}", own)
+        options = {"names": names, "xlabel": what(names, method, "rate" if rate else "mean"), "percent": rate}
+        options |= {"sharex": one_axis(arranged), "keys": keys, "cut": True}
+        caption = (
+            f"{options['xlabel']}. Thick lines: partially pooled means of a mixed model with {names.ci}; thin lines:"
+        )
+        caption += (
+            f" {names.ci} of the plain means; {counted(own['n'], 'scores')}." + _hollow(own) + _directions(arranged)
+        )
+        yield from _pages(arranged, f"pooled_{method}", grid_plots.intervals, caption, **options)

@@ -14,6 +14,7 @@ from helpers.performance.analysis import OTHER_INTERVALS, every_interval, of_win
 from helpers.performance.figures import CROWDED, part_names
 from helpers.performance.rates import with_people
 from helpers.performance.tables import pick_changes
+from helpers.published.comparison import places
 from helpers.stats.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
 from helpers.study.labels import METHODS
 from helpers.study.results import Results, where
@@ -28,7 +29,9 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
     """The headline (who is first); widths of intervals; effect of the pick."""
     lines = _firsts(results["rank"], names)
     wins = pd.Series([s for line in lines for s, labels in line["firsts"] for _ in labels]).value_counts()
-    counts = {k: sum(line[k] for line in lines) for k in ("n_labels", "n_first", "n_open")}
+    counts = {k: sum(line[k] for line in lines) for k in ("n_first", "n_open")}
+    counts |= {"n_rankings": sum(line["n_labels"] for line in lines)}
+    counts |= {"n_labels": len(results["rank"][["method", "label"]].drop_duplicates()), "by": _split(results["rank"])}
     yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))
@@ -43,6 +46,12 @@ def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames
     """Which systems were judged but are not ranked."""
     present = [names.name("system", s) for s in systems if s in set(judged["system"])]
     return Prose(_PHRASES.say("unranked", systems=present))
+
+
+def _split(ranks: pd.DataFrame) -> str:
+    """What labels are ranked separately by: `group`, `part of the study`, both or nothing."""
+    heads = {"group": "evaluator group", "corpus": "part of the study"}
+    return " and ".join(head for column, head in heads.items() if len(set(ranks[column].fillna(""))) > 1)
 
 
 def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict]:
@@ -103,10 +112,11 @@ def _roots(rows: pd.DataFrame, names: DisplayNames, method: str) -> dict:
     return facts | {"n": int(rows["n_clusters"].median()), "low": low, "median": median, "high": high}
 
 
-def printed(cells: pd.DataFrame) -> Prose:
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Prose:
     """How many printed numbers lie in our intervals, and which do not. cells : `tables.printed_rates`."""
     read = cells["reading"].value_counts()
-    outside = [f"{c.row} ({c.column})".replace("_", " ") for c in cells[cells["reading"] == "outside"].itertuples()]
+    place = places(cells[cells["reading"] == "outside"], names)
+    outside = [f"{p.Row} ({p.Column})" for p in place.itertuples()]
     bounds = {
         k: int(read.get(v, 0)) for k, v in {"n_hold": "holds", "n_open": "open", "n_not": "does not hold"}.items()
     }

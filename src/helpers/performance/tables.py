@@ -14,6 +14,7 @@ from helpers.display.views import Table
 from helpers.performance.analysis import LIGHT, two_intervals, with_plain, won
 from helpers.performance.figures import MANY, any_clustering, clusters, median_effects, rank_texts, what, within_scale
 from helpers.published import verdicts
+from helpers.published.comparison import places
 from helpers.study.results import Results
 
 #: order of the first columns
@@ -153,7 +154,7 @@ def printed_rates(results: Results, study: str, notebook: str) -> pd.DataFrame:
     A number printed as a bound holds or does not, and is open if our interval includes it; another lies inside our
     interval or outside. Equality at the printed decimals is no test of numbers printed as about, nearly or around.
     """
-    return read(verdicts.beside(results, study, notebook))
+    return read(verdicts.compared(results, study, notebook))
 
 
 def read(cells: pd.DataFrame) -> pd.DataFrame:
@@ -167,10 +168,13 @@ def read(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(reading=reading)
 
 
-def printed(cells: pd.DataFrame) -> Table:
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Table:
     """`printed_rates` ready to be shown."""
-    titles = {"row": "What", "column": "Of", "printed": "Printed", "wording": "Wording"}
+    titles = {"printed": "Printed", "wording": "Wording"}
     out = cells[list(titles)].rename(columns=titles).assign(Here=[number(v, 1) for v in cells["here"]])
+    place = places(cells, names).set_axis(cells.index)
+    out.insert(0, "What", place["Row"])
+    out.insert(1, "Of", place["Column"])
     out["CI"] = [span(ends, 1) if pd.notna(ends[0]) else None for ends in cells[["ci_low", "ci_high"]].to_numpy()]
     why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
     caption = "Numbers printed in the paper's text, and those of this study, in percent."

@@ -30,6 +30,7 @@ examples:
   python run_all.py fetch ji2022 --from ../downloads  raw files of a public study
   python run_all.py new my_study --data my.csv        a first YAML for your own data
   python run_all.py check my_study                    is it right, and what will each notebook do?
+  python run_all.py compare study:run_1 study:run_2   did a repetition reproduce?
   python run_all.py lab                               the notebooks in Jupyter Lab, to try things out
   python run_all.py gallery --check                   do the committed numbers still match?
 
@@ -62,7 +63,15 @@ def _parser() -> argparse.ArgumentParser:
     gallery = commands.add_parser("gallery", help="rebuild the committed pages in gallery/")
     gallery.add_argument("--check", action="store_true", help="compare the committed numbers with a fresh run")
     gallery.add_argument("--study", dest="studies", nargs="+", metavar="NAME", help="only these studies")
-    for command in (gallery, fetch):
+    compare = commands.add_parser("compare", help="compare two runs or studies: did a repetition reproduce?")
+    side = "a study, or a folder of results; STUDY:CORPUS for a part of one"
+    compare.add_argument("a", metavar="A", help=side)
+    compare.add_argument("b", metavar="B", help="likewise")
+    renames = "name of a system or label in B, and that in A"
+    compare.add_argument(
+        "--map", dest="renamed", nargs="+", action="extend", default=[], metavar="OLD=NEW", help=renames
+    )
+    for command in (gallery, fetch, compare):
         command.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
     gallery.add_argument("--jobs", type=_jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
     lab = commands.add_parser("lab", help="open the project in Jupyter Lab; output goes to a scratch folder")
@@ -179,6 +188,16 @@ def _gallery(args: argparse.Namespace) -> int:
     return gallery.check(studies) if args.check else gallery.write(studies)
 
 
+def _compare(args: argparse.Namespace) -> int:
+    from helpers.comparison import page
+    from helpers.comparison.sides import WrongSide
+
+    try:
+        return page.command(args.a, args.b, args.renamed)
+    except WrongSide as error:
+        raise Wrong(str(error)) from None
+
+
 def _lab(args: argparse.Namespace) -> int:
     from helpers.pipeline import lab
 
@@ -212,6 +231,7 @@ COMMANDS: dict[str | None, Callable[[argparse.Namespace], int]] = {
     "new": _new,
     "check": _check,
     "gallery": _gallery,
+    "compare": _compare,
     "lab": _lab,
     "schema": _schema,
 }

@@ -17,7 +17,7 @@ from helpers.study.sections import Section
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: names of things and the look of figures
-COMMON = ("title", "simulated", "method", "label_set", "labels", "systems", "groups", "figures")
+COMMON = ("title", "simulated", "method", "label_set", "labels", "systems", "corpora", "groups", "figures")
 _MISSING = object()
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from PIL import Image
 
 from helpers.display.text import plain
-from helpers.pipeline import dag, gallery_scoreboard
+from helpers.pipeline import dag, gallery_front, gallery_scoreboard
 from helpers.published import scoreboard
 from helpers.report.blocks import Block, blocks, first_sentences, section
 from helpers.study import params, store
@@ -82,7 +82,9 @@ def _write_study(study: str, folder: Path) -> None:
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
         pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
         rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
-    pages["README.md"] = _index(loaded, rows)
+    answers, drawn = gallery_front.page(gallery_front.answers(study), simulated=loaded.simulated)
+    images |= {name: lighter(png) for name, png in drawn.items()}
+    pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": sample(numbers(study)).to_csv(index=False, lineterminator="\n").encode()}
     if loaded.across:
         cells, readme = gallery_scoreboard.last_run(), folder.parent / gallery_scoreboard.README
@@ -161,10 +163,12 @@ def _more(n: int, what: str) -> str:
     return "" if n <= 0 else f"{n} {what}{'s' if n > 1 else ''}"
 
 
-def _index(study: params.Study, rows: list[tuple[str, list[Block], Block | None]]) -> str:
+def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[Block], Block | None]]) -> str:
     parts = [f"# {study.title}"]
     if study.simulated:
         parts.append("> **Simulated data.** Nothing on these pages is about real people or systems.")
+    parts += answers
+    parts += ["## What was collected"] if answers else []
     parts.append(_without_html(study.description.strip()))
     for name, found, headline in rows:
         text = next((b.text for b in found if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
@@ -189,11 +193,12 @@ def _write_front(folder: Path) -> None:
         "Reports to read without installing anything: figures, tables and findings. The code is in "
         "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
     ]
-    for study in [s for s in STUDIES if (folder / s / "README.md").is_file()]:
-        loaded = params.load(study)
-        simulated = " _(simulated data)_" if loaded.simulated else ""
-        parts.append(f"- [{plain(loaded.title)}]({study}/README.md){simulated}")
+    shown = [s for s in STUDIES if (folder / s / "README.md").is_file()]
+    parts.append(gallery_front.table(folder, shown, ""))
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
+    readme = folder.parent / gallery_scoreboard.README
+    text = readme.read_text(encoding="utf-8")
+    _put(readme, gallery_front.between_markers(text, gallery_front.table(folder, shown, f"{folder.name}/")).encode())
 
 
 def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:

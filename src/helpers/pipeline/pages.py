@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,9 @@ from helpers.study import store
 INDEX = "index"
 #: the notebook whose numbers have their own page; the names of that page and its node
 SCOREBOARD, CELLS, SCOREBOARD_NODE = "90_scoreboard", "90_cells", "scoreboard"
+#: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
+ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
+             "10_quality_control")  # fmt: skip
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 #: counts in profile.json, as named on the index
@@ -59,7 +62,6 @@ class Row:
     name: str
     title: str
     question: str
-    headline: str | None
     executed: Path | None
     state: str
     reason: str
@@ -69,6 +71,7 @@ class Row:
 @dataclass(frozen=True)
 class IndexJob:
     shared: Shared
+    study: str
     description: str
     profile: dict[str, Any]
     rows: tuple[Row, ...]
@@ -134,12 +137,40 @@ def index(job: IndexJob) -> str:
 
     cards = [_card(row) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
-    facts = [(title, f"{job.profile[key]:,}") for key, title in SIZES.items() if key in job.profile]
-    facts += [(key, str(len(job.profile[key]))) for key in ("systems", "labels") if key in job.profile]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav)
-    text = report.index_page(about, description=job.description, facts=facts, cards=cards, absent=absent, made=job.made)
-    _write(job.target, text)
+    parts = {"description": job.description, "answers": _answers(job), "made": job.made}
+    parts |= {"facts": _sizes(job.profile), "cards": cards, "absent": absent}
+    _write(job.target, report.index_page(about, **parts))
     return ""
+
+
+def _answers(job: IndexJob) -> Iterator[Any]:
+    from helpers.display import style
+    from helpers.report import html as report
+    from helpers.summary import analysis, findings
+
+    paged = {row.name for row in job.rows if row.executed}
+    reasons = {row.name: row.reason for row in job.rows if not row.executed}
+    for found in findings.answers(analysis.read(job.study, reasons)):
+        there = found.notebook in paged
+        evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
+        figure = {}
+        if found.plot:
+            figure = {"alt": found.plot.alt, "caption": found.plot.caption}
+            told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}
+            figure["svg"] = style.drawing(found.plot.fig, "svg", **told).decode()
+        yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)
+
+
+def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the index counts: of all corpora, which a description of the evaluation need not cover."""
+    everywhere = " in all corpora" if len(profile.get("corpora", ())) > 1 else ""
+    titles = SIZES | {key: SIZES[key] + everywhere for key in ("n_annotations", "n_dialogues")}
+    if profile.get("features", {}).get("known_annotators"):
+        titles["n_annotators"] = "annotators (positions in a list, not identified)"
+    facts = [(title, f"{profile[key]:,}") for key, title in titles.items() if key in profile]
+    lists = {"systems": f"systems{everywhere}", "labels": "labels"}
+    return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]
 
 
 def _card(row: Row) -> Any:
@@ -147,13 +178,8 @@ def _card(row: Row) -> Any:
     from helpers.report.blocks import blocks, first_sentences, section
 
     found = blocks(json.loads(row.executed.read_text(encoding="utf-8")))
-    figures = [b for b in found if b.kind == "figure"]
-    named = [b for b in figures if row.headline and b.name == f"{row.name}_{row.headline}"]
-    first = (named or figures or [None])[0]
     finding = first_sentences(section(found, "What we see"))
-    return report.Card(
-        row.name, row.title, row.question, finding, first.png if first else "", first.text if first else "", row.note
-    )
+    return report.Card(row.name, row.title, row.question, finding, row.note)
 
 
 def _write(path: Path, text: str) -> None:
@@ -265,28 +291,40 @@ class Pages:
 
     def _rows(self) -> tuple[Row, ...]:
         rows = []
-        for name, entry in self.of.entries.items():
+        for name in self.of.entries:
             found, executed = self.of.facts(name), self.of.executed(name) if self._has_page(name) else None
             state, reason = ("", "") if executed else self.state(name)
             note = self._note(name) if executed else ""
-            rows.append(Row(name, found.title, found.question, entry.headline, executed, state, reason, note))
+            rows.append(Row(name, found.title, found.question, executed, state, reason, note))
         return tuple(rows)
 
     def _index_parts(self) -> Parts:
         rows, shared = self._rows(), self._shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
         about = [shared.title, shared.simulated, self.of.study.description, self._made()]
-        listed = [[r.name, r.title, r.question, r.headline, r.note] for r in rows]
+        listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
             "notebooks": digest([contents, listed]),
             "study": digest(about),
             "profile.json": self.of.cache.file(self.of.home / "profile.json"),
-        } | self.of.code("helpers.report.html", "helpers.pipeline.pages")
+            **{p.name: self.of.cache.file(p) for p in self._evidence()},
+        } | self.of.code("helpers.report.html", "helpers.summary.findings", "helpers.pipeline.pages")
+
+    def _evidence(self) -> list[Path]:
+        """What the answers of the first page follow from."""
+        results = (self.of.home / "results" / f"{name}.parquet" for name in ANSWERING)
+        return [p for p in (self.of.home / "annotations.parquet", *results) if p.is_file()]
 
     def _index_job(self) -> IndexJob:
         study = self.of.study
         return IndexJob(
-            self._shared(), study.description, self.of.profile(), self._rows(), self._made(), self.index_path
+            self._shared(),
+            self.of.key,
+            study.description,
+            self.of.profile(),
+            self._rows(),
+            self._made(),
+            self.index_path,
         )
 
     def _made(self) -> tuple[tuple[str, str], ...]:

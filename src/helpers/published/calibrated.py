@@ -16,10 +16,9 @@ from helpers.study.store import Run
 
 
 def views(results: Results, run: Run) -> Iterator[Table | Prose]:
-    """Printed numbers compared with those of the study; the numbers themselves are stored as `cells`."""
+    """Printed numbers compared with those of the study, if any correspond; the numbers are stored as `cells`."""
     cells = beside(results, run.key, run.notebook)
     if cells.empty:
-        yield Prose("No printed numbers correspond to results of this study.")
         return
     run.frame(cells, "cells")
     caption = (
@@ -36,7 +35,7 @@ def beside(results: Results, study: str, notebook: str) -> pd.DataFrame:
     """`verdicts.beside` without verdicts. low, high : interval of the result. title : display name of the column."""
     cells = verdicts.beside(results, study, notebook)
     titles = mapping.column_titles()
-    named = [titles.get(key, key[1]) for key in zip(cells["paper"], cells["column"], strict=True)]
+    named = [titles.get(key) or mapping.title(*key) for key in zip(cells["paper"], cells["column"], strict=True)]
     ends = {"low": cells["ci_low"], "high": cells["ci_high"], "title": named}
     return cells.drop(columns=["verdict", "tolerance", "low", "high", "ci_low", "ci_high"]).assign(**ends)
 

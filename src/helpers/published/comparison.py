@@ -37,18 +37,17 @@ def views(
 def table(cells: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
     """The numbers that have a result (cells of `verdicts.compared`): printed, ours at one decimal more, the verdict."""
     there = cells[cells["verdict"] != DOWNLOAD]
-    columns = mapping.column_titles()
-    places = [_place(row, names, columns) for row in there.to_dict("records")]
-    out = pd.DataFrame(places, columns=["Panel", "Row", "Column"])
+    out = places(there, names)
     out.insert(0, "Element", there["element"].to_list())
     here = [number(v, d + 1 if d else 0) for v, d in zip(there["here"], there["decimals"], strict=True)]
     return out.assign(Printed=there["printed"].to_list(), Here=here, Verdict=there["verdict"].map(WORDS).to_list())
 
 
-def readable(key: str) -> str:
-    """An id as words: `free_run_1` becomes `Free run 1`."""
-    words = key.replace("__", " and ").replace("_", " ")
-    return words[:1].upper() + words[1:]
+def places(cells: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Display names of the Panel, Row and Column of each of `cells` (of `verdicts.compared`)."""
+    columns = mapping.column_titles()
+    found = [_place(cell, names, columns) for cell in cells.to_dict("records")]
+    return pd.DataFrame(found, columns=["Panel", "Row", "Column"])
 
 
 def _place(cell: dict, names: DisplayNames, columns: dict[tuple[str, str], str]) -> list[str]:
@@ -64,11 +63,11 @@ def _place(cell: dict, names: DisplayNames, columns: dict[tuple[str, str], str])
             out.append(columns[cell["paper"], cell[side]])
         elif kind == "label":
             titles = {label: found.title for (m, label), found in names.labels.items() if method in (m, None)}
-            out.append(titles.get(key, readable(cell[side])))
+            out.append(titles.get(key, mapping.title(cell["paper"], cell[side])))
         elif kind == "groups":
             out.append(" and ".join(names.name("group", group) for group in key.split("__")))
         else:
-            out.append(names.titles.get(kind, {}).get(key) or readable(cell[side]))
+            out.append(names.titles.get(kind, {}).get(key) or mapping.title(cell["paper"], cell[side]))
     return out
 
 

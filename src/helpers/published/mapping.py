@@ -5,11 +5,13 @@ The files repeat no number. Nothing here imports pandas: the pipeline asks which
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, model_validator
 
+from helpers.study.labels import METHODS, spelled_out
 from helpers.study.sections import Section
 from helpers.study.yaml_file import read
 
@@ -101,7 +103,7 @@ class Without(Section):
 class Mapping(Section):
     """One file. needs : study -> the file to download without which it has no results.
 
-    columns : id of a column -> as readers know it, where a table shows columns of the paper.
+    columns : id of a column, row or panel -> as readers know it, where its words alone do not say it.
     entries : in order. Of those that are neither fitted nor ranged the first that has a result is compared.
     """
 
@@ -119,8 +121,15 @@ def load(folder: Path = FOLDER) -> list[Mapping]:
 
 
 def column_titles(folder: Path = FOLDER) -> dict[tuple[str, str], str]:
-    """(paper, id of a column) -> as readers know it, for those that have such a name."""
+    """(paper, id of a column, row or panel) -> as readers know it, for those that have such a name."""
     return {(paper.paper, column): title for paper in load(folder) for column, title in paper.columns.items()}
+
+
+@cache
+def title(paper: str, key: str) -> str:
+    """A panel, row or column as readers know it: named by the mapping, a method, or its id as words."""
+    method = METHODS.get(key)
+    return column_titles().get((paper, key)) or (method.title if method else spelled_out(key))
 
 
 def sources(folder: Path = FOLDER) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.published import scoreboard
+from helpers.published import mapping, scoreboard
 from helpers.published.scoreboard import VERDICTS
 from helpers.published.tables import ours
 from helpers.report import html as report
@@ -67,7 +67,8 @@ def _bar(row: dict[str, Any]) -> dict[str, Any]:
 
 def _line(row: dict[str, Any], link: Callable[[str, str, str], str]) -> dict[str, str]:
     """A printed number as the page shows it."""
-    place, decimals = ", ".join((row["panel"], row["row"], row["column"])), int(row["decimals"])
+    decimals = int(row["decimals"])
+    place = ", ".join(dict.fromkeys(mapping.title(row["paper"], row[side]) for side in ("panel", "row", "column")))
     here = ours(row["reproduced"], decimals, 1)
     if row["verdict"] in (scoreboard.NOISE, scoreboard.ARITHMETIC, scoreboard.INCONSISTENT):
         ends = [ours(v, decimals, 2) if np.isfinite(v) else "any" for v in (row["low"], row["high"])]

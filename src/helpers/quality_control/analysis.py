@@ -1,4 +1,4 @@
-"""Whom to trust, and do results repeat? The results of notebook 10.
+"""Which workers can be trusted, and do results replicate? The results of notebook 10.
 
 As published (Ji et al. 2022): workers who do not rate a degraded control lower than the other systems are excluded,
 scores are standardised per worker, and two runs are compared by the correlation of their system means. As we would

@@ -7,13 +7,13 @@ and confirms nothing about them.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from helpers.quality_control.worker_tests import WORKER, last_of_family, passes, standardise, verdict_of, worker_tests
+from helpers.study.labels import spelled_out
 from helpers.study.sections import QualityControl
 
 #: fact of a dialogue that holds the verdict of a list -> name of the list
@@ -28,7 +28,7 @@ class Crowd:
     scores : `worker_tests.ratings` with z (by the worker's mean and sd of all ratings), z_last (of the last dialogue
     with each family in a work unit), and a boolean column for each of SETS and each list. workers : from
     `worker_tests.worker_tests`, with the same columns. systems : those that are ranked. corpora : the first is the one
-    with which others are compared. options : the section of the YAML.
+    with which others are compared. options : the section of the YAML. titles : display names of corpora.
     """
 
     scores: pd.DataFrame
@@ -37,10 +37,11 @@ class Crowd:
     corpora: list[str]
     control: str
     options: QualityControl
+    titles: Mapping[str, str] = field(default_factory=dict)
 
     def title(self, corpus: str) -> str:
-        """Display name of a run: `Free run 1` for free_run1."""
-        return re.sub(r"(?<=[a-z])(?=\d)", " ", corpus.replace("_", " ")).capitalize()
+        """Display name of a run; its id as words where the YAML gives none."""
+        return self.titles.get(corpus) or spelled_out(corpus)
 
     @property
     def shared(self) -> list[str]:
@@ -68,7 +69,13 @@ class Crowd:
 
 
 def crowd(
-    scores: pd.DataFrame, facts: pd.DataFrame, options: QualityControl, *, control: str, systems: Sequence[str]
+    scores: pd.DataFrame,
+    facts: pd.DataFrame,
+    options: QualityControl,
+    *,
+    control: str,
+    systems: Sequence[str],
+    titles: Mapping[str, str] | None = None,
 ) -> Crowd:
     """Test every worker, standardise the scores and form the sets of workers.
 
@@ -82,6 +89,8 @@ def crowd(
         Its `runs` default to the corpora in which the control was rated, sorted.
     systems : sequence of str
         Candidates for the ranking, in the order of figures; the control and those nobody rated drop out.
+    titles : mapping, optional
+        Display names of corpora.
 
     Raises
     ------
@@ -105,7 +114,7 @@ def crowd(
     for name in [*SETS, *(n for n in LISTS.values() if n in workers)]:
         scores[name] = verdict_of(scores, workers, name).astype(bool)
     rated = set(scores["system"]) - {control}
-    out = Crowd(scores, workers, [s for s in systems if s in rated], list(corpora), control, options)
+    out = Crowd(scores, workers, [s for s in systems if s in rated], list(corpora), control, options, titles or {})
     if not out.shared:
         raise ValueError(f"runs: expected corpora with a system in common, found {corpora}: name those that have one")
     return out

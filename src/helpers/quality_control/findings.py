@@ -27,7 +27,7 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     others, variant = [_correlations(results, crowd, corpus) for corpus in crowd.corpora[1:]], crowd.options.variant
     yield Prose(_PHRASES.say("headline", runs=others, first=crowd.title(crowd.corpora[0]), level=LEVEL))
     passing = [_passing(results, crowd, corpus) for corpus in crowd.corpora]
-    yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency))
+    yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency, **_people(crowd)))
     differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
     yield Prose(_PHRASES.say("differences", runs=[found for found in differences if found]))
     yield Prose(
@@ -45,8 +45,14 @@ def _correlations(results: Results, crowd: Crowd, corpus: str) -> dict:
     return {"name": crowd.title(corpus), "r": r, "share": share.iloc[0] if len(share) else None}
 
 
+def _people(crowd: Crowd) -> dict:
+    """Workers who gave answers, each counted once, and how many of them took part in several runs."""
+    runs = crowd.workers.groupby("annotator").size()
+    return {"n_people": len(runs), "n_again": int((runs > 1).sum())}
+
+
 def _passing(results: Results, crowd: Crowd, corpus: str) -> dict:
-    """Workers in all and who passed, share of dialogues that are excluded, cost per dialogue before and after."""
+    """Workers in all, without answers and who passed, share of dialogues that are excluded, cost before and after."""
     count = results.select("qc_count", corpus=corpus, what="workers", list=None, threshold=None)
     count = count.set_index("workers")["estimate"]
     rate = results.select("pass_rate", corpus=corpus, list=None).set_index("of")
@@ -55,6 +61,7 @@ def _passing(results: Results, crowd: Crowd, corpus: str) -> dict:
         "name": crowd.title(corpus),
         "n": int(count.get("all", 0)),
         "passed": int(count.get("passed", 0)),
+        "silent": int(count.get("all", 0) - count.get("passed", 0) - count.get("failed", 0)),
         "rate": rate.loc["workers"].to_dict() if "workers" in rate.index else None,
         "excluded": 1 - rate.at["dialogues", "estimate"] if "dialogues" in rate.index else None,
         "before": cost.get("dialogue"),
@@ -117,7 +124,7 @@ def conclusions(results: Results, crowd: Crowd) -> Prose:
 
 
 def lists(results: Results, crowd: Crowd) -> Prose:
-    """For how many workers the rule gives the verdicts that the data carry."""
+    """For how many workers the rule gives the verdicts that the data carry, if they carry any."""
     said = []
     for name, part in results["verdict_agreement"].groupby("list", sort=False):
         same = int((crowd.workers["passed"] == crowd.workers[name]).sum())

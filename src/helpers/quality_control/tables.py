@@ -9,8 +9,9 @@ import pandas as pd
 from helpers.display import tables
 from helpers.display.names import DisplayNames
 from helpers.display.text import number, percent
-from helpers.display.views import Prose, Table
+from helpers.display.views import Table
 from helpers.published import verdicts
+from helpers.published.comparison import places
 from helpers.quality_control.crowd import Crowd
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.results import Results, where
@@ -225,20 +226,21 @@ def costs(results: Results, crowd: Crowd) -> Table:
     return Table(_by_run(wide, crowd), "cost", caption)
 
 
-def printed(cells: pd.DataFrame) -> Iterator[Table | Prose]:
-    """Printed numbers by verdict, and those that differ. cells : from `verdicts.beside`."""
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table]:
+    """Printed numbers by verdict, and those that differ. cells : from `verdicts.compared`."""
     if cells.empty:
-        yield Prose("No printed values are given for this study.")
         return
     words = verdicts.WORDS | {verdicts.DOWNLOAD: "needs a download"}
+    told = places(cells, names).set_axis(["panel", "row", "column"], axis=1)
+    cells = cells.assign(**told.set_axis(cells.index))
     counts = verdicts.tally(cells).rename(columns=words).rename(columns=str.capitalize)
     caption = "Printed numbers by verdict. Fitted: equal only with a list found by searching for these numbers."
     yield Table(counts.rename(columns={"Cells": "All"}), "cells", caption)
     rows = where(cells, verdict=verdicts.DIFFERS)
-    places = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
+    digits = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
     told = [
         f"{cell.row}, {cell.column}: {cell.printed} ({number(cell.here, decimals)})"
-        for cell, decimals in zip(rows.itertuples(), places, strict=True)
+        for cell, decimals in zip(rows.itertuples(), digits, strict=True)
     ]
     rows = rows.assign(told=told, place=rows["element"] + ", " + rows["panel"])
     out = rows.groupby(["place", "note"], sort=False)["told"].agg("; ".join).reset_index()[["place", "told", "note"]]

@@ -50,15 +50,27 @@ class Page:
 
 @dataclass(frozen=True)
 class Card:
-    """A notebook on the index. finding is Markdown; png is base64, empty where it has no figure. note : as of Page."""
+    """A notebook on the index. finding is Markdown. note : as of Page."""
 
     name: str
     title: str
     question: str = ""
     finding: str = ""
-    png: str = ""
-    alt: str = ""
     note: str = ""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question on the index with its answer (Markdown). svg : a figure; empty where there is none. evidence : number
+    and address of the notebook with the evidence; empty where there is none."""
+
+    key: str
+    question: str
+    text: str
+    svg: str = ""
+    alt: str = ""
+    caption: str = ""
+    evidence: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -253,14 +265,23 @@ def index_page(
     page: Page,
     *,
     description: str,
+    answers: Iterable[Answered] = (),
     facts: Iterable[tuple[str, str]],
     cards: Iterable[Card],
     absent: Iterable[Absent],
     made: Iterable[tuple[str, str]],
 ) -> str:
-    """The index of a study. facts : what was collected. made : how the report came about (versions, seeds, times)."""
-    lists = {"facts": list(facts), "cards": list(cards), "absent": list(absent), "made": list(made)}
-    return _rendered("index.html.j2", page, page.study_title, description=description, **lists)
+    """The first page of a study.
+
+    answers : to what is asked first. facts : what was collected. made : how the report came about (versions, seeds).
+    """
+    answers = list(answers)
+    drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
+    figures = {"figures": {key: d.markup for key, d in drawn.items() if d}}
+    figures["fonts"] = typefaces(d for d in drawn.values() if d)
+    lists = {"answers": answers, "facts": facts, "cards": cards, "absent": absent, "made": made}
+    lists = {name: list(items) for name, items in lists.items()}
+    return _rendered("index.html.j2", page, page.study_title, description=description, **figures, **lists)
 
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:

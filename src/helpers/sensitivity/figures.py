@@ -38,7 +38,7 @@ VERDICTS = (("#0072B2", "o"), ("#7F7F7F", "o"), ("#D55E00", "D"), ("#CC79A7", "s
 
 def who(one: Group, judged: Sequence[Group], names: DisplayNames) -> str:
     """What tells one group or corpus from the others; '' where there is one."""
-    where = [one.corpus] if len({x.corpus for x in judged}) > 1 else []
+    where = [names.name("corpus", one.corpus)] if len({x.corpus for x in judged}) > 1 else []
     return ", ".join([*where, *([] if one.group == "all" else [names.name("group", one.group)])])
 
 

@@ -28,22 +28,25 @@ def findings(
     n, n_draws : dialogues per system in a draw, and draws. n_runs : placebo comparisons per label.
     """
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
-    main = parts[0][1]
-    groups = [{"who": name, **_found(own)} for name, own in parts]
-    pairs = _most_often(primary(main), names)
-    yield Prose(_PHRASES.say("headline", groups=groups, pairs=pairs, blocks=judged[0].blocks))
+    groups = [{"who": name, **_found(own), "pairs": _most_often(primary(own), names)} for name, own in parts]
+    yield Prose(_PHRASES.say("headline", groups=groups, blocks=judged[0].blocks))
     by_method = [line for name, own in parts for line in _by_method(own, name, names)]
-    drawn = judged[0].draw_size(n)
-    yield Prose(_PHRASES.say("by_method", parts=by_method, drawn=drawn, n_draws=n_draws, **_spread(main)))
+    drawn = next((size for one in judged if (size := one.draw_size(n))), None)
+    spread = _spread([own for _, own in parts])
+    yield Prose(_PHRASES.say("by_method", parts=by_method, drawn=drawn, n_draws=n_draws, **spread))
     yield Prose(_PHRASES.say("errors", n_runs=n_runs, **_errors(parts, names, n_runs)))
     planned = [line for name, own in parts for line in _planning(own, name, names)]
     yield Prose(_PHRASES.say("planning", parts=planned))
 
 
-def sample(judged: Group, *, n: int) -> Prose:
-    """How many dialogues per system there are, and how many a draw has."""
-    sizes = judged.dialogues
-    return Prose(_PHRASES.say("sample", few=min(sizes), many=max(sizes), n=n, drawn=judged.draw_size(n)))
+def sample(judged: Sequence[Group], names: DisplayNames, *, n: int) -> Prose:
+    """How many dialogues per system each group judged, and how many a draw has."""
+    groups = [
+        {"who": who(one, judged, names), "few": min(one.dialogues), "many": max(one.dialogues)}
+        | {"drawn": one.draw_size(n)}
+        for one in judged
+    ]
+    return Prose(_PHRASES.say("sample", groups=groups, n=n))
 
 
 def _found(results: Results) -> dict:
@@ -90,11 +93,14 @@ def _by_method(results: Results, part: str, names: DisplayNames) -> list[dict]:
     return out
 
 
-def _spread(results: Results) -> dict:
+def _spread(groups: Sequence[Results]) -> dict:
     """Median and largest difference between draws of the count of one label, of methods whose draws differ."""
-    low, high = (counts(results, PUBLISHED, "none", s) for s in ("smallest", "largest"))
-    gap = high - low
-    gap = gap[gap.groupby("method").transform("max") > 0] if len(gap) else gap
+    gaps = []
+    for results in groups:
+        low, high = (counts(results, PUBLISHED, "none", s) for s in ("smallest", "largest"))
+        gap = high - low
+        gaps.append(gap[gap.groupby("method").transform("max") > 0] if len(gap) else gap)
+    gap = pd.concat(gaps)
     return {"median": gap.median(), "largest": int(gap.max())} if len(gap) else {"median": None, "largest": None}
 
 
@@ -108,7 +114,9 @@ def _errors(parts: Sequence[tuple[str, Results]], names: DisplayNames, n_runs: i
             published += means[means.index.isin(PUBLISHED)].tolist()
     chance = 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
     inflated, conservative = (np.array(published) > INFLATED).any(), (np.array(published) < CONSERVATIVE).any()
-    return {"parts": out, "chance": chance, "inflated": bool(inflated), "conservative": bool(conservative)}
+    facts = {"inflated": bool(inflated), "conservative": bool(conservative)}
+    tested = [results for _, results in parts if len(results["null_rejection"])]
+    return facts | {"parts": out, "chance": chance, "first_only": len(tested) < len(parts)}
 
 
 def _planning(results: Results, part: str, names: DisplayNames) -> list[dict]:
@@ -121,7 +129,8 @@ def _planning(results: Results, part: str, names: DisplayNames) -> list[dict]:
         own = shares[shares["method"] == method].astype({"n_dialogues": int})
         n = int(own["n_dialogues"].max()) if len(own) else None
         power = own.loc[own["n_dialogues"] == n, "estimate"]
-        share = METHODS[method].unit == "turn" or METHODS[method].unit == "pair"
+        marks = all(names.labels[method, label].binary for label in rows["label"])
+        share = marks or METHODS[method].unit == "pair"
         line = {"who": _named(method, part, names), "least": rows["estimate"].quantile([0.5, 0, 1]).tolist()}
         out.append(line | {"share": share, "n": n, "power": [power.median(), power.min(), power.max()]})
     return out
@@ -157,11 +166,8 @@ def equivalence(results: Results, judged: Sequence[Group], names: DisplayNames, 
         if rows.empty:
             continue
         differ, alike = rows["differ"], rows["alike"]
-        facts = {
-            "who": who(one, judged, names),
-            "n": len(rows),
-            "n_differ": int(differ.sum()),
-        }
+        untested = int(primary(of_group(results, one))["p_value"].notna().sum()) - len(rows)
+        facts = {"who": who(one, judged, names), "n": len(rows), "untested": untested, "n_differ": int(differ.sum())}
         facts |= {"n_alike": int((alike & ~differ).sum()), "n_both": int((alike & differ).sum())}
         facts |= {"n_open": int((~differ & ~alike).sum()), "smallest": rows["smallest"].quantile([0, 0.5]).tolist()}
         groups.append(facts)

@@ -56,7 +56,8 @@ def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     if line is None or not same or re.search(r"^\s+(- )?files?: .*[*{]", text, re.M):
         return text
     lines = text.splitlines()
-    said = f"{len(same)} files beside it have the same columns or keys ({', '.join(same[:3])}, …) and are not read"
+    said = f"{len(same)} other files in its folder have the same columns or keys ({', '.join(same[:3])}, …)"
+    said += " and are not read"
     lines.insert(line, f"# Unsure: {said}: `adapter: records` reads several by `file: {_common(data.name, same)}`.")
     return "\n".join(lines) + "\n"
 

@@ -6,6 +6,7 @@ dialogue, a choice between two dialogues). Order, display names and scales come 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 LEVELS = ("nominal", "ordinal", "interval", "ratio", "sets")
@@ -114,6 +115,13 @@ def _abc_eval() -> tuple[Label, ...]:
             for id_, title in _DIMENSIONS
         ]
     return tuple(labels)
+
+
+def spelled_out(key: str) -> str:
+    """An id as words, where nothing gives it a name: `Free run 1` for free_run1, `Alpha 0.05` for alpha_0_05."""
+    words = str(key).replace("__", " and ").replace("_", " ")
+    words = re.sub(r"(?<=[a-z])(?=\d+$)", " ", re.sub(r"\b0 (?=\d)", "0.", words))
+    return words[:1].upper() + words[1:]
 
 
 LABEL_SETS: dict[str, tuple[Label, ...]] = {"abc_eval": _abc_eval()}

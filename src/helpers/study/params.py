@@ -83,6 +83,11 @@ class Study(Section):
         description="system as in the data -> name shown, in the order of figures",
         examples=[{"blender_3b": "BlenderBot (3B)"}],
     )
+    corpora: dict[str, str] = Field(
+        {},
+        description="corpus (run or part of the data) as in the data -> name shown",
+        examples=[{"free_run1": "First run"}],
+    )
     control_system: str | None = Field(None, description="the deliberately degraded system, for quality control")
     unranked_systems: list[str] = Field(
         [], description="people and dummies: shown, but left out of rankings", examples=[["human"]]

@@ -141,9 +141,11 @@ class Figures(Section):
     """Figures of all notebooks."""
 
     formats: list[Literal["png", "svg", "pdf"]] = Field(
-        ["png"], description="formats of the files in figures/", examples=[["png", "pdf"]]
+        ["pdf", "png", "svg"],
+        description="formats of the files in figures/: pages show svg, png has 300 dpi",
+        examples=[["svg", "pdf"]],
     )
-    dpi: int = Field(150, ge=50, le=600, description="resolution of PNG files")
+    dpi: int = Field(150, ge=50, le=600, description="resolution of the PNG in notebooks and the gallery")
 
 
 class Published(Section):
@@ -232,7 +234,7 @@ class Performance(Section):
 
     picks: int = Field(20, ge=2, description="random picks of one annotation per item, to show their effect")
     overall: Literal["all"] | list[str] = Field(
-        [], description="labels whose standardised mean orders the systems, by method; all: those with a direction"
+        "all", description="labels whose standardised mean orders the systems, by method; all: those with a direction"
     )
     note: str = Field("", description="shown with printed numbers")
 
@@ -474,6 +476,9 @@ class Judges(Section):
         description="alternative annotator test: margin granted to a model, which costs less",
     )
     min_items: int = Field(30, ge=5, description="alternative annotator test: items required per annotator")
+    titles: dict[str, str] = Field(
+        {}, description="model as in the data -> name shown", examples=[{"gpt_4o": "GPT-4o"}]
+    )
 
 
 class Simulate(Section):

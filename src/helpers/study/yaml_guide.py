@@ -32,7 +32,7 @@ In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` 
 PARTS = {
     "The study": ("title", "description", "licence", "citation", "simulated", "across"),
     "Labels": ("method", "label_set", "labels"),
-    "Systems and metrics": ("systems", "control_system", "unranked_systems", "metric_directions"),
+    "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),
     "Which judgements count": ("keep", "drop"),
 }

@@ -11,10 +11,11 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers.display.grid_plots import ROW, grid_figure, interval_keys, intervals
-from helpers.display.names import COLORS, MARKERS, DisplayNames
-from helpers.display.style import INK, PAGE, handle, legend_of, subplots
-from helpers.display.text import percent, span
+from helpers.display import captions
+from helpers.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals, pages
+from helpers.display.names import BAD, NEUTRAL, DisplayNames
+from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from helpers.display.text import percent, span, told
 from helpers.display.views import Plot
 from helpers.study.results import Results
 from helpers.study.sections import Techniques
@@ -23,9 +24,10 @@ from helpers.techniques.tables import described, matching, shown, win_rates
 
 #: with more pairs than this, power is averaged over them
 MANY_PAIRS = 3
-#: with more techniques than this, those that compare systems and those that do not have separate panels
-MANY_LINES = 5
-KINDS = {True: "Two systems at once", False: "One system at a time"}
+#: pairs of systems in a figure; of more, those that differ most are shown
+MOST_PAIRS = 20
+#: the same where each has a panel with lines
+MOST_PANELS = 6
 LEVEL = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
 
 
@@ -35,11 +37,26 @@ def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
     for name, part in {"turns": rows.dropna(subset="system_b"), "marks": rows[rows["system_b"].isna()]}.items():
         if len(part):
             part = described(part, data, names)
-            panel, ylabel = ("Pair", "Wins of the first system") if name == "turns" else ("System", "Share marked")
+            compared = name == "turns"
+            panel, ylabel = ("Pair", "Wins of the first system") if compared else ("System", "Share marked")
             hue = part["label"].map(names.titles["dimension"])
-            fig = _lines(part.assign(panel=part[panel], hue=hue, x=part["turn"]), "Turn", ylabel, reference=0.5)
-            alt = f"{ylabel} by turn with intervals, for {', '.join(part[panel].unique())}, a line per dimension:"
-            yield Plot(fig, name, f"{alt} {span(part['estimate'])}.")
+            part = part.assign(panel=part[panel].astype(str), hue=hue, x=part["turn"])
+            few, note = _most_different(part, "panel", MOST_PANELS, "pairs" if compared else "systems")
+            reference = (0.5, "both equal") if compared else None
+            fig = _lines(few, names, "Turn", ylabel, reference)
+            alt = f"{ylabel} by turn with intervals, for {', '.join(few['panel'].unique())}, a line per dimension:"
+            caption = "Marks: share of answers at a turn that prefer the first system of a pair" if compared else ""
+            caption = caption or "Marks: share of conversations of a system that are marked at a turn"
+            caption += f", by dimension. {captions.intervals('conversations', few['n'], lines='Vertical lines')}"
+            yield Plot(fig, name, f"{alt} {span(few['estimate'])}.", captions.joined(caption, note))
+
+
+def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[pd.DataFrame, str]:
+    """The rows of the `most` pairs (or systems) whose estimates are furthest from one half, and what is left out."""
+    distance = (rows["estimate"] - 0.5).abs().groupby(rows[by].astype(str), sort=False).mean()
+    kept = distance.nlargest(most).index if len(distance) > most else distance.index
+    note = captions.chosen(len(kept), len(distance), f"{what} furthest from equality")
+    return rows[rows[by].astype(str).isin(kept)], note
 
 
 def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> Plot | None:
@@ -47,47 +64,72 @@ def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> 
     rows = results["turn_coefficient"].dropna(subset="estimate")
     if rows.empty:
         return None
-    hue = rows["system"].map(names.titles["system"]).fillna("all systems")
-    fig = _lines(rows.assign(panel="", hue=hue, x=rows["turn"]), "Turn", "Coefficient", reference=0)
+    whole = rows["system"].isna()
+    few = rows[~whole]["system"].drop_duplicates().head(MOST_PANELS)
+    note = captions.chosen(len(few), rows["system"].nunique(), "systems that come first")
+    rows = rows[whole | rows["system"].isin(few)]
+    panel = rows["system"].map(names.titles["system"]).fillna("All systems")
+    fig = _lines(rows.assign(panel=panel, hue="", x=rows["turn"]), names, "Turn", "Coefficient", (0, "no effect"))
     alt = f"Coefficient of each turn for the final rating with intervals, by system: {span(rows['estimate'])}."
-    return Plot(fig, "coefficients", alt)
+    caption = (
+        "Marks: regression coefficient of a mark at a turn for the final rating, in points of its scale, by system."
+    )
+    caption += f" {captions.intervals('dialogues', rows['n'], lines='Vertical lines')}"
+    return Plot(fig, "coefficients", alt, captions.joined(caption, note))
 
 
-def _lines(rows: pd.DataFrame, xlabel: str, ylabel: str, reference: float) -> Figure:
-    """Estimates over `x`, with intervals where there are any: a column of panels for each `panel`, a line of panels for
-    each `kind` (where given), a line for each `hue`."""
-    rows = rows if "kind" in rows else rows.assign(kind="")
-    panels, kinds, hues = (list(rows[c].unique()) for c in ("panel", "kind", "hue"))
-    size = {"width": min(PAGE, 4.4 + 2.1 * (len(panels) - 1)), "height": 2.0 * len(kinds) + 0.5}
-    fig, axes = subplots(len(kinds), len(panels), squeeze=False, sharex=True, sharey="row", **size)
+def _lines(
+    rows: pd.DataFrame, names: DisplayNames, xlabel: str, ylabel: str, reference: tuple[float, str] | None
+) -> Figure:
+    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`. reference
+    : where a line is drawn, and what it is."""
+    panels, hues = (list(rows[c].unique()) for c in ("panel", "hue"))
+    n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
+    lines = -(-len(panels) // n)
+    size = {"width": min(PAGE, 4.4 + 2.1 * (n - 1)), "height": 1.9 * lines + 0.5}
+    fig, axes = subplots(lines, n, squeeze=False, sharex=True, sharey=True, **size)
     ends = np.clip([rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]], 0, None)
     rows = rows.assign(below=ends[0], above=ends[1], x=rows["x"].astype(float)).sort_values("x", kind="stable")
-    for (kind, panel, hue), part in rows.groupby(["kind", "panel", "hue"], sort=False):
-        ax, i = axes[kinds.index(kind), panels.index(panel)], hues.index(hue)
-        style = {"color": COLORS[i % 8], "marker": MARKERS[i % 8], "markersize": 3.5, "linewidth": 1.3}
-        shift = 0.09 * (i - (len(hues) - 1) / 2) if part["below"].notna().any() else 0
+    styles = hue_styles(hues, names)
+    for (panel, hue), part in rows.groupby(["panel", "hue"], sort=False):
+        ax, (color, marker) = axes.flat[panels.index(panel)], styles[hue]
+        style = {"color": color, "marker": marker, "markersize": 3.5, "linewidth": 1.3}
+        shift = 0.09 * (hues.index(hue) - (len(hues) - 1) / 2) if part["below"].notna().any() else 0
         ax.errorbar(part["x"] + shift, part["estimate"], part[["below", "above"]].T, elinewidth=0.9, **style)
-        ax.set(ylabel=fill(f"{ylabel}: {kind}", 18) if kind and panel == panels[0] else "", xlabel=xlabel)
-    for ax, panel in zip(axes[0], panels, strict=True):
-        ax.set_title(panel)
-    for ax in axes.flat:
-        ax.axhline(reference, **LEVEL)
+        who = ", ".join(str(p) for p in (panel, hue) if p)
+        said = [told(f"{who}, {xlabel.lower()} {row['x']:g}", row) for row in part.to_dict("records")]
+        tips(ax, said, part["x"] + shift, part["estimate"])
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        ax.set_title(fill(panel, int(size["width"] / n / 0.1)))
+        ax.set_xlabel(xlabel)
+        ax.tick_params(labelbottom=True)
         ax.grid(axis="y")
-    if kinds == [""]:
-        axes[0, 0].set_ylabel(ylabel)
-    legend_of(fig, [handle(hue, COLORS[i % 8], MARKERS[i % 8]) for i, hue in enumerate(hues)])
+        if reference:
+            ax.axhline(reference[0], **LEVEL)
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    for ax in axes[:, 0]:
+        ax.set_ylabel(ylabel)
+    keys = [handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []
+    legend_of(fig, [*keys, *([handle(reference[1], marker="", **LEVEL)] if reference else [])])
     return fig
 
 
 def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
-    """Win rates with intervals, one figure per corpus: a panel per pair of systems, a row per technique."""
-    rows = win_rates(results, data, names)
-    for suffix, part in _by_corpus(rows):
-        keys = interval_keys("CI over conversations", None, part)
-        options = {"xlabel": "Win rate of the first system", "percent": True, "reference": 0.5, "keys": keys}
-        fig = grid_figure(_grid(part), intervals, columns=3, sharex=True, **options)
-        alt = f"Win rates with intervals for {_sizes(part)}: {span(part['estimate'].dropna())}."
-        yield Plot(fig, f"rates{suffix}", alt)
+    """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique."""
+    for suffix, part in _by_corpus(win_rates(results, data, names)):
+        few, note = _most_different(part, "Pair", MOST_PAIRS, "pairs of systems")
+        keys = interval_keys("95% CI over conversations", None, few)
+        keys.append(handle("both equal", "#BBBBBB", "", linewidth=0.8))
+        options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
+        caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
+        caption += f" technique (rows). {captions.intervals('conversations', few['n_clusters'])}"
+        exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
+        caption = captions.joined(caption + exact * bool((few["ci_kind"] == "exact_bound").any()), note)
+        for page, rows in pages(_grid(few), columns=3):
+            fig = grid_figure(rows, intervals, columns=3, sharex=True, keys=keys, **options)
+            alt = f"Win rates with intervals for {_sizes(few)}: {span(rows['estimate'].dropna())}."
+            yield Plot(fig, f"rates{suffix}{'_page' if page else ''}{page}", alt, caption)
 
 
 def _by_corpus(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -106,28 +148,48 @@ def _grid(rows: pd.DataFrame) -> pd.DataFrame:
     panels have the same rows, so that names on the left hold for all of them."""
     hue = [", ".join(row) for row in rows[[c for c in ("Group", "Dimension") if c in rows]].to_numpy()]
     placed = rows.assign(panel=rows["Pair"].astype(str), block=rows["Technique"].astype(str), hue=hue)
-    keys = ["panel", "block", "hue"]
-    blocks = [str(t) for t in rows["Technique"].cat.categories if t in set(placed["block"])]
-    places = pd.MultiIndex.from_product([placed["panel"].unique(), blocks, placed["hue"].unique()], names=keys)
-    return placed.set_index(keys).reindex(places).reset_index()
+    return filled(placed, [str(t) for t in rows["Technique"].cat.categories if str(t) in set(placed["block"])])
 
 
 def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Iterator[Plot]:
     """Hours to the stated power with intervals, and hours until first significant: panels as in `rates`."""
     rows = described(results.select("hours_to_power", label=shown(data)), data, names)
     rows = rows.assign(first=matching(rows, results["hours_to_significance"]))
-    keys = [handle(f"to {percent(options.power)} power, with CI", "#555555", "o")]
-    keys.append(handle("until first significant, as published", "#555555", "D", linewidth=0, markerfacecolor="white"))
-    keys.append(handle("CI without upper limit", "#555555", ">", linewidth=0))
+    power = f"{percent(options.power)} power"
     for suffix, part in _by_corpus(rows):
+        part, note = _least_hours(part)
+        keys = [handle(f"to {power}, with 95% CI", "#555555", "o")]
+        if part["estimate"].isna().any():
+            keys.append(handle(f"CI alone: {power} not reached", "#555555", ""))
+        keys.append(handle("until first significant, as published", "#555555", "D", linewidth=0, mfc="white"))
+        if (part["ci_low"].notna() & part["ci_high"].isna()).any():
+            keys.append(handle("no upper end below 1,000 hours", "#555555", ">", linewidth=0))
         part = part.assign(end=1.5 * part[["estimate", "ci_high", "first"]].max().max())
-        fig = grid_figure(_grid(part), _hours, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
-        for ax in fig.axes[: part["Pair"].nunique()]:
-            ax.set_xscale("log")
-            ax.xaxis.set_major_formatter("{x:g}")
-        alt = f"Hours of work for {_sizes(part)}, to {percent(options.power)} power and until first significant:"
+        caption = f"Large marks: hours of work until a test finds the difference between two systems with {power}, by"
+        caption += f" technique (rows). {captions.intervals('conversations', part['n'])} A line without a mark: the"
+        caption += (
+            " power is not reached with as many conversations as were simulated. Small hollow marks: hours until the"
+        )
+        caption += (
+            " difference is first significant if it is tested after every rating, as published. Logarithmic axis."
+        )
         known = part[["estimate", "first"]].melt()["value"].dropna()
-        yield Plot(fig, f"hours{suffix}", f"{alt} {span(known, 1)}.")
+        for page, own in pages(_grid(part), columns=3):
+            fig = grid_figure(own, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
+            for ax in fig.axes[: own["panel"].nunique()]:
+                ax.set_xscale("log")
+                ax.xaxis.set_major_formatter("{x:g}")
+            alt = f"Hours of work for {_sizes(part)}, to {power} and until first significant: {span(known, 1)}."
+            name = f"hours{suffix}{'_page' if page else ''}{page}"
+            yield Plot(fig, name, alt, captions.joined(caption, note))
+
+
+def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of the MOST_PAIRS pairs that need least work, and what is left out."""
+    needed = rows["estimate"].fillna(np.inf).groupby(rows["Pair"].astype(str), sort=False).median()
+    kept = needed.sort_values(kind="stable").index[:MOST_PAIRS]
+    note = captions.chosen(len(kept), len(needed), "pairs of systems that take least work to distinguish")
+    return rows[rows["Pair"].astype(str).isin(kept)], note
 
 
 def _hours(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
@@ -140,23 +202,38 @@ def _hours(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
 
 
 def power(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Plot | None:
-    """Power against hours: means over the shown dimensions, and over all pairs where there are many."""
+    """Power against hours, a panel for each technique: means over the shown dimensions, and over all pairs where there
+    are many."""
     timed = [t for t, spec in data.techniques.items() if spec.timed]
     rows = described(results.select("technique_power", label=shown(data), technique=timed), data, names)
     if rows.empty:
         return None
     parts = [c for c in ("Corpus", "Group") if c in rows] + ["Pair"] * (rows["Pair"].nunique() <= MANY_PAIRS)
-    rows["panel"] = [", ".join(r) for r in rows[parts].to_numpy()] if parts else "Mean over all pairs"
-    rows["kind"] = rows["technique"].map(data.compares).map(KINDS) if len(timed) > MANY_LINES else ""
-    rows = rows.assign(hue=rows["Technique"].astype(str), x=rows["hours"].astype(float))
-    key = ["kind", "panel", "hue", "conversations"]
-    mean = rows.groupby(key, sort=False)[["x", "estimate"]].mean().reset_index().assign(ci_low=np.nan, ci_high=np.nan)
-    fig = _lines(mean, "Hours of work", f"Power (line: {percent(options.power)})", reference=options.power)
-    for ax in fig.axes:
+    rows["hue"] = [", ".join(r) for r in rows[parts].to_numpy()] if parts else "Mean over all pairs"
+    rows = rows.assign(panel=rows["Technique"].astype(str), x=rows["hours"].astype(float))
+    grouped = rows.groupby(["panel", "hue", "conversations"], sort=False)
+    mean = grouped[["x", "estimate"]].mean().reset_index().assign(ci_low=np.nan, ci_high=np.nan)
+    quartiles = grouped["estimate"].quantile([0.25, 0.75]).unstack().reset_index()  # noqa: PD010
+    fig = _lines(mean, names, "Hours of work", "Power", (options.power, f"{percent(options.power)} power"))
+    panels, styles = list(mean["panel"].unique()), hue_styles(list(mean["hue"].unique()), names)
+    band = quartiles.merge(mean, on=["panel", "hue", "conversations"]).sort_values("x")
+    for (panel, hue), part in band.groupby(["panel", "hue"], sort=False):
+        area = {"color": styles[hue][0], "alpha": 0.18, "linewidth": 0}
+        fig.axes[panels.index(panel)].fill_between(part["x"], part[0.25], part[0.75], **area)
+    for ax in fig.axes[: len(panels)]:
         ax.set(xscale="log", ylim=(0, 1.02))
         ax.xaxis.set_major_formatter("{x:g}")
-    alt = f"Power against hours of work for {', '.join(mean['hue'].unique())}, in panels for"
-    return Plot(fig, "power", f"{alt} {', '.join(mean['panel'].unique())}: {span(mean['estimate'])}.")
+        ax.yaxis.set_major_formatter(lambda y, _: f"{round(100 * y)}%")
+    alt = f"Power against hours of work, in panels for {', '.join(panels)}, a line for"
+    over = "dimensions" if "Pair" in parts else "pairs of systems and dimensions"
+    caption = "Marks: share of simulated studies in which a test finds the difference between two systems, by hours of"
+    caption += (
+        f" work, mean over {over}; bands: the middle half of them. {captions.sample(rows['n'])} simulated studies"
+    )
+    caption += (
+        f" each, whose Monte Carlo error is at most {percent(0.98 / np.sqrt(rows['n'].min()))}. Logarithmic axis."
+    )
+    return Plot(fig, "power", f"{alt} {', '.join(mean['hue'].unique())}: {span(mean['estimate'])}.", caption)
 
 
 def errors(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Plot | None:
@@ -169,7 +246,8 @@ def errors(results: Results, data: TechniqueData, names: DisplayNames, options: 
     rows["Technique"] = rows["Technique"].cat.remove_unused_categories()
     height = 0.9 + 0.26 * rows["Technique"].nunique()
     fig, ax = subplots(width=5.6, height=height)
-    style = {"palette": COLORS[:2], "markers": ["o", "D"], "linestyle": "none", "dodge": 0.3, "markersize": 4}
+    colors = (NEUTRAL[1], BAD)
+    style = {"palette": list(colors), "markers": ["o", "D"], "linestyle": "none", "dodge": 0.3, "markersize": 4}
     style |= {"errorbar": ("pi", 100), "err_kws": {"linewidth": 1.2}, "hue": "test", "hue_order": list(tests)}
     sns.pointplot(rows, x="estimate", y="Technique", ax=ax, legend=False, **style)
     ax.axvline(options.alpha, **LEVEL)
@@ -177,7 +255,14 @@ def errors(results: Results, data: TechniqueData, names: DisplayNames, options: 
     ax.xaxis.set_major_formatter(lambda x, _: f"{round(100 * x, 6):g}%")
     ax.set_xlim(left=0)
     ax.grid(axis="x")
-    keys = [handle(t, COLORS[i], "oD"[i]) for i, t in enumerate(tests)]
+    keys = [handle(t, colors[i], "oD"[i]) for i, t in enumerate(tests)]
     legend_of(fig, [*keys, handle(f"nominal {percent(options.alpha)}", marker="", **LEVEL)])
     alt = "Type I error rates by technique of one planned test and of a test after every rating:"
-    return Plot(fig, "errors", f"{alt} {span(parts[0]['estimate'])} and {span(parts[-1]['estimate'])}.")
+    caption = (
+        "Marks: share of simulated studies of two equal systems in which a test finds a difference, mean over pairs of"
+    )
+    caption += (
+        f" systems and dimensions; lines: smallest to largest. {captions.sample(rows['n'])} simulated studies each."
+    )
+    alt += f" {span(parts[0]['estimate'])} and {span(parts[-1]['estimate'])}."
+    return Plot(fig, "errors", alt, caption)

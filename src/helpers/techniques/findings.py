@@ -24,6 +24,7 @@ def findings(
     """The headline; type I errors; whether ratings and comparisons agree; ties."""
     parts = _hours(results, data, names)
     facts = {"parts": parts, "power": options.power, "simulated": simulated, "techniques": len(data.techniques)}
+    facts["same"] = len({part["ranked"][0][0] if part["ranked"] else None for part in parts}) == 1
     yield Prose(_PHRASES.say("headline", **facts))
     yield Prose(_PHRASES.say("errors", **_errors(results), alpha=options.alpha, most=options.most_ratings))
     yield Prose(_PHRASES.say("same_winner", **_same_winner(results)))
@@ -95,9 +96,7 @@ def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[d
     places = [c for c in ("Corpus", "Group") if c in median]
     for place, part in median.groupby(places, sort=False) if places else [((), median)]:
         reached = part.dropna(subset="Hours").sort_values("Hours", kind="stable")
-        upper = reached["Upper quartile"].where(reached["Upper quartile"].notna(), None)
-        rows = zip(reached["Technique"], reached["Hours"], reached["Quartile"], upper, strict=True)
-        ranked = [tuple(row) for row in rows]
+        ranked = list(reached[["Technique", "Hours", "Quartile", "Upper quartile"]].itertuples(index=False, name=None))
         never = list(part.loc[part["Hours"].isna(), "Technique"])
         out.append({"place": ", ".join(place), "ranked": ranked, "never": never})
     return [part for part in out if part["ranked"] or part["never"]]

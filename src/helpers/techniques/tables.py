@@ -40,7 +40,7 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
     """
     own = any(t.corpus for t in data.techniques.values())
     titles = {
-        "Corpus": {} if own else {c: str(c).capitalize() for c in rows["corpus"].unique()},
+        "Corpus": {} if own else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
         "Group": names.titles["group"],
         "Pair": {pair: pair_title(names, *pair) for pair in data.pairs},
         "System": {s: names.name("system", s) for s in data.systems},
@@ -243,10 +243,10 @@ def printed(rates: pd.DataFrame, names: DisplayNames) -> Table | None:
     return Table(out.assign(Fits=rates["fits"]), "printed_wins", caption, {"Printed": 0, "Lowest": 1, "Highest": 1})
 
 
-def nearness(cells: pd.DataFrame) -> Table | Prose:
+def nearness(cells: pd.DataFrame) -> Table | None:
     """How close a simulated study is to the printed numbers it was simulated from. cells : `calibrated.beside`."""
     if cells.empty:
-        return Prose("No printed numbers correspond to results of this study.")
+        return None
     caption = "Printed numbers and those of this study: mean distance (in the printed unit), share of printed numbers"
     caption += " in the CI of their own counterpart and, as a control, in those of the other numbers in the column."
     why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No intervals.")

@@ -103,10 +103,8 @@ def excludes_zero(rows: pd.DataFrame) -> pd.Series:
 
 
 def corrected(results: Results, target: str) -> pd.DataFrame:
-    """Corrected correlations of labels whose reliability has an interval above 0: without one, the correction says more
-    about the reliability than about r."""
-    reliable = results.select("repeat_reliability", target=target).query("ci_low > 0")
-    return results.select("corrected_r", target=target).dropna(subset="estimate").merge(reliable[KEY], on=KEY)
+    """Corrected correlations that can be estimated (`importance.importance` has the rule)."""
+    return results.select("corrected_r", target=target).dropna(subset="estimate")
 
 
 def path(results: Results, target: str) -> pd.DataFrame:

@@ -24,6 +24,9 @@ from helpers.study.results import Results, collect
 
 Row = dict[str, object]
 
+#: a corrected correlation with a wider interval than half of its scale is not estimated
+MAX_WIDTH = 1.0
+
 
 def importance(
     design: Design,
@@ -94,6 +97,17 @@ def squared(interval: Interval) -> Interval:
     return replace(interval, estimate=interval.estimate**2, low=low, high=ends[1])
 
 
+def _estimable(corrected: Interval, reliability: Interval) -> Interval:
+    """A corrected r, or none: where the reliability may be 0, and where the interval is wider than MAX_WIDTH, dividing
+    by the root of the reliability says more about the reliability than about r."""
+    if reliability.low > 0 and not corrected.high - corrected.low > MAX_WIDTH:
+        return corrected
+    note = "not estimable: the CI of the reliability contains 0 or is missing"
+    if reliability.low > 0:
+        note = f"not estimable: its CI would be wider than {MAX_WIDTH:g}"
+    return replace(corrected, estimate=nan, low=nan, high=nan, kind="not_estimable", note=note)
+
+
 class _Label:
     """One predictor of one target, and its result rows."""
 
@@ -120,8 +134,9 @@ class _Label:
         yield "r", r.row()
         yield "r", self._guard(found.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
         if len(found.estimate) > 1:
-            yield "repeat_reliability", self._jackknife(found, 1).row()
-            yield "corrected_r", self._jackknife(found, 2, bounded=False).row()
+            reliability = self._jackknife(found, 1)
+            yield "repeat_reliability", reliability.row()
+            yield "corrected_r", _estimable(self._jackknife(found, 2, bounded=False), reliability).row()
         if self.design.target == COMPARATIVE_QUALITY:
             yield from self._logit()
             return

@@ -60,7 +60,7 @@ def correlations(results: Results, names: DisplayNames, target: str, confidence:
         "BCa CI": "Too little variation.",
         "Rank": "No variation.",
         "Reliability": f"Too few {ROWS[target]}s were judged twice.",
-        "Corrected r": "The CI of the reliability contains 0 or is not available.",
+        "Corrected r": "Not estimable: the reliability may be 0 or is unknown, or the CI would be wider than 1.",
     }
     return Table(names.named(out.dropna(axis=1, how="all").reset_index()), target, caption, why=why)
 

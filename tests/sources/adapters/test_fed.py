@@ -66,8 +66,8 @@ def test_turns_and_the_whole_share_a_dialogue(tmp_path):
 
 def test_not_applicable_is_missing_and_its_reason_kept(tmp_path):
     built = mini(tmp_path)
-    assert counted(built, "turn annotations", "dropped") == {"fluent: N/A, with the annotator's reason": 1}
-    assert counted(built, "dialogue annotations", "dropped") == {"error_recovery: N/A, with the annotator's reason": 2}
+    assert counted(built, "turn annotations", "dropped") == {"Fluent: N/A, with the annotator's reason": 1}
+    assert counted(built, "dialogue annotations", "dropped") == {"Error recovery: N/A, with the annotator's reason": 2}
     assert counted(built, "dialogue annotations", "kept") == {"": 10}
     facts = built.frames["dialogue_facts"]
     assert facts["value"].tolist() == ["fluent", "error_recovery", "error_recovery"]
@@ -125,7 +125,7 @@ def test_sizes_of_the_public_file(fed):
     assert sum(counted(fed, "turn annotations", "dropped").values()) == 12
     dropped = counted(fed, "dialogue annotations", "dropped")
     assert sum(dropped.values()) == 155
-    assert dropped["error_recovery: N/A, with the annotator's reason"] == 154
+    assert dropped["Error recovery: N/A, with the annotator's reason"] == 154
     recovery = marks[marks["label"] == "error_recovery"].groupby("dialogue").size()
     assert (recovery.eq(1).sum(), 125 - len(recovery)) == (7, 1)
     assert len(scores) == 500 * 18

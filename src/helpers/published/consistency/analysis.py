@@ -150,7 +150,7 @@ def run(check: Check, paper: str, printed: Printed, conventions: Conventions) ->
         findings = rules.weights(cases) if check.rule == "weights" else [check.apply(case) for case in cases]
         out = []
         for anchor, case, finding in zip(anchors, cases, findings, strict=True):
-            evidence = f"{anchor.fill(check.says) if anchor else check.says} {finding.evidence}"
+            evidence = f"{anchor.tell(check.says) if anchor else check.says} {finding.evidence}"
             if finding.outcome == INCONSISTENT and (other := check.instead):
                 again = arguments(anchor, other.use or check.use, expression=other.expression or check.expression)
                 again = check.apply(again)
@@ -172,7 +172,7 @@ def _outside_their_units(printed: Printed, conventions: Conventions) -> Iterator
             groups.setdefault((cell.paper, cell.element, cell.unit), []).append(cell)
     for (paper, element, unit), cells in groups.items():
         low, high = (exactly(v).low if np.isfinite(v) else v for v in conventions.ranges[unit])
-        wrong = [f"{c.name} ({c.text})" for c in cells if not possible(c.range, "==", Range(low, high))]
+        wrong = [f"{c.words} ({c.text})" for c in cells if not possible(c.range, "==", Range(low, high))]
         ends = [f"{float(v):g}".replace("inf", "any number") for v in (low, high)]
         said = f"Not so: {', '.join(wrong)}." if wrong else f"All {len(cells)} are."
         row = {"paper": paper, "element": element, "check": "range", "rule": "range", "cells": ids(cells)}

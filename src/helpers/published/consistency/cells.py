@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 import pandas as pd
 
 from helpers.published.consistency.ranges import Range, exactly, printed
+from helpers.published.mapping import title
 from helpers.published.numbers import PLACE, fits, parts_of
 
 
@@ -53,6 +54,21 @@ class Cell:
         for part in PLACE:
             pattern = pattern.replace(f"{{{part}}}", getattr(self, part))
         return pattern
+
+    def said(self, part: str) -> str:
+        """Its panel, row or column as readers know it."""
+        return title(self.paper, getattr(self, part))
+
+    def tell(self, sentence: str) -> str:
+        """The sentence with `{panel}` and the like replaced by what readers know them as."""
+        for part in PLACE:
+            sentence = sentence.replace(f"{{{part}}}", self.element if part == "element" else self.said(part))
+        return sentence
+
+    @property
+    def words(self) -> str:
+        """Its place in words: `Table 3, First run, Overall`."""
+        return ", ".join(dict.fromkeys([self.element, *(self.said(part) for part in ("panel", "row", "column"))]))
 
 
 class Printed:

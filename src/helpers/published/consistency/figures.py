@@ -5,60 +5,60 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
 
-from helpers.display import style
-from helpers.display.names import COLORS
+from helpers.display.plots import heatmap
+from helpers.display.style import subplots
 from helpers.display.views import Plot
 from helpers.published.consistency import analysis, rules
 from helpers.published.consistency.analysis import Audit, by_check
 
-#: outcome of checks -> display name and colour
+#: outcome of checks -> display name
 KINDS = {
-    rules.CONSISTENT: ("consistent", COLORS[0]),
-    rules.INCONSISTENT: ("inconsistent", COLORS[1]),
-    analysis.CONDITIONAL: ("inconsistent only under an assumption", COLORS[4]),
-    rules.OPEN: ("not checkable", COLORS[7]),
+    rules.CONSISTENT: "consistent",
+    rules.INCONSISTENT: "inconsistent",
+    analysis.CONDITIONAL: "inconsistent only under an assumption",
+    rules.OPEN: "not checkable",
 }
-#: state of printed numbers -> display name and colour
+#: state of printed numbers -> display name
 STATE_NAMES = {
-    analysis.FOLLOWS: ("follows from others", COLORS[0]),
-    analysis.CONSISTENT_WITH: ("consistent with others", COLORS[5]),
-    analysis.CONTRADICTS: ("contradicts others", COLORS[1]),
-    analysis.INVOLVED: ("used to check others", "#BBBBBB"),
-    analysis.NONE: ("in no check", COLORS[7]),
+    analysis.FOLLOWS: "follows from others",
+    analysis.CONSISTENT_WITH: "consistent with others",
+    analysis.CONTRADICTS: "contradicts others",
+    analysis.INVOLVED: "used to check others",
+    analysis.NONE: "in no check",
 }
 
 
 def outcomes(found: Audit) -> Plot:
     """Checks by outcome, and printed numbers by state, per paper."""
-    fig, (above, below) = style.subplots(2, 1, height=7.4, height_ratios=[4, 5])
-    checks = _bars(above, by_check(found.checks), "kind", KINDS, found.titles)
-    above.set(title="Checks", xlabel="Checks")
-    numbers = _bars(below, found.cells, "state", STATE_NAMES, found.titles)
-    below.set(title="Printed numbers", xlabel="Numbers")
-    failed = "; ".join(f"{p}: {row[rules.INCONSISTENT]} of {row.sum()} inconsistent" for p, row in checks.iterrows())
+    checks = _counted(by_check(found.checks), "kind", KINDS, found.titles)
+    numbers = _counted(found.cells, "state", STATE_NAMES, found.titles)
+    fig, axes = subplots(2, 1, height=0.4 * len(checks) + 2.2)
+    for ax, (title, counts) in zip(axes, {"Checks": checks, "Printed numbers": numbers}.items(), strict=True):
+        total = counts.sum(axis=1)
+        said = counts.apply(lambda column, of=total: [f"{n:,} of {k:,}" for n, k in zip(column, of, strict=True)])
+        said = said.apply(lambda column: [f"{p}, {column.name.lower()}: {v}" for p, v in column.items()])
+        texts = counts.map(lambda n: f"{n:,}" if n else "")
+        heatmap(counts.div(total, axis=0), ax, texts=texts, titles=said, vmin=0, vmax=1)
+        ax.set_title(title)
+    place = {"ax": axes, "location": "bottom", "shrink": 0.5, "aspect": 35, "pad": 0.02}
+    bar = fig.colorbar(axes[0].collections[0], label="Share of the paper's checks, or of its printed numbers", **place)
+    bar.ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    failed = "; ".join(f"{p}: {row['Inconsistent']} of {row.sum()} inconsistent" for p, row in checks.iterrows())
     follow = "; ".join(
-        f"{p}: {row[analysis.FOLLOWS]} of {row.sum()} follow from others" for p, row in numbers.iterrows()
+        f"{p}: {row['Follows from others']} of {row.sum()} follow from others" for p, row in numbers.iterrows()
     )
-    alt = f"Bars by paper. Above, checks by outcome: {failed}. Below, printed numbers by state: {follow}."
-    return Plot(fig, "outcomes", alt)
+    alt = f"Counts by paper. Checks by outcome: {failed}. Printed numbers by state: {follow}."
+    caption = (
+        f"How {checks.to_numpy().sum():,} checks came out, and what they say of {numbers.to_numpy().sum():,} printed"
+    )
+    caption += " numbers, by paper or data set. Cells give counts; the darker, the larger the share of the paper's own."
+    return Plot(fig, "outcomes", alt, caption)
 
 
-def _bars(
-    ax: Axes, frame: pd.DataFrame, column: str, kinds: Mapping[str, tuple[str, str]], titles: Mapping[str, str]
-) -> pd.DataFrame:
-    """A bar with its number for each paper and value of `column`; gives the counts that are drawn."""
-    shown = {"y": frame["paper"].map(titles), "hue": frame[column], "order": list(titles.values()), "hue_order": kinds}
-    sns.countplot(**shown, palette={k: color for k, (_, color) in kinds.items()}, saturation=1, ax=ax, legend=False)
-    for bars, (name, _) in zip(ax.containers, kinds.values(), strict=True):
-        bars.set_label(name)
-        ax.bar_label(bars, padding=2, fontsize=7)
-    ax.set(ylabel="")
-    ax.margins(x=0.12)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x")
-    ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
+def _counted(frame: pd.DataFrame, column: str, kinds: Mapping[str, str], titles: Mapping[str, str]) -> pd.DataFrame:
+    """A row for each paper and a column for each value of `column`, with display names."""
     counted = pd.crosstab(frame["paper"], frame[column])
-    return counted.reindex(index=list(titles), columns=list(kinds), fill_value=0).rename(index=titles)
+    counted = counted.reindex(index=list(titles), columns=list(kinds), fill_value=0)
+    return counted.rename(index=titles).set_axis([name.capitalize() for name in kinds.values()], axis=1)

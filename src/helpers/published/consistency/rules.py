@@ -118,7 +118,7 @@ def count(target: Cell, x: Cells, versus: Sequence[Cells], relation: str) -> Fin
 
 def distinct(target: Cell, x: Cells, field: str) -> Finding:
     """How many panels, rows or columns there are."""
-    found = list(dict.fromkeys(getattr(c, field) for c in x))
+    found = list({getattr(c, field): c.said(field) for c in x}.values())
     value = exactly(len(found))
     fits = possible(target.range, "==", value)
     return _finding(fits, f"{_printed(target)}; there are {len(found)}: {', '.join(found)}.", value)
@@ -139,7 +139,7 @@ def weights(cases: Sequence[Mapping[str, Cell | Cells]]) -> list[Finding]:
     (sum_of_weights,) = _ranges(cases[0]["total"])
     best = best_weights(_ranges(targets), columns, int(sum_of_weights.low))
     choice, missed = best[0]
-    named = ", ".join(f"{c.row} {w}" for c, w in zip(rows, choice, strict=True))
+    named = ", ".join(f"{c.said('row')} {w}" for c, w in zip(rows, choice, strict=True))
     said = f"Of all whole-number weights that sum to {sum_of_weights.text(0)}, {named} fit most columns, "
     said += f"{len(cases) - len(missed)} of {len(cases)}"
     said += "." if len(best) == 1 else f" ({len(best)} choices fit as many)."
@@ -180,7 +180,7 @@ def grim(target: Cell, terms: Terms, expression: str) -> Finding:
 
 def ordered(x: Cells, relation: str) -> Finding:
     wrong = out_of_order(_ranges(x), relation)
-    said = ", ".join(f"{x[i].name} ({x[i].text}) after {x[i - 1].text}" for i in wrong)
+    said = ", ".join(f"{x[i].words} ({x[i].text}) after {x[i - 1].text}" for i in wrong)
     evidence = f"Out of order: {said}." if wrong else f"Each of the {len(x)} is {WORDS[relation]} the next."
     return _finding(not wrong, evidence)
 
@@ -205,7 +205,9 @@ def reordered(x: Cells, y: Cells, order: Cells) -> Finding:
     """Whether x, as printed, holds the values of y listed in the row order of another table."""
     values, rows = {c.row: c.range for c in y}, [c.row for c in order]
     if [values[row] for row in rows] == _ranges(x):
-        moved = ", ".join(f"{c.row} has that of {row}" for c, row in zip(x, rows, strict=True) if c.row != row)
+        moved = ", ".join(
+            f"{c.said('row')} has that of {o.said('row')}" for c, o in zip(x, order, strict=True) if c.row != o.row
+        )
         return _finding(True, f"They are, so that {moved}.")
     alike = sorted(c.range.low for c in x) == sorted(c.range.low for c in y)
     return _finding(False, "They are the same numbers in yet another order." if alike else "They are other numbers.")
@@ -215,9 +217,9 @@ def homogeneous(x: Cells, n: Cells, below: float) -> Finding:
     """Whether chance makes the differences between parts of a random split; see `plausibility.homogeneity`."""
     hundred, sizes = exactly(100 if x[0].unit == "%" else 1), {c.column: int(c.range.low) for c in n}
     p, odd = plausibility.homogeneity([r / hundred for r in _ranges(x)], [sizes[c.column] for c in x])
-    values = ", ".join(f"{c.column} {c.text}" for c in x)
+    values = ", ".join(f"{c.said('column')} {c.text}" for c in x)
     if p < below:
-        said = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].column} is odd."
+        said = f"{values}: farther apart than chance makes them (p < {below:g}); {x[odd].said('column')} is odd."
         return Finding(IMPLAUSIBLE, said)
     return _finding(True, f"{values}: chance makes such differences (p = {p:.2g}).")
 

@@ -36,7 +36,7 @@ def numbers(found: Audit) -> Table:
     order = found.cells.drop_duplicates(["paper", "element"]).set_index(["paper", "element"]).index
     counts = counts.reindex(index=order, columns=list(STATE_NAMES), fill_value=0).rename_axis(columns=None)
     counts = counts[counts[[FOLLOWS, CONSISTENT_WITH, CONTRADICTS]].sum(axis=1) > 0].reset_index()
-    names = {state: name.capitalize() for state, (name, _) in STATE_NAMES.items()}
+    names = {state: name.capitalize() for state, name in STATE_NAMES.items()}
     out = counts.assign(paper=counts["paper"].map(found.titles))
     out = out.rename(columns={"paper": "Paper", "element": "Where"} | names)
     return Table(out, "numbers", "Printed numbers by table or section, and the results of the checks.")

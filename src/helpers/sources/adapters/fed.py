@@ -127,7 +127,7 @@ class _Conversations:
             self.counts.add(self.file, what, "read", n=len(ratings))
             for k, rating in enumerate(ratings):
                 if isinstance(rating, str) and rating.upper().startswith("N/A"):
-                    self.counts.add(self.file, what, "dropped", f"{label}: N/A, with the annotator's reason")
+                    self.counts.add(self.file, what, "dropped", f"{name}: N/A, with the annotator's reason")
                     self.facts.append((dialogue, turn, "not_rated", label, rating[3:].strip().strip("()")))
                     continue
                 self.counts.add(self.file, what, "kept")

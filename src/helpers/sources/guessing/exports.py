@@ -65,7 +65,8 @@ def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath
     key = form.source["columns"]["annotator"]
     out.join = [f"join: [{flow({'file': file, 'name': 'prolific', 'by': by, 'key': key})}]"]
     out.drop = {**out.drop, f"prolific.{rules[0]}": rules[1]}
-    out.comment = [*out.comment, f"# Recognised beside it: {status.name}, of Prolific. Left out: {form.left_out[0]}."]
+    said = f"# Recognised in its folder: {status.name}, of Prolific. Left out: {form.left_out[0]}."
+    out.comment = [*out.comment, said]
 
 
 def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str]:

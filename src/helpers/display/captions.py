@@ -1,0 +1,33 @@
+"""Parts of captions: plain text, for readers who see the figure alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pandas as pd
+
+from helpers.display.text import number
+
+
+def sample(sizes: Iterable[float], unit: str = "") -> str:
+    """`n = 108 dialogues`, `n = 38 to 108 dialogues`; empty where no size is known."""
+    known = [int(n) for n in sizes if pd.notna(n)]
+    ends = [number(n) for n in sorted({min(known), max(known)})] if known else []
+    return f"n = {' to '.join(ends)} {unit}".strip() if ends else ""
+
+
+def intervals(over: str, sizes: Iterable[float] = (), *, lines: str = "Lines", confidence: float = 0.95) -> str:
+    """`Lines: 95% CI over dialogues, n = 38 to 108.`"""
+    n = sample(sizes)
+    return f"{lines}: {100 * confidence:g}% CI over {over}{', ' if n else ''}{n}."
+
+
+def chosen(shown: int, total: int, which: str) -> str:
+    """What is left out: `Shown are the 20 of 60 systems with the highest means; the table lists all.`; empty where
+    nothing is."""
+    return f"Shown are the {number(shown)} of {number(total)} {which}; the table lists all." if shown < total else ""
+
+
+def joined(*sentences: str) -> str:
+    """Sentences with a space between them, without those that are empty."""
+    return " ".join(s for s in sentences if s)

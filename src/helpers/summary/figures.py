@@ -1,0 +1,217 @@
+"""The small figures of a study's first page, one per answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from helpers.agreement.findings import TENTATIVE
+from helpers.display.names import DisplayNames
+from helpers.display.style import INK, handle, legend_of, subplots, tips
+from helpers.display.text import interval, number
+from helpers.display.views import Plot
+from helpers.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
+
+WIDTH = 4.0  # inches
+_ENDS = ("estimate", "ci_low", "ci_high")
+#: rows of a figure; of more systems the first are shown, of more labels the most and the least agreed on
+MOST = 10
+#: verdict on a label -> colour and marker
+TRUST = {RELIABLE: ("#1B7837", "o"), DOUBTFUL: ("#B35806", "s"), TOO_FEW: ("#777777", "D")}
+#: outcome of a comparison -> shade
+DECIDED = {"differ": "#2B2B2B", "equivalent": "#8C8C8C", "undecided": "#DDDDDD"}
+
+
+def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
+    """Estimates of one evaluation's systems with intervals, the best on top."""
+    shown = rows.head(MOST)
+    if shown.empty or shown["estimate"].isna().all():
+        return None
+    scale, unit = (100, "%") if shown["unit"].iloc[0] == "share" else (1, "")
+    y = np.arange(len(shown))
+    fig, ax = _rows(len(shown))
+    titles = [names.name("system", s) for s in shown["system"]]
+    ax.hlines(y, scale * shown["ci_low"], scale * shown["ci_high"], color=INK, linewidth=1.4)
+    ax.plot(scale * shown["estimate"], y, "o", color=INK, markersize=4.5)
+    ax.set_yticks(y, titles)
+    what = {
+        "SD": "Overall mean (SD from the mean of all items)",
+        "share": "Share (%)",
+        "strength": "Strength (log odds)",
+        "score": "Mean score",
+    }
+    ax.set_xlabel(what[shown["unit"].iloc[0]])
+    low, high = (scale * shown[c] for c in ("ci_low", "ci_high"))
+    tips(ax, _said(titles, scale * shown["estimate"], low, high), low, y, x_to=high)
+    ends = [f"{t} {number(scale * e)}{unit}" for t, e in zip(titles, shown["estimate"], strict=True)]
+    alt = f"Systems from best to worst, {who}: {', '.join(ends)}."
+    return Plot(fig, "order", alt, f"Points: estimates by system ({who}); lines: 95% CI over {_over(shown['over'])}.")
+
+
+def _over(units: pd.Series) -> str:
+    return " or ".join(dict.fromkeys(str(u).replace(" and annotator", "s and annotators") for u in units.dropna()))
+
+
+def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
+    """Alpha of each label with its interval, coloured by what the interval says."""
+    known = rows.dropna(subset="estimate").sort_values("estimate", ascending=False)
+    if known.empty:
+        return None
+    half = MOST // 2
+    shown = known if len(known) <= MOST else pd.concat([known.head(half), known.tail(MOST - half)])
+    several = len(set(shown["method"])) > 1
+    titles = [names.name("label", x, m) for x, m in zip(shown["label"], shown["method"], strict=True)]
+    if several:
+        methods = [names.name("method", m) for m in shown["method"]]
+        titles = [f"{label} ({m})" for label, m in zip(titles, methods, strict=True)]
+    fig, ax = _rows(len(shown))
+    for i, row in enumerate(shown.itertuples()):
+        color, marker = TRUST[row.verdict]
+        ax.hlines(i, row.ci_low, row.ci_high, color=color, linewidth=1.4)
+        ax.plot(row.estimate, i, marker, color=color, markersize=4.5)
+    tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"].fillna(shown["estimate"]),
+         range(len(shown)), x_to=shown["ci_high"].fillna(shown["estimate"]))  # fmt: skip
+    ax.axvline(TENTATIVE, color="#444444", linewidth=0.9)
+    ax.set_yticks(range(len(shown)), titles)
+    ax.set_xlabel(f"Krippendorff's alpha (line: {TENTATIVE:g})")
+    legend_of(fig, [handle(v, *TRUST[v]) for v in TRUST if (shown["verdict"] == v).any()])
+    told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
+    cut = "" if len(shown) == len(known) else f" The {half} highest and lowest of {len(known)} labels."
+    caption = f"Points: Krippendorff's alpha by label; lines: 95% CI; vertical line: {TENTATIVE:g}.{cut}"
+    return Plot(fig, "labels", f"Agreement by label: {told}.", caption)
+
+
+def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
+    """r of system means between two runs, by label."""
+    shown = rows.sort_values("estimate", ascending=False).head(MOST)
+    if shown.empty:
+        return None
+    method = {label: method for method, label in names.labels}
+    titles = [names.name("label", x, method.get(x)) for x in shown["label"]]
+    y = np.arange(len(shown))
+    fig, ax = _rows(len(shown))
+    ax.hlines(y, shown["ci_low"], shown["ci_high"], color=INK, linewidth=1.4)
+    ax.plot(shown["estimate"], y, "o", color=INK, markersize=4.5)
+    ax.set_yticks(y, titles)
+    tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"], y, x_to=shown["ci_high"])
+    ax.set(xlim=(min(-0.02, shown["ci_low"].min()), 1.02), xlabel="Correlation of system means between runs")
+    told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
+    caption = (
+        f"Points: r between the means of {int(shown['n'].iloc[0])} systems in two runs; lines: 95% CI over workers."
+    )
+    return Plot(fig, "labels", f"Correlation between runs: {told}.", caption)
+
+
+def judges(facts: dict, names: DisplayNames) -> Plot | None:
+    """Differences between groups against what chance gives; or how many pairs differ for whom."""
+    if facts["kind"] == "groups":
+        return _between_groups(facts["rows"], names)
+    if facts["kind"] != "annotators":
+        return None
+    fig, ax = _rows(2)
+    values = [facts["n_same"], facts["n_people"]]
+    ax.barh([0, 1], [facts["n"]] * 2, color=DECIDED["undecided"])
+    ax.barh([0, 1], values, color=DECIDED["differ"])
+    ax.set_yticks([0, 1], ["These annotators", "Others like them"])
+    ax.set_xlabel(f"Significant differences of {facts['n']} pairs × labels")
+    alt = f"Significant differences: {values[0]} for these annotators, {values[1]} for others as well, of {facts['n']}."
+    caption = f"Bars: significant differences of {facts['n']} (Holm's adjustment within a label), without and with "
+    return Plot(fig, "judges", alt, caption + "annotators as a sample.")
+
+
+def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
+    shown = rows.dropna(subset="debiased").sort_values("debiased", ascending=False).head(MOST)
+    if shown.empty:
+        return None
+    several = len(set(shown["method"])) > 1
+    titles = [
+        names.name("label", r.label, r.method) + (f" ({names.name('method', r.method)})" if several else "")
+        for r in shown.itertuples()
+    ]
+    if len(shown[["group", "group_b"]].drop_duplicates()) > 1:
+        pairs = [f"{names.name('group', a)} – {names.name('group', b)}" for a, b in shown[["group", "group_b"]].values]
+        titles = [f"{t}: {p}" for t, p in zip(titles, pairs, strict=True)]
+    y, sure = np.arange(len(shown)), (shown["p_adjusted"] < 0.05).to_numpy()
+    fig, ax = _rows(len(shown))
+    ax.hlines(y, shown["debiased_low"], shown["debiased_high"], color=INK, linewidth=1.4)
+    ax.plot(shown["debiased"], y, "o", color=INK, markersize=4.5, markerfacecolor="white")
+    ax.plot(shown["debiased"][sure], y[sure], "o", color=INK, markersize=4.5)
+    ax.set_yticks(y, titles)
+    ends = [shown[c] for c in ("debiased", "debiased_low", "debiased_high")]
+    tips(ax, _said(titles, *ends, shown["n"]), ends[1], y, x_to=ends[2])
+    ax.set(xlim=(-0.01, None), xlabel="Difference (effect size)")
+    keys = [handle("significant", INK, "o", 0), handle("not significant", INK, "o", 0, markerfacecolor="white")]
+    legend_of(fig, [key for key, any_ in zip(keys, (sure.any(), not sure.all()), strict=True) if any_])
+    alt = f"Differences between groups by label; {int(sure.sum())} of {len(shown)} are significant."
+    caption = (
+        "Points: mean difference between groups over pairs of systems, corrected for noise (d or h); lines: 95% CI. "
+    )
+    return Plot(fig, "judges", alt, caption + "Filled: significant after Holm's adjustment.")
+
+
+def sample(facts: dict) -> Plot | None:
+    """How many comparisons were decided."""
+    if not facts["n"]:
+        return None
+    counts = {"differ": facts["n_differ"], "equivalent": facts.get("n_alike", 0), "undecided": facts["open"]}
+    fig, ax = subplots(width=WIDTH, height=0.95)
+    left = 0
+    starts = np.cumsum([0, *counts.values()])
+    tips(ax, [f"{name}: {n}" for name, n in counts.items()], starts[:-1], [-0.4] * 3, x_to=starts[1:], y_to=[0.4] * 3)
+    for name, n in counts.items():
+        ax.barh(0, n, left=left, color=DECIDED[name], edgecolor="white")
+        if n > 0.06 * facts["n"]:
+            ax.text(left + n / 2, 0, str(n), ha="center", va="center", color="white" if name == "differ" else INK)
+        left += n
+    ax.set(yticks=[], xlim=(0, facts["n"]), xlabel="Comparisons (pairs of systems × labels)")
+    ax.spines["left"].set_visible(False)
+    legend_of(fig, [handle(name, DECIDED[name], "s", linewidth=0) for name, n in counts.items() if n])
+    alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
+    alike = f", are equivalent within ±{facts['margin']:g} SD" if "margin" in facts else ""
+    caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or neither."
+    return Plot(fig, "sample", alt, caption)
+
+
+def cost(facts: dict, names: DisplayNames) -> Plot | None:
+    """The smallest detectable difference as the sample grows, by label of the main method."""
+    rows = facts.get("detectable")
+    if rows is None or rows.empty or not rows["per_system"].iloc[0]:
+        return None
+    size = int(rows["per_system"].iloc[0])
+    n = np.geomspace(max(4, size / 3), 4 * size, 60)
+    fig, ax = subplots(width=WIDTH, height=1.9)
+    for row in rows.itertuples():
+        ax.plot(n, row.estimate * np.sqrt(size / n), color="#BBBBBB", linewidth=0.9)
+    middle = rows["estimate"].median()
+    ax.plot(n, middle * np.sqrt(size / n), color=INK, linewidth=1.8)
+    ax.plot(size, middle, "o", color=INK, markersize=5)
+    ax.annotate(f"now: {size}", (size, middle), xytext=(6, 6), textcoords="offset points", fontsize=7.5)
+    ax.set(xscale="log", ylim=(0, None), xlabel="Dialogues or pairs per system", ylabel="Detectable difference")
+    ticks = sorted({round(size / 2), size, 2 * size, 4 * size})
+    ax.set_xticks(ticks, [str(t) for t in ticks])
+    ax.minorticks_off()
+    keys = [handle("median label", INK, "", 1.8), handle("each label", "#BBBBBB", "", 0.9)]
+    legend_of(fig, keys)
+    alt = f"Detectable difference by dialogues per system: {number(middle)} with {size} (median of {len(rows)} labels)."
+    caption = (
+        "Difference found with 80% power (same annotators), in units of the label; it falls with the square root of n."
+    )
+    return Plot(fig, "cost", alt, caption)
+
+
+def _said(titles: list[str], estimate: pd.Series, low: pd.Series, high: pd.Series, n: pd.Series | None = None) -> list:
+    """What a pointer on a mark is told."""
+    sizes = [""] * len(titles) if n is None else [f", n = {int(size)}" for size in n]
+    rows = zip(titles, estimate, low, high, sizes, strict=True)
+    return [f"{title}: {interval(*ends)}{size}" for title, *ends, size in rows]
+
+
+def _rows(n: int) -> tuple[Figure, object]:
+    """A figure for n rows with names on the left, the first on top."""
+    fig, ax = subplots(width=WIDTH, height=0.15 * n + 0.75)
+    ax.set_ylim(n - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+    ax.grid(axis="x")
+    return fig, ax

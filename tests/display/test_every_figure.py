@@ -1,0 +1,218 @@
+"""Every figure of every room, for few and many systems and labels: no text overlaps another or is cut, every axis of
+numbers is named, nothing lies outside of its axes.
+
+To add a room: write a function that takes a `Size` and gives the plots of all the room's figure functions, from results
+that `made` makes up (`fixtures/made_results.py`), and name it in ROOMS. `fixtures/boxes.py` says what is looked for.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.boxes import findings
+from fixtures.made_results import Size, made
+
+from helpers.agreement import figures as agreement
+from helpers.collection import figures as collection
+from helpers.display.views import Plot
+from helpers.performance import figures as performance
+from helpers.sensitivity import figures as sensitivity
+from helpers.study.labels import METHODS
+from helpers.study.results import collect
+from helpers.validity import figures as validity
+
+SIZES = (Size(2, 2), Size(2, 40, 3), Size(4, 40), Size(12, 2, 3), Size(12, 40), Size(60, 2), Size(60, 40, 2))
+#: inches a figure may be tall: a page
+TALLEST = 9.6
+
+
+def flat(*found: Plot | Iterable | None) -> Iterator[Plot]:
+    for one in found:
+        if isinstance(one, Plot):
+            yield one
+        elif one is not None:
+            yield from flat(*one)
+
+
+def of_performance(size: Size) -> Iterator[Plot]:
+    names = size.names
+    kinds = {"interval": ["dialogue and annotator", "independent"]}
+    scores = [
+        made("mean", size, only="single", of="system", low=1, high=5, **kinds),
+        made("share", size, only="pair", of="system", low=0.1, high=0.6, outcome=["win", "tie"], **kinds),
+    ]
+    means = scores[0]["method"] != "behavior"
+    rates = made("rate", size, only="single", of="system", **kinds)
+    rates = rates[rates["method"] == "behavior"]
+    rank = made("rank", size, of="system", low=1, high=size.systems, odd=False, resample="session")
+    rank[["estimate", "ci_low", "ci_high"]] = rank[["estimate", "ci_low", "ci_high"]].round()
+    results = collect(
+        scores[0][means],
+        rates,
+        scores[1],
+        rank,
+        made("first_place_share", size, of="system", resample="session"),
+        made("strength", size, only="pair", of="system", low=-2, high=2, resample="session"),
+        made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
+        made("pooled_mean", size, only="single", of="system", low=1, high=5, model="linear").query(
+            "label == 'quality'"
+        ),
+    )
+    names = performance.by_rank(names, results)
+    for method in METHODS:
+        if method in {m for m, _ in size.methods_and_labels()}:
+            yield from performance.scores(results, names, method)
+    yield from flat(performance.ranks(results, names), performance.strengths(results, names))
+    yield from flat(performance.design_effects(results, names), performance.pooled(results, names))
+
+
+def of_sensitivity(size: Size) -> Iterator[Plot]:
+    names = size.names
+    judged = [SimpleNamespace(corpus="main", group=g) for g in names.titles["group"]]
+    tests = []
+    for test, sample in (("student", "draw"), ("session", None)):
+        rows = made("system_difference", size, of="pair", low=-1, high=1, odd=False, test=test, sample=sample)
+        rng = np.random.default_rng(len(test))
+        tests.append(
+            rows.assign(
+                p_value=rng.uniform(0, 1, len(rows)) ** 3, p_adjusted=rng.uniform(0, 1, len(rows)), n_dialogues=32
+            )
+        )
+    tests[1]["n_dialogues"] = None
+    equal = made("equivalence", size, of="pair", odd=False, margin=0.2)
+    equal = equal.assign(p_value=0.5, p_adjusted=np.random.default_rng(0).uniform(0, 1, len(equal)))
+    results = collect(
+        *tests,
+        equal,
+        made("smallest_margin", size, of="pair", low=0.1, high=3, odd=False, margin=0.2, scale="d"),
+        made(
+            "null_rejection",
+            size,
+            odd=False,
+            high=0.3,
+            test=["student", "session", "dialogue_welch"],
+            alpha=0.05,
+            n_dialogues=32,
+        ),
+        made("power", size, odd=False, test="clustered_t", alpha=0.05, n_dialogues=[8, 16, 32, 64], effect="shrunken"),
+    )
+    yield from flat(sensitivity.each(sensitivity.significance, results, judged, names, "significance"))
+    yield from flat(sensitivity.each(sensitivity.equivalence, results, judged, names, "equivalence", margin=0.2))
+    yield from flat(sensitivity.each(sensitivity.type_i_errors, results, judged, names, "errors", n_runs=1000))
+    yield from flat(sensitivity.each(sensitivity.power, results, judged, names, "power"))
+
+
+def of_agreement(size: Size) -> Iterator[Plot]:
+    names = size.names
+    alpha = {"measurement": "ordinal", "raters": "all", "kind": "human"}
+    dialogue = made("alpha", size, low=-0.2, high=0.9, resample="dialogue", **alpha)
+    dialogue["resample"] = np.where(dialogue["level"] == "pair", "pair", "dialogue")
+    parts = made(
+        "variance_share", size, odd=False, part=["system", "annotator", "system_annotator", "dialogue", "residual"]
+    )
+    cells = parts.groupby(["group", "method", "label"])["estimate"].transform("sum")
+    results = collect(
+        dialogue,
+        made("alpha", size, only="single", odd=False, low=-0.2, high=0.9, resample="turn", **alpha),
+        parts.assign(estimate=parts["estimate"] / cells, model="linear"),
+    )
+    yield from flat(agreement.alphas(results, names, (0.667, 0.8)), agreement.variance(results, names))
+
+
+def of_collection(size: Size) -> Iterator[Plot]:
+    names = size.names
+    scores = []
+    for method in {m for m, _ in size.methods_and_labels()}:
+        unit, behavior = METHODS[method].unit, method == "behavior"
+        values = ["-1", "0", "1"] if unit == "pair" else ["0", "1"] if behavior else ["1", "2", "3", "4", "5"]
+        rows = made("score_share", size, odd=False, kind="human", score=values)
+        scores.append(rows[(rows["method"] == method) & (rows["group"] == next(iter(names.titles["group"])))])
+    shares = pd.concat(scores)
+    total = shares.groupby(["method", "label"])["estimate"].transform("sum")
+    pilots = made("mean", size, of="system", low=1, high=5, interval=["annotator", "independent"])
+    alpha = made("alpha", size, low=-0.1, high=0.9, resample=["dialogue", "item"])
+    alpha = alpha[alpha["label"] == "quality"].drop_duplicates(["group", "resample"])
+    results = collect(
+        made("coverage", size, odd=False, kind="human", times=[1, 2]),
+        shares.assign(estimate=shares["estimate"] / total),
+        pilots[(pilots["label"] == "quality") & (pilots["method"] == "dialogue_likert")],
+        made("pilot_passed", size, of="system", least=3.0).head(1),
+        pd.concat([alpha.assign(corpus=f"pilot_{i}") for i in (1, 2)]),
+        made("unit_minutes", size, low=1, high=30, odd=False, tasks="all").drop_duplicates(["group", "method"]),
+    )
+    yield from collection.coverage(results, names)
+    yield collection.scores(results, names, {"human": "People"})
+    yield from flat(collection.systems(results, names), collection.agreement(results, names))
+    rng = np.random.default_rng(2)
+    cells = results["unit_minutes"][["corpus", "group", "method"]]
+    for n in (5, 60):
+        work = pd.concat(
+            [
+                cells.assign(units=rng.integers(1, 90, len(cells)), minutes=rng.lognormal(1, 0.5, len(cells)))
+                for _ in range(n)
+            ]
+        )
+        yield from flat(collection.workload(work, names), collection.minutes(work, results, names))
+
+
+def of_validity(size: Size) -> Iterator[Plot]:
+    names, targets = size.names, ["dialogue_quality", "comparative_quality"]
+    alone, fits = [], []
+    for statistic, target in zip(("r2", "mcfadden_r2"), targets, strict=True):
+        unit = "single" if statistic == "r2" else ""
+        alone.append(made(statistic, size, only=unit, high=0.3, target=target))
+        rows = made(statistic, size, only=unit, odd=False, high=0.3, target=target, kind="stepwise")
+        rows["k"] = rows.groupby(["group", "method"]).cumcount() + 1
+        rows = rows[rows["group"] == rows["group"].iloc[0]]
+        rows["estimate"] = 0.3 * rows["k"] / (rows["k"] + 3)
+        kinds = ["best_subset", "common", "cross_validated", "permuted_mean", "permuted_p95"]
+        fits += [
+            rows,
+            *(
+                rows.assign(kind=k, label=None, estimate=rows["estimate"] * f)
+                for k, f in zip(kinds, (1.02, 1, 0.7, 0.1, 0.3), strict=True)
+            ),
+        ]
+        fits += [rows.assign(statistic=f"adjusted_{statistic}"), rows.assign(statistic="smallest_gain", estimate=0.01)]
+    one = next(iter(names.titles["group"]))
+    alone += [made("r", size, low=-0.6, high=0.9, target=targets, kind=k) for k in (None, "bca")]
+    results, models = (collect(*(f[f["group"] == one] for f in frames)) for frames in (alone, fits))
+    for target in targets:
+        yield from flat(validity.correlations(results, names, target))
+    yield from flat(validity.fits(results, names), validity.paths(models, names), validity.compared(models, names))
+    rng, keys = np.random.default_rng(3), pd.DataFrame(size.methods_and_labels(), columns=["method", "label"])
+    applied = {"agreement": 0.4, "importance": 0.0, "sensitivity": 1.0, "distinctness": 0.5}
+    for criterion in [*applied, "cost"]:
+        keys[criterion] = rng.uniform(0, 1, len(keys)).round(2)
+        if criterion in applied:
+            keys[f"{criterion}_met"] = keys[criterion] >= applied[criterion]
+    keys["kept"] = keys[[f"{c}_met" for c in applied]].all(axis=1)
+    yield from flat(validity.selection(keys, names, applied))
+
+
+ROOMS: dict[str, Callable[[Size], Iterator[Plot]]] = {
+    "performance": of_performance,
+    "sensitivity": of_sensitivity,
+    "agreement": of_agreement,
+    "collection": of_collection,
+    "validity": of_validity,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_figure_can_be_read(room, size):
+    wrong = {}
+    for plot in ROOMS[room](size):
+        found = findings(plot.fig)
+        tall = plot.fig.get_figheight()
+        found += [f"{tall:.1f} inches tall"] if tall > TALLEST else []
+        found += [] if plot.caption else ["no caption"]
+        if found:
+            wrong[plot.name] = found[:8]
+        plt.close(plot.fig)
+    assert not wrong

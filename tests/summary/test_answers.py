@@ -1,0 +1,239 @@
+"""The six answers of a study's first page, from results made by hand."""
+
+import pandas as pd
+import pytest
+
+from helpers.study import params
+from helpers.study.results import Results, collect
+from helpers.study.schema import ANNOTATIONS, conform
+from helpers.summary import analysis, findings
+from helpers.summary.analysis import AGREEMENT, COST, DOUBTFUL, NOTEBOOKS, PERFORMANCE, RELIABLE, TOO_FEW
+
+PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}
+YAML = """\
+title: S
+label_set: abc_eval
+sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
+systems: {a: Alpha, b: Beta, c: Gamma}
+"""
+LABELS = ("quality", "relevant", "engaging")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "s.yaml"
+    path.write_text(YAML, encoding="utf-8")
+    return params.load(path)
+
+
+def annotations(*, n=12, annotators=("A1", "A2"), known=True, seconds=60.0, **columns):
+    """Every annotator rates every label of n dialogues per system."""
+    rows = [
+        {"study": "s", "annotator": who, "annotator_known": known, "annotator_kind": "human", "system": system,
+         "dialogue": f"{system}{i}", "label": label, "score": 3.0, "work_unit": f"{who}{system}{i}", "seconds": seconds,
+         "source_row": 0, **PART, **columns}
+        for who in annotators for system in "abc" for i in range(n) for label in LABELS
+    ]  # fmt: skip
+    return conform(pd.DataFrame(rows), ANNOTATIONS)
+
+
+def evidence(study, frame=None, reasons=None, **results):
+    """results : notebook number -> rows."""
+    by_number = {name[:2]: name for name in NOTEBOOKS}
+    found = dict.fromkeys(NOTEBOOKS, Results())
+    found |= {by_number[number.strip("n")]: collect(rows) for number, rows in results.items()}
+    return analysis.Evidence(study, annotations() if frame is None else frame, found, reasons or {})
+
+
+def ordered(means, ranks):
+    """An overall order: system -> mean; system -> rank with its ends."""
+    rows = []
+    for system, mean in means.items():
+        head = {**PART, "system": system, "n": 3, "resample_unit": "session"}
+        rank, low, high = ranks[system]
+        ends = {"ci_low": mean - 0.2, "ci_high": mean + 0.2, "ci_kind": "t"}
+        rows.append(head | {"statistic": "overall_mean", "estimate": mean, **ends})
+        ends = {"ci_low": low, "ci_high": high, "ci_kind": "simultaneous"}
+        rows.append(head | {"statistic": "overall_rank", "estimate": rank, **ends})
+    return rows
+
+
+def texts(found):
+    return {answer.key: answer.text for answer in findings.answers(found)}
+
+
+SURE = ordered({"b": 0.5, "a": 0.1, "c": -0.6}, {"b": (1, 1, 1), "a": (2, 2, 3), "c": (3, 2, 3)})
+OPEN = ordered({"b": 0.5, "a": 0.1, "c": -0.6}, {"b": (1, 1, 2), "a": (2, 1, 2), "c": (3, 3, 3)})
+
+
+def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
+    found = evidence(study, n07=SURE)
+    lead = analysis.leaders(analysis.order(found))
+    assert (lead["top"]["system"], lead["sure"], lead["wins"], lead["ties"]) == ("b", True, 2, 0)
+    assert "Beta ranks first of 3 systems" in texts(found)["order"]
+    assert "0.50 [0.30, 0.70] SD" in texts(found)["order"]
+
+
+def test_rivals_are_those_that_may_be_first(study):
+    found = evidence(study, n07=OPEN)
+    lead = analysis.leaders(analysis.order(found))
+    assert (lead["sure"], lead["wins"], lead["rivals"], lead["any"]) == (False, 1, ["a"], False)
+    said = texts(found)["order"]
+    assert "No system is certain to be best" in said
+    assert "Alpha" in said
+    assert "Gamma" not in said
+
+
+def test_the_order_of_another_group_does_not_speak_for_the_main_one(study):
+    others = [row | {"group": "few"} for row in SURE]
+    few = annotations(n=2, group="few")
+    found = evidence(study, pd.concat([few, annotations()], ignore_index=True), n07=[*others, *OPEN])
+    assert list(analysis.order(found)["group"])[:3] == ["all"] * 3
+    said = texts(found)["order"]
+    assert "No system is certain to be best" in said
+    assert "1 other evaluation" in said
+
+
+def test_without_an_interval_nothing_is_certain(study):
+    missing = [row | dict.fromkeys(["ci_low", "ci_high"]) for row in SURE]
+    found = evidence(study, n07=[row | {"ci_kind": "not_estimable", "note": "3 clusters"} for row in missing])
+    assert not analysis.leaders(analysis.order(found))["sure"]
+    assert "3 clusters" in texts(found)["order"]
+
+
+def test_no_order_is_explained(study):
+    assert "Two systems at least." in texts(evidence(study, reasons={PERFORMANCE: "Two systems at least."}))["order"]
+    alone = annotations()
+    assert "only one system" in texts(evidence(study, alone[alone["system"] == "a"]))["order"]
+
+
+def test_one_label_is_ordered_by_its_own_ranks(study):
+    head = {**PART, "label": "quality", "resample_unit": "session", "n": 12, "n_clusters": 12}
+    means = {"a": 3.4, "b": 2.2, "c": 4.1}
+    rows = [{**head, "statistic": "mean", "interval": "dialogue", "system": s, "estimate": m, "ci_low": m - 1,
+             "ci_high": m + 1, "ci_kind": "bca"} for s, m in means.items()]  # fmt: skip
+    head |= {"statistic": "rank", "of": "mean", "resample": "session", "ci_low": 1.0, "ci_high": 3.0}
+    rows += [
+        {**head, "system": system, "estimate": rank, "ci_kind": "simultaneous"}
+        for rank, system in enumerate("cab", start=1)
+    ]
+    found = analysis.order(evidence(study, n07=rows))
+    assert list(found["system"]) == ["c", "a", "b"]
+    assert list(found["estimate"]) == [4.1, 3.4, 2.2]
+    assert "any of the 3 systems" in texts(evidence(study, n07=rows))["order"]
+
+
+def alphas(*ends, kind="bca", n=24):
+    keys = {"statistic": "alpha", "measurement": "ordinal", "raters": "all", "resample": "dialogue", "kind": "human"}
+    return [
+        {**PART, **keys, "label": label, "estimate": sum(pair) / 2, "ci_low": pair[0], "ci_high": pair[1],
+         "ci_kind": kind, "n": n, "n_clusters": n}
+        for label, pair in zip(LABELS, ends, strict=False)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ends", "kind", "verdict"),
+    [
+        ((0.70, 0.90), "bca", RELIABLE),
+        ((0.10, 0.60), "bca", DOUBTFUL),
+        ((0.50, 0.80), "bca", TOO_FEW),
+        ((0.70, 0.90), "exact_bound", TOO_FEW),
+    ],
+)
+def test_a_label_is_what_the_interval_of_alpha_says(study, ends, kind, verdict):
+    assert list(analysis.labels(evidence(study, n03=alphas(ends, kind=kind)))["verdict"]) == [verdict]
+
+
+def test_labels_are_named_by_verdict(study):
+    said = texts(evidence(study, n03=alphas((0.7, 0.9), (0.1, 0.6), (0.5, 0.8))))["labels"]
+    reliable, rest = said.split("Doubtful")
+    assert "1 of 3 labels is reliable" in reliable
+    assert "Quality" in reliable
+    assert "Relevance" in rest.split("Too few")[0]
+    assert "Engagingness" in rest.split("Too few")[1]
+
+
+def test_without_double_judgements_agreement_cannot_be_said(study):
+    assert "Cannot be said" in texts(evidence(study, n03=alphas((0.1, 0.6), n=0)))["labels"]
+
+
+def compared(p_values, **columns):
+    pairs = [("a", "b"), ("a", "c"), ("b", "c")]
+    keys = {"statistic": "system_difference", "test": "session", "estimate": 0.3, "resample_unit": "session"}
+    return [
+        {**PART, **keys, "label": "quality", "system": one, "system_b": two, "p_value": p, "p_adjusted": p, **columns}
+        for (one, two), p in zip(pairs, p_values, strict=True)
+    ]
+
+
+PEOPLE = {"test": "clustered_t", "resample_unit": "session and annotator"}
+DETECTABLE = [
+    {**PART, "statistic": "detectable_effect", "label": label, "test": "clustered_t", "alpha": 0.05, "power": 0.8,
+     "scale": "label", "estimate": value, "n": 3}
+    for label, value in zip(LABELS, (0.5, 0.6, 0.9), strict=True)
+]  # fmt: skip
+
+
+def test_decided_comparisons_are_counted_and_the_detectable_difference_shrinks(study):
+    found = analysis.sample(evidence(study, n05=[*compared([0.01, 0.2, 0.04]), *DETECTABLE]))
+    assert (found["n"], found["n_differ"], found["open"]) == (3, 2, 1)
+    assert list(found["detectable"]["per_system"]) == [12, 12, 12]
+    assert found["detectable"]["more"].tolist() == pytest.approx([e * (12 / 22) ** 0.5 for e in (0.5, 0.6, 0.9)])
+    said = texts(evidence(study, n05=[*compared([0.01, 0.2, 0.04]), *DETECTABLE]))
+    assert "2 of 3 comparisons" in said["sample"]
+    assert "a difference of 0.60" in said["sample"]
+    assert "from 0.60 to 0.44" in said["cost"]
+
+
+def test_a_difference_beyond_the_scale_is_not_promised(study):
+    beyond = [row | {"estimate": 5.0} for row in DETECTABLE]
+    said = texts(evidence(study, n05=[*compared([0.01, 0.2, 0.04]), *beyond]))
+    assert "not even the largest possible difference" in said["sample"]
+    assert "falls from" not in said["cost"]
+
+
+@pytest.mark.parametrize(("others", "starts"), [([0.01, 0.3, 0.2], "**Yes:**"), ([0.01, 0.3, 0.04], "**Little:**")])
+def test_with_one_group_what_annotators_as_a_sample_leave_is_said(study, others, starts):
+    rows = [*compared([0.01, 0.2, 0.04]), *compared(others, **PEOPLE)]
+    found = analysis.judges(evidence(study, n05=rows))
+    n = sum(p < 0.05 for p in others)
+    assert (found["kind"], found["n"], found["n_same"], found["n_people"]) == ("annotators", 3, 2, n)
+    assert texts(evidence(study, n05=rows))["judges"].startswith(starts)
+
+
+def test_unknown_annotators_are_said_and_to_be_recorded(study):
+    found = evidence(study, annotations(known=False), n05=compared([0.01, 0.2, 0.04]))
+    assert analysis.judges(found)["kind"] == "unknown"
+    assert analysis.steps(found)[0].kind == "record"
+
+
+def test_cost_is_the_time_of_every_judged_unit(study):
+    minutes = {**PART, "statistic": "unit_minutes", "level": "dialogue", "tasks": "all", "estimate": 5.0, "ci_low": 4.0,
+               "ci_high": 6.0, "ci_kind": "mover", "n": 72}  # fmt: skip
+    found = analysis.cost(evidence(study, n02=[minutes]))
+    assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)  # two annotators, 36 dialogues each
+    assert found["money"] == pytest.approx(found["hours"] * study.costs.hourly_rate)
+    assert found["next"] == pytest.approx(10 * 3 * 5 / 60 * study.costs.hourly_rate)
+    assert "6 hours" in texts(evidence(study, n02=[minutes]))["cost"]
+    assert "no durations" in texts(evidence(study, reasons={COST: ""}))["cost"]
+
+
+def test_steps_follow_from_the_results_the_gravest_first(study):
+    many = annotations(annotators=[f"A{i}" for i in range(6)])
+    good = evidence(study, many, n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=compared([0.01, 0.02, 0.04]))
+    assert [s.kind for s in analysis.steps(good)] == ["report"]
+    bad = evidence(study, n03=alphas((0.1, 0.6), (0.5, 0.8), (0.7, 0.9)), n05=compared([0.2, 0.3, 0.04]))
+    assert [s.kind for s in analysis.steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
+    never = evidence(study, many, n03=alphas((0.7, 0.9)))
+    assert [s.kind for s in analysis.steps(never)] == ["twice"]
+
+
+def test_every_answer_has_a_link_only_where_there_is_evidence(study):
+    found = findings.answers(evidence(study, n07=SURE, n03=alphas((0.7, 0.9))))
+    assert {a.key: a.notebook for a in found} == {
+        "order": PERFORMANCE, "labels": AGREEMENT, "judges": "", "sample": "", "cost": "", "next": "",
+    }  # fmt: skip
+    assert [a.key for a in found if a.plot] == ["order", "labels"]
+    assert all(a.plot.alt and a.plot.caption for a in found if a.plot)
+    assert findings.answers(evidence(study, annotations().iloc[:0])) == []
