@@ -219,6 +219,16 @@ def test_first_sentences_end_at_a_sentence():
     assert blocks.first_sentences("A\nB\n\nC") == "A B"
     assert blocks.first_sentences("word " * 20, 12) == "word word …"
     assert blocks.first_sentences("") == ""
+    assert blocks.first_sentences("**Bold ends.** And more follows here.", 20) == "**Bold ends.**"
+    cited = "Zhang et al. 2022 say one thing, e.g. this. Finch et al. 2023 say another."
+    assert blocks.first_sentences(cited, 60) == "Zhang et al. 2022 say one thing, e.g. this."
+
+
+def test_first_sentences_never_take_half_a_list():
+    text = "**Two of 3.** By group:\n\n- Students: 1 of 3.\n- Developers: 2 of 3.\n\nMore."
+    whole = "**Two of 3.** By group: Students: 1 of 3. Developers: 2 of 3."
+    assert blocks.first_sentences(text) == whole
+    assert blocks.first_sentences(text, len(whole) - 1) == "**Two of 3.**"
 
 
 def test_first_sentences_take_the_list_that_a_line_leads_to():

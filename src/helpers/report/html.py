@@ -288,3 +288,8 @@ def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
     """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
     inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
     return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
+
+
+def text_page(page: Page, heading: str, text: str) -> str:
+    """A page of prose. text : Markdown."""
+    return _rendered("text.html.j2", page, heading, text=text)
