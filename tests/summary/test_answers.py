@@ -160,7 +160,7 @@ def test_without_double_judgements_agreement_cannot_be_said(study):
 
 def compared(p_values, **columns):
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    keys = {"statistic": "system_difference", "test": "session", "estimate": 0.3, "resample_unit": "session"}
+    keys = {"statistic": "system_difference", "test": "session", "estimate": 0.3, "resample_unit": "session", "n": 24}
     return [
         {**PART, **keys, "label": "quality", "system": one, "system_b": two, "p_value": p, "p_adjusted": p, **columns}
         for (one, two), p in zip(pairs, p_values, strict=True)
