@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 
 from helpers.comparison.analysis import CONTRADICTED, OPEN, RAW, REPRODUCED, STANDARDISED, Comparison
+from helpers.display import cells
+from helpers.display.cells import Cell
 from helpers.display.names import DisplayNames
-from helpers.display.text import interval, listing, percent
+from helpers.display.text import listing
 from helpers.display.views import Table
 from helpers.quality_control.worker_tests import OVERALL
 
@@ -41,15 +43,18 @@ def _first(rows: pd.DataFrame, found: Comparison, names: DisplayNames) -> pd.Dat
     return out
 
 
-def _ordered(found: Comparison) -> pd.DataFrame:
+def ordered(found: Comparison) -> pd.DataFrame:
     """Rows of labels, those that decide first."""
+    place = {key: i for i, key in enumerate(found.known)}
     rows = found.labels
-    return rows.assign(last=rows["scores"] != found.primary).sort_values("last", kind="stable").drop(columns="last")
+    order = [place.get(key, -1) for key in zip(rows["method"], rows["label"], strict=True)]
+    rows = rows.assign(later=rows["scores"] != found.primary, place=order)
+    return rows.sort_values(["later", "place"], kind="stable").drop(columns=["later", "place"])
 
 
 def scores(found: Comparison, names: DisplayNames) -> Table:
     """Whether the means of systems agree: correlations, order and the verdict."""
-    rows = _ordered(found)
+    rows = ordered(found)
     out = _first(rows, found, names)
     out["Systems"] = rows["systems"]
     out["r"] = _intervals(rows, "r", "r_low", "r_high")
@@ -69,19 +74,17 @@ def _why(rows: pd.DataFrame) -> list[str]:
     return [note or "fewer than three systems, or all means are equal" for note in rows["r_note"].fillna("")]
 
 
-def _intervals(rows: pd.DataFrame, *columns: str) -> list[str | None]:
-    return [interval(*row) if np.isfinite(row[0]) else None for row in rows[list(columns)].to_numpy(float)]
+def _intervals(rows: pd.DataFrame, *columns: str) -> list[Cell | None]:
+    return [cells.of_interval(*row) if np.isfinite(row[0]) else None for row in rows[list(columns)].to_numpy(float)]
 
 
-def _percent(share: float, low: float, high: float) -> str | None:
-    if not np.isfinite(share):
-        return None
-    return percent(share) + (f" [{percent(low)}, {percent(high)}]" if np.isfinite(low) else "")
+def _percent(share: float, low: float, high: float) -> Cell | None:
+    return cells.of_share(share, low, high) if np.isfinite(share) else None
 
 
 def conclusions(found: Comparison, names: DisplayNames) -> Table:
     """Whether conclusions about pairs of systems agree."""
-    rows = _ordered(found)
+    rows = ordered(found)
     out = _first(rows, found, names).assign(Pairs=rows["tested"])
     heads = {"same_sign": "Both, same sign", "opposite": "Both, opposite", "only_a": f"Only {found.a.title}"}
     heads |= {"only_b": f"Only {found.b.title}", "neither": "Neither"}
@@ -96,7 +99,8 @@ def conclusions(found: Comparison, names: DisplayNames) -> Table:
 
 def variation(found: Comparison, names: DisplayNames) -> Iterator[Table]:
     """CV* by label, and by system and label."""
-    rows = found.labels[found.labels["scores"] == RAW]
+    rows = ordered(found)
+    rows = rows[rows["scores"] == RAW]
     out = pd.DataFrame({"Label": [label_name(row, names) for row in rows.to_dict("records")]})
     out["Mean CV*"] = [_with_ends(*row) for row in rows[["cv", "cv_low", "cv_high"]].to_numpy(float)]
     out["Sampling alone"] = rows["cv_expected"].to_numpy()
@@ -118,8 +122,8 @@ def variation(found: Comparison, names: DisplayNames) -> Iterator[Table]:
 _NO_CV = "Not rated in both runs, or the mean lies at the low end of the scale."
 
 
-def _with_ends(value: float, low: float, high: float) -> str | None:
-    return interval(value, low, high, 1) if np.isfinite(value) else None
+def _with_ends(value: float, low: float, high: float) -> Cell | None:
+    return cells.of_interval(value, low, high, 1) if np.isfinite(value) else None
 
 
 def settings(found: Comparison) -> Table:
@@ -136,8 +140,12 @@ def missing(found: Comparison, names: DisplayNames) -> Table:
     for kind, key in zip(rows["kind"], rows["id"], strict=True):
         method, _, label = key.rpartition("/")
         shown.append(
-            label_name({"label": label, "method": method}, names) if kind == "label" else names.name(kind, key)
+            label_name({"label": label, "method": method}, names) if "label" in kind else names.name(kind, key)
         )
-    titles = {0: found.a.title, 1: found.b.title}
-    out = pd.DataFrame({"What": rows["kind"].str.capitalize(), "Name": shown, "Only in": rows["in_"].map(titles)})
-    return Table(out, "missing", "Systems and labels that only one of the two has; they are not compared.")
+    titles = {0: found.a.title, 1: found.b.title, 2: "both"}
+    out = pd.DataFrame({"What": rows["kind"].str.capitalize(), "Name": shown, "In": rows["in_"].map(titles)})
+    return Table(
+        out,
+        "missing",
+        "Systems and labels that are not compared, because only one run has them or their scales differ.",
+    )
