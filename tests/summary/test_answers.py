@@ -225,8 +225,12 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert [s.kind for s in analysis.steps(good)] == ["report"]
     bad = evidence(study, n03=alphas((0.1, 0.6), (0.5, 0.8), (0.7, 0.9)), n05=compared([0.2, 0.3, 0.04]))
     assert [s.kind for s in analysis.steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
-    never = evidence(study, many, n03=alphas((0.7, 0.9)))
-    assert [s.kind for s in analysis.steps(never)] == ["twice"]
+    once = many[(many["label"] == LABELS[0]) | (many["annotator"] == "A0")]
+    (step,) = analysis.steps(evidence(study, once, n03=alphas((0.7, 0.9))))
+    assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
+    not_computed = texts(evidence(study, many))["labels"]
+    assert "was not computed" in not_computed
+    assert "no item was judged by two" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]
 
 
 def test_every_answer_has_a_link_only_where_there_is_evidence(study):

@@ -26,7 +26,7 @@ from helpers.study import params, store
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
 from helpers.study.results import Results, unfold, where
-from helpers.study.schema import ANNOTATIONS, conform
+from helpers.study.schema import ANNOTATIONS, ITEM, conform
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
@@ -162,6 +162,12 @@ def labels(evidence: Evidence) -> pd.DataFrame:
     known = set(rows[["corpus", "group"]].itertuples(index=False, name=None))
     first = next((part[:2] for part in parts(evidence) if part[:2] in known), None)
     return where(rows, corpus=first[0], group=first[1]) if first else rows.iloc[:0]
+
+
+def judged_twice(evidence: Evidence) -> pd.Series:
+    """Of each (method, label) that people judged: whether some item was judged by two of one group."""
+    sizes = evidence.people.groupby(["group", *ITEM], dropna=False, observed=True).size()
+    return (sizes > 1).groupby(["method", "label"]).any()
 
 
 def repeats(evidence: Evidence) -> pd.DataFrame:
@@ -308,10 +314,9 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     if len(few):
         out.append(Step("recruit", {"groups": list(few.items()), "least": FEW_PEOPLE}))
     trusted, found = labels(evidence), sample(evidence)
-    judged = people.drop_duplicates(["method", "label"])
-    never = sorted({*judged["label"]} - {*trusted.loc[trusted["n"] > 0, "label"]}) if len(judged) else []
-    if never and len(people):
-        out.append(Step("twice", {"n": len(never), "all": len(never) == judged["label"].nunique()}))
+    twice = judged_twice(evidence)
+    if len(twice) and not twice.all():
+        out.append(Step("twice", {"n": int((~twice).sum()), "all": not twice.any()}))
     if found["n"] and 2 * found["open"] > found["n"]:
         out.append(Step("collect", found))
     doubtful = trusted[trusted["verdict"] == DOUBTFUL]

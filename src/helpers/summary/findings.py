@@ -146,6 +146,7 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
     rows = analysis.repeats(evidence)
     of_labels = rows[rows["label"] != OVERALL]
     facts = {"reason": evidence.reasons.get(analysis.AGREEMENT, ""), "overall": None, "least": None}
+    facts["twice"] = bool(analysis.judged_twice(evidence).any())
     if len(rows) and len(of_labels):
         overall, least = rows[rows["label"] == OVERALL], of_labels.loc[of_labels["estimate"].idxmin()]
         facts["overall"] = overall.iloc[0].to_dict() if len(overall) else None
