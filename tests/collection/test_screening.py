@@ -101,7 +101,7 @@ class TestPassRates:
         table = tables.pass_rates(self.found, NAMES, section).frame.set_index("Task")
         assert list(table.columns) == ["Surge workers", "MTurk workers"]
         assert table.index[:3].tolist() == ["Antisocial", "Knowledge", "All tasks"]
-        assert table.loc["Antisocial", "Surge workers"].startswith("67 [")
+        assert str(table.loc["Antisocial", "Surge workers"]).startswith("67 [")
         assert pd.isna(table.loc["Antisocial", "MTurk workers"])
         assert table.loc["People", "Surge workers"] == "3"
         surge, mturk = findings._screening(self.found, NAMES)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.display import tables
+from helpers.display import latex, tables
 from helpers.display.text import interval, listing, number
 from helpers.study.results import collect
 
@@ -86,7 +86,7 @@ def test_latex_is_escaped_and_ruled(run, shown):
     tables.show(FRAME, "Shares in % of α", "alpha", run=run)
     text = (run.tables / "03_iaa_alpha.tex").read_text(encoding="utf-8")
     assert r"\caption{Shares in \% of $\alpha$}\label{tab:03_iaa_alpha}" in text
-    assert r"\begin{tabular}{lrrl}" in text
+    assert r"\begin{tabular}{@{}lrrl@{}}" in text
     assert r"a \& b & 0.12 & 1,634 & yes \\" in text
     assert r"\textless{}b\textgreater{}x\textless{}/b\textgreater{} & -- & -- & no \\" in text
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
@@ -94,7 +94,7 @@ def test_latex_is_escaped_and_ruled(run, shown):
 
 @given(st.text(alphabet="\\&%$#_{}~^<>ab", max_size=12))
 def test_latex_escapes_every_special_character(text):
-    bare = tables.tex(text)
+    bare = latex.tex(text)
     for command in (
         r"\textbackslash{}",
         r"\textasciitilde{}",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 
 from helpers.agreement.analysis import PRIMARY, judged, over_turns, primary
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import listing, number, percent, span
+from helpers.display.text import listing, percent
 from helpers.display.views import Prose, Table
 from helpers.study.results import Results
 from helpers.study.schema import CELL
@@ -96,11 +96,8 @@ def over_people(results: Results, names: DisplayNames) -> Table | Prose:
     without = results.select("alpha", resample="without one annotator").set_index(CELL).reindex(rows.index)
     out = rows[["n_annotators"]].rename(columns={"n_annotators": "Annotators"}).astype("Int64")
     out["Alpha, CI over dialogues and annotators"] = tables.intervals(rows)
-    out["Range without one annotator"] = [
-        span((low, high)) if pd.notna(low) else None
-        for low, high in zip(without["ci_low"], without["ci_high"], strict=True)
-    ]
-    out = out.assign(Alpha=[number(v) for v in rows["estimate"]]) if rows["ci_low"].isna().all() else out
+    out["Range without one annotator"] = cells.ranges(without[["ci_low", "ci_high"]])
+    out = out.assign(Alpha=rows["estimate"]) if rows["ci_low"].isna().all() else out
     caption = "Alpha of all annotations, with annotators also resampled. No CI: too few annotators."
     why = {"Range without one annotator": "Fewer than two annotators are left, or alpha is undefined."}
     return Table(names.named(out.reset_index()), "people", caption, why=why)
@@ -138,8 +135,8 @@ def variance(results: Results, names: DisplayNames, confidence: float) -> Table 
     rows = results["variance_share"].dropna(subset="estimate")
     if rows.empty:
         return None
-    cells = rows[["estimate", "ci_low", "ci_high"]] * 100
-    rows = names.sort(rows.assign(text=tables.intervals(cells, 0)))
+    shares = rows[["estimate", "ci_low", "ci_high"]] * 100
+    rows = names.sort(rows.assign(text=tables.intervals(shares, 0)))
     keys = [*CELL, "n", "n_annotators", "model"]
     wide = rows.set_index([*keys, "part"])["text"].unstack("part").reset_index()  # noqa: PD010 (twice must raise)
     wide = names.sort(wide)

@@ -8,9 +8,9 @@ import pandas as pd
 
 from helpers.collection import screening
 from helpers.collection.pilot import BOTS
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import interval, listing, number, percent, plain, span
+from helpers.display.text import listing, number, percent, plain
 from helpers.display.views import Prose, Table
 from helpers.study import schema, sections
 from helpers.study.results import Results, where
@@ -100,8 +100,9 @@ def card(results: Results, names: DisplayNames) -> Table:
     rows = pd.concat([results["count"], results["mean_count"]]).dropna(subset="method")
     wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in CARD}))
     alphas = results["alpha"].dropna(subset="estimate").groupby(index)["estimate"]
-    ranges = alphas.agg(lambda values: f"{number(values.median())} ({span(values)})")
-    wide["Agreement"] = ranges.reindex(wide.set_index(index).index).to_numpy()
+    found = alphas.agg(["median", "min", "max"]).astype(float)
+    texts = cells.numbers(found["median"]) + " (" + cells.ranges(found[["min", "max"]]) + ")"
+    wide["Agreement"] = texts.reindex(wide.set_index(index).index).to_numpy()
     why = dict.fromkeys(["Utterances", "Context words"], "The data contain no text.")
     why["Agreement"] = "No item was judged twice within a group."
     why["Response words"] = "Whole dialogues, not single responses, are judged, or the data contain no text."
@@ -167,8 +168,7 @@ def agreement(results: Results, names: DisplayNames, confidence: float) -> Table
     heads["item"] = "CI: turns and labels resampled"
     for unit, head in heads.items():
         own = _beside(rows, results.select("alpha", resample=unit))
-        ends = zip(own["ci_low"], own["ci_high"], strict=True)
-        out[head] = [f"[{number(low)}, {number(high)}]" if pd.notna(low) else None for low, high in ends]
+        out[head] = cells.ranges(own[["ci_low", "ci_high"]], brackets=True)
     why = dict.fromkeys([heads["dialogue"], heads["annotator"]], "Fewer than five, or alpha is undefined without one.")
     why[heads["item"]] = "Annotators always agree, or marks are rare."
     caption = f"Alpha over all labels in the annotation pilots, with three {percent(confidence)} CIs."
@@ -203,7 +203,7 @@ def pass_rates(results: Results, names: DisplayNames, section: sections.Pilot) -
     lines |= {f"All tasks, {name}": where(every, **keys) for name, keys in OTHERWISE.items()}
     wide = pd.DataFrame({name: _percents(part) for name, part in lines.items()}).T.reindex(columns=groups)
     people = where(every, **SHOWN).set_index("group")["n_annotators"]
-    wide.loc["People"] = [number(people[g]) if g in people else None for g in groups]
+    wide.loc["People"] = cells.numbers(people.reindex(groups), 0).to_numpy()
     out = wide.rename(columns={g: names.name("group", g) for g in groups}).rename_axis("Task").reset_index()
     limits = [f"fewer than {n} in {task_name(t).lower()}" for t, n in section.mistakes_below.items()]
     limits.append(f"fewer than {section.other_tasks_below} in {'other' if limits else 'all'} tasks")
@@ -213,8 +213,7 @@ def pass_rates(results: Results, names: DisplayNames, section: sections.Pilot) -
 
 
 def _percents(rows: pd.DataFrame) -> pd.Series:
-    ends = (100 * rows.set_index("group")[["estimate", "ci_low", "ci_high"]]).itertuples(name=None)
-    return pd.Series({group: interval(*values, 0) for group, *values in ends}, dtype=object)
+    return tables.intervals(100 * rows.set_index("group")[["estimate", "ci_low", "ci_high"]], 0)
 
 
 # 02

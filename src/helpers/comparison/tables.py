@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 
 from helpers.comparison.analysis import CONTRADICTED, OPEN, RAW, REPRODUCED, STANDARDISED, Comparison
+from helpers.display import cells
+from helpers.display.cells import Cell
 from helpers.display.names import DisplayNames
-from helpers.display.text import interval, listing, percent
+from helpers.display.text import listing
 from helpers.display.views import Table
 from helpers.quality_control.worker_tests import OVERALL
 
@@ -72,14 +74,12 @@ def _why(rows: pd.DataFrame) -> list[str]:
     return [note or "fewer than three systems, or all means are equal" for note in rows["r_note"].fillna("")]
 
 
-def _intervals(rows: pd.DataFrame, *columns: str) -> list[str | None]:
-    return [interval(*row) if np.isfinite(row[0]) else None for row in rows[list(columns)].to_numpy(float)]
+def _intervals(rows: pd.DataFrame, *columns: str) -> list[Cell | None]:
+    return [cells.of_interval(*row) if np.isfinite(row[0]) else None for row in rows[list(columns)].to_numpy(float)]
 
 
-def _percent(share: float, low: float, high: float) -> str | None:
-    if not np.isfinite(share):
-        return None
-    return percent(share) + (f" [{percent(low)}, {percent(high)}]" if np.isfinite(low) else "")
+def _percent(share: float, low: float, high: float) -> Cell | None:
+    return cells.of_share(share, low, high) if np.isfinite(share) else None
 
 
 def conclusions(found: Comparison, names: DisplayNames) -> Table:
@@ -122,8 +122,8 @@ def variation(found: Comparison, names: DisplayNames) -> Iterator[Table]:
 _NO_CV = "Not rated in both runs, or the mean lies at the low end of the scale."
 
 
-def _with_ends(value: float, low: float, high: float) -> str | None:
-    return interval(value, low, high, 1) if np.isfinite(value) else None
+def _with_ends(value: float, low: float, high: float) -> Cell | None:
+    return cells.of_interval(value, low, high, 1) if np.isfinite(value) else None
 
 
 def settings(found: Comparison) -> Table:

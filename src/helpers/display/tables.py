@@ -1,5 +1,7 @@
 """Tables and prose of notebooks: stored as CSV at full precision and as LaTeX, shown rounded and escaped.
 
+A cell that shows several numbers (`display.cells`) has a column for each of them in the CSV.
+
 Cells can carry text from data files. It is escaped for the format it goes to; in CSV, text that a spreadsheet would
 run as a formula is led by an apostrophe.
 """
@@ -13,41 +15,14 @@ from html import escape
 import numpy as np
 import pandas as pd
 
-from helpers.display.text import MISSING, interval, number, plain
+from helpers.display import latex
+from helpers.display.cells import Cell, in_columns, intervals
+from helpers.display.text import MISSING, number, plain
 from helpers.study import store
 from helpers.study.results import Results, where
 
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "−": r"$-$",
-    "–": "--",
-    "×": r"$\times$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "α": r"$\alpha$",
-    "κ": r"$\kappa$",
-    "²": r"\textsuperscript{2}",
-    "…": r"\ldots{}",
-}
 #: first characters that make a spreadsheet read a cell as a formula
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def intervals(results: pd.DataFrame, decimals: int = 2) -> pd.Series:
-    """`interval` for each row of result rows (estimate, ci_low, ci_high)."""
-    columns = results[["estimate", "ci_low", "ci_high"]].itertuples(index=False)
-    return pd.Series([interval(*row, decimals) for row in columns], index=results.index, dtype=object)
 
 
 def show(
@@ -61,8 +36,8 @@ def show(
 ) -> None:
     """Write a table to `run.tables/<notebook>_<name>.csv` and `.tex`, and show it.
 
-    frame : columns are headings; the index is left out. The CSV keeps full precision, and columns that say the same in
-    every row, which are shown as a note.
+    frame : columns are headings; the index is left out. The CSV keeps full precision, a column for each number
+    of a cell, and columns that say the same in every row, which are shown as a note.
     decimals : for all columns of fractions, or by column (2 where a column is not named).
     why : reasons for missing cells, shown as footnotes: by column, or a Series aligned with `frame` for its rows.
 
@@ -77,9 +52,10 @@ def show(
     cells, notes = _cells(shown, decimals, why)
     right, notes = _numeric(shown), [*(["Simulated data."] if run.simulated else []), *same, *notes]
     with store.atomic(run.tables / f"{stem}.csv") as path:
-        _harmless(frame).to_csv(path, index=False, lineterminator="\n")
+        _harmless(in_columns(frame)).to_csv(path, index=False, lineterminator="\n")
     with store.atomic(run.tables / f"{stem}.tex") as path:
-        path.write_text(to_latex(cells, caption, stem, notes, right), encoding="utf-8")
+        aligned = [r or any(isinstance(v, Cell) for v in shown[c]) for c, r in zip(shown, right, strict=True)]
+        path.write_text(latex.table(cells, caption, stem, notes, aligned), encoding="utf-8")
     from IPython.display import display
 
     data = {
@@ -151,13 +127,13 @@ def _cells(
     reasons: dict[str, str] = {}
 
     def text(value: object, column: str, row: int) -> str:
-        if not isinstance(value, str) and pd.isna(value):
+        if not isinstance(value, str | Cell) and pd.isna(value):
             reason = why.iloc[row] if isinstance(why, pd.Series) else (why or {}).get(column)
             if not isinstance(reason, str) or not reason:
                 return MISSING
             return f"{MISSING} ({reasons.setdefault(reason, _mark(len(reasons)))})"
-        if isinstance(value, str):
-            return value
+        if isinstance(value, str | Cell):
+            return str(value)
         places = decimals if isinstance(decimals, int) else decimals.get(column, 2)
         return number(value, places) if isinstance(value, float | int | np.number | np.bool_) else str(value)
 
@@ -212,30 +188,3 @@ def to_markdown(cells: pd.DataFrame, caption: str, notes: list[str]) -> str:
     lines += ["| " + " | ".join(map(plain, cells.columns)) + " |", "|" + " --- |" * len(cells.columns)]
     lines += ["| " + " | ".join(map(plain, values)) + " |" for values in cells.itertuples(index=False)]
     return "\n".join([*lines, "", *(f"{plain(note)}\n" for note in notes)]).rstrip() + "\n"
-
-
-def tex(text: str) -> str:
-    """Text escaped for LaTeX."""
-    return "".join(_TEX.get(c, c) for c in " ".join(text.split()))
-
-
-def to_latex(cells: pd.DataFrame, caption: str, label: str, notes: list[str], right: list[bool]) -> str:
-    """A table environment with booktabs rules, everything escaped."""
-    rows = [" & ".join(map(tex, values)) + r" \\" for values in cells.itertuples(index=False)]
-    return "\n".join(
-        [
-            r"\begin{table}",
-            r"  \centering",
-            rf"  \caption{{{tex(caption)}}}\label{{tab:{label}}}",
-            r"  \begin{tabular}{" + "".join("r" if r else "l" for r in right) + "}",
-            r"    \toprule",
-            "    " + " & ".join(map(tex, cells.columns)) + r" \\",
-            r"    \midrule",
-            *(f"    {row}" for row in rows),
-            r"    \bottomrule",
-            r"  \end{tabular}",
-            *(rf"  \par\footnotesize {tex(note)}" for note in notes),
-            r"\end{table}",
-            "",
-        ]
-    )

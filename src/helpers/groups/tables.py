@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import percent, span
+from helpers.display.text import percent
 from helpers.display.views import Prose, Table
 from helpers.groups.analysis import differences
 from helpers.groups.pick_ranges import inside
@@ -71,8 +71,7 @@ def compared(results: Results, names: DisplayNames, confidence: float) -> Table:
     ends = {"estimate": rows["debiased"], "ci_low": rows["debiased_low"], "ci_high": rows["debiased_high"]}
     out["Noise-corrected"] = tables.intervals(pd.DataFrame(ends)).where(rows["debiased"].notna())
     for name, heading in (("without", "Without one annotator"), ("picks", "Over picks")):
-        ends = zip(rows[f"{name}_low"], rows[f"{name}_high"], strict=True)
-        out[heading] = [span(pair) if pd.notna(pair[0]) else None for pair in ends]
+        out[heading] = cells.ranges(rows[[f"{name}_low", f"{name}_high"]])
     out["Smallest margin"] = rows["margin"]
     out["Verdict"] = rows["verdict"]
     ci = f"{percent(confidence)} CI over sessions"
@@ -182,7 +181,7 @@ def over_picks(results: Results, printed: pd.DataFrame) -> Table:
     out = rows[["element", "panel", "row", "column", "printed"]].rename(columns=str.capitalize)
     for side in ("panel", "row", "column"):
         out[side.capitalize()] = [title(*key) for key in zip(rows["paper"], rows[side], strict=True)]
-    out["Range over picks"] = [span(ends) for ends in zip(rows["low"], rows["high"], strict=True)]
+    out["Range over picks"] = cells.ranges(rows[["low", "high"]])
     out["Inside"] = rows["inside"]
-    out["Other labels inside"] = [percent(share) for share in rows["wrong_inside"]]
+    out["Other labels inside"] = cells.percents(rows["wrong_inside"])
     return Table(out, "picks", "Printed values that depend on a random pick, and their range over picks.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import pandas as pd
 
 from helpers.display import tables
+from helpers.display.cells import Cell
 from helpers.display.names import DisplayNames
 from helpers.display.text import number, plain
 from helpers.display.views import Prose, Table
@@ -40,10 +41,10 @@ def leaderboard(results: Results, names: DisplayNames) -> Table:
     return Table(frame, "leaderboard", caption, why=why)
 
 
-def _placed(value: float, place: object) -> str | None:
+def _placed(value: float, place: object) -> Cell | None:
     if pd.isna(value):
         return None
-    return number(value, 1) + ("" if pd.isna(place) else f" ({place})")
+    return Cell(number(value, 1) + ("" if pd.isna(place) else f" ({place})"), {"": value})
 
 
 def places(table: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
 from helpers.display.text import number
 from helpers.display.views import Table
@@ -44,7 +44,7 @@ def pair_titles(rows: pd.DataFrame, names: DisplayNames) -> tuple[pd.DataFrame, 
 def sizes(results: Results, names: DisplayNames) -> Table:
     """The features of Zhang et al. 2022, Table 4, that need no classifier."""
     rows = results["pair_size"]
-    text = tables.intervals(rows, 1).where(rows["what"] != "pairs", rows["estimate"].map(lambda n: number(n, 0)))
+    text = tables.intervals(rows, 1).where(rows["what"] != "pairs", cells.numbers(rows["estimate"], 0))
     titles = {"pairs": "Pairs", "prompt_words": "Words of a prompt", "answer_words": "Words of an answer"}
     wide = rows.assign(text=text).set_index(["corpus", "what"])["text"].unstack("what")  # noqa: PD010
     out = wide.reindex(columns=list(titles)).set_axis(list(titles.values()), axis=1)
@@ -95,8 +95,7 @@ def _outcomes(rows: pd.DataFrame, names: DisplayNames, name: str, caption: str) 
     for interval, heading in {"n": "All judgements", "context": "Prompts resampled", "items": "Items only"}.items():
         part = rows[rows["interval"] == interval].set_index(key)
         if len(part):
-            ends = zip(100 * part["ci_low"], 100 * part["ci_high"], strict=True)
-            out[heading] = pd.Series([f"[{number(a, 1)}, {number(b, 1)}]" for a, b in ends], part.index)
+            out[heading] = cells.ranges(100 * part[["ci_low", "ci_high"]], 1, brackets=True)
     out = out.reset_index().rename(columns={"outcome": "Outcome"})
     return Table(names.named(out), name, caption, 1)
 

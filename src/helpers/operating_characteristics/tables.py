@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from helpers.display import tables
+from helpers.display import cells, tables
+from helpers.display.cells import Cell
 from helpers.display.names import DisplayNames
 from helpers.display.text import percent, plural
 from helpers.display.views import Table
@@ -100,8 +101,8 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Tabl
             "Annotators": rows["people"],
             "Design": [design_of(r) for r in rows.itertuples()],
             "Rate": rows["measure"],
-            "Nominal": [percent(v) for v in rows["nominal"]],
-            "Measured": [rate(r) for r in rows.to_dict("records")],
+            "Nominal": cells.percents(rows["nominal"]),
+            "Measured": [_rate(r) for r in rows.to_dict("records")],
             "Runs": rows["n"].astype("Int64"),
             "Verdict": np.where(rows["claimed"], verdict, verdict + " (not claimed)"),
         })  # fmt: skip
@@ -134,19 +135,24 @@ def rate(row: dict) -> str:
     return f"{percent(row['estimate'], 1)} [{percent(row['ci_low'], 1)}, {percent(row['ci_high'], 1)}]"
 
 
+def _rate(row: dict) -> Cell:
+    """`rate` as a cell."""
+    return cells.of_share(row["estimate"], row["ci_low"], row["ci_high"], 1)
+
+
 def variants(results: Results, names: DisplayNames) -> Table | None:
     """The tests of two systems in placebo worlds: type I error and power of the permutation test and its variants."""
     size = results.select("null_rejection", scenario="world", test=list(_VARIANTS))
     power = results.select("power", effect=f"{as_used.EFFECT:g} sd")
     if size.empty:
         return None
-    out: dict[tuple, dict[str, str]] = {}
+    out: dict[tuple, dict[str, Cell]] = {}
     headings = {"fixed": "Size, same annotators", "unknown": "Size, annotators not identified"}
     headings |= {"sampled": "Size, annotators a sample"}
     for frame, columns in ((size, ["method", "test", "people"]), (power, ["method", "test"])):
         for _, row in pool(frame, columns).iterrows() if len(frame) else ():
             heading = headings[row["people"]] if "people" in columns else "Power"
-            out.setdefault((row["method"], row["test"]), {})[heading] = rate(row.to_dict())
+            out.setdefault((row["method"], row["test"]), {})[heading] = _rate(row.to_dict())
     wide = pd.DataFrame.from_dict(out, orient="index").rename_axis(["method", "test"]).reset_index()
     wide = wide.sort_values("test", key=lambda c: c.map(list(_VARIANTS).index), kind="stable")
     wide = names.sort(wide)
@@ -191,7 +197,7 @@ def intervals(results: Results, names: DisplayNames) -> Table:
         Missing=rows["n_undefined"],
     )
     columns = ["Of", "Interval", "Sample", "Marks", "Scenario", "Coverage", "Mean width", "Excludes 0", "Missing"]
-    caption = "All intervals simulated. Missing: samples without an interval."
+    caption = "All intervals simulated. Coverage is of samples with an interval; missing: samples without one."
     why = {"Excludes 0": "0 is not a possible value, or is of no interest.", "Marks": "Samples of another kind."}
     why |= {"Scenario": "Samples of the data as they are.", "Mean width": "No interval."}
     return Table(names.named(rows[["method", "label", *columns]]), "intervals", caption, {"Mean width": 3}, why)

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from helpers.display import cells
+from helpers.display.cells import Cell, intervals
 from helpers.display.names import DisplayNames
-from helpers.display.tables import intervals
-from helpers.display.text import listing, number, percent, span
+from helpers.display.text import listing, percent
 from helpers.display.views import Table
 from helpers.performance.analysis import LIGHT, two_intervals, with_plain, won
 from helpers.performance.figures import MANY, any_clustering, clusters, median_effects, rank_texts, what, within_scale
@@ -44,7 +45,7 @@ def score_table(both: pd.DataFrame, names: DisplayNames, scale: float) -> pd.Dat
     decimals = 1 if scale > 1 else 2
     rows["text"] = intervals(rows, decimals)
     if rows["system"].nunique() > MANY:
-        light = [span(ends, decimals) if pd.notna(ends[0]) else None for ends in rows[LIGHT].to_numpy()]
+        light = cells.ranges(rows[LIGHT], decimals, named=(cells.LOW, cells.HIGH))
         out = rows[_PLACE].assign(n=rows["n"].astype(int), **{"Estimate, CI": rows["text"]})
         out = out.assign(**{"CI for independent scores": light, "Width ratio": rows["Width ratio"]})
         if "tie" in rows:
@@ -77,11 +78,18 @@ def ranks(results: Results, names: DisplayNames) -> Table | None:
         return None
     first = results["first_place_share"].set_index(_PLACE)["estimate"]
     rows = names.sort(rows).join(first.rename("first"), on=_PLACE)
-    rows["text"] = rank_texts(rows) + "; " + rows["first"].map(percent)
+    rows["text"] = _ranks(rows) + "; " + cells.percents(rows["first"], named="first (%)")
     units = listing(dict.fromkeys(results["first_place_share"]["resample_unit"].dropna() + "s"))
     caption = "Rank with simultaneous CI; percentage of resamples in which the system ranks first"
     caption += f" (of {units}, judged by the same annotators)."
     return Table(_by_system(rows, "Rank", names), "ranks", caption)
+
+
+def _ranks(rows: pd.DataFrame) -> pd.Series:
+    """`rank_texts` as cells."""
+    numbers = rows[["estimate", cells.LOW, cells.HIGH]].rename(columns={"estimate": ""}).to_dict("records")
+    texts = zip(rank_texts(rows), numbers, strict=True)
+    return pd.Series([None if text is None else Cell(text, own) for text, own in texts], rows.index, dtype=object)
 
 
 def strengths(results: Results, names: DisplayNames) -> Table | None:
@@ -126,7 +134,7 @@ def design_effects(results: Results, names: DisplayNames) -> Table | None:
     if not any_clustering(results):
         return None
     rows = median_effects(results, names)
-    rows["Range"] = [span(ends) for ends in rows[["ci_low", "ci_high"]].to_numpy()]
+    rows["Range"] = cells.ranges(rows[["ci_low", "ci_high"]])
     titles = {"unit": "Clusters", "estimate": "Median", "n_clusters": "Clusters per system"}
     table = names.named(rows.drop(columns=["ci_low", "ci_high"])).rename(columns=titles)
     return Table(table, "design_effects", "Design effects: median and range over labels and systems.")
@@ -168,17 +176,17 @@ def read(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(reading=reading)
 
 
-def printed(cells: pd.DataFrame, names: DisplayNames) -> Table:
+def printed(found: pd.DataFrame, names: DisplayNames) -> Table:
     """`printed_rates` ready to be shown."""
     titles = {"printed": "Printed", "wording": "Wording"}
-    out = cells[list(titles)].rename(columns=titles).assign(Here=[number(v, 1) for v in cells["here"]])
-    place = places(cells, names).set_axis(cells.index)
+    out = found[list(titles)].rename(columns=titles).assign(Here=cells.numbers(found["here"], 1))
+    place = places(found, names).set_axis(found.index)
     out.insert(0, "What", place["Row"])
     out.insert(1, "Of", place["Column"])
-    out["CI"] = [span(ends, 1) if pd.notna(ends[0]) else None for ends in cells[["ci_low", "ci_high"]].to_numpy()]
+    out["CI"] = cells.ranges(found[["ci_low", "ci_high"]], 1)
     why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
     caption = "Numbers printed in the paper's text, and those of this study, in percent."
-    return Table(out.assign(Reading=cells["reading"]), "beside", caption, why=why)
+    return Table(out.assign(Reading=found["reading"]), "beside", caption, why=why)
 
 
 def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator[Table]:
@@ -187,8 +195,7 @@ def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator
     for method, own in names.sort(rows).groupby("method", sort=False):
         scale, decimals = (100, 1) if set(own["plain_statistic"].dropna()) == {"rate"} else (1, 2)
         ends = own[["estimate", "ci_low", "ci_high"]] * scale
-        own = own.assign(text=intervals(ends, decimals), own=[number(scale * v, decimals) for v in own["plain"]])
-        own["text"] = own["own"] + " → " + own["text"]
+        own["text"] = cells.numbers(scale * own["plain"], decimals, "plain") + " → " + intervals(ends, decimals)
         caption = (
             f"{names.name('method', method)}: plain {'rate (percent)' if scale == 100 else 'mean'} → partially pooled"
         )
@@ -205,7 +212,7 @@ def severity(results: Results, names: DisplayNames) -> Table | None:
     wide = rows.set_index([*keys, "summary"])["estimate"].unstack("summary").reset_index()  # noqa: PD010
     wide = names.sort(wide)
     out = wide[keys[:-2]].assign(Annotators=wide["n_annotators"].astype(int), SD=wide["sd"])
-    out["Severest to most lenient"] = [span(ends) for ends in wide[["lowest", "highest"]].to_numpy()]
+    out["Severest to most lenient"] = cells.ranges(wide[["lowest", "highest"]])
     out["Severer than average"], out["More lenient"] = wide["below"].astype(int), wide["above"].astype(int)
     out["Scale"] = np.where(wide["model"] == "logistic", "log odds", "scores")
     caption = (
@@ -223,7 +230,7 @@ def overall(results: Results, names: DisplayNames, confidence: float) -> Table |
     keys = ["corpus", "group", "method", "system"]
     rank = results["overall_rank"]
     rows = names.sort(rows).assign(text=lambda f: intervals(f))
-    rows = rows.join(rank.assign(rank=rank_texts(rank)).set_index(keys)["rank"], on=keys)
+    rows = rows.join(rank.assign(rank=_ranks(rank)).set_index(keys)["rank"], on=keys)
     out = names.named(rows[keys]).assign(Labels=rows["n"].astype(int), Mean=rows["text"], Rank=rows["rank"])
     caption = "Overall order: mean of standardised labels (standard deviations; more is better) with"
     caption += f" {percent(confidence)} CI, and rank with CIs that hold simultaneously for all systems."

@@ -120,6 +120,11 @@ class Manifest:
         """How long a node took when it last ran; None where unknown."""
         return self.nodes.get(name, {}).get("seconds")
 
+    def date(self) -> str:
+        """Day on which the newest notebook of the study ran; empty where none has."""
+        made = (node["finished"][:10] for name, node in self.nodes.items() if name[:1].isdigit())
+        return max(made, default="")
+
     def drop(self, name: str) -> None:
         self.nodes.pop(name, None)
 

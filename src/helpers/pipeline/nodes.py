@@ -24,7 +24,18 @@ from helpers.study import params, store, yaml_file
 from helpers.study.params import Study
 
 #: parts of the YAML that do not affect reading the data
-_NOT_DATA = {"title", "description", "licence", "citation", "simulated", "bootstrap", "seeds", "figures"}
+_NOT_DATA = {
+    "title",
+    "description",
+    "licence",
+    "citation",
+    "bibtex",
+    "heds",
+    "simulated",
+    "bootstrap",
+    "seeds",
+    "figures",
+}
 Parts = dict[str, str | None]
 
 
@@ -132,13 +143,17 @@ class StudyNodes:
         parts = self._yaml("simulate", "seeds.simulate", "sources") | {p.name: self.cache.file(p) for p in printed}
         return parts | self.code("helpers.simulation.study")
 
-    def _annotation_parts(self) -> Parts:
-        raw = {}
+    def raw(self) -> Parts:
+        """Digests of the files that the data are read from."""
+        raw: Parts = {}
         folder = self.study.path.parent if self.study.path else None
         for name in _raw_names(self.study):
             path = places.find(name, self.key, folder)
             raw[f"raw file {name}"] = self.cache.file(path) if path else None
-        raw |= {f"embedded {path.name}": self.cache.file(path) for path in embedded.files(self.study)}
+        return raw | {f"embedded {path.name}": self.cache.file(path) for path in embedded.files(self.study)}
+
+    def _annotation_parts(self) -> Parts:
+        raw = self.raw()
         sections = sorted(set(Study.model_fields) - _NOT_DATA)
         return raw | self._yaml(*sections) | self.code("helpers.sources.build")
 
@@ -198,7 +213,7 @@ class StudyNodes:
         """Remove outputs of notebooks that are no longer in dag.yaml."""
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
-            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "scoreboard"):
+            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "scoreboard", "paper"):
                 self.retire(name)
 
     def clear_scratch(self) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import platform
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from helpers import __version__
 from helpers.pipeline.cache import digest
+from helpers.pipeline.manifest import installed
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
 from helpers.pipeline.worker import timed
 from helpers.report.blocks import GLOSSARY
@@ -18,6 +21,8 @@ from helpers.study import store
 INDEX = "index"
 #: the notebook whose numbers have their own page; the names of that page and its node
 SCOREBOARD, CELLS, SCOREBOARD_NODE = "90_scoreboard", "90_cells", "scoreboard"
+#: the page for authors, and its node
+PAPER = "paper"
 #: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
              "10_quality_control")  # fmt: skip
@@ -130,6 +135,40 @@ def scoreboard(job: ScoreboardJob) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class PaperJob:
+    """executed : notebooks in order. files : figures and tables. headlines : stems of figures shown first. date : of
+    the newest notebook. data : digest of the raw files. target : the page; its files lie in a folder of that name."""
+
+    shared: Shared
+    study: str
+    executed: tuple[Path, ...]
+    files: tuple[Path, ...]
+    headlines: tuple[str, ...]
+    date: str
+    data: str
+    target: Path
+
+
+@timed
+def paper(job: PaperJob) -> str:
+    """Write the page for authors and its files: methods, results, references, datasheet, tables, a document."""
+    from helpers import __version__
+    from helpers.paper import analysis, files
+    from helpers.report import html as report
+    from helpers.report.blocks import blocks
+    from helpers.study.stored import open_study
+
+    made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
+    found = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
+    tables = [b.html for b in found if b.kind == "table"]
+    material = analysis.gather(open_study(job.study), made)
+    text = files.write(material, job.target.with_suffix(""), job.files, job.headlines, tables)
+    about = report.Page(job.shared.title, job.shared.simulated, PAPER, job.shared.nav)
+    _write(job.target, report.text_page(about, "For your paper", text))
+    return ""
+
+
 @timed
 def index(job: IndexJob) -> str:
     """Render the index of a study."""
@@ -204,6 +243,7 @@ class Pages:
         every, self._now = list(self.of.entries), set(notebooks)
         pages = [self._page(name, tuple(notebooks)) for name in every]
         pages += [self._scoreboard(tuple(notebooks))] if SCOREBOARD in every else []
+        pages += [] if self.of.study.across else [self._paper(tuple(notebooks))]
         last = Node(
             self.of.key,
             INDEX,
@@ -251,6 +291,41 @@ class Pages:
             quiet=True,
         )
 
+    def _paper(self, after: tuple[str, ...]) -> Node:
+        """The page for authors and the files beside it."""
+        target = self.folder / f"{PAPER}.html"
+        return Node(
+            self.of.key,
+            PAPER,
+            after,
+            self._paper_parts,
+            lambda: [target, *(p for p in target.with_suffix("").glob("*") if p.is_file())],
+            paper,
+            lambda: PaperJob(
+                self._shared(),
+                self.of.key,
+                tuple(self.of.executed(n) for n in self.of.entries if self._has_page(n)),
+                tuple(p for n in self.of.entries if self._has_page(n) for p in self._files(n)),
+                tuple(f"{n}_{e.headline}" for n, e in self.of.entries.items() if e.headline),
+                self.of.manifest.date(),
+                digest(self.of.raw()),
+                target,
+            ),
+            lambda: None if any(self._has_page(n) for n in self.of.entries) else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _paper_parts(self) -> Parts:
+        shared, names = self._shared(), [n for n in self.of.entries if self._has_page(n)]
+        paths = [p for n in names for p in (*self._files(n), *(self.of.home / "results").glob(f"{n}.parquet"))]
+        about = [shared.title, shared.nav, self.of.manifest.date(), shutil.which("pandoc") is not None]
+        return {
+            "results": digest({p.name: self.of.cache.file(p) for p in paths}),
+            "study": digest([about, self.of.raw()]),
+            "params.yaml": self.of.cache.file(self.of.home / "params.yaml"),
+        } | self.of.code("helpers.paper.files", "helpers.report.html", "helpers.pipeline.pages")
+
     def _scoreboard_parts(self, cells: Path) -> Parts:
         shared = self._shared()
         pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
@@ -269,6 +344,7 @@ class Pages:
         """What the page of a notebook, or the index, shares with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
         nav += ((CELLS, "Every printed number"),) if SCOREBOARD in dict(nav) else ()
+        nav += ((PAPER, "For your paper"),) if nav and not self.of.study.across else ()
         simulated = self.of.study.simulated and (name is None or self.of.entries[name].of_study)
         return Shared(self.of.study.title, simulated, nav, self._note(name) if name else "")
 
@@ -337,6 +413,8 @@ class Pages:
             ("Changed with --set", changed),
             ("Seeds", seeds),
             ("Bootstrap", bootstrap),
+            ("Date and version", f"{self.of.manifest.date()}, version {__version__} of the project"),
+            ("Data (SHA-256)", "" if study.across else digest(self.of.raw())),
             ("Citation", study.citation),
             ("Licence of the data", study.licence),
         ]

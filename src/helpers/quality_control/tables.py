@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import number, percent
+from helpers.display.text import number
 from helpers.display.views import Table
 from helpers.published import verdicts
 from helpers.published.comparison import places
@@ -53,7 +53,7 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
                 "Workers": [SETS[w] for _, _, w in rows.index],
                 "r, other workers": tables.intervals(rows, 3),
                 "Bias": bias,
-                "CI, other systems": pd.Series(_ranges(fisher), fisher.index),
+                "CI, other systems": cells.ranges(fisher[["ci_low", "ci_high"]], 3, brackets=True),
                 "As many at random": tables.intervals(random, 3),
             },
             index=rows.index,
@@ -64,11 +64,6 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
         why = {"As many at random": "Drawn for systems only, with as many workers as passed and as failed."}
         why |= dict.fromkeys(("r, other workers", "Bias", "CI, other systems"), UNDEFINED)
         yield Table(out, f"repeat_{i}", caption, 3, why)
-
-
-def _ranges(rows: pd.DataFrame) -> list[str | None]:
-    ends = rows[["ci_low", "ci_high"]].itertuples(index=False)
-    return [None if pd.isna(low) else f"[{number(low, 3)}, {number(high, 3)}]" for low, high in ends]
 
 
 def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
@@ -104,7 +99,7 @@ def numbers(results: Results, crowd: Crowd) -> Table | None:
     out = tables.pivot(count, key, "what", {"workers": "Workers", "dialogues": "Dialogues"}).set_index(key)
     for of in ("workers", "dialogues"):
         rate = results.select("pass_rate", of=of, list=None).assign(workers="passed").set_index(key)
-        out[f"{of.capitalize()} passed"] = rate["estimate"].map(lambda v: percent(v, 1))
+        out[f"{of.capitalize()} passed"] = cells.percents(rate["estimate"], 1)
     time = results.select("minutes_per_dialogue", list=None)
     out["Minutes per dialogue"] = tables.intervals(time.set_index(key), 1)
     caption = "Before and after quality control; CI of minutes over workers. “All” includes workers without answers."
@@ -165,7 +160,7 @@ def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
         wide = tables.pivot(where(rows, corpus=corpus), key, "of", shown).set_index(key)
         wide.insert(0, "Significant, first run", first)
         for share in ("Identical", "By chance"):
-            wide[share] = wide[share].map(lambda v: percent(v, 1))
+            wide[share] = cells.percents(wide[share], 1)
         wide = wide.reset_index().assign(test=lambda f: f["test"].map(tests), workers=lambda f: f["workers"].map(SETS))
         wide["alpha"] = wide["alpha"].map("{:g}".format)
         caption = f"Conclusions about pairs of systems in {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from helpers.display import cells
+from helpers.display.cells import Cell, intervals
 from helpers.display.names import DisplayNames
-from helpers.display.tables import intervals
-from helpers.display.text import number, p_value, span
+from helpers.display.text import number, span
 from helpers.display.views import Table
 from helpers.sensitivity.analysis import PUBLISHED, Group, counts, of_group, primary, verdicts, with_people
 from helpers.sensitivity.contrasts import ALPHAS
@@ -44,10 +45,9 @@ def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
             out[f"One draw, {alpha:g}"] = once.astype("Int64")
     for heading, test in {"Draws, published": PUBLISHED, "Draws, permutation": "session"}.items():
         mean, low, high = (counts(results, test, "none", s) for s in ("mean", "smallest", "largest"))
-        over_draws = zip(mean, low[mean.index], high[mean.index], strict=True)
         if len(mean):
-            texts = [f"{number(m, 1)} ({span(ends, 0)})" for m, *ends in over_draws]
-            out[heading] = pd.Series(texts, mean.index)
+            ends = pd.DataFrame({"low": low, "high": high}).reindex(mean.index)
+            out[heading] = cells.numbers(mean, 1) + " (" + cells.ranges(ends, 0) + ")"
     for heading, test, over in (
         ("All, published", PUBLISHED, "none"),
         ("All, permutation", "session", "none"),
@@ -73,12 +73,12 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     out = rows[LABEL].assign(
         Systems=[f"{names.name('system', a)} − {names.name('system', b)}" for a, b in pairs],
         Difference=intervals(own, 3).to_numpy(),
-        p=rows["p_value"].map(p_value),
-        Holm=rows["p_adjusted"].map(p_value),
+        p=cells.p_values(rows["p_value"]),
+        Holm=cells.p_values(rows["p_adjusted"]),
     )
     people = len(with_people(results)) > 0
     if people:
-        out["Holm, other annotators"] = own["p_adjusted"].map(p_value).to_numpy()
+        out["Holm, other annotators"] = cells.p_values(own["p_adjusted"]).to_numpy()
     caption = (
         f"Pairs that differ{', ' + part if part else ''}, by the permutation test with Holm's adjustment within the"
     )
@@ -99,7 +99,8 @@ def type_i_errors(results: Results, names: DisplayNames, *, n_runs: int, part: s
         row = {"method": method, "Test": TESTS[test], "Dialogues": int(own["n_dialogues"].iloc[0])}
         for alpha in ALPHAS:
             share = own.loc[own["alpha"] == alpha, "estimate"]
-            row[f"At {alpha:g}"] = f"{number(share.mean(), 3)} ({span(share, 3)})"
+            ends = {"": share.mean(), "low": share.min(), "high": share.max()}
+            row[f"At {alpha:g}"] = Cell(f"{number(share.mean(), 3)} ({span(share, 3)})", ends)
         out.append(row)
     caption = f"Type I error{', ' + part if part else ''}: mean (range) over labels, from {n_runs} placebo comparisons"
     return Table(names.named(pd.DataFrame(out)), name, f"{caption} per label.")
@@ -139,12 +140,12 @@ def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, st
     return out.assign(here=out["first"].fillna(out["every"])).dropna(subset="here").reset_index(drop=True)
 
 
-def printed(cells: pd.DataFrame, names: DisplayNames, element: str) -> Table:
+def printed(found: pd.DataFrame, names: DisplayNames, element: str) -> Table:
     """`printed_counts` ready to be shown; a range only where there were draws."""
-    rows = names.sort(cells)
+    rows = names.sort(found)
     out = rows[LABEL].assign(Level=rows["alpha"], Printed=rows["printed"], Here=rows["here"].astype("Int64"))
     if rows["smallest"].notna().any():
-        out["Over draws"] = [span(ends, 0) for ends in rows[["smallest", "largest"]].to_numpy()]
+        out["Over draws"] = cells.ranges(rows[["smallest", "largest"]], 0)
     caption = f"Printed counts ({element}) and counts in this study by the published tests."
     return Table(names.named(out), "beside", caption)
 
@@ -160,8 +161,8 @@ def equivalence(
     kinds = {"Differ": differ & ~alike, "Differ, but equivalent": differ & alike, "Equivalent": alike & ~differ}
     rows = rows.assign(**kinds, Undecided=~differ & ~alike)
     counted = rows.groupby(LABEL, sort=False)[[*kinds, "Undecided"]].sum().astype(int)
-    smallest = rows.groupby(LABEL, sort=False)["smallest"].agg(list).map(span)
-    own = results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(list).map(span)
+    own = results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
+    smallest, own = (cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), own))
     out = pd.concat([counted, smallest.rename("Smallest margin (SD)"), own.rename("In units of the label")], axis=1)
     caption = f"{part + ': p' if part else 'P'}airs of systems that differ (permutation test), and that are shown to be"
     caption += (

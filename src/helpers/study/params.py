@@ -26,6 +26,7 @@ from helpers.study.sections import (
     Figures,
     Group,
     GroupEffects,
+    Heds,
     Iaa,
     Identifier,
     Importance,
@@ -67,6 +68,13 @@ class Study(Section):
     simulated: bool = Field(False, description="true: every figure and page says so")
     licence: str = Field("", description="licence of the data")
     citation: str = Field("", description="what to cite when the data are used")
+    bibtex: str = Field(
+        "",
+        description="the same as a BibTeX entry, for the references of a paper; or the key of one in "
+        "src/helpers/paper/data.bib",
+        examples=["ji2022"],
+    )
+    heds: Heds = Heds()
     sources: list[Source] = Field([], description="the files, each with the adapter that reads it")
     across: bool = Field(False, description="true: no data of its own; its notebooks read results of other studies")
     method: str | None = Field(

@@ -30,7 +30,7 @@ In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` 
 """
 #: headings of keys at the top of a YAML; all other keys are sections, which describe themselves
 PARTS = {
-    "The study": ("title", "description", "licence", "citation", "simulated", "across"),
+    "The study": ("title", "description", "licence", "citation", "bibtex", "simulated", "across"),
     "Labels": ("method", "label_set", "labels"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),
@@ -42,7 +42,7 @@ ONE_NOTEBOOK = (
     *("pilot", "costs", "iaa", "mixed_models", "importance", "sensitivity", "coverage", "label_selection"),
     *("performance", "group_effects", "metrics", "quality_control", "techniques", "moderation", "judges", "operating"),
 )
-OTHER = ("scope", "simulate")
+OTHER = ("scope", "simulate", "heds")
 #: long lists of values that many keys share: where they are listed
 LISTED = {
     OURS: "[our column](#our-columns)",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import number, percent
+from helpers.display.text import MISSING, percent
 from helpers.display.views import Prose, Table
 from helpers.published import calibrated
 from helpers.study.results import Results, where
@@ -168,7 +168,8 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
     yield Table(median, "middle", caption, 1, why)
     rows = described(results.select("hours_to_power", label=shown(data)), data, names)
     if len(rows):
-        first = [number(h, 1) for h in matching(rows, results["hours_to_significance"])]
+        first = pd.Series(matching(rows, results["hours_to_significance"]), rows.index)
+        first = cells.numbers(first, 1, "first significant").fillna(MISSING)
         wide = crossed(rows, tables.intervals(rows, 1) + " / " + first)
         caption = f"Hours to {percent(options.power)} power with CI / until first significant, as published."
         caption += " A dash: not reached, or no upper limit, at the largest sample size tried."
@@ -199,10 +200,11 @@ def chunks(results: Results, data: TechniqueData, names: DisplayNames, minutes: 
     rows = described(rows.dropna(subset="estimate"), data, names)
     if rows.empty:
         return None
-    shares = zip(rows["estimate"], matching(rows, results.select("chunk_sd", of="independent")), strict=True)
-    texts = [number(100 * sd, 0) + (f" ({number(100 * c, 0)})" if pd.notna(c) else "") for sd, c in shares]
+    chance = pd.Series(matching(rows, results.select("chunk_sd", of="independent")), rows.index)
+    texts = cells.numbers(100 * rows["estimate"], 0)
+    texts = texts + (" (" + cells.numbers(100 * chance, 0, "by chance") + ")").fillna("")
     caption = f"Standard deviation of the win rate (percentage points) over parts of {minutes:g} minutes."
-    wide = crossed(rows, pd.Series(texts, index=rows.index))
+    wide = crossed(rows, texts)
     return Table(wide, "chunks", caption, why=dict.fromkeys(wide, "Fewer than two full parts."))
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pandas as pd
 
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
-from helpers.display import tables
+from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import listing, p_value, percent
+from helpers.display.text import listing, percent
 from helpers.display.views import Table
 from helpers.study.results import Results
 from helpers.validity import label_sets as label_set
@@ -47,8 +47,8 @@ def correlations(results: Results, names: DisplayNames, target: str, confidence:
     rows = names.sort(results.select("r", target=target, kind=None)).set_index(KEY)
     out = _sizes(rows, target)
     out["r"] = tables.intervals(rows)
-    bca = tables.intervals(results.select("r", target=target, kind="bca").set_index(KEY))
-    out["BCa CI"] = bca.astype("str").str.extract(r"(\[.*\])")[0]
+    bca = results.select("r", target=target, kind="bca").set_index(KEY)
+    out["BCa CI"] = cells.ranges(bca[["ci_low", "ci_high"]], brackets=True)
     ranks = results.select("importance_rank", target=target).set_index(KEY)
     out["Rank"] = tables.intervals(ranks, 0)
     out["Reliability"] = results.select("repeat_reliability", target=target).set_index(KEY)["estimate"]
@@ -75,11 +75,11 @@ def fits(results: Results, names: DisplayNames, target: str) -> Table:
     out = _sizes(rows, target)
     if target == DIALOGUE_QUALITY:
         out["R²"] = tables.intervals(results.select("r2", target=target).set_index(KEY))
-        out["F"], out["p"] = column("f_test"), column("f_test", "p_value").map(p_value)
+        out["F"], out["p"] = column("f_test"), cells.p_values(column("f_test", "p_value"))
         caption = "Linear models of dialogue quality with one label."
     else:
         out["Pseudo-R²"] = tables.intervals(results.select("mcfadden_r2", target=target).set_index(KEY))
-        out["LLR"], out["p"] = column("llr"), column("llr", "p_value").map(p_value)
+        out["LLR"], out["p"] = column("llr"), cells.p_values(column("llr", "p_value"))
         out["Log-odds"], out["Log-odds (Firth)"] = column("coefficient"), column("firth_coefficient")
         caption = "Logistic models of comparative quality with one label; log-odds per standard deviation of the label."
     why = dict.fromkeys(out, "The label or the target does not vary.")

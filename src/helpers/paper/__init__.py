@@ -1,0 +1,1 @@
+"""For your paper: what an author takes from a finished study."""

@@ -1,0 +1,80 @@
+"""What the texts for a paper are made from: a finished study, its results by notebook, and how they came about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from helpers.display.names import DisplayNames, display_names
+from helpers.study.params import Study
+from helpers.study.results import Results, unfold
+from helpers.study.stored import StoredStudy
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a report came about. date : of its newest notebook. version : of this project. data : digest of the raw
+    files. packages : versions by name."""
+
+    date: str
+    version: str
+    data: str
+    python: str
+    packages: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def year(self) -> str:
+        return self.date[:4]
+
+
+@dataclass(frozen=True)
+class Material:
+    """scores : judgements, one a row. results : notebook -> its results, of those that ran."""
+
+    study: Study
+    scores: pd.DataFrame
+    results: dict[str, Results]
+    names: DisplayNames
+    made: Made
+
+    def of(self, notebook: str) -> Results | None:
+        """Results of the notebook with this number; None where it did not run or found nothing."""
+        return next((r for name, r in self.results.items() if name.startswith(f"{notebook}_") and len(r)), None)
+
+    @property
+    def human(self) -> pd.DataFrame:
+        return self.scores[self.scores["annotator_kind"] == "human"]
+
+
+def gather(stored: StoredStudy, made: Made) -> Material:
+    """The material of a study that was run."""
+    scores = stored.scores.dropna(subset="score")
+    folder = stored.folder / "results"
+    paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
+    results = {path.stem: unfold(pd.read_parquet(path)) for path in paths}
+    return Material(stored.params, scores, results, display_names(stored.params, scores), made)
+
+
+def items(scores: pd.DataFrame) -> pd.Series:
+    """A number for what each judgement is about: method and dialogue, turn, or pair of dialogues in either order."""
+    ends = scores[["dialogue", "dialogue_b"]].astype(object)
+    swapped = (ends["dialogue_b"].notna() & (ends["dialogue_b"].fillna("") < ends["dialogue"].fillna(""))).to_numpy()
+    left = ends["dialogue"].where(~swapped, ends["dialogue_b"])
+    right = ends["dialogue_b"].where(~swapped, ends["dialogue"])
+    keys = [scores["corpus"], scores["method"], left, right.fillna(""), scores["turn"].fillna(-1)]
+    return scores.groupby(keys, sort=False, dropna=False).ngroup()
+
+
+def people(scores: pd.DataFrame) -> dict[str, int | None]:
+    """Annotators by group, of human judgements; None where they are positions in a list."""
+    return {
+        group: part["annotator"].nunique() if part["annotator_known"].all() else None
+        for group, part in scores[scores["annotator_kind"] == "human"].groupby("group", sort=False)
+    }
+
+
+def judged_systems(scores: pd.DataFrame) -> list[str]:
+    """Systems of either side, in order of appearance."""
+    both = pd.concat([scores["system"], scores["system_b"]]).dropna()
+    return list(dict.fromkeys(both))
