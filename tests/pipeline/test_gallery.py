@@ -109,6 +109,16 @@ def test_private_and_plain_output_do_not_appear():
     assert page == "[All notebooks of this study](README.md)\n"
 
 
+def test_figures_and_tables_carry_their_numbers():
+    figure = Block("figure", "an alt", name="f", number=3, caption="Points_1: means.")
+    table = Block("table", "Caption", markdown=TABLE, number=2)
+    bare = Block("table", markdown="| a |\n| --- |\n| 1 |\n")
+    assert blocks(figure, table, bare).splitlines()[2::2][:3] == [
+        "![an alt](f.png)", "**Figure 3**. Points\\_1: means.", "**Table 2. Caption**"
+    ]  # fmt: skip
+    assert blocks(bare).splitlines()[2] == "| a |"
+
+
 TABLE = "**Caption**\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | x \\| y | 3 |\n| 4 | 5 | 6 |\n\n(a) a note\n"
 
 

@@ -3,21 +3,16 @@ and its filter and pages work in a real browser."""
 
 import json
 import re
-import shutil
-import subprocess
 from urllib.parse import urlencode
 
 import pandas as pd
 import pytest
+from fixtures.browser import dom
 
 from helpers.published import page as scoreboard_page
 from helpers.published import scoreboard
 from helpers.report import html as report
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-#: no screen, no sandbox (tests may run as root), nothing asked of the network
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
-FLAGS += ["--disable-background-networking", "--disable-component-update", "--dump-dom"]
 TITLES = {"z": "Zed 2030", "y": "Why 2031", "none": "No numbers"}
 
 
@@ -59,18 +54,6 @@ def data(html):
     """Every number as the page's script reads it."""
     found = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
     return [{k: found["strings"][i] for k, i in zip(found["keys"], row, strict=True)} for row in found["numbers"]]
-
-
-@pytest.fixture
-def browse(tmp_path):
-    """The page as a browser shows it in a state; None where no browser is installed."""
-
-    def shown(page, state):
-        browser = next((b for b in map(shutil.which, BROWSERS) if b), None)
-        command = [browser, *FLAGS, f"--user-data-dir={tmp_path}", f"{page.as_uri()}#{urlencode(state)}"]
-        return browser and subprocess.run(command, capture_output=True, text=True, timeout=900, check=True).stdout
-
-    return shown
 
 
 def test_every_number_stands_there_with_its_verdict_and_reason(page):
@@ -124,14 +107,12 @@ def test_text_of_files_cannot_run(page):
     ],
     ids=lambda v: "-".join(v.values()) if isinstance(v, dict) else "",
 )
-def test_the_filter_in_a_browser(page, browse, state, shown):
+def test_the_filter_in_a_browser(page, state, shown):
     """The state stands in the address."""
-    every, dom = rows(page.read_text(encoding="utf-8")), browse(page, state)
-    if dom is None:
-        pytest.skip("no browser")
-    assert rows(dom) == [every[i] for i in shown]
+    every, seen = rows(page.read_text(encoding="utf-8")), dom(f"{page.as_uri()}#{urlencode(state)}")
+    assert rows(seen) == [every[i] for i in shown]
     count = f"{len(shown)} number{'' if len(shown) == 1 else 's'}"
-    assert re.search(rf'<output id="count">{count}</output>', dom)
+    assert re.search(rf'<output id="count">{count}</output>', seen)
 
 
 @pytest.fixture
@@ -156,9 +137,7 @@ def test_without_its_script_the_first_numbers_show_and_all_can_be_had(long):
 @pytest.mark.parametrize(
     ("state", "first", "n"), [({}, 0, 100), ({"page": 2}, 100, 100), ({"page": 3}, 200, 5), ({"page": 9}, 200, 5)]
 )
-def test_pages_of_numbers_in_a_browser(long, browse, state, first, n):
-    dom = browse(long, state)
-    if dom is None:
-        pytest.skip("no browser")
-    assert [r[2] for r in rows(dom)] == [f"p, r{i}, quality" for i in range(first, first + n)]
-    assert f"page {first // 100 + 1} of 3" in dom
+def test_pages_of_numbers_in_a_browser(long, state, first, n):
+    seen = dom(f"{long.as_uri()}#{urlencode(state)}")
+    assert [r[2] for r in rows(seen)] == [f"p, r{i}, quality" for i in range(first, first + n)]
+    assert f"page {first // 100 + 1} of 3" in seen

@@ -219,6 +219,16 @@ def test_first_sentences_end_at_a_sentence():
     assert blocks.first_sentences("A\nB\n\nC") == "A B"
     assert blocks.first_sentences("word " * 20, 12) == "word word …"
     assert blocks.first_sentences("") == ""
+    assert blocks.first_sentences("**Bold ends.** And more follows here.", 20) == "**Bold ends.**"
+    cited = "Zhang et al. 2022 say one thing, e.g. this. Finch et al. 2023 say another."
+    assert blocks.first_sentences(cited, 60) == "Zhang et al. 2022 say one thing, e.g. this."
+
+
+def test_first_sentences_never_take_half_a_list():
+    text = "**Two of 3.** By group:\n\n- Students: 1 of 3.\n- Developers: 2 of 3.\n\nMore."
+    whole = "**Two of 3.** By group: Students: 1 of 3. Developers: 2 of 3."
+    assert blocks.first_sentences(text) == whole
+    assert blocks.first_sentences(text, len(whole) - 1) == "**Two of 3.**"
 
 
 def test_first_sentences_take_the_list_that_a_line_leads_to():
@@ -242,3 +252,110 @@ def test_a_heading_with_nothing_below_it_is_left_out():
     )
     headings = [b.text.splitlines()[0] for b in blocks.blocks(nb) if b.kind == "prose" and b.text.startswith("#")]
     assert headings == ["## Shown", "## Explained"]
+
+
+def answering():
+    """A notebook that computes first, and answers, draws and tells its methods in the usual places."""
+
+    def figure(name, caption=""):
+        return output({"image/png": PNG}, {"image/png": {"alt": "a", "name": name, "caption": caption}})
+
+    def table(name):
+        shown = {
+            "text/html": "<table><caption>C &amp; D</caption><tr><td>1</td></tr></table>",
+            "text/markdown": "**C**",
+        }
+        return output(shown, {"table": {"name": name, "caption": "C & D"}})
+
+    bare = output({"text/html": "<table><tr><td>2</td></tr></table>"})
+    return notebook(
+        nbformat.v4.new_markdown_cell("# Agreement\n\nDo they\nagree?\n\n**As published**: alpha.\n\nMore."),
+        code(PARAMETERS, tags=["parameters"]),
+        code("load()"),
+        nbformat.v4.new_markdown_cell("## Alpha"),
+        code("draw()", figure("03_iaa_a"), table("03_iaa_a"), bare),
+        nbformat.v4.new_markdown_cell("## What we see"),
+        code("say()", output({"text/markdown": "They do."}), figure("03_iaa_b", "Points: alpha. Lines: 95% CI.")),
+        nbformat.v4.new_markdown_cell("### Why"),
+        code("more()", output({"text/markdown": "Because."})),
+        nbformat.v4.new_markdown_cell("## Last"),
+        code("end()", table("03_iaa_c")),
+    )  # fmt: skip
+
+
+def test_a_page_answers_first_and_ends_with_parameters():
+    found = blocks.blocks(answering())
+    told = [b.text.splitlines()[0] for b in found if b.kind == "prose"]
+    assert told == [
+        "# Agreement", "## What we see", "They do.", "### Why", "Because.", "## Methods", "## Alpha", "## Last"
+    ]  # fmt: skip
+    assert found[0].text == "# Agreement\n\nDo they\nagree?"
+    assert next(b.text for b in found if b.text.startswith("## Methods")).endswith("**As published**: alpha.\n\nMore.")
+    assert [b.text for b in found if b.kind == "code"] == ["say()", "more()", "load()", "draw()", "end()"]
+    assert [b.kind for b in found][-1] == "parameters"
+
+
+def test_figures_and_tables_are_numbered_as_they_stand_on_the_page():
+    found = [b for b in blocks.blocks(answering()) if b.kind in ("figure", "table")]
+    assert [(b.kind, b.name, b.number) for b in found] == [
+        ("figure", "03_iaa_b", 1), ("figure", "03_iaa_a", 2), ("table", "03_iaa_a", 1), ("table", "", 0),
+        ("table", "03_iaa_c", 2),
+    ]  # fmt: skip
+
+
+def test_a_notebook_without_an_answer_or_a_title_keeps_its_order():
+    texts = ["## A\n\nx", "y", "## B\n\nz"]
+    assert [b.text for b in blocks.blocks(notebook(*map(nbformat.v4.new_markdown_cell, texts)))] == texts
+    assert blocks.blocks(notebook()) == []
+
+
+def test_contents_lead_to_sections_figures_and_tables():
+    text = report.notebook_page(answering(), PAGE, "Agreement")
+    contents = text[text.index('<nav class="contents"') :].partition("</nav>")[0]
+    assert re.findall(r'<li class="level-(\d)"><a href="#([^"]+)">([^<]+)</a>', contents) == [
+        ("2", "methods", "Methods"), ("2", "alpha", "Alpha"), ("4", "03_iaa_a", "Figure 2"),
+        ("4", "03_iaa_a-2", "Table 1. C &amp; D"), ("4", "table", "Table"), ("2", "last", "Last"),
+        ("4", "03_iaa_c", "Table 2. C &amp; D"), ("2", "parameters", "Parameters of this run"),
+        ("2", "terms", "Terms"),
+    ]  # fmt: skip
+    ids = [a["id"] for _, a in Elements(text).found if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {h[1:] for h in re.findall(r'href="(#[^"]+)"', text)} <= set(ids)
+
+
+def test_captions_carry_number_and_link():
+    text = report.notebook_page(answering(), PAGE, "Agreement")
+    assert '<a class="number" href="#03_iaa_b">Figure 1</a>. Points: alpha. Lines: 95% CI.</figcaption>' in text
+    assert '<a class="number" href="#03_iaa_a">Figure 2</a></figcaption>' in text
+    assert '<caption><a class="number" href="#03_iaa_a-2">Table 1</a>. C &amp; D</caption>' in text
+
+
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><text>{}</text></svg>'
+
+
+def test_a_figure_is_shown_as_its_drawing_with_the_fonts_it_needs():
+    drawings = {"03_iaa_a": DRAWING.format("drawn"), "03_iaa_a_narrow": DRAWING.format("slim")}
+    text = report.notebook_page(answering(), PAGE, "Agreement", ["files/03_iaa_a.svg", "files/03_iaa_a.pdf"], drawings)
+    assert [(a["class"], a["aria-label"]) for a in Elements(text).of("svg")] == [
+        ("drawing wide", "a"), ("drawing narrow", "a")
+    ]  # fmt: skip
+    assert len(Elements(text).of("img")) == 1  # the other figure has no drawing
+    assert "<text>drawn</text>" in text
+    assert text.count("@font-face") == 1  # nothing is set in bold
+    assert '<a href="files/03_iaa_a.pdf">PDF</a>, <a href="files/03_iaa_a.svg">SVG</a>' in text
+    assert set(re.findall(r"url\((\w+):", text)) == {"data"}
+
+
+def test_a_drawing_that_cannot_be_read_is_shown_as_the_picture():
+    text = report.notebook_page(answering(), PAGE, "Agreement", drawings={"03_iaa_a": "<svg"})
+    assert len(Elements(text).of("img")) == 2
+    assert "@font-face" not in text
+
+
+def test_the_foot_of_a_printed_page_names_the_study_and_nothing_can_end_the_style():
+    page = report.Page('A "study" </style><script>alert(1)</script>\\', False, "03_iaa")
+    foot = re.search(
+        r"@bottom-left \{ content: (.*?) \} \}\n</style>", report.notebook_page(notebook(), page, "Agreement")
+    )
+    assert re.fullmatch(r'"(?:[\w –]|\\[0-9a-f]+ )*"', foot[1])
+    assert "study" in foot[1]

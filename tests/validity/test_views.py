@@ -61,8 +61,9 @@ def test_the_headline_counts_labels_whose_interval_excludes_0(importance):
     rows = analysis.correlations(importance, DIALOGUE_QUALITY)
     assert len(rows) == 3
     n = int(analysis.excludes_zero(rows).sum())
-    first = texts(importance).split("\n\n")[0]
-    assert first.startswith(f"**{n} of 3 labels are related to dialogue quality**")
+    headline, first = texts(importance).split("\n\n")[:2]
+    assert headline.startswith(f"**{n} of 3 labels are related to dialogue quality and ")
+    assert "related to comparative quality**" in headline
     assert "0.2 expected by chance" in first  # 5% of three
     assert "160 dialogues of 20 interactors" in first
     best = rows.loc[rows["estimate"].abs().idxmax()]
@@ -71,7 +72,7 @@ def test_the_headline_counts_labels_whose_interval_excludes_0(importance):
 
 def test_nothing_related_is_reported_as_nothing(importance):
     flat = replaced(importance, "r", estimate=0.01, ci_low=-0.2, ci_high=0.2)
-    assert texts(flat).startswith("**None of 3 labels are related to dialogue quality**")
+    assert texts(flat).startswith("**None of 3 labels are related to dialogue quality")
     assert "Strongest" not in texts(flat)
     unknown = replaced(flat, "r", ci_low=np.nan, ci_high=np.nan)
     assert "No CI is available for any of 3 correlations with dialogue quality" in texts(unknown)
@@ -178,7 +179,7 @@ def test_methods_are_compared_by_cross_validation(covered):
     assert f"R² {rows['estimate'][2]:.2f}".replace("-", "−") in text
     held_out = results["r2"]["kind"] == "cross_validated"
     worse = replaced(results, "r2", estimate=results["r2"]["estimate"].where(~held_out, -0.1))
-    assert "no method predicts other people's ratings better than their mean" in said(worse, selected)
+    assert "For dialogue quality, no method predicts other people's ratings" in said(worse, selected)
     none = Results({s: f[f["kind"] == "excluded"] for s, f in results.items() if "kind" in f})
     assert "Methods cannot be compared" in said(none, selected)
 

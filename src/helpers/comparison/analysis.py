@@ -48,7 +48,7 @@ class Comparison:
     means : a row per kind of scores, label, run and system: estimate, ci_low, ci_high, note.
     variation : a row per label and system: a, b, cv, ci_low, ci_high, expected.
     pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`.
-    missing : what only one side has: kind, id, in_.
+    missing : what is not compared: kind, id, in_ (0: only a has it, 1: only b, 2: both, on other scales).
     primary : the kind of scores that decides.
     """
 
@@ -145,9 +145,11 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
     both = [_means_only(side) for side in (a, b)]
     known = {(x.method, x.id): x for x in a.study.label_list(every=True)}
     found = [set(map(tuple, frame[["method", "label"]].drop_duplicates().to_numpy())) for frame in both]
-    common = [key for key in known if key in found[0] & found[1]]
-    common += sorted(found[0] & found[1] - set(common))
-    missing = [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(found[i] - found[other])]
+    theirs = {(x.method, x.id): x for x in b.study.label_list(every=True)}
+    both_have = [key for key in known if key in found[0] & found[1]]
+    common = [key for key in both_have if known[key].scale == theirs[key].scale]
+    missing = [("label on another scale", "/".join(key), 2) for key in both_have if key not in common]
+    missing += [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(found[i] - found[other])]
     if not common:
         told = " and ".join(f"{side.spec} has {_listed(keys)}" for side, keys in zip((a, b), found, strict=True))
         raise WrongSide(f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second")
@@ -165,7 +167,7 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
         frame = frame.assign(place=[place.get(k) for k in zip(frame["method"], frame["label"], strict=True)])
         rows.append(_long(frame.dropna(subset=["place"]), run, known, common, apart=apart))
     out = pd.concat(rows, ignore_index=True)
-    return out, {key: known.get(key) for key in common}, pd.DataFrame(missing, columns=["kind", "id", "in_"])
+    return out, {key: known[key] for key in common}, pd.DataFrame(missing, columns=["kind", "id", "in_"])
 
 
 def _listed(keys: set[Key]) -> str:
@@ -192,7 +194,7 @@ def _long(frame: pd.DataFrame, run: str, known: Mapping[Key, Label], common: lis
 
     apart : whether the same id of an annotator may stand for different people in the two runs.
     """
-    low = frame["place"].map({i: known[k].scale[0] if k in known else 0.0 for i, k in enumerate(common)})
+    low = frame["place"].map({i: known[k].scale[0] for i, k in enumerate(common)})
     pair = frame["dialogue_b"].notna()
     item = frame["dialogue"].astype(str)
     if pair.any():  # both sides of a comparison are one unit, whichever was shown first
@@ -211,8 +213,8 @@ def _long(frame: pd.DataFrame, run: str, known: Mapping[Key, Label], common: lis
         }
     )
     other = out[pair.to_numpy()].assign(system=frame.loc[pair, "system_b"])
-    ends = {i: sum(known[k].scale) - 2 * known[k].scale[0] if k in known else 0.0 for i, k in enumerate(common)}
-    other["score"] = other["label"].map(ends) - other["score"]
+    width = {i: known[k].scale[1] - known[k].scale[0] for i, k in enumerate(common)}
+    other["score"] = other["label"].map(width) - other["score"]
     # a dialogue of one run is not that of the other, whatever its id
     return pd.concat([out, other], ignore_index=True).assign(item=lambda f: f"{run} " + f["item"])
 

@@ -9,29 +9,33 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from helpers.comparison.analysis import RUNS, STANDARDISED, Comparison
-from helpers.comparison.tables import label_name, over
+from helpers.comparison.tables import label_name, ordered, over
 from helpers.display.grid_plots import grid_figure, interval_keys, intervals
-from helpers.display.names import COLORS, DisplayNames
-from helpers.display.style import INK, PAGE, handle, legend_of, subplots
-from helpers.display.text import number, span
+from helpers.display.names import NEUTRAL, DisplayNames
+from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from helpers.display.text import interval, number, span
 from helpers.display.views import Plot
 
 #: panels of a figure; more go to the next
 PANELS = 12
+#: systems that a legend can name
+FEW = 12
 
 
 def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
     """System means in the second run against those in the first, with intervals, a panel per label."""
     labels = _deciding(found)
-    few = len(found.systems) <= len(COLORS)
+    few = len(found.systems) <= FEW
     for k, first in enumerate(range(0, len(labels), PANELS)):
         page = labels.iloc[first : first + PANELS]
         columns = min(4 if len(page) > 4 else len(page), len(page))
         rows = -(-len(page) // columns)
-        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.95 * rows + 0.9}
+        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.8 * rows + (1.3 if few else 0.8)}
         fig, axes = subplots(rows, columns, squeeze=False, **size)
         for ax, row in zip(axes.flat, page.to_dict("records"), strict=False):
-            _panel(ax, _wide(found, row), names, few)
+            wide = _wide(found, row)
+            _panel(ax, wide, names, few)
+            tips(ax, _told(wide, found, names), wide["estimate_A"], wide["estimate_B"])
             r = f"r = {number(row['r'])}" if np.isfinite(row["r"]) else "r undefined"
             ax.set_title(f"{label_name(row, names)}\n{r}", fontsize=7.5)
         for ax in list(axes.flat)[len(page) :]:
@@ -68,7 +72,15 @@ def _panel(ax: Axes, wide: pd.DataFrame, names: DisplayNames, few: bool) -> None
 
 
 def _style(names: DisplayNames, system: str, few: bool) -> tuple[str, str]:
-    return (names.color("system", system), names.marker("system", system)) if few else (COLORS[0], "o")
+    return (names.color("system", system), names.marker("system", system)) if few else (NEUTRAL[0], "o")
+
+
+def _told(wide: pd.DataFrame, found: Comparison, names: DisplayNames) -> Iterator[str]:
+    """What a pointer is told of each system."""
+    for system, row in wide.iterrows():
+        runs = zip(RUNS, (found.a.title, found.b.title), strict=True)
+        ends = [f"{t} {interval(*(row[f'{c}_{run}'] for c in ('estimate', 'ci_low', 'ci_high')))}" for run, t in runs]
+        yield f"{names.name('system', system)}: {', '.join(ends)}"
 
 
 def _wide(found: Comparison, row: dict) -> pd.DataFrame:
@@ -83,9 +95,8 @@ def _wide(found: Comparison, row: dict) -> pd.DataFrame:
 
 def _deciding(found: Comparison) -> pd.DataFrame:
     """Labels of the scores that decide, their mean first."""
-    rows = found.labels[found.labels["scores"] == found.primary]
-    mean = rows["label"] == "overall"
-    return pd.concat([rows[mean], rows[~mean]])
+    rows = ordered(found)
+    return rows[rows["scores"] == found.primary]
 
 
 def means(found: Comparison, names: DisplayNames) -> Iterator[Plot]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from helpers.comparison import tables
 from helpers.comparison.analysis import CONTRADICTED, OPEN, REPRODUCED, STANDARDISED, Comparison
 from helpers.comparison.tables import label_name, over
 from helpers.display.names import DisplayNames
@@ -15,7 +16,7 @@ _PHRASES = Phrases(__package__)
 
 def answer(found: Comparison, names: DisplayNames) -> Prose:
     """Did the repetition reproduce? In one sentence."""
-    rows = found.deciding
+    rows = tables.ordered(found).loc[lambda f: f.index.isin(found.deciding.index)]
     labels = {v: [label_name(r, names) for r in rows[rows["verdict"] == v].to_dict("records")] for v in _VERDICTS}
     facts = {"a": found.a.title, "b": found.b.title, "n": len(rows), "differ": len(found.settings)}
     facts |= {"identical": found.identical, "itself": found.a.spec == found.b.spec, "study": found.a.study.title}

@@ -70,8 +70,8 @@ def terminal(found: Comparison, names: DisplayNames) -> str:
         over = tables.over(found.labels[found.labels["scores"] == found.primary])
         lines += [f"A: {found.a.title}; B: {found.b.title}; CIs over {over}; CV* in percent, of raw scores", ""]
     only = tables.missing(found, names).frame
-    for (what, side), rows in only.groupby(["What", "Only in"], sort=False):
-        lines.append(f"only in {side}: {what.lower()} {', '.join(rows['Name'])}")
+    for (what, side), rows in only.groupby(["What", "In"], sort=False):
+        lines.append(f"not compared: {what.lower()} in {side}: {', '.join(rows['Name'])}")
     if len(found.settings):
         lines.append(f"differ: {', '.join(found.settings['what'].head(8))}" + (" …" if len(found.settings) > 8 else ""))
     return "\n".join(lines)
@@ -81,7 +81,8 @@ def _lines(found: Comparison, names: DisplayNames) -> Iterator[list[str]]:
     """Cells of the table on the terminal."""
     yield ["label", "r", "same order", "both/opposite", "only A/B", "CV*", "verdict"]
     spread = found.labels[found.labels["scores"] == RAW].set_index(["method", "label"])["cv"]
-    for row in found.labels[found.labels["scores"] == found.primary].to_dict("records"):
+    rows = tables.ordered(found)
+    for row in rows[rows["scores"] == found.primary].to_dict("records"):
         cells = [tables.label_name(row, names), interval(row["r"], row["r_low"], row["r_high"])]
         cells += [f"{row['same']} of {row['pairs']}", f"{row['same_sign']}/{row['opposite']}"]
         cells += [f"{row['only_a']}/{row['only_b']}", number(float(spread.get((row["method"], row["label"]), nan)), 1)]
@@ -95,6 +96,8 @@ def _plain(prose: Prose) -> str:
 def write(found: Comparison, names: DisplayNames) -> Path:
     """Write the page with its figures, tables and CSV files; returns its path."""
     folder = store.out_root() / "reports" / "compare" / f"{found.a.slug}_{found.b.slug}"
+    for path in (folder / "files").glob("*"):  # of an earlier comparison of the same two
+        path.unlink()
     run = ComparisonRun(found.a.study, NAME, NAME, folder=folder)
     title = f"{found.a.title} and {found.b.title}"
     question = f"# Did the repetition reproduce?\n\n{_about(found)}"
@@ -112,20 +115,23 @@ def write(found: Comparison, names: DisplayNames) -> Path:
         cells += [nbf.new_markdown_cell(f"## {heading}"), _cell(run, views)]
     for name in FRAMES:
         frame: pd.DataFrame = getattr(found, name)
-        store.write_frame(frame, folder / "files" / f"{NAME}_{name}.csv")
-    files = sorted(f"files/{p.name}" for p in (folder / "files").iterdir() if p.is_file())
+        store.write_frame(frame, folder / "files" / f"comparison_{name}.csv")
+    written = sorted(p for p in (folder / "files").iterdir() if p.is_file())
+    files = [f"files/{p.name}" for p in written]
+    drawings = {p.stem: p.read_text(encoding="utf-8") for p in written if p.suffix == ".svg"}
     page = report.Page(title, run.simulated, NAME, ())
     notebook = nbf.new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     target = folder / "index.html"
     with store.atomic(target) as temporary:
-        temporary.write_text(report.notebook_page(notebook, page, title, files), encoding="utf-8")
+        temporary.write_text(report.notebook_page(notebook, page, title, files, drawings), encoding="utf-8")
     return target
 
 
 def _about(found: Comparison) -> str:
-    titles = [(side.title, side.study.title) for side in (found.a, found.b)]
-    told = [title if title == study else f"{title} ({study})" for title, study in titles]
-    return f"{plain(told[0])} and {plain(told[1])}, compared over {len(found.systems)} systems."
+    a, b = (plain(side.title) for side in (found.a, found.b))
+    studies = [plain(side.study.title) for side in (found.a, found.b)]
+    of = f" of *{studies[0]}*" if studies[0] == studies[1] else ""
+    return f"{a} and {b}{of}: system means of {len(found.systems)} systems, label by label."
 
 
 def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:

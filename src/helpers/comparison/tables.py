@@ -43,15 +43,18 @@ def _first(rows: pd.DataFrame, found: Comparison, names: DisplayNames) -> pd.Dat
     return out
 
 
-def _ordered(found: Comparison) -> pd.DataFrame:
+def ordered(found: Comparison) -> pd.DataFrame:
     """Rows of labels, those that decide first."""
+    place = {key: i for i, key in enumerate(found.known)}
     rows = found.labels
-    return rows.assign(last=rows["scores"] != found.primary).sort_values("last", kind="stable").drop(columns="last")
+    order = [place.get(key, -1) for key in zip(rows["method"], rows["label"], strict=True)]
+    rows = rows.assign(later=rows["scores"] != found.primary, place=order)
+    return rows.sort_values(["later", "place"], kind="stable").drop(columns=["later", "place"])
 
 
 def scores(found: Comparison, names: DisplayNames) -> Table:
     """Whether the means of systems agree: correlations, order and the verdict."""
-    rows = _ordered(found)
+    rows = ordered(found)
     out = _first(rows, found, names)
     out["Systems"] = rows["systems"]
     out["r"] = _intervals(rows, "r", "r_low", "r_high")
@@ -81,7 +84,7 @@ def _percent(share: float, low: float, high: float) -> Cell | None:
 
 def conclusions(found: Comparison, names: DisplayNames) -> Table:
     """Whether conclusions about pairs of systems agree."""
-    rows = _ordered(found)
+    rows = ordered(found)
     out = _first(rows, found, names).assign(Pairs=rows["tested"])
     heads = {"same_sign": "Both, same sign", "opposite": "Both, opposite", "only_a": f"Only {found.a.title}"}
     heads |= {"only_b": f"Only {found.b.title}", "neither": "Neither"}
@@ -96,7 +99,8 @@ def conclusions(found: Comparison, names: DisplayNames) -> Table:
 
 def variation(found: Comparison, names: DisplayNames) -> Iterator[Table]:
     """CV* by label, and by system and label."""
-    rows = found.labels[found.labels["scores"] == RAW]
+    rows = ordered(found)
+    rows = rows[rows["scores"] == RAW]
     out = pd.DataFrame({"Label": [label_name(row, names) for row in rows.to_dict("records")]})
     out["Mean CV*"] = [_with_ends(*row) for row in rows[["cv", "cv_low", "cv_high"]].to_numpy(float)]
     out["Sampling alone"] = rows["cv_expected"].to_numpy()
@@ -136,8 +140,12 @@ def missing(found: Comparison, names: DisplayNames) -> Table:
     for kind, key in zip(rows["kind"], rows["id"], strict=True):
         method, _, label = key.rpartition("/")
         shown.append(
-            label_name({"label": label, "method": method}, names) if kind == "label" else names.name(kind, key)
+            label_name({"label": label, "method": method}, names) if "label" in kind else names.name(kind, key)
         )
-    titles = {0: found.a.title, 1: found.b.title}
-    out = pd.DataFrame({"What": rows["kind"].str.capitalize(), "Name": shown, "Only in": rows["in_"].map(titles)})
-    return Table(out, "missing", "Systems and labels that only one of the two has; they are not compared.")
+    titles = {0: found.a.title, 1: found.b.title, 2: "both"}
+    out = pd.DataFrame({"What": rows["kind"].str.capitalize(), "Name": shown, "In": rows["in_"].map(titles)})
+    return Table(
+        out,
+        "missing",
+        "Systems and labels that are not compared, because only one run has them or their scales differ.",
+    )

@@ -25,7 +25,7 @@ from helpers.display.text import told
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
 #: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
-TALLEST, AROUND = 9.0, 1.25
+TALLEST, AROUND = 9.5, 1.3
 #: columns along x: the estimate, and ends of intervals
 ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
 REFERENCE = "#8A8A8A"

@@ -111,7 +111,9 @@ class DisplayNames:
 
     def pairs(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Differences between `system` and `system_b`, each pair in the order of `pair`: signs and intervals turned."""
-        turned = [self.pair(a, b)[2] < 0 for a, b in zip(frame["system"], frame["system_b"], strict=True)]
+        known = {*frame["system"].dropna(), *frame["system_b"].dropna()}
+        place = {s: i for i, s in enumerate(sorted(known, key=lambda s: (self.position("system", s), s)))}
+        turned = (frame["system"].map(place) > frame["system_b"].map(place)).to_numpy(bool)
         out, rows = frame.copy(), frame.loc[turned]
         out.loc[turned, ["system", "system_b"]] = rows[["system_b", "system"]].to_numpy()
         for low, high in TURNED:

@@ -183,7 +183,9 @@ def _names_below(ax: Axes, categories: Sequence[str], places: Sequence[float] | 
             categories = wrapped
     ax.set_xticks(range(len(categories)) if places is None else places, categories, rotation=0)
     if max((len(line) for name in categories for line in name.splitlines()), default=0) > letters:
-        plt.setp(ax.get_xticklabels(), rotation=40, ha="right", rotation_mode="anchor")
+        upright = letters < 3  # slanted ones would touch
+        turned = {"rotation": 90, "va": "center"} if upright else {"rotation": 40}
+        plt.setp(ax.get_xticklabels(), ha="right", rotation_mode="anchor", **turned)
 
 
 def heatmap(

@@ -148,8 +148,7 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     for name, part in _by(rows, ["corpus", "method"], "alpha"):
         over = "pairs of dialogues" if (part["level"] == "pair").all() else "dialogues"
         key = interval_keys(f"95% CI over {over}", None, part)
-        caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two;"
-        caption += " 0 (grey line) is agreement by chance."
+        caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two."
         caption += f" {captions.intervals(over, part['n_clusters'])}"
         yield from _by_label(part, names, name, "Krippendorff's alpha", key, caption)
 
@@ -162,6 +161,7 @@ def _by_label(
     places = rows.drop_duplicates("block").sort_values("pair" if "pair" in rows else "place", kind="stable")
     placed = filled(rows, list(places["block"]))
     options = {"names": names, "xlabel": xlabel, "reference": 0, "sharex": True, "keys": keys}
+    options["named"] = "agreement by chance" if "alpha" in name else "no difference"
     for suffix, page in pages(placed):
         fig = grid_figure(page, intervals, **options)
         alt = f"{xlabel} by label, {names.name('method', method)}: {page['estimate'].notna().sum()} values with"

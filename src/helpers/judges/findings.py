@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pandas as pd
+from scipy.stats import binom
 
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
@@ -29,7 +30,8 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
 
     chosen = {title: _choices(_of(results, judge), names) for judge, title in names.titles["metric"].items()}
     chosen = {title: lines for title, lines in chosen.items() if lines}
-    yield say("headline", _changes, level=confidence, chosen=_compared(chosen), few=_FEW_JUDGES)
+    told = {"level": confidence, "chosen": _compared(chosen), "few": _FEW_JUDGES}
+    yield say("headline", lambda part: _changes(part, confidence), **told)
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
     yield say("agreement", lambda part: _agreement(part, names), level=confidence)
@@ -57,8 +59,11 @@ def _of(results: Results, judge: str) -> Results:
     return Results({statistic: frame[frame["metric"] == judge] for statistic, frame in results.items()})
 
 
-def _changes(part: Results) -> dict:
-    """How many rates and differences of systems change significantly, by the judge and by another person."""
+def _changes(part: Results, confidence: float) -> dict:
+    """How many rates and differences of systems change significantly, by the judge and by another person.
+
+    more : whether the judge changes more than a person, and more than chance in as many tests would.
+    """
     out = {}
     for what in ("rate_change", "contrast_change"):
         rows = part[what]
@@ -66,7 +71,8 @@ def _changes(part: Results) -> dict:
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
         out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
     judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
-    return out | {"more": judge > person}
+    chance = binom.ppf((1 + confidence) / 2, sum(counts["n"] for counts in out.values()), 1 - confidence)
+    return out | {"more": bool(judge > max(person, chance))}
 
 
 def _choices(part: Results, names: DisplayNames) -> list[dict]:

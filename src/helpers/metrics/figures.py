@@ -54,10 +54,17 @@ def _plots(panels: dict[str, Results], name: str, names: DisplayNames, computed:
     estimated = rows["estimate"].dropna()
     found = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
     for suffix, page in pages(rows, columns=3):
-        options = {"styles": STYLES, "columns": 3, "reference": 0, "sharex": True, "keys": keys}
+        options = {
+            "styles": STYLES,
+            "columns": 3,
+            "reference": 0,
+            "named": "no correlation",
+            "sharex": True,
+            "keys": keys,
+        }
         fig = grid_figure(page, _metrics, xlabel="Spearman's ρ", **options)
-        alt = f"Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals, ceiling and"
-        alt += f" annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
+        alt = f"Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals, ceiling"
+        alt += f" and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
 
 
@@ -103,8 +110,16 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     for hue, part in rows.groupby("hue", sort=False):
         alt += f" by {hue}: {span(100 * part['estimate'], 0)}%{';' if hue == 'ratings' else '.'}"
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "pairs"
-    keys = [*interval_keys(f"95% CI over {over}", None, rows), handle("no better than chance", "#BBBBBB", "")]
-    options = {"styles": STYLES, "columns": 2, "reference": 0.5, "percent": True, "sharex": True, "keys": keys}
+    keys = [*interval_keys(f"95% CI over {over}", None, rows)]
+    options = {
+        "styles": STYLES,
+        "columns": 2,
+        "reference": 0.5,
+        "named": "chance",
+        "percent": True,
+        "sharex": True,
+        "keys": keys,
+    }
     caption = (
         "Marks: share of pairs of a chat with an ordinary system and one with the degraded control in which the former"
     )
@@ -154,5 +169,7 @@ def _heatmap(values: pd.DataFrame, title: str) -> Figure:
     fig, ax = subplots(width=size, height=size * 0.86)
     scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
     heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label)
+    turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
     ax.set_title(title)
     return fig

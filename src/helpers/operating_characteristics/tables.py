@@ -197,7 +197,7 @@ def intervals(results: Results, names: DisplayNames) -> Table:
         Missing=rows["n_undefined"],
     )
     columns = ["Of", "Interval", "Sample", "Marks", "Scenario", "Coverage", "Mean width", "Excludes 0", "Missing"]
-    caption = "All intervals simulated. Missing: samples without an interval."
+    caption = "All intervals simulated. Coverage is of samples with an interval; missing: samples without one."
     why = {"Excludes 0": "0 is not a possible value, or is of no interest.", "Marks": "Samples of another kind."}
     why |= {"Scenario": "Samples of the data as they are.", "Mean width": "No interval."}
     return Table(names.named(rows[["method", "label", *columns]]), "intervals", caption, {"Mean width": 3}, why)

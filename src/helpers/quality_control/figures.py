@@ -44,7 +44,7 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
         rows = rows.assign(**{column: rows[key].map(names) for column, (key, names) in titles.items()})
         keys = interval_keys("95% CI, other workers", "95% CI, other systems (Fisher, optimistic)", rows)
         options = {"styles": {SETS[key]: style for key, style in STYLES.items()}, "sharex": True, "keys": keys}
-        fig = grid_figure(rows, intervals, xlabel="r between runs", reference=0, **options)
+        fig = grid_figure(rows, intervals, xlabel="r between runs", reference=0, named="no correlation", **options)
         alt = f"Correlation of system means between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)} with CIs:"
         alt += " no quality control, workers who passed, failed, and took part in one run only."
         shown = where(rows, workers="passed")["estimate"].dropna()
@@ -56,7 +56,7 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
         caption += (
             f" {captions.sample(rows['n_annotators'], 'workers')}; thin lines: Fisher's 95% CI over systems, which"
         )
-        caption += " takes their means as exact. Grey line: no correlation."
+        caption += " takes their means as exact."
         yield Plot(fig, f"repeat_{i}" if i else "repeat", alt, caption)
 
 
@@ -95,9 +95,10 @@ def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     note = captions.chosen(len(order), rows["system"].nunique(), "systems with the highest means")
     rows = rows.set_index("system").loc[order].reset_index()
     caption = f"Marks: mean standardised score of each system among workers who passed, by run. {_OVER_WORKERS}"
-    caption += f", {captions.sample(rows['n_annotators'])}. Grey line: the mean of all scores of a worker."
+    caption += f", {captions.sample(rows['n_annotators'])}."
     rows, caption = rows.assign(block=rows["system"]), captions.joined(caption, note)
-    return _by_run(rows, names, crowd, "runs", "Mean standardised score", caption)
+    what = "Mean standardised score", "mean of a worker's scores"
+    return _by_run(rows, names, crowd, "runs", what, caption)
 
 
 _OVER_WORKERS = "Lines: 95% CI over workers"
@@ -114,26 +115,25 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
     largest = rows["estimate"].abs().groupby(rows["system_b"]).max().nlargest(MOST).index
     note = captions.chosen(len(largest), rows["system_b"].nunique(), "systems with the largest differences")
     what = f"Mean standardised score, with minus without {crowd.options.variant}"
-    caption = (
-        f"Marks: difference in mean standardised score between each system with and without {crowd.options.variant},"
-    )
-    caption += (
-        f" by run, among workers who passed. {_OVER_WORKERS}, {captions.sample(rows['n_annotators'])}. Grey line: no"
-    )
-    rows = rows[rows["system_b"].isin(largest)]
-    caption = captions.joined(f"{caption} difference.", note)
-    return _by_run(rows.assign(block=rows["system_b"]), names, crowd, "variants", what, caption)
+    caption = "Marks: difference in mean standardised score between each system with and without"
+    caption += f" {crowd.options.variant}, by run, among workers who passed. {_OVER_WORKERS}"
+    caption += f", {captions.sample(rows['n_annotators'])}."
+    rows = rows[rows["system_b"].isin(largest)].assign(block=lambda f: f["system_b"])
+    return _by_run(rows, names, crowd, "variants", (what, "no difference"), captions.joined(caption, note))
 
 
-def _by_run(rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, what: str, caption: str) -> Plot | None:
-    """Estimates with intervals, a block per system (`block`) and a mark per run."""
+def _by_run(
+    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, said: tuple[str, str], caption: str
+) -> Plot | None:
+    """Estimates with intervals, a row per system (`block`) and a mark per run. said : what is drawn, and what 0 is."""
+    what, line = said
     if rows.empty:
         return None
     titles = [names.name("system", s) for s in rows["block"]]
     rows = rows.assign(panel="", block=titles, hue=rows["corpus"].map(crowd.title))
     alt = f"{what} of {len(set(titles))} systems by run, workers who passed, with CIs: from {span(rows['estimate'])}."
     keys = interval_keys("95% CI over workers", None, rows)
-    fig = grid_figure(rows, intervals, xlabel=f"{what} (standard deviations)", reference=0, keys=keys)
+    fig = grid_figure(rows, intervals, xlabel=f"{what} (standard deviations)", reference=0, named=line, keys=keys)
     return Plot(fig, name, alt, caption)
 
 
@@ -213,8 +213,8 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
 
 
 def _panels(crowd: Crowd, n_rows: int, below: int = 12) -> tuple[Figure, np.ndarray]:
-    """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the longest
-    name of a column."""
+    """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the
+    longest name of a column."""
     n = len(crowd.corpora)
     height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
@@ -245,11 +245,9 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
     medians = where(frame, control="with", pairs="all").groupby("workers")["r"].median()
     told = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
     alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
-    caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of workers"
+    caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
     sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
-    caption += (
-        f" who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and without"
-    )
+    caption += f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and without"
     caption += " the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
     return Plot(fig, "pairs", alt.replace("-", "−"), caption)
 
@@ -270,7 +268,9 @@ def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
             ax.spines["left"].set_visible(False)
         _legend(fig)
         alt = f"Densities of characters and words per conversation and input in {crowd.title(corpus)}, workers who"
-        caption = f"Lines: distributions of the lengths of what workers wrote in {crowd.title(corpus)}, for workers who passed"
+        caption = (
+            f"Lines: distributions of the lengths of what workers wrote in {crowd.title(corpus)}, for those who passed"
+        )
         sizes = here.groupby(["of", "passed"]).size()
         caption += (
             f" and failed quality control ({captions.sample(sizes, 'texts each')}), up to the 99th percentile. Dashed"

@@ -23,6 +23,8 @@ HIDDEN = ("run_id",)
 #: the heading of a notebook's answer, and that of what its first cell says below the question
 ANSWER, METHODS = "What we see", "Methods"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+#: a full stop that is not that of an abbreviation, and what closes bold or italics after it
+_SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
 _ITEM = re.compile(r"^[-*] +", re.MULTILINE)
 
 
@@ -231,14 +233,20 @@ def section(found: list[Block], heading: str) -> str:
 
 
 def first_sentences(markdown: str, limit: int = 360) -> str:
-    """The first paragraph of a text, and the list it leads to, as running text; cut at the end of a sentence where it
-    is longer than `limit`."""
+    """The first paragraph of a text, and the list it leads to, as running text.
+
+    Where that is longer than `limit`, the whole list is left out, with the sentence that leads to it, if a sentence
+    stands before it: half a list would be about some groups only. What is still too long is cut at the end of a
+    sentence.
+    """
     parts = [p.strip() for p in markdown.split("\n\n") if p.strip()]
     n = 2 if len(parts) > 1 and not _ITEM.match(parts[0]) and _ITEM.match(parts[1]) else 1
     text = " ".join(_running(p) for p in parts[:n])
+    if len(text) > limit and n > 1 and (ends := [m.end() for m in _SENTENCE_END.finditer(_running(parts[0]) + " ")]):
+        text = _running(parts[0])[: ends[-1]]
     if len(text) <= limit:
         return text
-    cut = max((m.end() for m in re.finditer(r"[.!?](?=\s)", text[:limit])), default=0)
+    cut = max((m.end() for m in _SENTENCE_END.finditer(text[:limit])), default=0)
     return text[:cut] if cut else text[:limit].rsplit(" ", 1)[0] + " …"
 
 

@@ -31,8 +31,8 @@ from helpers.study import params
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
-#: files of a figure or table in the order of their links
-_DOWNLOADS = ("pdf", "png", "svg", "csv", "tex", "docx")
+#: files of a figure or table in the order of their links, and what these say
+_DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX", "docx": "DOCX"}
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -250,8 +250,8 @@ def _linker(files: list[str]) -> Callable[..., Markup]:
     def links(name: str, kinds: Iterable[str] = (), results: Iterable[str] = ()) -> Markup:
         suffixes = {f: f.rpartition(".")[2] for f in files if name and Path(f).stem == name}
         mine = [f for kind in kinds or _DOWNLOADS for f, suffix in suffixes.items() if suffix == kind]
-        shown = [(f, suffixes[f].upper()) for f in mine]
-        if mine and "CSV" not in dict(shown).values():
+        shown = [(f, _DOWNLOADS[suffixes[f]]) for f in mine]
+        if mine and "csv" not in suffixes.values():
             shown += [(f, "results (CSV)") for f in results]
         if not shown:
             return Markup()

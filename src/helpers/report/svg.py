@@ -19,7 +19,7 @@ _ELEMENTS = frozenset(
 _NUMBERS = frozenset("d x y x1 y1 x2 y2 cx cy r rx ry width height points".split())  # noqa: SIM905
 _ATTRIBUTES = _NUMBERS | frozenset(
     """id href style transform viewBox clip-path fill stroke opacity patternUnits patternContentUnits
-    patternTransform preserveAspectRatio text-anchor""".split()  # noqa: SIM905
+    patternTransform preserveAspectRatio text-anchor pointer-events""".split()  # noqa: SIM905
 )
 _STYLES = re.compile(
     r"fill|fill-opacity|fill-rule|stroke|stroke-(?:width|opacity|dasharray|dashoffset|linecap|linejoin|miterlimit)|opacity"
@@ -46,8 +46,11 @@ def inline(text: str, *, prefix: str, alt: str, classes: str = "drawing") -> Dra
 
     prefix : goes before every id. alt : its accessible name. classes : for the page's style.
     """
+    text = re.sub(r"<!DOCTYPE[^>\[]*>", "", text, count=1)
+    if "<!" in text.replace("<!--", ""):  # entities, which an XML parser would expand
+        return None
     try:
-        root = ElementTree.fromstring(re.sub(r"<!DOCTYPE[^>\[]*>", "", text, count=1))
+        root = ElementTree.fromstring(text)
         width = float(root.get("viewBox", "").split()[2]) / _POINTS_PER_INCH * PER_INCH
     except (ElementTree.ParseError, IndexError, ValueError):
         return None
@@ -81,7 +84,7 @@ class _Writer:
         inside = "".join(parts)
         if name in ("g", "defs") and not inside:
             return ""
-        if name == "g" and not attributes:
+        if name == "g" and not attributes and node.find(f"{_SVG}title") is None:
             return inside
         return f"<{name}{attributes}>{inside}</{name}>" if inside else f"<{name}{attributes}/>"
 

@@ -46,11 +46,18 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
     tips(ax, _said(titles, scale * shown["estimate"], low, high), low, y, x_to=high)
     ends = [f"{t} {number(scale * e)}{unit}" for t, e in zip(titles, shown["estimate"], strict=True)]
     alt = f"Systems from best to worst, {who}: {', '.join(ends)}."
-    return Plot(fig, "order", alt, f"Points: estimates by system ({who}); lines: 95% CI over {_over(shown['over'])}.")
+    cut = f" The first {len(shown)} of {len(rows)} systems." if len(rows) > len(shown) else ""
+    caption = f"Points: estimates by system ({who}); lines: {names.ci} over {_over(shown['over'])}.{cut}"
+    return Plot(fig, "order", alt, caption)
 
 
 def _over(units: pd.Series) -> str:
-    return " or ".join(dict.fromkeys(str(u).replace(" and annotator", "s and annotators") for u in units.dropna()))
+    return " or ".join(dict.fromkeys(_plural(str(u)) for u in units.dropna()))
+
+
+def _plural(unit: str) -> str:
+    """`sessions and annotators` of `session and annotator`."""
+    return " and ".join(word if word.endswith("s") else f"{word}s" for word in unit.split(" and "))
 
 
 def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
@@ -78,7 +85,7 @@ def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     legend_of(fig, [handle(v, *TRUST[v]) for v in TRUST if (shown["verdict"] == v).any()])
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     cut = "" if len(shown) == len(known) else f" The {half} highest and lowest of {len(known)} labels."
-    caption = f"Points: Krippendorff's alpha by label; lines: 95% CI; vertical line: {TENTATIVE:g}.{cut}"
+    caption = f"Points: Krippendorff's alpha by label; lines: {names.ci}; vertical line: {TENTATIVE:g}.{cut}"
     return Plot(fig, "labels", f"Agreement by label: {told}.", caption)
 
 
@@ -98,7 +105,7 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ax.set(xlim=(min(-0.02, shown["ci_low"].min()), 1.02), xlabel="Correlation of system means between runs")
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     caption = (
-        f"Points: r between the means of {int(shown['n'].iloc[0])} systems in two runs; lines: 95% CI over workers."
+        f"Points: r between the means of {int(shown['n'].iloc[0])} systems in two runs; lines: {names.ci} over workers."
     )
     return Plot(fig, "labels", f"Correlation between runs: {told}.", caption)
 
@@ -144,10 +151,10 @@ def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     keys = [handle("significant", INK, "o", 0), handle("not significant", INK, "o", 0, markerfacecolor="white")]
     legend_of(fig, [key for key, any_ in zip(keys, (sure.any(), not sure.all()), strict=True) if any_])
     alt = f"Differences between groups by label; {int(sure.sum())} of {len(shown)} are significant."
-    caption = (
-        "Points: mean difference between groups over pairs of systems, corrected for noise (d or h); lines: 95% CI. "
-    )
-    return Plot(fig, "judges", alt, caption + "Filled: significant after Holm's adjustment.")
+    caption = "Points: mean difference between groups over pairs of systems, corrected for noise (d or h); lines: "
+    caption += f"{names.ci}. "
+    cut = f" The {len(shown)} largest of {len(rows)}." if len(rows) > len(shown) else ""
+    return Plot(fig, "judges", alt, f"{caption}Filled: significant after Holm's adjustment.{cut}")
 
 
 def sample(facts: dict) -> Plot | None:
@@ -173,7 +180,7 @@ def sample(facts: dict) -> Plot | None:
     return Plot(fig, "sample", alt, caption)
 
 
-def cost(facts: dict, names: DisplayNames) -> Plot | None:
+def cost(facts: dict) -> Plot | None:
     """The smallest detectable difference as the sample grows, by label of the main method."""
     rows = facts.get("detectable")
     if rows is None or rows.empty or not rows["per_system"].iloc[0]:

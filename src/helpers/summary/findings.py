@@ -210,7 +210,8 @@ def _cost(evidence: Evidence, found: dict, detectable: dict | None, names: Displ
         told |= {"minutes": main, "unit": main["level"], "method": _who(tuple(main[k] for k in PART), evidence, names)}
     blank = {"minutes": {}, "unit": "", "method": ""}
     text = _PHRASES.say("cost", **(blank | told))
-    return _answer(evidence, "cost", text, analysis.COST, figures.cost(found, names))
+    plot = None if detectable and detectable["beyond"] else figures.cost(found)
+    return _answer(evidence, "cost", text, analysis.COST, plot)
 
 
 def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> Answer:

@@ -81,8 +81,10 @@ def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> 
 def _lines(
     rows: pd.DataFrame, names: DisplayNames, xlabel: str, ylabel: str, reference: tuple[float, str] | None
 ) -> Figure:
-    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`. reference
-    : where a line is drawn, and what it is."""
+    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`.
+
+    reference : where a line is drawn, and what it is.
+    """
     panels, hues = (list(rows[c].unique()) for c in ("panel", "hue"))
     n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
     lines = -(-len(panels) // n)
@@ -120,8 +122,8 @@ def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
     for suffix, part in _by_corpus(win_rates(results, data, names)):
         few, note = _most_different(part, "Pair", MOST_PAIRS, "pairs of systems")
         keys = interval_keys("95% CI over conversations", None, few)
-        keys.append(handle("both equal", "#BBBBBB", "", linewidth=0.8))
         options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
+        options["named"] = "both equal"
         caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
         caption += f" technique (rows). {captions.intervals('conversations', few['n_clusters'])}"
         exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
@@ -164,7 +166,8 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
         keys.append(handle("until first significant, as published", "#555555", "D", linewidth=0, mfc="white"))
         if (part["ci_low"].notna() & part["ci_high"].isna()).any():
             keys.append(handle("no upper end below 1,000 hours", "#555555", ">", linewidth=0))
-        part = part.assign(end=1.5 * part[["estimate", "ci_high", "first"]].max().max())
+        ends = part[["estimate", "ci_low", "ci_high", "first"]]
+        part = part.assign(end=1.5 * ends.max().max(), start=ends[ends > 0].min().min() / 1.5)
         caption = f"Large marks: hours of work until a test finds the difference between two systems with {power}, by"
         caption += f" technique (rows). {captions.intervals('conversations', part['n'])} A line without a mark: the"
         caption += (
@@ -195,7 +198,8 @@ def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 def _hours(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
     known = rows[rows["ci_low"].notna()]
     opened = known[known["ci_high"].isna()]
-    ax.hlines(known["y"], known["ci_low"], known["ci_high"].fillna(known["end"]), color=color, linewidth=1.3)
+    low = known["ci_low"].clip(lower=known["start"])  # no 0 on a logarithmic axis
+    ax.hlines(known["y"], low, known["ci_high"].fillna(known["end"]), color=color, linewidth=1.3)
     ax.plot(opened["end"], opened["y"], ">", color=color, markersize=3)
     ax.plot(rows["estimate"], rows["y"], marker, color=color, markersize=3.2)
     ax.plot(rows["first"], rows["y"] + 0.3 * ROW, "D", color=color, markersize=2.2, mfc="white", mew=0.7)

@@ -28,7 +28,8 @@ _PHRASES = Phrases(__package__)
 def importance(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline of notebook 04; how certain the order of labels is; measurement error; halo."""
     targets = [t for t in TITLES if len(results.select("r", target=t))]
-    yield Prose(_PHRASES.say("related", targets=[_related(results, t, names, confidence) for t in targets]))
+    related = [_related(results, t, names, confidence) for t in targets]
+    yield Prose(_PHRASES.say("related", targets=related, group=_group(results["r"], names)))
     ranks = [_ranks(results.select("importance_rank", target=t), t) for t in targets]
     yield Prose(_PHRASES.say("ranking", targets=[r for r in ranks if r["n"] > 1], level=confidence))
     noisy = [_noise(results, t) for t in targets if len(corrected(results, t))]
@@ -75,6 +76,12 @@ def against_truth(results: Results, truth: Mapping[str, Any], *, confidence: flo
     return Prose(_PHRASES.say("against_truth", **facts))
 
 
+def _group(rows: pd.DataFrame, names: DisplayNames) -> str | None:
+    """The group whose judgements predict; None where there is one group only."""
+    groups = set(rows["group"].dropna()) - {"all"}
+    return names.name("group", groups.pop()) if len(groups) == 1 else None
+
+
 def _related(results: Results, target: str, names: DisplayNames, confidence: float) -> dict:
     rows = correlations(results, target)
     known = rows[rows["ci_low"].notna()]
@@ -118,7 +125,9 @@ def coverage(
 ) -> Iterator[Prose]:
     """The headline of notebook 06; stable labels; labels kept. applied : `label_selection.limits`."""
     targets = [t for t in TITLES if len(comparison(results, t))]
-    yield Prose(_PHRASES.say("explained", targets=[_explained(comparison(results, t), t, names) for t in targets]))
+    explained = [_explained(comparison(results, t), t, names) for t in targets]
+    fits = pd.concat([results["r2"], results["mcfadden_r2"]]) if targets else results["r2"]
+    yield Prose(_PHRASES.say("explained", targets=explained, group=_group(fits, names)))
     frequency = results["selection_frequency"].dropna(subset="estimate")
     stable = [_stable(frequency[frequency["target"] == t], t, names) for t in TITLES]
     close = [(r.close, names.name("method", r.method), TITLES[t]) for t in TITLES for r in _closest(results, t)]

@@ -1,0 +1,145 @@
+"""Pages in a real browser: on paper every column is there; tables sort, filter and keep their names in sight."""
+
+import re
+import shutil
+import subprocess
+
+import nbformat
+import pandas as pd
+import pytest
+from fixtures.browser import after, browse
+from fixtures.html_pages import Elements
+
+from helpers.display import tables
+from helpers.report import html as report
+from helpers.report import paper
+
+ROWS = 40
+VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]
+IN_ORDER = ["−0.20", "< 0.001", "0.001", "0.46 [0.40, 0.51]", "12%", "1,234", "–"]
+
+
+def shown(frame, caption="C"):
+    """The output of a cell that shows a table as `tables.show` does."""
+    cells = frame.astype(str)
+    html = tables.to_html(cells, caption, [], [False] * len(cells.columns))
+    about = {"table": {"name": "03_iaa_t", "caption": caption}}
+    return nbformat.v4.new_output("display_data", {"text/html": html}, metadata=about)
+
+
+def page(*frames):
+    cells = [nbformat.v4.new_code_cell("show()", outputs=[shown(frame)]) for frame in frames]
+    return report.notebook_page(nbformat.v4.new_notebook(cells=cells), report.Page("S", False, "03_iaa"), "Agreement")
+
+
+def wide(columns):
+    """A table of intervals under words of some length."""
+    data = {f"Heading{i:02}": ["0.46 [0.40, 0.51]"] * ROWS for i in range(columns)}
+    return pd.DataFrame({"Label": [f"Informativeness{i}" for i in range(ROWS)], **data})
+
+
+def words_on_paper(html, folder):
+    """Words of the printed page by sheet, those outside of the sheet left out, and the sizes of the sheets."""
+    if not shutil.which("pdftotext"):
+        pytest.skip("pdftotext is not installed")
+    path, pdf = folder / "page.html", folder / "page.pdf"
+    path.write_text(html, encoding="utf-8")
+    browse(path.as_uri(), f"--print-to-pdf={pdf}")
+    told = subprocess.run(["pdftotext", "-bbox", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    sheets, sizes = [], []
+    for sheet in told.split("<page ")[1:]:
+        across, down = map(float, re.match(r'width="([\d.]+)" height="([\d.]+)"', sheet).groups())
+        places = re.findall(r'<word xMin="(\S+)" yMin="\S+" xMax="(\S+)" yMax="\S+">(.*?)</word>', sheet)
+        sheets.append([word for left, right, word in places if float(left) >= 0 and float(right) <= across])
+        sizes.append((across, down))
+    return sheets, sizes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("columns", "lying"), [(3, False), (20, True), (60, True)])
+def test_no_column_is_lost_on_paper(tmp_path, columns, lying):
+    frame = wide(columns)
+    sheets, sizes = words_on_paper(page(frame), tmp_path)
+    told = "".join("".join(sheet) for sheet in sheets)
+    assert told.count("]") == ROWS * columns
+    if columns < 60:  # beyond that, words break
+        assert all(heading in told for heading in frame.columns)
+        assert all("Label" in sheet for sheet in sheets if "0.51]" in sheet)  # the head is on every sheet
+    assert any(across > down for across, down in sizes) == lying
+
+
+@pytest.mark.parametrize(("columns", "lying", "broken"), [(1, False, False), (14, True, False), (60, True, True)])
+def test_a_table_is_fitted_to_paper(columns, lying, broken):
+    fit = paper.fit(tables.to_html(wide(columns), "C", [], [False] * (columns + 1)))
+    assert (fit.lying, fit.broken) == (lying, broken)
+    assert paper.SMALLEST <= fit.size <= paper.USUAL
+
+
+def column(html, i):
+    """Texts of a column of the first table, and whether each row is shown."""
+    body = re.search(r"<tbody>(.*?)</tbody>", html, re.DOTALL)[1]
+    rows = re.findall(r"<tr([^>]*)>(.*?)</tr>", body, re.DOTALL)
+    cells = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)[i] for _, row in rows]
+    return [re.sub(r"<[^>]+>|&lt;", lambda m: "<" if m[0] == "&lt;" else "", c) for c in cells], [
+        "hidden" not in about for about, _ in rows
+    ]
+
+
+def clicked(times, i=1):
+    names = list("bacdefg")
+    script = f"for (let n = 0; n < {times}; n += 1) document.querySelectorAll('th button')[{i}].click();"
+    html = after(page(pd.DataFrame({"Name": names, "Value": VALUES})), script)
+    return column(html, i)[0], [a.get("aria-sort") for a in Elements(html).of("th")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("times", "order", "state"),
+    [
+        (0, VALUES, None),
+        (1, IN_ORDER, "ascending"),
+        (2, [*reversed(IN_ORDER[:-1]), "–"], "descending"),
+        (3, VALUES, None),
+    ],
+)
+def test_a_table_is_sorted_by_its_headings(times, order, state):
+    """What is missing stays last, and a third click gives the first order back."""
+    assert clicked(times) == (order, [None, state])
+
+
+@pytest.mark.slow
+def test_a_column_of_words_is_sorted_by_them():
+    assert clicked(1, 0)[0] == list("abcdefg")
+
+
+FILTERED = pd.DataFrame(
+    {"Label": ["x", "y"] * 8, "Pair": ["p"] * 16, "Value": [f"0.{i}" for i in range(16)], "System": ["s"] * 16}
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "rows"),
+    [
+        ("", range(16)),
+        ("field('input').value = 'Y 0.1'", [1, 11, 13, 15]),
+        ("field('select').value = 'x'", range(0, 16, 2)),
+        ("field('select').value = 'x'; field('input').value = '0.12'", [12]),
+    ],
+    ids=["all", "words", "label", "both"],
+)
+def test_a_long_table_is_filtered(script, rows):
+    """By words, and by a label; a column with one value or another name has no choice."""
+    tell = "field('input').dispatchEvent(new Event('input', { bubbles: true }));"
+    html = after(page(FILTERED), f"const field = (t) => document.querySelector('.tools ' + t); {script}; {tell}")
+    assert [i for i, here in enumerate(column(html, 0)[1]) if here] == list(rows)
+    assert len(Elements(html).of("select")) == 1
+    assert (f"{len(rows)} of 16 rows" in html) == (len(rows) < 16)
+
+
+@pytest.mark.slow
+def test_a_short_table_has_no_filter_and_names_stay_in_sight():
+    html = after(page(wide(30).iloc[:5]), "")
+    assert 'class="tools"' not in html
+    stays = [a for a in Elements(html).of("td") if "stays" in a.get("class", "")]
+    assert len(stays) == 5
