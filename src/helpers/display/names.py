@@ -145,7 +145,10 @@ class DisplayNames:
     def sort(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Rows in the order of figures: by method, label, group and system, whichever columns there are."""
         columns = [c for c in ("method", "label", "group", "system") if c in frame]
-        rank = {k: [self.position(k, v) for v in frame[k]] for k in columns if k != "label"}
+        rank = {}
+        for k in [c for c in columns if c != "label"]:
+            known = {v: self.position(k, v) for v in frame[k].dropna().unique()}
+            rank[k] = [known.get(v, len(self.titles[k])) for v in frame[k]]
         if "label" in columns:
             place = {pair: i for i, pair in enumerate(self.labels)}
             methods = frame["method"] if "method" in frame else [""] * len(frame)
