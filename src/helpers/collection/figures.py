@@ -173,10 +173,8 @@ def screening(results: Results, names: DisplayNames) -> Plot:
     rows = shown_rates(results, names)
     hue = [names.name("group", g) for g in rows["group"]]
     rows = rows.assign(panel="", block=rows["task"].map(task_name), hue=hue)
-    keys = interval_keys("CI", None, rows)
-    fig = grid_figure(
-        rows, intervals, names=names, xlabel="Share of those who tried that passed", percent=True, keys=keys
-    )
+    options = {"names": names, "percent": True, "keys": interval_keys(names.ci, None, rows)}
+    fig = grid_figure(rows, intervals, xlabel="Share of those who tried that passed", **options)
     alt = "Share of people who passed the training for each task, with CIs, by workforce:"
     alt += f" {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}."
     caption = f"Share of those who tried the training for a task that passed it, by workforce. Lines: {names.ci} over"
