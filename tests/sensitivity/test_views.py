@@ -50,7 +50,7 @@ def test_counts_are_those_of_their_own_label(results):
     means = results.select("n_significant", summary="mean", adjusted_over="none", alpha=0.05, test=analysis.PUBLISHED)
     assert len(means) == 4
     for row in means.itertuples():
-        assert table.loc[named(row), "Draws, published"].startswith(f"{row.estimate:.1f} (")
+        assert str(table.loc[named(row), "Draws, published"]).startswith(f"{row.estimate:.1f} (")
     tests = analysis.primary(results)
     sure = (tests["p_adjusted"] < 0.05).groupby([tests["method"], tests["label"]]).sum().reset_index()
     for row in sure.itertuples():
