@@ -75,7 +75,7 @@ def grid_figure(
     legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
     lines = -(-len(legend) // legend_columns(legend, width))
     room = (width - 0.07 * max(len(b) for part in blocks for b in part)) / n if shared else width / n - 1
-    headings = [fill(panel, max(int(room / 0.088), 12)) for panel in panels]
+    headings = [fill(panel, max(int(room / 0.085), 12), break_long_words=False) for panel in panels]
     inner = 0.16 * (len(heights) - 1) if sharex else 0  # numbers below panels that have others below them
     inner += 0.14 * sum(_heights([heading.count("\n") for heading in headings], n))
     size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
