@@ -79,7 +79,7 @@ function filterable(box, table, rows) {
   box.before(tools);
 }
 
-// Columns of names at the left stay while others scroll, as many as leave half of the width.
+// Columns of names at the left stay while others scroll, as many as leave room for values.
 function naming(box, table, rows) {
   const isName = (i) => cellsOf(rows, i).filter((v) => typeof v === "string").length > rows.length / 2;
   const heads = [...table.tHead.rows[0].cells];
@@ -91,7 +91,7 @@ function naming(box, table, rows) {
     const widths = heads.map((head) => head.offsetWidth);
     let from = names;
     let left = 0;
-    while (wide && from > 0 && (from === names || left + widths[from - 1] <= box.clientWidth / 2)) left += widths[--from];
+    while (wide && from > 0 && (from === names || left + widths[from - 1] <= box.clientWidth * 0.6)) left += widths[--from];
     for (const row of [table.tHead.rows[0], ...rows]) {
       left = 0;
       for (let i = 0; i < names; i += 1) {
