@@ -84,7 +84,7 @@ def test_data_are_counted(material):
     items = scores[["dialogue"]].drop_duplicates()
     assert f"{len(items)} dialogues were judged on 1 label (Overall\\_quality), on a scale from 1 to 5" in text
     each = len(scores) / len(scores[["group", "dialogue"]].drop_duplicates())
-    assert f"by {each:.1f} annotators per item" in text
+    assert f"by {each:.1f} annotators on average" in text
 
 
 def test_settings_are_those_of_the_yaml(material):
