@@ -102,7 +102,7 @@ def _outcomes(rows: pd.DataFrame, names: DisplayNames, name: str, caption: str) 
 
 def leads(results: Results, names: DisplayNames) -> Table:
     """Wins minus losses of pairs of systems, in percent of their comparisons, with Holm-adjusted p-values."""
-    rows = results["moderation_lead"]
+    rows = names.pairs(results["moderation_lead"])
     out = _in_percent(rows, names, "Wins minus losses (%)")
     out.insert(list(out).index("System") + 1, "Against", [names.name("system", s) for s in rows["system_b"]])
     out.insert(len(out.columns) - 1, "p (Holm)", rows["p_adjusted"])

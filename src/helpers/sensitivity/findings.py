@@ -69,7 +69,7 @@ def _found(results: Results) -> dict:
 
 def _most_often(tests: pd.DataFrame, names: DisplayNames) -> dict | None:
     """The pairs of systems that differ on most labels."""
-    sizes = tests[tests["p_adjusted"] < 0.05].groupby(["system", "system_b"]).size()
+    sizes = names.pairs(tests[tests["p_adjusted"] < 0.05]).groupby(["system", "system_b"]).size()
     if sizes.empty:
         return None
     first = [" and ".join(names.name("system", s) for s in pair) for pair in sizes.index[sizes == sizes.max()]]

@@ -63,6 +63,7 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
 
     part, name : what the results are of, where there are several groups; of the file.
     """
+    results = Results(results | {"system_difference": names.pairs(results["system_difference"])})
     rows = names.sort(primary(results)).query("p_adjusted < 0.05")
     keys = [*LABEL, "system", "system_b"]
     found = results.select("system_difference", test=TEST).set_index(keys)[
@@ -71,7 +72,7 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     own = found.reindex(pd.MultiIndex.from_frame(rows[keys]))
     pairs = zip(rows["system"], rows["system_b"], strict=True)
     out = rows[LABEL].assign(
-        Systems=[f"{names.name('system', a)} − {names.name('system', b)}" for a, b in pairs],
+        Systems=[names.pair_name(a, b) for a, b in pairs],
         Difference=intervals(own, 3).to_numpy(),
         p=cells.p_values(rows["p_value"]),
         Holm=cells.p_values(rows["p_adjusted"]),
