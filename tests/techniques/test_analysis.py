@@ -297,7 +297,7 @@ class TestViews:
         marked = data.sittings["single_turn"].groupby("system")[["won", "n"]].sum()
         heading = f"{names.name('technique', 'single_turn')} (%)"
         share = (100 * marked["won"] / marked["n"]).round().astype(int).astype(str)
-        assert found["scores"][heading].str.startswith(tuple(share)).all()
+        assert found["scores"][heading].map(str).str.startswith(tuple(share)).all()
 
     def test_views_hold_without_any_results(self, data, names):
         views = self.every(Results(), data, names)

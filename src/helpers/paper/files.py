@@ -20,8 +20,8 @@ _PHRASES = Phrases(__package__)
 #: notebooks whose tables and figures the LaTeX document shows first
 _FIRST = ("07", "03", "05", "13", "08", "10", "09", "11", "04", "06", "12", "02", "00")
 N_TABLES, N_FIGURES = 2, 2
-#: lines of a table that leave room on a page for text
-_SHORT = 36
+#: lines of tables that leave room for text
+_LINES = 40
 #: tables that come before others of a notebook
 _TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard", "label_sets")
 
@@ -82,15 +82,17 @@ def page(m: Material, methods: str, results: str, entries: dict[str, references.
 
 
 def chosen_tables(paths: Iterable[Path]) -> list[Path]:
-    """The first short tables, by the order of notebooks; at most one of a notebook."""
+    """The first tables of one part that fit together, by the order of notebooks; at most one of a notebook, none of
+    printed numbers."""
     out: dict[str, Path] = {}
+    room = _LINES
     for path in sorted(paths, key=_place):
         text = path.read_text(encoding="utf-8")
-        short = (
-            r"\begin{longtable}" not in text and text.count(r"\\") <= _SHORT and text.count(r"\begin{tabular}{@") == 1
-        )
-        if short and _number(path) in _FIRST:
-            out.setdefault(_number(path), path)
+        one = r"\begin{longtable}" not in text and text.count(r"\begin{tabular}{@") == 1
+        lines, number = text.count(r"\\"), _number(path)
+        if one and lines <= room and number in _FIRST and number not in out and not path.stem.endswith("_beside"):
+            out[number] = path
+            room -= lines
     return list(out.values())[:N_TABLES]
 
 

@@ -421,13 +421,20 @@ def metrics_found(m: Material) -> dict | None:
     found = m.of("09")
     if metrics(m) is None:
         return None
-    titles, lines = m.study.metrics.titles, []
-    for name, part in metrics_analysis.data_sets(found, m.names.titles["method"]).items():
+    titles = metrics_analysis.metric_titles(found, m.study.metrics.titles, m.study.metric_directions)
+    lines = []
+    for name, part in metrics_analysis.data_sets(found, m.names.titles).items():
         own = metrics_analysis.overall(part).dropna(subset="estimate")
         if len(own):
             best = own.loc[own["estimate"].idxmax()]
-            title = titles.get(best["metric"], str(best["metric"]).replace("_", " "))
-            lines.append({"set": name, "metric": title, "row": best.to_dict(), "n": len(own)})
+            lines.append(
+                {
+                    "set": name,
+                    "metric": titles.get(best["metric"], best["metric"]),
+                    "row": best.to_dict(),
+                    "n": len(own),
+                }
+            )
     return {"lines": lines, "level": _level(m)} if lines else None
 
 
