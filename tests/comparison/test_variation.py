@@ -54,8 +54,8 @@ def test_intervals_of_absolute_values():
 
 @pytest.mark.parametrize("shift", [0.0, 0.4])
 def test_intervals_hold_the_true_value_as_often_as_they_say(shift):
-    """600 repetitions of two runs of 15 people each with means 2 and 2 + shift (Monte Carlo error 0.9 points). Where the
-    truth is 0 the interval holds it unless it excludes 0, in 95%."""
+    """600 repetitions of two runs of 15 people each with means 2 and 2 + shift (Monte Carlo error 0.9 points). Where
+    the truth is 0 the interval holds it unless it excludes 0, in 95%."""
     rng, hits, truth = np.random.default_rng(5), 0, of_two(relative_difference(2.0, 2.0 + shift))
     groups = np.repeat([0, 1], 15)
     for _ in range(600):
