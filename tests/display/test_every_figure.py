@@ -17,6 +17,7 @@ from fixtures.made_results import Size, made
 
 from helpers.agreement import figures as agreement
 from helpers.collection import figures as collection
+from helpers.collection.tables import SHOWN
 from helpers.display.views import Plot
 from helpers.performance import figures as performance
 from helpers.sensitivity import figures as sensitivity
@@ -24,7 +25,7 @@ from helpers.study.labels import METHODS
 from helpers.study.results import collect
 from helpers.validity import figures as validity
 
-SIZES = (Size(2, 2), Size(2, 40, 3), Size(4, 40), Size(12, 2, 3), Size(12, 40), Size(60, 2), Size(60, 40, 2))
+SIZES = (Size(2, 2, 3), Size(2, 40), Size(12, 40), Size(60, 40))
 #: inches a figure may be tall: a page
 TALLEST = 9.6
 
@@ -41,23 +42,23 @@ def of_performance(size: Size) -> Iterator[Plot]:
     names = size.names
     kinds = {"interval": ["dialogue and annotator", "independent"]}
     scores = [
-        made("mean", size, only="single", of="system", low=1, high=5, **kinds),
-        made("share", size, only="pair", of="system", low=0.1, high=0.6, outcome=["win", "tie"], **kinds),
+        made("mean", size, only="single", each="system", low=1, high=5, **kinds),
+        made("share", size, only="pair", each="system", low=0.1, high=0.6, outcome=["win", "tie"], **kinds),
     ]
     means = scores[0]["method"] != "behavior"
-    rates = made("rate", size, only="single", of="system", **kinds)
+    rates = made("rate", size, only="single", each="system", **kinds)
     rates = rates[rates["method"] == "behavior"]
-    rank = made("rank", size, of="system", low=1, high=size.systems, odd=False, resample="session")
+    rank = made("rank", size, each="system", low=1, high=size.systems, odd=False, resample="session")
     rank[["estimate", "ci_low", "ci_high"]] = rank[["estimate", "ci_low", "ci_high"]].round()
     results = collect(
         scores[0][means],
         rates,
         scores[1],
         rank,
-        made("first_place_share", size, of="system", resample="session"),
-        made("strength", size, only="pair", of="system", low=-2, high=2, resample="session"),
-        made("design_effect", size, of="system", low=0.5, high=9, odd=False, unit="dialogue"),
-        made("pooled_mean", size, only="single", of="system", low=1, high=5, model="linear").query(
+        made("first_place_share", size, each="system", resample="session"),
+        made("strength", size, only="pair", each="system", low=-2, high=2, resample="session"),
+        made("design_effect", size, each="system", low=0.5, high=9, odd=False, unit="dialogue"),
+        made("pooled_mean", size, only="single", each="system", low=1, high=5, model="linear").query(
             "label == 'quality'"
         ),
     )
@@ -74,7 +75,7 @@ def of_sensitivity(size: Size) -> Iterator[Plot]:
     judged = [SimpleNamespace(corpus="main", group=g) for g in names.titles["group"]]
     tests = []
     for test, sample in (("student", "draw"), ("session", None)):
-        rows = made("system_difference", size, of="pair", low=-1, high=1, odd=False, test=test, sample=sample)
+        rows = made("system_difference", size, each="pair", low=-1, high=1, odd=False, test=test, sample=sample)
         rng = np.random.default_rng(len(test))
         tests.append(
             rows.assign(
@@ -82,12 +83,12 @@ def of_sensitivity(size: Size) -> Iterator[Plot]:
             )
         )
     tests[1]["n_dialogues"] = None
-    equal = made("equivalence", size, of="pair", odd=False, margin=0.2)
+    equal = made("equivalence", size, each="pair", odd=False, margin=0.2)
     equal = equal.assign(p_value=0.5, p_adjusted=np.random.default_rng(0).uniform(0, 1, len(equal)))
     results = collect(
         *tests,
         equal,
-        made("smallest_margin", size, of="pair", low=0.1, high=3, odd=False, margin=0.2, scale="d"),
+        made("smallest_margin", size, each="pair", low=0.1, high=3, odd=False, margin=0.2, scale="d"),
         made(
             "null_rejection",
             size,
@@ -132,20 +133,24 @@ def of_collection(size: Size) -> Iterator[Plot]:
         scores.append(rows[(rows["method"] == method) & (rows["group"] == next(iter(names.titles["group"])))])
     shares = pd.concat(scores)
     total = shares.groupby(["method", "label"])["estimate"].transform("sum")
-    pilots = made("mean", size, of="system", low=1, high=5, interval=["annotator", "independent"])
+    pilots = made("mean", size, each="system", low=1, high=5, interval=["annotator", "independent"])
     alpha = made("alpha", size, low=-0.1, high=0.9, resample=["dialogue", "item"])
     alpha = alpha[alpha["label"] == "quality"].drop_duplicates(["group", "resample"])
+    tasks = ["uninterpretable", "antisocial", "personal_information", "empathy"]
+    passed = made("screening_pass_rate", size, task=tasks, **SHOWN).drop_duplicates(["group", "task"])
     results = collect(
+        passed.assign(method=None, label=None),
         made("coverage", size, odd=False, kind="human", times=[1, 2]),
         shares.assign(estimate=shares["estimate"] / total),
         pilots[(pilots["label"] == "quality") & (pilots["method"] == "dialogue_likert")],
-        made("pilot_passed", size, of="system", least=3.0).head(1),
+        made("pilot_passed", size, each="system", least=3.0).head(1),
         pd.concat([alpha.assign(corpus=f"pilot_{i}") for i in (1, 2)]),
         made("unit_minutes", size, low=1, high=30, odd=False, tasks="all").drop_duplicates(["group", "method"]),
     )
     yield from collection.coverage(results, names)
     yield collection.scores(results, names, {"human": "People"})
     yield from flat(collection.systems(results, names), collection.agreement(results, names))
+    yield collection.screening(results, names)
     rng = np.random.default_rng(2)
     cells = results["unit_minutes"][["corpus", "group", "method"]]
     for n in (5, 60):

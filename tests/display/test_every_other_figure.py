@@ -1,5 +1,5 @@
-"""As `test_every_figure.py`, for the rooms of groups, metrics, quality control, techniques, moderation, judges, operating
-characteristics and printed numbers."""
+"""As `test_every_figure.py`, for the rooms of groups, metrics, quality control, techniques, moderation, judges,
+operating characteristics and printed numbers."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -216,7 +216,7 @@ def of_moderation(size: Size) -> Iterator[Plot]:
         rows["estimate"] = rows["estimate"].groupby([rows[c] for c in [*known, "outcome"]]).transform("first")
         total = rows.groupby([*known, "interval"])["estimate"].transform("sum")
         rows = rows.assign(**{c: rows[c] / total for c in CI}, label=None, method=None)
-        return rows.assign(ci_low=rows["estimate"] * 0.8, ci_high=rows["estimate"] * 1.2)
+        return rows.assign(ci_low=rows["estimate"] * 0.8, ci_high=(rows["estimate"] * 1.2).clip(upper=1))
 
     who = {"annotator": [f"A{i:04}" for i in range(size.labels)], "score": ["-1", "0", "1"]}
     scores = made("annotator_score_share", one, only="single", odd=False, **who)

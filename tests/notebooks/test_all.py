@@ -256,7 +256,7 @@ def shown(world):
         page, of_study = world.page(study, name), ENTRIES[name].of_study
         if page.loads():
             yield f"{study}/{name}: loads {page.loads()}"
-        alts = [i.get("alt", "") for i in page.of("img")]
+        alts = [i.get("alt", "") for i in page.of("img")] + [d.get("aria-label", "") for d in page.of("svg")]
         if not alts and ENTRIES[name].headline:
             yield f"{study}/{name}: no figure"
         yield from (f"{study}/{name}: alt text {a!r}" for a in alts if len(a) < 20 or "No description" in a)

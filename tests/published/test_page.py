@@ -101,7 +101,7 @@ def test_text_of_files_cannot_run(page):
         ({"element": "Table 1"}, [0, 1, 3, 4]),
         ({"paper": "z", "element": "Table 1", "verdict": "differs"}, [1]),
         ({"verdict": "needs_download"}, [3]),
-        ({"words": "FUN r2"}, [4]),
+        ({"words": "FUN 4"}, [4]),
         ({"words": "why 2031"}, [3, 4]),
         ({"words": "nothing has this"}, []),
     ],
@@ -128,8 +128,8 @@ def long(tmp_path):
 
 def test_without_its_script_the_first_numbers_show_and_all_can_be_had(long):
     html = long.read_text(encoding="utf-8")
-    assert [r[2] for r in rows(html)] == [f"p, r{i}, quality" for i in range(scoreboard_page.ROWS)]
-    assert [n["place"] for n in data(html)] == [f"p, r{i}, quality" for i in range(2 * scoreboard_page.ROWS + 5)]
+    assert [r[2] for r in rows(html)] == [f"P, R {i}, Quality" for i in range(scoreboard_page.ROWS)]
+    assert [n["place"] for n in data(html)] == [f"P, R {i}, Quality" for i in range(2 * scoreboard_page.ROWS + 5)]
     assert '<a href="../replication.csv">CSV</a>' in html
     assert f"only the first {scoreboard_page.ROWS} are listed" in re.search(r"<noscript>(.*?)</noscript>", html)[1]
 
@@ -139,5 +139,5 @@ def test_without_its_script_the_first_numbers_show_and_all_can_be_had(long):
 )
 def test_pages_of_numbers_in_a_browser(long, state, first, n):
     seen = dom(f"{long.as_uri()}#{urlencode(state)}")
-    assert [r[2] for r in rows(seen)] == [f"p, r{i}, quality" for i in range(first, first + n)]
+    assert [r[2] for r in rows(seen)] == [f"P, R {i}, Quality" for i in range(first, first + n)]
     assert f"page {first // 100 + 1} of 3" in seen

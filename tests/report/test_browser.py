@@ -12,7 +12,7 @@ from fixtures.html_pages import Elements
 
 from helpers.display import tables
 from helpers.report import html as report
-from helpers.report import paper
+from helpers.report import sheet
 
 ROWS = 40
 VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]
@@ -47,9 +47,9 @@ def words_on_paper(html, folder):
     browse(path.as_uri(), f"--print-to-pdf={pdf}")
     told = subprocess.run(["pdftotext", "-bbox", pdf, "-"], capture_output=True, text=True, check=True).stdout
     sheets, sizes = [], []
-    for sheet in told.split("<page ")[1:]:
-        across, down = map(float, re.match(r'width="([\d.]+)" height="([\d.]+)"', sheet).groups())
-        places = re.findall(r'<word xMin="(\S+)" yMin="\S+" xMax="(\S+)" yMax="\S+">(.*?)</word>', sheet)
+    for part in told.split("<page ")[1:]:
+        across, down = map(float, re.match(r'width="([\d.]+)" height="([\d.]+)"', part).groups())
+        places = re.findall(r'<word xMin="(\S+)" yMin="\S+" xMax="(\S+)" yMax="\S+">(.*?)</word>', part)
         sheets.append([word for left, right, word in places if float(left) >= 0 and float(right) <= across])
         sizes.append((across, down))
     return sheets, sizes
@@ -60,19 +60,19 @@ def words_on_paper(html, folder):
 def test_no_column_is_lost_on_paper(tmp_path, columns, lying):
     frame = wide(columns)
     sheets, sizes = words_on_paper(page(frame), tmp_path)
-    told = "".join("".join(sheet) for sheet in sheets)
+    told = "".join("".join(words) for words in sheets)
     assert told.count("]") == ROWS * columns
     if columns < 60:  # beyond that, words break
         assert all(heading in told for heading in frame.columns)
-        assert all("Label" in sheet for sheet in sheets if "0.51]" in sheet)  # the head is on every sheet
+        assert all("Label" in words for words in sheets if "0.51]" in words)  # the head is on every sheet
     assert any(across > down for across, down in sizes) == lying
 
 
 @pytest.mark.parametrize(("columns", "lying", "broken"), [(1, False, False), (14, True, False), (60, True, True)])
 def test_a_table_is_fitted_to_paper(columns, lying, broken):
-    fit = paper.fit(tables.to_html(wide(columns), "C", [], [False] * (columns + 1)))
+    fit = sheet.fit(tables.to_html(wide(columns), "C", [], [False] * (columns + 1)))
     assert (fit.lying, fit.broken) == (lying, broken)
-    assert paper.SMALLEST <= fit.size <= paper.USUAL
+    assert sheet.SMALLEST <= fit.size <= sheet.USUAL
 
 
 def column(html, i):

@@ -330,7 +330,8 @@ def test_captions_carry_number_and_link():
     assert '<caption><a class="number" href="#03_iaa_a-2">Table 1</a>. C &amp; D</caption>' in text
 
 
-DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><text>{}</text></svg>'
+DRAWING = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><defs><path id="m" d="M0 0"/></defs>
+<use href="#m"/><text>{}</text></svg>"""
 
 
 def test_a_figure_is_shown_as_its_drawing_with_the_fonts_it_needs():
@@ -344,6 +345,7 @@ def test_a_figure_is_shown_as_its_drawing_with_the_fonts_it_needs():
     assert text.count("@font-face") == 1  # nothing is set in bold
     assert '<a href="files/03_iaa_a.pdf">PDF</a>, <a href="files/03_iaa_a.svg">SVG</a>' in text
     assert set(re.findall(r"url\((\w+):", text)) == {"data"}
+    assert Elements(text).loads() == []
 
 
 def test_a_drawing_that_cannot_be_read_is_shown_as_the_picture():

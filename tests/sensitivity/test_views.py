@@ -160,7 +160,9 @@ def test_heatmaps_of_many_systems_count_labels(results, monkeypatch):
 def test_figures_show_each_label_and_method(results):
     ax = figures.type_i_errors(results, NAMES, n_runs=30).fig.axes[0]
     shown = results.select("null_rejection", alpha=0.05).dropna(subset="estimate")
-    assert sum(len(c.get_offsets()) for c in ax.collections if len(c.get_offsets())) == len(shown)
+    assert sum(len(x.get_xdata()) for x in ax.lines if x.get_marker() != "None") == len(shown)
+    low = [segment[0, 1] for c in ax.collections for segment in c.get_segments() if len(segment)]
+    assert sorted(low) == pytest.approx(sorted(shown["ci_low"]))
     assert ax.get_ylim()[0] == 0
     assert figures.power(results, NAMES).fig.axes[0].get_xlabel() == "Dialogues per system"
     assert figures.type_i_errors(Results(), NAMES, n_runs=30) is None

@@ -160,7 +160,7 @@ def test_without_double_judgements_agreement_cannot_be_said(study):
 
 def compared(p_values, **columns):
     pairs = [("a", "b"), ("a", "c"), ("b", "c")]
-    keys = {"statistic": "system_difference", "test": "session", "estimate": 0.3, "resample_unit": "session"}
+    keys = {"statistic": "system_difference", "test": "session", "estimate": 0.3, "resample_unit": "session", "n": 24}
     return [
         {**PART, **keys, "label": "quality", "system": one, "system_b": two, "p_value": p, "p_adjusted": p, **columns}
         for (one, two), p in zip(pairs, p_values, strict=True)
@@ -225,8 +225,12 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert [s.kind for s in analysis.steps(good)] == ["report"]
     bad = evidence(study, n03=alphas((0.1, 0.6), (0.5, 0.8), (0.7, 0.9)), n05=compared([0.2, 0.3, 0.04]))
     assert [s.kind for s in analysis.steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
-    never = evidence(study, many, n03=alphas((0.7, 0.9)))
-    assert [s.kind for s in analysis.steps(never)] == ["twice"]
+    once = many[(many["label"] == LABELS[0]) | (many["annotator"] == "A0")]
+    (step,) = analysis.steps(evidence(study, once, n03=alphas((0.7, 0.9))))
+    assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
+    not_computed = texts(evidence(study, many))["labels"]
+    assert "was not computed" in not_computed
+    assert "no item was judged by two" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]
 
 
 def test_every_answer_has_a_link_only_where_there_is_evidence(study):

@@ -23,7 +23,7 @@ from helpers.study.schema import CELL
 #: colours of the parts of the variance, the residual last: none is that of a system, group or method
 _SHADES = ("#22363F", "#4F6D7A", "#86A3AE", "#BBD0D6", "#E9E9E9")
 #: rows of a forest, and of shares of the variance, that fit on a page
-FOREST_ROWS, SHARE_ROWS = 100, 34
+FOREST_ROWS, SHARE_ROWS = 62, 34
 
 
 def alphas(results: Results, names: DisplayNames, marks: Sequence[float] = ()) -> Iterator[Plot]:
@@ -99,20 +99,15 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
         f"{title.lower()} {percent(rows.loc[rows['part'] == p, 'estimate'].median())}" for p, title in parts.items()
     )
     alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(told)}."
-    caption = (
-        "Where differences between scores come from: shares of the variance in mixed models of the scores, by label;"
-    )
-    caption += f" the residual contains what none of the other parts explains; {counted(rows['n'], 'scores')}."
-    wide = rows.drop_duplicates([*CELL]).groupby(["corpus", "method", "group"], sort=False).ngroup()
-    n_labels = rows.drop_duplicates([*CELL]).groupby(wide.to_numpy(), sort=False)["label"].size()
-    pages, filled = [0], 0.0
-    for n in n_labels:
-        pages.append(pages[-1] + (filled > 0 and filled + n + 1.8 > SHARE_ROWS))
-        filled = (0 if pages[-1] > pages[-2] else filled) + n + 1.8
-    groups = list(rows.groupby(["corpus", "method", "group"], sort=False))
-    for i in dict.fromkeys(pages[1:]):
-        shown = [g for g, page in zip(groups, pages[1:], strict=True) if page == i]
-        fig = _variance(shown, parts, names, len(set(rows["corpus"])) > 1)
+    caption = "Where differences between scores come from: shares of the variance in mixed models of the scores, by"
+    caption += f" label; the residual is what none of the other parts explains; {counted(rows['n'], 'scores')}."
+    pages: list[list] = [[]]
+    for panel in rows.groupby(["corpus", "method", "group"], sort=False):
+        tall = sum(own["label"].nunique() + 1.8 for _, own in [*pages[-1], panel])
+        pages += [[]] if pages[-1] and tall > SHARE_ROWS else []
+        pages[-1].append(panel)
+    for i, panels in enumerate(pages):
+        fig = _variance(panels, parts, names, len(set(rows["corpus"])) > 1)
         yield Plot(fig, f"variance_{i}" if i else "variance", alt, caption)
 
 

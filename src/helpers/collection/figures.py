@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullLocator
 
 from helpers.collection.tables import ROUND, annotators, pilot_number, row_titles, shown_rates, task_name
 from helpers.display.grid_plots import grid_figure, interval_keys, intervals
 from helpers.display.names import DisplayNames
-from helpers.display.plots import heatmap, share_figure
-from helpers.display.style import INK, PAGE, handle, subplots
-from helpers.display.text import listing, span
+from helpers.display.plots import HOLLOW, heatmap, share_figure
+from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from helpers.display.text import counted, listing, number, span, told
 from helpers.display.views import Plot
 from helpers.study.results import Results, where
 
 #: with fewer values than this all are drawn, and no box
 FEW = 20
 KEYS = ["corpus", "method", "group"]
+SPREAD = "Points: medians; thick lines: middle half; thin lines: 5th to 95th percentile; fewer values are drawn singly."
 
 
 # 00
@@ -37,14 +40,18 @@ def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
         n_rows, n_groups = next(iter(matrices.values())).shape
         grid = (2, 1) if n_groups > 2 else (1, 2)
         width = 2.2 + grid[1] * max(2.0, 0.95 * n_groups)
-        height = max(1.6, 0.5 + grid[0] * (0.3 + 0.22 * n_rows))  # with less there is no room for axes
+        row = 0.22 if grid[0] * n_rows < 36 else max(0.12, 7.6 / (grid[0] * n_rows))
+        height = max(1.6, 0.5 + grid[0] * (0.3 + row * n_rows))  # with less there is no room for axes
         fig, axes = subplots(*grid, sharex=True, sharey=True, width=width, height=height)
         for ax, (title, matrix) in zip(axes, matrices.items(), strict=True):
             heatmap(matrix, ax, vmin=0, vmax=100, decimals=0)
             ax.set_title(title)
+        caption = "Share of all possible items (label and turn, dialogue or pair) of each method or label that"
+        caption += " annotators of a group judged at least once (first panel) and at least twice (second), in per"
+        caption += " cent. Labels of a method with equal shares have one row; hatched: not judged by this group."
         once, twice = (percent_span(where(rows, times=times)["estimate"]) for times in (1, 2))
         alt = f"Two heatmaps by label and group: {once} of all possible items were judged at least once, {twice} at"
-        yield Plot(fig, "coverage" if len(corpora) == 1 else f"coverage_{i}", alt + " least twice.")
+        yield Plot(fig, "coverage" if len(corpora) == 1 else f"coverage_{i}", alt + " least twice.", caption)
 
 
 def percent_span(shares: pd.Series) -> str:
@@ -72,12 +79,16 @@ def scores(results: Results, names: DisplayNames, kinds: Mapping[str, str]) -> P
 
     kinds : display names of kinds of annotators.
     """
-    named = DisplayNames(names.labels, names.titles | {"kind": dict(kinds)})
+    named = replace(names, titles=names.titles | {"kind": dict(kinds)})
     rows = names.sort(results["score_share"])
     rows = rows.assign(panel=row_titles(rows, named, ["method", "kind", "corpus"]))
     titles = list(dict.fromkeys(rows["panel"]))
     alt = f"Bars: the share of each score, by label, for {listing(titles)}."
-    return Plot(share_figure(rows, names, dict(zip(titles, titles, strict=True))), "scores", alt)
+    caption = "Share of each score among all annotations, in per cent; of labels that are marked or not, the share"
+    caption += " marked."
+    if (rows["level"] == "pair").any():
+        caption += " Comparisons are shown as the annotators saw them: left and right dialogue."
+    return Plot(share_figure(rows, names, dict(zip(titles, titles, strict=True))), "scores", alt, caption)
 
 
 # 01
@@ -99,15 +110,37 @@ def systems(results: Results, names: DisplayNames) -> Plot:
         hue="",
     )
     line = handle(f"minimum mean to pass ({least:g})", INK, "", linewidth=0.9, linestyle="--")
-    keys = [*interval_keys("CI, one person left out", "CI, conversations independent", rows), line]
-    fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {label}", keys=keys)
+    title = declared.title.lower() if declared else label
+    rows, said = _highest(rows)
+    keys = [*interval_keys(f"{names.ci}, people left out", f"{names.ci}, conversations independent", rows), line]
+    fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {title}", keys=keys)
     for ax in fig.axes[: rows["panel"].nunique()]:
         ax.axvline(least, color=INK, linewidth=0.9, linestyle="--", zorder=-1)
         if declared:
             low, high = declared.scale
             ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
-    alt = f"Mean rating of {label} of {len(rows)} systems, {span(rows['estimate'])}, with CIs; {least:g} to pass."
-    return Plot(fig, "systems", alt)
+    alt = f"Mean rating of {title} of {len(rows)} systems, {span(rows['estimate'])}, with CIs; {least:g} to pass."
+    caption = f"Mean ratings of {title} in the pilots, by the people who talked to the systems, best first. Points:"
+    caption += f" means; thick lines: {names.ci} leaving out one person at a time; thin lines: {names.ci} as if"
+    caption += " conversations were independent, both truncated at the ends of the scale;"
+    caption += f" {counted(rows['n'], 'conversations per system')}."
+    caption += _hollow(rows) + said
+    return Plot(fig, "systems", alt, caption)
+
+
+def _highest(rows: pd.DataFrame, most: int = 40) -> tuple[pd.DataFrame, str]:
+    """Of very many sorted rows those of the first and last systems, and what a caption says of that."""
+    order = list(dict.fromkeys(rows["system"]))
+    each = max(most // max(rows["group"].nunique(), 1), 4)
+    if len(order) <= each:
+        return rows, ""
+    kept = [*order[: each // 2], *order[-(each // 2) :]]
+    said = f" Of {len(order)} systems the {each // 2} highest and {each // 2} lowest are drawn; all are in the table."
+    return rows[rows["system"].isin(kept)], said
+
+
+def _hollow(rows: pd.DataFrame) -> str:
+    return " Hollow: exact bound, or no CI available." if rows["ci_kind"].isin(HOLLOW).any() else ""
 
 
 def _light(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -125,10 +158,14 @@ def agreement(results: Results, names: DisplayNames) -> Plot:
         block="Pilot " + pilot_number(rows["corpus"]),
         hue=[annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)],
     )
-    keys = interval_keys("CI, one dialogue left out", "CI, turns and labels resampled", rows)
-    fig = grid_figure(rows, intervals, names=names, xlabel="Krippendorff's alpha", reference=0.0, keys=keys)
+    keys = interval_keys(f"{names.ci}, dialogues left out", f"{names.ci}, marks resampled", rows)
+    options = {"reference": 0.0, "named": "agreement by chance", "keys": keys}
+    fig = grid_figure(rows, intervals, names=names, xlabel="Krippendorff's alpha", **options)
     alt = f"Alpha over all labels in {rows['block'].nunique()} pilots, by kind of annotator, with CIs:"
-    return Plot(fig, "agreement", f"{alt} {span(rows['estimate'].dropna())}.")
+    caption = f"Krippendorff's alpha over all labels in each pilot, by who judged. Thick lines: {names.ci} leaving"
+    caption += f" out one dialogue at a time; thin lines: {names.ci} resampling single marks, as if turns were"
+    caption += f" independent; {counted(rows['n'], 'items')}."
+    return Plot(fig, "agreement", f"{alt} {span(rows['estimate'].dropna())}.", caption + _hollow(rows))
 
 
 def screening(results: Results, names: DisplayNames) -> Plot:
@@ -136,12 +173,13 @@ def screening(results: Results, names: DisplayNames) -> Plot:
     rows = shown_rates(results, names)
     hue = [names.name("group", g) for g in rows["group"]]
     rows = rows.assign(panel="", block=rows["task"].map(task_name), hue=hue)
-    keys = interval_keys("CI", None, rows)
-    fig = grid_figure(
-        rows, intervals, names=names, xlabel="Share of those who tried that passed", percent=True, keys=keys
-    )
+    options = {"names": names, "percent": True, "keys": interval_keys(names.ci, None, rows)}
+    fig = grid_figure(rows, intervals, xlabel="Share of those who tried that passed", **options)
     alt = "Share of people who passed the training for each task, with CIs, by workforce:"
-    return Plot(fig, "screening", f"{alt} {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}.")
+    alt += f" {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}."
+    caption = f"Share of those who tried the training for a task that passed it, by workforce. Lines: {names.ci} over"
+    caption += f" people; {counted(rows['n'], 'people')}."
+    return Plot(fig, "screening", alt, caption + _hollow(rows))
 
 
 # 02
@@ -154,12 +192,13 @@ def workload(work: pd.DataFrame, names: DisplayNames) -> Plot | None:
     rows = names.sort(work)
     rows = rows.assign(row=row_titles(rows, names, KEYS))
     n = rows["row"].nunique()
-    fig, ax = subplots(width=5.5, height=0.6 + 0.27 * n)
+    fig, ax = subplots(width=5.5, height=0.9 + 0.27 * n)
     _distributions(rows, "units", ax, names)
     ax.set(xlabel="Dialogues or pairs per annotator", xlim=(0, None))
     middle = rows.groupby("row")["units"].median()
     alt = f"Dialogues or pairs judged per annotator, in {n} rows by method and group: medians {span(middle, 0)}."
-    return Plot(fig, "workload", alt)
+    per = f"{counted(rows.groupby('row')['units'].size(), 'annotators')} per row."
+    return Plot(fig, "workload", alt, f"Dialogues or pairs that each annotator judged. {SPREAD} {per}")
 
 
 def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot | None:
@@ -174,17 +213,24 @@ def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot 
     left.set_xscale("log")
     _distributions(rows, "minutes", left, names)
     left.xaxis.set_major_formatter("{x:g}")
+    left.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    left.xaxis.set_minor_locator(NullLocator())
     left.set(xlabel="Minutes per dialogue or pair, one task (log scale)")
     total = results.select("unit_minutes", tasks="all").dropna(subset="estimate")
     for row in total.to_dict("records"):
         y, color = places[tuple(row[k] for k in KEYS)], _color(row, rows, names)
         right.plot([row["ci_low"], row["ci_high"]], [y, y], color=color, linewidth=1.7)
         right.plot(row["estimate"], y, "o", color=color, markersize=3.5)
-    right.set(xlabel="Minutes for all tasks, with CI", xlim=(0, None))
+        said = told(f"{names.name('method', row['method'])}, {names.name('group', row['group'])}, minutes", row, 1)
+        tips(right, [said], [row["ci_low"]], [y], x_to=[row["ci_high"]])
+    right.set(xlabel=f"Minutes for all tasks, {names.ci}", xlim=(0, None))
     right.tick_params(axis="y", length=0)
     right.grid(axis="x")
     alt = f"Left: minutes of {len(rows):,} work units by method and group. Right: minutes for all tasks,"
-    return Plot(fig, "minutes", f"{alt} {span(total['estimate'], 1)}.")
+    n = counted(rows.groupby("row")["minutes"].size(), "work units per row")
+    caption = f"Left: minutes of each work unit. {SPREAD} Right: minutes for all tasks of a method together, the sum"
+    caption += f" of their medians; lines: {names.ci}; {n}."
+    return Plot(fig, "minutes", f"{alt} {span(total['estimate'], 1)}.", caption)
 
 
 def _color(row: Mapping, rows: pd.DataFrame, names: DisplayNames) -> str:
@@ -196,13 +242,28 @@ def _distributions(rows: pd.DataFrame, value: str, ax: Axes, names: DisplayNames
     """Each `row` as its median, quartiles (thick) and 5th to 95th percentile (thin), or as points where values are
     few."""
     first = rows.drop_duplicates("row").to_dict("records")
-    style = {"x": value, "y": "row", "hue": "row", "ax": ax, "legend": False}
-    style |= {"order": [r["row"] for r in first], "palette": {r["row"]: _color(r, rows, names) for r in first}}
-    size = rows.groupby("row")["row"].transform("size")
-    sns.stripplot(rows[size < FEW], size=3.5, jitter=False, alpha=0.7, **style)
-    for percentiles, width in ((90, 1.0), (50, 4.0)):
-        spread = {"errorbar": ("pi", percentiles), "err_kws": {"linewidth": width, "alpha": 0.6}}
-        sns.pointplot(rows[size >= FEW], estimator="median", linestyle="none", markersize=4, **spread, **style)
-    ax.set(ylabel="")
+    for y, one in enumerate(first):
+        values, color = rows.loc[rows["row"] == one["row"], value].dropna().sort_values(), _color(one, rows, names)
+        if len(values) < FEW:
+            at = y + 0.14 * (np.arange(len(values)) % 3 - 1)  # equal ones stay visible
+            ax.plot(values, at, "o", color=color, markersize=3.2, alpha=0.75, linestyle="")
+            tips(ax, [f"{one['row']}: {number(v, 1)}" for v in values], values, at)
+            continue
+        low, quarter, middle, three, high = values.quantile([0.05, 0.25, 0.5, 0.75, 0.95])
+        ax.plot([low, high], [y, y], color=color, linewidth=1.0, solid_capstyle="butt")
+        ax.plot([quarter, three], [y, y], color=color, linewidth=5.0, alpha=0.45, solid_capstyle="butt")
+        ax.plot(middle, y, "o", color=color, markersize=4)
+        said = f"{one['row']}: median {number(middle, 1)}, quartiles {number(quarter, 1)} and {number(three, 1)}"
+        tips(ax, [f"{said}, n = {len(values):,}"], [low], [y - 0.2], x_to=[high], y_to=[y + 0.2])
+    ax.set_yticks(range(len(first)), [one["row"] for one in first])
+    ax.set(ylim=(len(first) - 0.4, -0.6), ylabel="")
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x")
+    sizes = rows.groupby("row")[value].size()
+    keys = [handle("median", "#555555", "o", linewidth=0)] if (sizes >= FEW).any() else []
+    if keys:
+        keys += [handle("middle half", "#555555", "", linewidth=5.0, alpha=0.45)]
+        keys += [handle("5th to 95th percentile", "#555555", "", linewidth=1.0)]
+    if (sizes < FEW).any():
+        keys += [handle("single values", "#555555", "o", linewidth=0, alpha=0.75)]
+    legend_of(ax.figure, keys)

@@ -73,6 +73,13 @@ class Comparison:
         return rows[rows["label"] != OVERALL]
 
     @property
+    def spread(self) -> dict[str, float]:
+        """CV* over all systems and labels: cv, low, high, expected."""
+        cells = self.variation.dropna(subset="cv")
+        columns = {"cv": "cv", "low": "every_low", "high": "every_high", "expected": "expected"}
+        return {name: float(cells[c].mean(skipna=False)) if len(cells) else np.nan for name, c in columns.items()}
+
+    @property
     def overall(self) -> pd.Series | None:
         rows = self.labels[(self.labels["scores"] == self.primary) & (self.labels["label"] == OVERALL)]
         return rows.iloc[0] if len(rows) else None
@@ -257,7 +264,8 @@ def _compared(
         units.append(((method, OVERALL), rows, True))
     for (method, label), part, overall in units:
         head = {"scores": kind, "method": method, "label": label}
-        one = _one(part.dropna(subset=[value]), value, systems, confidence, overall=overall, varied=kind == RAW)
+        varied = len(keys) if kind == RAW else 0
+        one = _one(part.dropna(subset=[value]), value, systems, confidence, overall=overall, varied=varied)
         for table, found in zip(out, one, strict=True):
             table += [head | row for row in found]
     return [pd.DataFrame(table) for table in out]
@@ -272,9 +280,10 @@ def _unit(rows: pd.DataFrame) -> tuple[str, pd.Series]:
 
 
 def _one(
-    rows: pd.DataFrame, value: str, systems: list[str], confidence: float, *, overall: bool, varied: bool
+    rows: pd.DataFrame, value: str, systems: list[str], confidence: float, *, overall: bool, varied: int
 ) -> tuple[list[dict], list[dict], list[dict], list[dict]]:
-    """One label (or the mean of all): its rows of labels, means, variation and pairs."""
+    """One label (or the mean of all): its rows of labels, means, variation and pairs. varied : of how many labels
+    variation is computed, 0 for none."""
     in_both = rows.groupby("system")["corpus"].nunique()
     systems = [s for s in systems if in_both.get(s, 0) == 2]
     if len(systems) < 2:
@@ -294,7 +303,7 @@ def _one(
     pairs = pairs.drop(columns=["i", "j"]).to_dict("records")
     shown, spread = _means(systems, means, left, unit, confidence), []
     if varied:
-        spread = _variation(systems, means, left, unit, confidence)
+        spread = _variation(systems, means, left, unit, confidence, n_labels=varied)
     return [found], shown, spread, pairs
 
 
@@ -364,11 +373,14 @@ def _means(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, conf
     return out
 
 
-def _variation(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float) -> list[dict]:
+def _variation(
+    systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float, *, n_labels: int
+) -> list[dict]:
     """CV* of each system's two means, its interval, and what is expected if only sampling differs.
 
     The interval is that of the relative difference on the scale of log ratios, folded. For the mean over systems each
-    also has ends at a level that holds for all systems at once (all_low, all_high).
+    also has ends at a level that holds for all systems at once (all_low, all_high), for the mean over systems and
+    labels at one that holds for all of these (every_low, every_high).
     """
     d = variation.relative_difference(means[0], means[1])
     without = variation.relative_difference(left.means[:, 0], left.means[:, 1])
@@ -376,11 +388,11 @@ def _variation(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, 
     for j, system in enumerate(systems):
         row = {"system": system, "a": means[0, j], "b": means[1, j]}
         row["cv"] = float(variation.cv_star(means[:, j]))
-        for names, level in ((("ci_low", "ci_high"), confidence), (("all_low", "all_high"), None)):
-            level = 1 - (1 - confidence) / len(systems) if level is None else level
+        for which, at_once in {"ci": 1, "all": len(systems), "every": len(systems) * n_labels}.items():
+            level = 1 - (1 - confidence) / at_once
             interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
             ends = variation.of_two(np.array(variation.folded(interval.low, interval.high)))
-            row |= dict(zip(names, ends.tolist(), strict=True))
+            row |= dict(zip((f"{which}_low", f"{which}_high"), ends.tolist(), strict=True))
         # a normal difference around 0 is √(2/π) standard errors from it on average
         row["expected"] = float(variation.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
         row["note"] = interval.note or (None if np.isfinite(d[j]) else "a mean lies at the low end of the scale")

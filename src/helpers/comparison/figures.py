@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import fill
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,9 @@ from helpers.display.text import interval, number, span
 from helpers.display.views import Plot
 
 #: panels of a figure; more go to the next
-PANELS = 12
-#: systems that a legend can name
-FEW = 12
+PANELS = 8
+#: systems that a legend can name, and that a figure can list
+FEW, MANY = 12, 25
 
 
 def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
@@ -30,14 +31,14 @@ def against(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
         page = labels.iloc[first : first + PANELS]
         columns = min(4 if len(page) > 4 else len(page), len(page))
         rows = -(-len(page) // columns)
-        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 1.8 * rows + (1.3 if few else 0.8)}
+        size = {"width": PAGE if columns > 2 else 3.4 * columns, "height": 2.1 * rows + (1.3 if few else 0.8)}
         fig, axes = subplots(rows, columns, squeeze=False, **size)
         for ax, row in zip(axes.flat, page.to_dict("records"), strict=False):
             wide = _wide(found, row)
             _panel(ax, wide, names, few)
             tips(ax, _told(wide, found, names), wide["estimate_A"], wide["estimate_B"])
             r = f"r = {number(row['r'])}" if np.isfinite(row["r"]) else "r undefined"
-            ax.set_title(f"{label_name(row, names)}\n{r}", fontsize=7.5)
+            ax.set_title(f"{fill(label_name(row, names), 22)}\n{r}", fontsize=7.5)
         for ax in list(axes.flat)[len(page) :]:
             ax.axis("off")
         shown = [s for s in found.systems if s in set(found.means["system"])] if few else []
@@ -100,10 +101,11 @@ def _deciding(found: Comparison) -> pd.DataFrame:
 
 
 def means(found: Comparison, names: DisplayNames) -> Iterator[Plot]:
-    """Means of every system in both runs, a panel per label."""
-    labels = _deciding(found)
-    for k, first in enumerate(range(0, len(labels), PANELS)):
-        page = labels.iloc[first : first + PANELS]
+    """Means of every system in both runs, a panel per label; none where a page cannot list the systems."""
+    labels, n = _deciding(found), len(found.systems)
+    panels = 4 * max(1, int(8.4 / (0.28 * n + 0.6)))
+    for k, first in enumerate(range(0, len(labels) if n <= MANY else 0, panels)):
+        page = labels.iloc[first : first + panels]
         keys = ["scores", "method", "label"]
         rows = page[keys].merge(found.means, on=keys)
         rows = rows.assign(

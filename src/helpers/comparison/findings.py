@@ -42,7 +42,7 @@ def findings(found: Comparison, names: DisplayNames) -> Iterator[Prose]:
     cells = found.variation.dropna(subset="cv")
     if len(raw):
         higher = float((cells["b"] > cells["a"]).mean())
-        facts = {"cv": raw["cv"].mean(), "expected": raw["cv_expected"].mean(), "n": len(raw), "higher": higher}
+        facts = {**found.spread, "n": len(raw), "higher": higher}
         yield Prose(_PHRASES.say("levels", over=over(raw), a=found.a.title, b=found.b.title, **facts))
 
 

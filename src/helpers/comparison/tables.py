@@ -104,6 +104,9 @@ def variation(found: Comparison, names: DisplayNames) -> Iterator[Table]:
     out = pd.DataFrame({"Label": [label_name(row, names) for row in rows.to_dict("records")]})
     out["Mean CV*"] = [_with_ends(*row) for row in rows[["cv", "cv_low", "cv_high"]].to_numpy(float)]
     out["Sampling alone"] = rows["cv_expected"].to_numpy()
+    if len(out) > 1:
+        every = found.spread
+        out.loc[len(out)] = ["Mean", _with_ends(*(every[k] for k in ("cv", "low", "high"))), every["expected"]]
     caption = "CV* in percent, mean over systems (CI conservative: all systems at once), and what it would be if both"
     caption += f" runs measured the same and only {over(rows)} differed. Raw scores, counted from the scale's low end."
     yield Table(out, "variation", caption, 1, {"Mean CV*": _NO_CV, "Sampling alone": _NO_CV})

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pandas as pd
-
-from helpers.display.text import number
+from helpers.display.text import counted, number
 
 
 def sample(sizes: Iterable[float], unit: str = "") -> str:
-    """`n = 108 dialogues`, `n = 38 to 108 dialogues`; empty where no size is known."""
-    known = [int(n) for n in sizes if pd.notna(n)]
-    ends = [number(n) for n in sorted({min(known), max(known)})] if known else []
-    return f"n = {' to '.join(ends)} {unit}".strip() if ends else ""
+    """`n = 108 dialogues`, `n = 38 to 108`; empty where no size is known."""
+    return counted(sizes, unit).strip()
 
 
-def intervals(over: str, sizes: Iterable[float] = (), *, lines: str = "Lines", confidence: float = 0.95) -> str:
-    """`Lines: 95% CI over dialogues, n = 38 to 108.`"""
+def intervals(ci: str, over: str, sizes: Iterable[float] = (), *, lines: str = "Lines") -> str:
+    """`Lines: 95% CI over dialogues, n = 38 to 108.` ci : what intervals are called, `names.ci`."""
     n = sample(sizes)
-    return f"{lines}: {100 * confidence:g}% CI over {over}{', ' if n else ''}{n}."
+    return f"{lines}: {ci} over {over}{', ' if n else ''}{n}."
 
 
 def chosen(shown: int, total: int, which: str) -> str:

@@ -25,7 +25,7 @@ from helpers.display.text import told
 #: height of one row and of the gap between blocks, in inches
 ROW, GAP = 0.105, 0.055
 #: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
-TALLEST, AROUND = 9.5, 1.3
+TALLEST, AROUND = 9.45, 1.3
 #: columns along x: the estimate, and ends of intervals
 ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
 REFERENCE = "#8A8A8A"
@@ -200,10 +200,11 @@ def filled(rows: pd.DataFrame, blocks: Sequence[str] = ()) -> pd.DataFrame:
     return rows[["panel"]].drop_duplicates().merge(pairs, how="cross").merge(rows, how="left", on=keys)
 
 
-def pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[tuple[str, pd.DataFrame]]:
+def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Iterator[tuple[str, pd.DataFrame]]:
     """The rows of each figure that `grid_figure` can draw without being taller than `TALLEST`, and the end of its name.
 
-    Panels are kept together where that is possible; where one is too tall, its blocks are divided, in all panels alike.
+    around : what of its height is legend, title and axis, in inches. Panels are kept together where that is possible;
+    where one is too tall, its blocks are divided, in all panels alike.
     """
     names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
     columns = columns if all(n == names[0] for n in names) else 2
@@ -211,7 +212,7 @@ def pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[tuple[str, pd.DataFr
     parts, height = [[]], 0.0
     for block, n in hues.items():
         height += ROW * n + GAP
-        if parts[-1] and height > TALLEST - AROUND:
+        if parts[-1] and height > TALLEST - around:
             parts, height = [*parts, []], ROW * n + GAP
         parts[-1].append(block)
     found = []
@@ -220,7 +221,7 @@ def pages(rows: pd.DataFrame, columns: int = 4) -> Iterator[tuple[str, pd.DataFr
         panels = list(dict.fromkeys(own["panel"]))
         heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
         line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
-        per_page = columns * max(1, int((TALLEST - AROUND + 0.52) / line))
+        per_page = columns * max(1, int((TALLEST - around + 0.52) / line))
         even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
         even = -(-even // columns) * columns
         found += [own[own["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]

@@ -17,7 +17,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from helpers.display.names import DisplayNames
+from helpers.display.names import BAD, GOOD, DisplayNames
 from helpers.display.style import INK, PAGE, handle, legend_of, set_style, subplots, tips
 from helpers.display.text import number, percent, told
 from helpers.study.labels import METHODS
@@ -42,12 +42,13 @@ def forest(
     xlabel: str = "",
     xlim: tuple[float, float] | None = None,
     reference: Iterable[float] = (0.0,),
-    decimals: int = 2,
+    decimals: int | None = 2,
 ) -> None:
     """Estimates with intervals, one row per label (and group), under a heading for each method; values beside.
 
     results : method, label, estimate, ci_low, ci_high, ci_kind, and group where several are compared.
-    light : the same for a second interval, drawn thinner below the first, e.g. over turns.
+    light : the same for a second interval, drawn thinner below the first, e.g. over turns. decimals : of the values
+    beside; None: none are written.
     A hollow marker says that the interval is a bound (dashed) or could not be estimated (no line).
     """
     rows = names.sort(results)
@@ -69,12 +70,13 @@ def forest(
         _interval(ax, row, y, names.color(kind, key), names.marker(kind, key) if kind == "group" else "o", xlim)
         if light is not None:
             _light(ax, _same(light, row), y + 0.3, names.color(kind, key), xlim)
-        ax.text(1.02, y, _beside(row, decimals), transform=ax.get_yaxis_transform(), va="center", fontsize=7)
+        if decimals is not None:
+            ax.text(1.02, y, _beside(row, decimals), transform=ax.get_yaxis_transform(), va="center", fontsize=7)
         y += 1.0
     for x in reference:
         ax.axvline(x, color="#BBBBBB", linewidth=0.8, zorder=0)
     ends = rows[["estimate", "ci_low", "ci_high"]].agg(["min", "max"], axis=1)
-    said = [told(names.full({"group": "all"} | row), row, decimals) for row in rows.to_dict("records")]
+    said = [told(names.full({"group": "all"} | row), row, decimals or 2) for row in rows.to_dict("records")]
     tips(ax, said, ends["min"], ticks, x_to=ends["max"])
     ax.set(xlim=xlim, ylim=(y - 0.3, -0.7), xlabel=xlabel, yticks=ticks, yticklabels=tick_labels)
     ax.tick_params(axis="y", length=0)
@@ -349,7 +351,7 @@ def _shares(rows: pd.DataFrame, ax: Axes, names: DisplayNames, longest_bar: floa
     wide.index = [names.name("label", label, method) for label in wide.index]
     if len(scores) > 2:
         pair = METHODS[method].unit == "pair" and len(scores) == 3
-        stacked(wide, ax, xlabel="", colors=("#D55E00", "#D9D9D9", "#0072B2") if pair else None)
+        stacked(wide, ax, xlabel="", colors=(BAD, "#D9D9D9", GOOD) if pair else None)
         outcomes = ["left loses", "tie", "left wins"] if pair else scores
         ax.xaxis.set_visible(False)  # the shares are written into the bars
         ax.spines["bottom"].set_visible(False)
@@ -370,6 +372,6 @@ def _shares(rows: pd.DataFrame, ax: Axes, names: DisplayNames, longest_bar: floa
     said = [f"{row}: {percent(share, 1)}" for row, share in shares.items()]
     tips(ax, said, np.zeros(len(shares)), at - 0.35, x_to=shares, y_to=at + 0.35)
     ax.set_yticks(range(len(shares)), shares.index)
-    ax.set(xlim=(0, max(0.1, 1.12 * longest_bar)), ylim=(len(shares) - 0.4, -0.6))
+    ax.set(xlim=(0, max(0.1, 1.12 * longest_bar)), ylim=(len(shares) - 0.4, -0.6), xlabel="Share marked")
     ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
     ax.tick_params(axis="y", length=0)

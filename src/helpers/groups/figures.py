@@ -98,7 +98,7 @@ def _differences(
     caption += f" Diamonds and lines: the difference without noise, {over}." if debiased else ""
     # a row for each label: a verdict is a colour, no row of its own
     placed = rows.assign(hue="")
-    for suffix, page in pages(placed, columns=3):
+    for suffix, page in pages(placed, columns=3, around=1.7):
         options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
         fig = grid_figure(page, paint, **options)
         found = page["verdict"].value_counts()
@@ -127,8 +127,10 @@ def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
         caption += " annotators; above 0 the first system named is rated higher."
         which = "pairs of systems on whose effect sizes the groups differ most"
         note = captions.chosen(shown["block"].nunique(), part["block"].nunique(), which)
-        caption = captions.joined(caption, captions.intervals("sessions", part["n_clusters"]), note)
-        yield from _by_label(shown, names, name, xlabel, interval_keys("95% CI over sessions", None, shown), caption)
+        caption = captions.joined(caption, captions.intervals(names.ci, "sessions", part["n_clusters"]), note)
+        yield from _by_label(
+            shown, names, name, xlabel, interval_keys(f"{names.ci} over sessions", None, shown), caption
+        )
 
 
 def _most_contested(rows: pd.DataFrame) -> pd.DataFrame:
@@ -147,9 +149,9 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows = names.sort(rows.drop(columns="group"))
     for name, part in _by(rows, ["corpus", "method"], "alpha"):
         over = "pairs of dialogues" if (part["level"] == "pair").all() else "dialogues"
-        key = interval_keys(f"95% CI over {over}", None, part)
+        key = interval_keys(f"{names.ci} over {over}", None, part)
         caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two."
-        caption += f" {captions.intervals(over, part['n_clusters'])}"
+        caption += f" {captions.intervals(names.ci, over, part['n_clusters'])}"
         yield from _by_label(part, names, name, "Krippendorff's alpha", key, caption)
 
 
@@ -201,7 +203,7 @@ def conclusions(results: Results, names: DisplayNames, margin: float) -> Plot:
     caption = (
         "Bars: pairs of systems on which two groups of annotators reach the same conclusion, opposite ones, or none"
     )
-    caption += f" ({captions.sample(sizes, 'pairs of systems and labels per bar')}). Direction: both 95% CIs (over"
+    caption += f" ({captions.sample(sizes, 'pairs of systems and labels per bar')}). Direction: both {names.ci}s (over"
     caption += " sessions, or over sessions and annotators) lie on one side of 0, the same for both groups or opposite"
     caption += f" ones. Size: the CI of the difference of effect sizes lies within ±{margin:g}, or excludes 0."
     alt = "Shares of pairs of systems for which two groups reach the same conclusion or not."

@@ -32,11 +32,11 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     others = [hue for hue in dict.fromkeys(rows["hue"]) if hue != PEOPLE]
     styles = {hue: (NEUTRAL[i % 3], MARKERS[(i + 1) % len(MARKERS)]) for i, hue in enumerate(others)}
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna()))
-    keys = interval_keys(f"95% CI over {over or 'dialogues'}", None, rows)
+    keys = interval_keys(f"{names.ci} over {over or 'dialogues'}", None, rows)
     caption = (
         "Marks: Krippendorff's alpha by label, of people with each other and, as a mean over people, of each judge with"
     )
-    caption += f" one of them. {captions.intervals(over, rows['n_clusters'])}"
+    caption += f" one of them. {captions.intervals(names.ci, over, rows['n_clusters'])}"
     alt = f"Krippendorff's alpha by label, with intervals, from {span(rows['estimate'].dropna())}:"
     alt += f" people with each other; {', '.join(judges.unique())}."
     options = {"styles": styles | {PEOPLE: (GOOD, "o")}, "xlabel": "Krippendorff's alpha", "reference": 0, "keys": keys}
@@ -61,13 +61,13 @@ def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     sizes = [f"{who} {percent(v, 1) if binary else number(v)}" for who, v in size.items()]
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "dialogues"
     options = {"names": names, "columns": 3, "reference": 0, "named": "no change", "percent": binary, "sharex": True}
-    options["keys"] = interval_keys(f"95% CI over {over}", None, rows)
+    options["keys"] = interval_keys(f"{names.ci} over {over}", None, rows)
     options["xlabel"] = "Change in rate (percentage points)" if binary else "Change in mean score"
     what = "rate (share of marked items)" if binary else "mean score"
     caption = (
         f"Marks: change in each system's {what} by label where another person, or a judge (panels), takes the place of"
     )
-    caption += f" the annotators. {captions.intervals(over, rows['n_clusters'])}"
+    caption += f" the annotators. {captions.intervals(names.ci, over, rows['n_clusters'])}"
     shown = rows[rows["system"].isin(most)] if n_systems > MOST else rows
     shown = _blocks(shown.assign(hue=[names.name("system", s) for s in shown["system"]]), names)
     if len(most) > len(MARKERS) or len(set(shown["hue"])) == 1:  # systems have rows of their own

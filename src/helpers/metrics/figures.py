@@ -23,7 +23,7 @@ CEILING, PERSON = GOOD, "#555555"
 COMPUTED, GIVEN = "computed from the texts", "score in the data"
 STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
 #: metrics in a matrix; of more, the first, which agree most with people
-MOST = 30
+MOST = 24
 
 
 def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
@@ -42,13 +42,13 @@ def _plots(panels: dict[str, Results], name: str, names: DisplayNames, computed:
     rows = pd.concat([panel(part, names, computed).assign(panel=title) for title, part in panels.items()])
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "contexts"
     keys = [
-        *interval_keys(f"95% CI over {over}", None, rows),
+        *interval_keys(f"{names.ci} over {over}", None, rows),
         handle("ceiling", CEILING, "", linestyle=(0, (4, 2))),
         handle("a person, against the other people", PERSON, "", linestyle=":"),
         handle("metric, against the same people", PERSON, "D", linewidth=0, markerfacecolor="white"),
     ]
     caption = "Large marks: Spearman's correlation of each metric with the mean rating of people."
-    caption += f" {captions.intervals(over, rows['n_clusters'])} Dashed green line, with its CI as a band: the highest"
+    caption += f" {captions.intervals(names.ci, over, rows['n_clusters'])} Dashed green line (band: CI): the highest"
     caption += " correlation that unreliable ratings allow. Dotted line: a person with the mean of the other people;"
     caption += " small diamonds: the metric with the same means, to compare with it."
     estimated = rows["estimate"].dropna()
@@ -110,7 +110,7 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     for hue, part in rows.groupby("hue", sort=False):
         alt += f" by {hue}: {span(100 * part['estimate'], 0)}%{';' if hue == 'ratings' else '.'}"
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "pairs"
-    keys = [*interval_keys(f"95% CI over {over}", None, rows)]
+    keys = [*interval_keys(f"{names.ci} over {over}", None, rows)]
     options = {
         "styles": STYLES,
         "columns": 2,
@@ -123,7 +123,9 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     caption = (
         "Marks: share of pairs of a chat with an ordinary system and one with the degraded control in which the former"
     )
-    caption += f" scores higher, by people's ratings and by metrics. {captions.intervals(over, rows['n_clusters'])}"
+    caption += (
+        f" scores higher, by people's ratings and by metrics. {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    )
     for suffix, page in pages(filled(rows), columns=2):
         fig = grid_figure(page, intervals, xlabel="Share of pairs", **options)
         yield Plot(fig, f"above_control{suffix}", alt, caption)
@@ -168,7 +170,8 @@ def _heatmap(values: pd.DataFrame, title: str) -> Figure:
     size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
     fig, ax = subplots(width=size, height=size * 0.86)
     scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
-    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label)
+    small = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
+    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **small)
     turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
     ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
     ax.set_title(title)

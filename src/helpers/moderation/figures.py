@@ -87,7 +87,7 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 
 _ENDS = (
-    "Dots: the same shares, on one scale in the four panels on the right. Lines: 95% CIs, one for each assumption on"
+    "Dots: the same shares, on one scale in the four panels on the right. Lines: CIs, one for each assumption on"
     " what is independent."
 )
 
@@ -123,6 +123,9 @@ def _outcomes(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
     fig, axes = subplots(1, 5, **size)
     stacked(wide.set_axis(list(titles.values())), axes[0], colors=list(SHADES.values()), xlabel="Share of judgements")
     axes[0].set_xticks([0, 0.5, 1])
+    if max(map(len, titles.values())) > 26:  # narrow bars: only what has room
+        for text in axes[0].texts:
+            text.set_visible(float(text.get_text()) >= 18)
     right = min(100, 4 + 100 * rows.loc[rows["line"].isin(list(titles)), "ci_high"].max())
     kinds = [k for k in INTERVALS if (rows["interval"] == k).any()]
     for ax, outcome in zip(axes[1:], OUTCOMES, strict=True):
@@ -139,7 +142,7 @@ def _outcomes(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
                 for line, row in zip(part.index, part.to_dict("records"), strict=True)
             ]
             tips(ax, said, 100 * part["ci_low"], y, x_to=100 * part["ci_high"])
-        ax.set(title=outcome.capitalize(), xlim=(0, right), xlabel=f"Share, to {right:.0f}%")
+        ax.set(title=outcome.capitalize(), xlim=(0, right), xlabel="Share")
         ax.set(ylim=(len(titles) - 0.4, -0.6), yticks=[])
         ax.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
         ax.xaxis.set_major_formatter(PercentFormatter(decimals=0))

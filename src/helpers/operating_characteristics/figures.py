@@ -256,8 +256,9 @@ def _pages(wide: dict[str, pd.DataFrame], most: int = 36) -> Iterator[dict[str, 
     """Matrices that fit on a page together, long ones in parts."""
     page, room = {}, most
     for title, frame in wide.items():
-        for k in range(0, len(frame), most - 4):
-            part = frame.iloc[k : k + most - 4]
+        size = -(-len(frame) // (-(-len(frame) // (most - 4))))  # parts of about as many rows each
+        for k in range(0, len(frame), size):
+            part = frame.iloc[k : k + size]
             if page and len(part) + 4 > room:
                 yield page
                 page, room = {}, most

@@ -42,7 +42,7 @@ def _ordered(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
 def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
     """One bar per paper, divided by verdict."""
     counted = counts(cells, ["paper"]).set_index("paper").reindex([p for p in titles if p in set(cells["paper"])])
-    fig, ax = style.subplots(width=6.0, height=0.27 * len(counted) + 1.5)
+    fig, ax = style.subplots(width=6.0, height=min(0.27, 7.5 / len(counted)) * len(counted) + 1.5)
     _bars(ax, counted, list(range(len(counted))), [titles[p] for p in counted.index])
     ax.set(ylim=(len(counted) - 0.5, -0.5))
     fig.legend(loc="outside upper left", ncols=3)

@@ -42,7 +42,7 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
         rows = rows.assign(light_low=fisher["ci_low"], light_high=fisher["ci_high"]).reset_index()
         titles = {"panel": ("scores", SCORES), "block": ("among", headings(every, crowd)), "hue": ("workers", SETS)}
         rows = rows.assign(**{column: rows[key].map(names) for column, (key, names) in titles.items()})
-        keys = interval_keys("95% CI, other workers", "95% CI, other systems (Fisher, optimistic)", rows)
+        keys = interval_keys("CI, other workers", "CI, other systems (Fisher, optimistic)", rows)
         options = {"styles": {SETS[key]: style for key, style in STYLES.items()}, "sharex": True, "keys": keys}
         fig = grid_figure(rows, intervals, xlabel="r between runs", reference=0, named="no correlation", **options)
         alt = f"Correlation of system means between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)} with CIs:"
@@ -52,10 +52,8 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
         caption = (
             f"Marks: Pearson's r of mean ratings between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)},"
         )
-        caption += " by what is correlated (rows) and set of workers. Thick lines: 95% CI if other workers had rated,"
-        caption += (
-            f" {captions.sample(rows['n_annotators'], 'workers')}; thin lines: Fisher's 95% CI over systems, which"
-        )
+        caption += " by what is correlated (rows) and set of workers. Thick lines: CI if other workers had rated,"
+        caption += f" {captions.sample(rows['n_annotators'], 'workers')}; thin lines: Fisher's CI over systems, which"
         caption += " takes their means as exact."
         yield Plot(fig, f"repeat_{i}" if i else "repeat", alt, caption)
 
@@ -94,14 +92,11 @@ def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     order = _highest(rows)
     note = captions.chosen(len(order), rows["system"].nunique(), "systems with the highest means")
     rows = rows.set_index("system").loc[order].reset_index()
-    caption = f"Marks: mean standardised score of each system among workers who passed, by run. {_OVER_WORKERS}"
-    caption += f", {captions.sample(rows['n_annotators'])}."
+    caption = "Marks: mean standardised score of each system among workers who passed, by run."
+    caption += f" {captions.intervals(names.ci, 'workers', rows['n_annotators'])}"
     rows, caption = rows.assign(block=rows["system"]), captions.joined(caption, note)
     what = "Mean standardised score", "mean of a worker's scores"
     return _by_run(rows, names, crowd, "runs", what, caption)
-
-
-_OVER_WORKERS = "Lines: 95% CI over workers"
 
 
 def _highest(rows: pd.DataFrame) -> list[str]:
@@ -116,7 +111,7 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
     note = captions.chosen(len(largest), rows["system_b"].nunique(), "systems with the largest differences")
     what = f"Mean standardised score, with minus without {crowd.options.variant}"
     caption = "Marks: difference in mean standardised score between each system with and without"
-    caption += f" {crowd.options.variant}, by run, among workers who passed. {_OVER_WORKERS}"
+    caption += f" {crowd.options.variant}, by run, among workers who passed. Lines: {names.ci} over workers"
     caption += f", {captions.sample(rows['n_annotators'])}."
     rows = rows[rows["system_b"].isin(largest)].assign(block=lambda f: f["system_b"])
     return _by_run(rows, names, crowd, "variants", (what, "no difference"), captions.joined(caption, note))
@@ -132,7 +127,7 @@ def _by_run(
     titles = [names.name("system", s) for s in rows["block"]]
     rows = rows.assign(panel="", block=titles, hue=rows["corpus"].map(crowd.title))
     alt = f"{what} of {len(set(titles))} systems by run, workers who passed, with CIs: from {span(rows['estimate'])}."
-    keys = interval_keys("95% CI over workers", None, rows)
+    keys = interval_keys(f"{names.ci} over workers", None, rows)
     fig = grid_figure(rows, intervals, xlabel=f"{what} (standard deviations)", reference=0, named=line, keys=keys)
     return Plot(fig, name, alt, caption)
 
@@ -150,7 +145,7 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
     below = titles
     if len(order) > MANY_COLUMNS:
         titles, below = [f"{t}  {i + 1}" for i, t in enumerate(titles)], [str(i + 1) for i in range(len(titles))]
-    fig, axes = _panels(crowd, len(order), below=max(map(len, below)))
+    fig, axes = _panels(crowd, len(order), below=max(map(len, below)), stacked=below != titles)
     for ax, corpus in zip(axes, crowd.corpora, strict=True):
         p = where(tests, corpus=corpus).pivot_table(index="system", columns="system_b", values="p_value")
         p = p.reindex(index=order, columns=order).set_axis(titles).set_axis(below, axis=1)
@@ -159,6 +154,7 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
         said = said.apply(lambda column: [f"{row} above {column.name}: {v}" for row, v in column.items()])
         blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5", "titles": said}
         heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
+        ax.set_xlabel("Number of the system" if below != titles else "")
         _panel(ax, crowd, corpus)
     square = {"linewidth": 0, "markeredgecolor": "#999999"}
     keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
@@ -212,10 +208,13 @@ def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | No
     return Plot(fig, "threshold", alt, captions.joined(caption, note))
 
 
-def _panels(crowd: Crowd, n_rows: int, below: int = 12) -> tuple[Figure, np.ndarray]:
+def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False) -> tuple[Figure, np.ndarray]:
     """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the
-    longest name of a column."""
+    longest name of a column. stacked : panels one below the other, each with the names."""
     n = len(crowd.corpora)
+    if stacked:
+        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + 0.16 * n_rows), squeeze=False)
+        return fig, axes[:, 0]
     height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
     fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
     return fig, axes[0]
@@ -223,7 +222,7 @@ def _panels(crowd: Crowd, n_rows: int, below: int = 12) -> tuple[Figure, np.ndar
 
 def _panel(ax: Axes, crowd: Crowd, corpus: str) -> None:
     ax.set_title(crowd.title(corpus))
-    ax.tick_params(labelleft=corpus == crowd.corpora[0])
+    ax.tick_params(labelleft=ax.get_subplotspec().is_first_col())
 
 
 def pairs(frame: pd.DataFrame) -> Plot | None:
@@ -247,8 +246,10 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
     alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
     caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
     sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
-    caption += f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and without"
-    caption += " the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
+    caption += (
+        f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and"
+    )
+    caption += " without the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
     return Plot(fig, "pairs", alt.replace("-", "−"), caption)
 
 

@@ -24,7 +24,7 @@ from pygments import highlight as _pygments
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from helpers.report import fonts, paper, svg
+from helpers.report import fonts, sheet, svg
 from helpers.report.blocks import Block, first_sentences, parts
 from helpers.report.prose import Outline, clean, markdown, slug
 from helpers.study import params
@@ -181,7 +181,7 @@ def typefaces(drawn: Iterable[svg.Drawing]) -> Markup:
 def _table(block: Block, link: str) -> Markup:
     """A table with its number, in a box that says how it is printed."""
     html = clean(block.html)
-    fits = paper.fit(html)
+    fits = sheet.fit(html)
     if block.number:
         number = Markup('<caption><a class="number" href="#{}">Table {}</a>. ').format(link, block.number)
         html = Markup(html.replace(Markup("<caption>"), number, 1))

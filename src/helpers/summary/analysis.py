@@ -26,7 +26,7 @@ from helpers.study import params, store
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
 from helpers.study.results import Results, unfold, where
-from helpers.study.schema import ANNOTATIONS, conform
+from helpers.study.schema import ANNOTATIONS, ITEM, conform
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
@@ -164,6 +164,12 @@ def labels(evidence: Evidence) -> pd.DataFrame:
     return where(rows, corpus=first[0], group=first[1]) if first else rows.iloc[:0]
 
 
+def judged_twice(evidence: Evidence) -> pd.Series:
+    """Of each (method, label) that people judged: whether some item was judged by two of one group."""
+    sizes = evidence.people.groupby(["group", *ITEM], dropna=False, observed=True).size()
+    return (sizes > 1).groupby(["method", "label"]).any()
+
+
 def repeats(evidence: Evidence) -> pd.DataFrame:
     """r between system means of two runs, over all workers and standardised scores, by label and overall.
 
@@ -181,7 +187,7 @@ def judges(evidence: Evidence) -> dict:
 
     Returns `kind`: groups (n tested, n_differ, n_people tested with annotators permuted, differ_people, rows of
     `groups.differences`), annotators (n pairs, n_same significant for the same annotators, n_people for others as
-    well), unknown (the data do not say who judged) or none (with `reason`).
+    well, `part` they are of), unknown (the data do not say who judged) or none (with `reason`).
     """
     found = evidence.results[GROUPS]
     rows = groups.differences(found, evidence.confidence) if len(found["group_difference_test"]) else pd.DataFrame()
@@ -196,8 +202,8 @@ def judges(evidence: Evidence) -> dict:
         keys = [*PART, "label", "system", "system_b"]
         same = tests.set_index(keys)["p_adjusted"].reindex(pd.MultiIndex.from_frame(people[keys]))
         facts = {"kind": "annotators", "n": len(people), "n_same": int((same < level).sum())}
-        n_annotators = evidence.people.loc[evidence.people["annotator_known"], "annotator"].nunique()
-        return facts | {"n_people": int((people["p_adjusted"] < level).sum()), "n_annotators": n_annotators}
+        part = (*people.iloc[0][["corpus", "group"]], None)
+        return facts | {"n_people": int((people["p_adjusted"] < level).sum()), "part": part}
     if not known_people(evidence.people):
         return {"kind": "unknown", "humans": len(evidence.people) > 0}
     return {"kind": "none", "reason": evidence.reasons.get(SENSITIVITY) or evidence.reasons.get(GROUPS, "")}
@@ -235,19 +241,20 @@ def sample(evidence: Evidence) -> dict:
     now = found.select("detectable_effect", corpus=key[0], group=key[1], n_dialogues=None).dropna(subset="estimate")
     methods = [part[2] for part in parts(evidence) if part[:2] == key and part[2] in set(now["method"])]
     now = now[now["method"] == methods[0]] if methods else now.iloc[:0]
-    size = _per_system(evidence, *key, methods[0]) if methods else 0
+    size = _per_system(evidence, tests, *key, methods[0]) if methods else 0
     now = now.assign(more=now["estimate"] * np.sqrt(size / (size + MORE)), per_system=size)
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
     return facts | {"detectable": now, "group": key[1], "corpus": key[0]}
 
 
-def _per_system(evidence: Evidence, corpus: str, group: str, method: str) -> int:
-    """Median number of dialogues, or pairs, per system that the group judged."""
+def _per_system(evidence: Evidence, tests: pd.DataFrame, corpus: str, group: str, method: str) -> int:
+    """Median number of dialogues, or pairs, per system that the group judged; of dialogues, those that were tested
+    (where workers are screened, fewer than were judged)."""
+    if METHODS[method].unit != "pair":
+        return int(where(tests, method=method)["n"].median() / 2)
     own = where(evidence.annotations, corpus=corpus, group=group, method=method)
     dialogues = own[["system", "dialogue", "dialogue_b"]].drop_duplicates()
-    sizes = dialogues.groupby("system").size()
-    if METHODS[method].unit == "pair":
-        sizes = sizes.add(dialogues.groupby("system_b").size() if "system_b" in dialogues else 0, fill_value=0)
+    sizes = dialogues.groupby("system").size().add(dialogues.groupby("system_b").size(), fill_value=0)
     return int(sizes.median())
 
 
@@ -307,10 +314,9 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     if len(few):
         out.append(Step("recruit", {"groups": list(few.items()), "least": FEW_PEOPLE}))
     trusted, found = labels(evidence), sample(evidence)
-    judged = people.drop_duplicates(["method", "label"])
-    never = sorted({*judged["label"]} - {*trusted.loc[trusted["n"] > 0, "label"]}) if len(judged) else []
-    if never and len(people):
-        out.append(Step("twice", {"n": len(never), "all": len(never) == judged["label"].nunique()}))
+    twice = judged_twice(evidence)
+    if len(twice) and not twice.all():
+        out.append(Step("twice", {"n": int((~twice).sum()), "all": not twice.any()}))
     if found["n"] and 2 * found["open"] > found["n"]:
         out.append(Step("collect", found))
     doubtful = trusted[trusted["verdict"] == DOUBTFUL]

@@ -53,7 +53,7 @@ def answers(evidence: Evidence) -> list[Answer]:
         _order(evidence, names),
         _labels(evidence, names),
         _judges(evidence, names),
-        _sample(evidence, found, detectable),
+        _sample(evidence, found, detectable, names),
         _cost(evidence, found, detectable, names),
         _next(evidence, names, detectable),
     ]
@@ -72,9 +72,14 @@ def _who(part: tuple, evidence: Evidence, names: DisplayNames) -> str:
     """Method, group and run as prose names them, the latter two where there are several."""
     corpus, group, method = part
     several = {c: len(set(evidence.annotations[c])) > 1 for c in ("corpus", "group")}
-    said = [names.name("method", method)]
+    said = [names.name("method", method)] if method else []
     said += [names.name("group", group)] if several["group"] else []
     return ", ".join(said + ([names.name("corpus", corpus)] if several["corpus"] else []))
+
+
+def _part(part: tuple, evidence: Evidence, names: DisplayNames) -> str:
+    """Group and run as prose names them; '' where there is one of each."""
+    return _who((*part[:2], None), evidence, names)
 
 
 def _order(evidence: Evidence, names: DisplayNames) -> Answer:
@@ -141,6 +146,7 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
     rows = analysis.repeats(evidence)
     of_labels = rows[rows["label"] != OVERALL]
     facts = {"reason": evidence.reasons.get(analysis.AGREEMENT, ""), "overall": None, "least": None}
+    facts["twice"] = bool(analysis.judged_twice(evidence).any())
     if len(rows) and len(of_labels):
         overall, least = rows[rows["label"] == OVERALL], of_labels.loc[of_labels["estimate"].idxmin()]
         facts["overall"] = overall.iloc[0].to_dict() if len(overall) else None
@@ -158,8 +164,10 @@ def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
     if rows is not None:
         row = rows.loc[rows["debiased"].fillna(rows["estimate"]).idxmax()]
         facts["largest"] = {"name": _title(row, names, len(set(rows["method"])) > 1), "row": _debiased(row)}
-    blank = dict.fromkeys(("n", "n_differ", "n_people", "differ_people", "n_same", "n_annotators", "largest"), 0)
-    text = _PHRASES.say("judges", **(blank | {"reason": ""} | facts))
+    part = facts.pop("part", None)
+    blank = dict.fromkeys(("n", "n_differ", "n_people", "differ_people", "n_same", "largest"), 0)
+    who = _part(part, evidence, names) if part else ""
+    text = _PHRASES.say("judges", **(blank | {"reason": "", "who": who} | facts))
     notebook = analysis.GROUPS if facts["kind"] == "groups" else analysis.SENSITIVITY
     return _answer(evidence, "judges", text, notebook, plot)
 
@@ -193,10 +201,11 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     return facts | {"method": names.name("method", method), "doubled": say(values.median() / 2**0.5)}
 
 
-def _sample(evidence: Evidence, found: dict, detectable: dict | None) -> Answer:
+def _sample(evidence: Evidence, found: dict, detectable: dict | None, names: DisplayNames) -> Answer:
     facts = {key: found.get(key, 0) for key in ("n", "n_differ", "n_alike", "open")}
     margin = f"{found['margin']:g}" if "margin" in found else ""
-    facts |= {"margin": margin, "reason": found.get("reason", ""), "detectable": detectable}
+    who = _part((found["corpus"], found["group"]), evidence, names) if found["n"] else ""
+    facts |= {"margin": margin, "reason": found.get("reason", ""), "detectable": detectable, "who": who}
     text = _PHRASES.say("sample", **facts)
     return _answer(evidence, "sample", text, analysis.SENSITIVITY, figures.sample(found))
 

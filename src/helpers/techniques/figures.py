@@ -47,7 +47,9 @@ def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
             alt = f"{ylabel} by turn with intervals, for {', '.join(few['panel'].unique())}, a line per dimension:"
             caption = "Marks: share of answers at a turn that prefer the first system of a pair" if compared else ""
             caption = caption or "Marks: share of conversations of a system that are marked at a turn"
-            caption += f", by dimension. {captions.intervals('conversations', few['n'], lines='Vertical lines')}"
+            caption += (
+                f", by dimension. {captions.intervals(names.ci, 'conversations', few['n'], lines='Vertical lines')}"
+            )
             yield Plot(fig, name, f"{alt} {span(few['estimate'])}.", captions.joined(caption, note))
 
 
@@ -74,7 +76,7 @@ def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> 
     caption = (
         "Marks: regression coefficient of a mark at a turn for the final rating, in points of its scale, by system."
     )
-    caption += f" {captions.intervals('dialogues', rows['n'], lines='Vertical lines')}"
+    caption += f" {captions.intervals(names.ci, 'dialogues', rows['n'], lines='Vertical lines')}"
     return Plot(fig, "coefficients", alt, captions.joined(caption, note))
 
 
@@ -121,11 +123,11 @@ def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
     """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique."""
     for suffix, part in _by_corpus(win_rates(results, data, names)):
         few, note = _most_different(part, "Pair", MOST_PAIRS, "pairs of systems")
-        keys = interval_keys("95% CI over conversations", None, few)
+        keys = interval_keys(f"{names.ci} over conversations", None, few)
         options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
         options["named"] = "both equal"
         caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
-        caption += f" technique (rows). {captions.intervals('conversations', few['n_clusters'])}"
+        caption += f" technique (rows). {captions.intervals(names.ci, 'conversations', few['n_clusters'])}"
         exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
         caption = captions.joined(caption + exact * bool((few["ci_kind"] == "exact_bound").any()), note)
         for page, rows in pages(_grid(few), columns=3):
@@ -160,7 +162,7 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
     power = f"{percent(options.power)} power"
     for suffix, part in _by_corpus(rows):
         part, note = _least_hours(part)
-        keys = [handle(f"to {power}, with 95% CI", "#555555", "o")]
+        keys = [handle(f"to {power}, with {names.ci}", "#555555", "o")]
         if part["estimate"].isna().any():
             keys.append(handle(f"CI alone: {power} not reached", "#555555", ""))
         keys.append(handle("until first significant, as published", "#555555", "D", linewidth=0, mfc="white"))
@@ -169,7 +171,9 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
         ends = part[["estimate", "ci_low", "ci_high", "first"]]
         part = part.assign(end=1.5 * ends.max().max(), start=ends[ends > 0].min().min() / 1.5)
         caption = f"Large marks: hours of work until a test finds the difference between two systems with {power}, by"
-        caption += f" technique (rows). {captions.intervals('conversations', part['n'])} A line without a mark: the"
+        caption += (
+            f" technique (rows). {captions.intervals(names.ci, 'conversations', part['n'])} A line without a mark: the"
+        )
         caption += (
             " power is not reached with as many conversations as were simulated. Small hollow marks: hours until the"
         )
@@ -177,7 +181,7 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
             " difference is first significant if it is tested after every rating, as published. Logarithmic axis."
         )
         known = part[["estimate", "first"]].melt()["value"].dropna()
-        for page, own in pages(_grid(part), columns=3):
+        for page, own in pages(_grid(part), columns=3, around=2.0):
             fig = grid_figure(own, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
             for ax in fig.axes[: own["panel"].nunique()]:
                 ax.set_xscale("log")

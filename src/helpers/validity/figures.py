@@ -11,8 +11,8 @@ from matplotlib.ticker import MaxNLocator
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from helpers.display import plots
 from helpers.display.names import DisplayNames
-from helpers.display.style import INK, PAGE, handle, legend_of, subplots
-from helpers.display.text import number, span
+from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from helpers.display.text import counted, number, span
 from helpers.display.views import Plot
 from helpers.study.results import Results
 from helpers.validity.analysis import KEY, comparison, path
@@ -21,7 +21,9 @@ from helpers.validity.coverage import FITS
 from helpers.validity.tables import CRITERIA, TITLES
 
 AXES = {DIALOGUE_QUALITY: "R², dialogue quality", COMPARATIVE_QUALITY: "Pseudo-R², comparative quality"}
-MISSED, MET = "#F6DCCB", "#CFE5F5"
+#: what one value of a target belongs to
+UNITS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
+MISSED, MET = "#EAD7BF", "#BFE0DC"
 _GREY = {"color": "#444444"}
 
 
@@ -33,17 +35,23 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
     ends = rows[["estimate", "ci_low", "ci_high"]].abs().max().max()
     limit = min(1.0, np.ceil(10 * (ends or 0.9) + 0.2) / 10)
     options = {"xlabel": f"r with {TITLES[target]}", "xlim": (-limit, limit)}
-    fig = plots.forest_figure(rows, names, light=light, key=("jackknife CI", "BCa CI"), **options)
+    key = (f"jackknife {names.ci}", f"BCa {names.ci}")
+    fig = plots.forest_figure(rows, names, light=light, key=key, **options)
     best = rows.loc[rows["estimate"].abs().idxmax()]
     alt = f"Forest plot: correlation of {len(rows)} labels with {TITLES[target]}, by method, with CIs, from"
     alt += f" {span(rows['estimate'])}; largest |r|: {names.name('label', best['label'], best['method'])},"
-    return Plot(fig, target, f"{alt} {names.name('method', best['method'])}, {number(best['estimate'])}.")
+    alt = f"{alt} {names.name('method', best['method'])}, {number(best['estimate'])}."
+    caption = f"Pearson's r of each label with {TITLES[target]}. Points: estimates; lines: {key[0]}"
+    caption += f"; thin lines: {key[1]}" if len(light) else ""
+    caption += f", both over the people who talked to the systems; {counted(rows['n'], f'{UNITS[target]}s')}."
+    caption += " Hollow: no CI available." if rows["ci_kind"].isin(plots.HOLLOW).any() else ""
+    return Plot(fig, target, alt, caption)
 
 
 def fits(results: Results, names: DisplayNames) -> Plot | None:
     """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
     found = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
-    found = {t: rows[["estimate", "ci_low", "ci_high", "ci_kind"]] for t, rows in found.items() if len(rows)}
+    found = {t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n"]] for t, rows in found.items() if len(rows)}
     if not found:
         return None
     every = pd.concat(found.values()).index.unique()  # the same rows in both panels, named once
@@ -52,13 +60,19 @@ def fits(results: Results, names: DisplayNames) -> Plot | None:
     for ax, (target, rows) in zip(axes[0], found.items(), strict=True):
         top = np.nanmax(rows[["estimate", "ci_high"]].to_numpy(float))
         limits = (-0.01 * top, 1.05 * top) if top > 0 else (-0.01, 0.1)
-        plots.forest(rows.reindex(every).reset_index(), ax, names, xlabel=AXES[target], xlim=limits)
+        # values stand in the table: beside two panels they would leave the marks a third of the width
+        plots.forest(rows.reindex(every).reset_index(), ax, names, xlabel=AXES[target], xlim=limits, decimals=None)
         ax.set_ylim(longest - 0.7, -0.7)
         ax.xaxis.set_major_locator(MaxNLocator(4))
         if ax is not axes[0, 0]:
             ax.set_yticklabels([])
     said = [f"{AXES[t]} from {span(rows['estimate'])} for {len(rows)} labels" for t, rows in found.items()]
-    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(said)}.")
+    sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
+    caption = (
+        f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over the people who talked to"
+    )
+    caption += f" the systems; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
+    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(said)}.", caption)
 
 
 def paths(results: Results, names: DisplayNames) -> Plot | None:
@@ -81,7 +95,15 @@ def paths(results: Results, names: DisplayNames) -> Plot | None:
     ]
     legend_of(fig, keys)
     said = [f"{AXES[t]} up to {number(rows['fit'].max())}" for t, rows in found.items()]
-    return Plot(fig, "paths", f"Fit of models as labels are added one at a time, by method: {'; '.join(said)}.")
+    caption = (
+        "Unadjusted fit of models to which labels are added one at a time, from top to bottom, as Figure 3 of Finch et"
+    )
+    caption += (
+        " al. (2023). Filled: every label in the model improves the adjusted fit; ticks: another subset of the same"
+    )
+    caption += " size that fits better. No intervals: fits after selection are too high by an unknown amount."
+    alt = f"Fit of models as labels are added one at a time, by method: {'; '.join(said)}."
+    return Plot(fig, "paths", alt, caption)
 
 
 def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
@@ -98,6 +120,11 @@ def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
         ticks += at.tolist()
         labels += [names.name("label", label, method) for label in here["label"]]
         y = at[-1] + 1
+        said = [
+            f"{k} labels, with {x}: {number(v)}"
+            for k, x, v in zip(here["k"], labels[-len(here) :], here["fit"], strict=True)
+        ]
+        tips(ax, said, here["fit"], at)
     ax.set(yticks=ticks, yticklabels=labels)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x")
@@ -125,6 +152,8 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
             ax.plot(part["k"], part["common"], color=color, linewidth=1.0, linestyle=(0, (4, 2)))
             ax.plot(part["k"], part["cross_validated"], "o-", color=color, linewidth=1.4, markersize=3.5)
             ax.axhline(0, color="#888888", linewidth=0.7)
+            tips(ax, [f"{k} labels: {number(v)}" for k, v in zip(part["k"], part["cross_validated"], strict=True)],
+                 part["k"], part["cross_validated"])  # fmt: skip
             ax.grid(axis="y")
             ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
             ax.set_title(names.name("method", method), fontsize=7.5)
@@ -138,7 +167,15 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
     legend_of(fig, keys)
     said = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in found.items()]
     alt = "Fit of the best subset of labels by its size, for each method and target: on the same data, cross-validated"
-    return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.")
+    n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
+    caption = (
+        "Fit of the best subset of each size, all methods on the same data. Points: fit on people left out of selection"
+    )
+    caption += (
+        " and fitting; dashed: on the same data; grey: mean to 95% point of fits to a shuffled target, cross-validated"
+    )
+    caption += f" the same way; below 0 a prediction is worse than the mean; {n}."
+    return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.", caption)
 
 
 def selection(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> Plot:
@@ -165,7 +202,12 @@ def selection(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, fl
     keys = [("reaches the threshold", MET), ("does not", MISSED), ("no threshold", "#EEEEEE")]
     legend_of(fig, [handle(name, color, "", linewidth=6) for name, color in keys])
     n = int(selected["kept"].sum())
-    return Plot(fig, "selection", f"Heatmap: which thresholds each of {len(selected)} labels reaches; {n} reach all.")
+    caption = (
+        "Values of each label and the thresholds of the study (below); a label is kept, bold, if it reaches all of"
+    )
+    caption += f" them: {n} of {len(selected)} do. Thresholds are choices, and values are rounded."
+    alt = f"Heatmap: which thresholds each of {len(selected)} labels reaches; {n} reach all."
+    return Plot(fig, "selection", alt, caption)
 
 
 def _value(value: float, criterion: str, limit: float | None) -> str:

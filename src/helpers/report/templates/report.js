@@ -123,5 +123,5 @@ document.head.append(today);
 addEventListener("beforeprint", () => {
   all("details.code").forEach((d) => { d.open = false; });
   const date = new Date().toLocaleDateString("en-CA");
-  today.textContent = `@page { @bottom-center { content: "printed ${date}" } }`;
+  today.textContent = `@page { @bottom-center { content: "printed ${date}"; white-space: nowrap } }`;
 });

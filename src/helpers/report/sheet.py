@@ -1,4 +1,4 @@
-"""How a table goes onto paper: in which type and on which side of the sheet all of its columns fit.
+"""How a table goes onto a printed sheet: in which type, and on which side of it, all of its columns fit.
 
 The page of a printed report is as wide as A4 and Letter allow. A column needs the width of its widest cell or, where
 cells may break, of its longest word: a browser breaks them at spaces and after hyphens.
