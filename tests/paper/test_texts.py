@@ -7,12 +7,13 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from fixtures import made_annotations
+from fixtures import made_annotations, yaml_studies
 
 from helpers.agreement import analysis as agreement_analysis
 from helpers.display.names import display_names
 from helpers.display.text import interval
 from helpers.paper import analysis, files, findings, heds, references
+from helpers.sources import build
 from helpers.study import params
 from helpers.study.results import collect
 
@@ -209,3 +210,21 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
         done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=120)
         assert done.returncode == 0, done.stdout[-1500:]
     assert (tmp_path / "paper" / "report.pdf").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("systems", [True, False])
+def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, systems):
+    """What `new` writes for a CSV file of somebody's own: no results yet, annotators by name, perhaps no systems."""
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        yaml_studies.LONG.replace(", system: bot", "" if not systems else ", system: bot"), encoding="utf-8"
+    )
+    (tmp_path / "my.csv").write_text(yaml_studies.LONG_CSV, encoding="utf-8")
+    study = params.load(path)
+    scores = build.build(study).frames["annotations"]
+    own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
+    assert "4 judgements of 2 dialogues" in findings.methods(own)
+    assert ("by 2 systems" in findings.methods(own)) == systems
+    assert findings.results(own).strip() == ""
+    assert "3.1.1" in heds.markdown(own)
+    assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [])
