@@ -189,9 +189,8 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     )
     for suffix in ("pdf", "png"):
         Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")
-    page = files.write(
-        material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], ["<table><tr><td>1</td></tr></table>"]
-    )
+    html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & more."}
+    page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
     made = {p.name for p in (tmp_path / "paper").iterdir()}
     assert {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"} <= made
     assert {"03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
@@ -200,6 +199,7 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     assert not references.cited(page)
     assert "small_report_2026" in page
     tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")
+    assert r"\caption{\footnotesize Points: $\alpha$ \& more.}" in tex
     bib = references.parse((tmp_path / "paper" / "references.bib").read_text(encoding="utf-8"))
     keys = {key for group in re.findall(r"\\citep\{([^}]*)\}", tex) for key in group.split(",")}
     assert keys
@@ -227,4 +227,4 @@ def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, s
     assert ("by 2 systems" in findings.methods(own)) == systems
     assert findings.results(own).strip() == ""
     assert "3.1.1" in heds.markdown(own)
-    assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [])
+    assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
 from pathlib import Path
 
@@ -26,11 +26,19 @@ _LINES = 40
 _TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard", "label_sets")
 
 
-def write(m: Material, folder: Path, produced: Iterable[Path], headlines: Sequence[str], html: Sequence[str]) -> str:
+def write(
+    m: Material,
+    folder: Path,
+    produced: Iterable[Path],
+    headlines: Sequence[str],
+    html: Sequence[str],
+    captions: Mapping[str, str],
+) -> str:
     """Write all files and return the text of the page, as Markdown.
 
     produced : figures and tables of the notebooks. headlines : stems of the figures that notebooks show first.
-    html : tables of the notebooks, in order; in a Word document where pandoc is installed.
+    html : tables of the notebooks, in order; in a Word document where pandoc is installed. captions : of figures, by
+    stem.
     """
     said = {"methods.md": findings.methods(m), "results.md": findings.results(m)}
     entries = works(m, *said.values())
@@ -39,7 +47,9 @@ def write(m: Material, folder: Path, produced: Iterable[Path], headlines: Sequen
     paths = sorted(produced)
     tables = chosen_tables([p for p in paths if p.suffix == ".tex"])
     figures = chosen_figures(paths, headlines)
-    texts["report.tex"] = document(m, said["methods.md"], said["results.md"], tables, figures)
+    texts["report.tex"] = document(
+        m, said["methods.md"], said["results.md"], tables, {p: captions.get(p.stem, "") for p in figures}
+    )
     for path in (*tables, *figures):
         with store.atomic(folder / path.name) as temporary:
             shutil.copyfile(path, temporary)
@@ -131,16 +141,18 @@ def word(html: Sequence[str], path: Path) -> bool:
     return True
 
 
-def document(m: Material, methods: str, results: str, tables: Sequence[Path], figures: Sequence[Path]) -> str:
-    r"""A LaTeX document of two to three pages: the texts, a few tables (`\input`) and figures."""
+def document(m: Material, methods: str, results: str, tables: Sequence[Path], figures: Mapping[Path, str]) -> str:
+    r"""A LaTeX document of two to three pages: the texts, a few tables (`\input`) and figures with their captions."""
     figure = []
     if figures:
         width = rf"{0.98 / len(figures):.2f}\linewidth"
+        sides = ("", "") if len(figures) == 1 else ("Left: ", "Right: ")
+        said = " ".join(f"{side}{caption}" for side, caption in zip(sides, figures.values(), strict=False) if caption)
         figure = [
             r"\begin{figure}[!b]",
             r"  \centering",
             *(rf"  \includegraphics[width={width},height=0.3\textheight,keepaspectratio]{{{p.name}}}" for p in figures),
-            rf"  \caption{{{tex('; '.join(p.stem[3:].replace('_', ' ') for p in figures))} (say here what is shown).}}",
+            rf"  \caption{{\footnotesize {tex(said)}}}",
             r"\end{figure}",
         ]
     return "\n".join(
