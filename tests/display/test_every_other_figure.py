@@ -55,7 +55,7 @@ def of_groups(size: Size) -> Iterator[Plot]:
     rng = np.random.default_rng(4)
     tests = between("group_difference_test", exchange="judgement")
     equal = between("equivalence_margin")
-    sizes = made("effect_size", size, each="pair", low=-1.5, high=1.5, effect="d", resample="session")
+    sizes = made("effect_size", size, of="pair", low=-1.5, high=1.5, effect="d", resample="session")
     counts = {"resample": "session", "verdict": ["same", "opposite", "undecided"], "low": 1, "high": 40}
     verdicts = [
         between("conclusion_count", **counts).assign(of="sign"),
@@ -89,7 +89,7 @@ def of_metrics(size: Size) -> Iterator[Plot]:
     one = Size(n, size.labels, 1)  # a metric for each "system"
 
     def of_metric(statistic: str, **keys: object) -> pd.DataFrame:
-        rows = made(statistic, one, only="single", each="system", low=-0.3, high=0.7, **keys)
+        rows = made(statistic, one, only="single", of="system", low=-0.3, high=0.7, **keys)
         return rows.assign(metric="m" + rows["system"].str[1:], system=None)
 
     rows = [of_metric("correlation", coefficient="spearman", scope="pooled", resample="context")]
@@ -129,8 +129,8 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
         return pd.concat([rows.assign(corpus=run) for run in runs])
 
     z = {"low": -0.6, "high": 0.6, "workers": "passed"}
-    tests = by_run("system_test", each="pair", standardised="all", scores="z", odd=False, **z)
-    ranks = by_run("threshold_rank", each="system", scores="z", threshold=[0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0])
+    tests = by_run("system_test", of="pair", standardised="all", scores="z", odd=False, **z)
+    ranks = by_run("threshold_rank", of="system", scores="z", threshold=[0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0])
     counts = by_run("qc_count", low=40, high=250, threshold=[0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0])
     r = {
         "among": ["systems", "families", "variants"],
@@ -142,8 +142,8 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
     ranks["estimate"] = ranks["estimate"].groupby([ranks["corpus"], ranks["threshold"]]).rank()
     results = collect(
         by_run("replication_r", odd=False, **r).query("corpus == 'free_run2'"),
-        by_run("mean_z", each="system", standardised="all", **z),
-        by_run("variant_contrast", each="system", scores="z", **z).assign(system_b=lambda f: f["system"]),
+        by_run("mean_z", of="system", standardised="all", **z),
+        by_run("variant_contrast", of="system", scores="z", **z).assign(system_b=lambda f: f["system"]),
         tests.assign(p_value=rng.uniform(0, 0.2, len(tests))),
         ranks,
         counts.round({"estimate": 0}),
@@ -175,7 +175,7 @@ def of_techniques(size: Size) -> Iterator[Plot]:
     one = Size(size.systems, 2, size.groups)
 
     def of(statistic: str, kind: str = "pair", **keys: object) -> pd.DataFrame:
-        rows = made(statistic, one, only="single", each=kind, seed=6, **keys)
+        rows = made(statistic, one, only="single", of=kind, seed=6, **keys)
         return pd.concat([rows.assign(label=x) for x in dimensions])
 
     every = {"technique": list(titles)}
@@ -211,7 +211,7 @@ def of_moderation(size: Size) -> Iterator[Plot]:
     outcomes = {"outcome": ["wins", "tied", "unrelated", "loses"], "interval": ["n", "context", "items"]}
 
     def shares(kind: str, **keys: object) -> pd.DataFrame:
-        rows = made("moderation_share", one, only="single", each=kind, odd=False, **outcomes, **keys)
+        rows = made("moderation_share", one, only="single", of=kind, odd=False, **outcomes, **keys)
         known = [c for c in ("system", "system_b") if rows[c].notna().any()]
         rows["estimate"] = rows["estimate"].groupby([rows[c] for c in [*known, "outcome"]]).transform("first")
         total = rows.groupby([*known, "interval"])["estimate"].transform("sum")
@@ -237,7 +237,7 @@ def of_judges(size: Size) -> Iterator[Plot]:
         rows.append(
             made("judge_alpha", one, low=-0.2, high=0.9, pair=["people", "mean"], seed=i, measurement="ordinal")
         )
-        rows.append(made("rate_change", one, each="system", low=-0.5, high=0.6, by=["model", "second person"], seed=i))
+        rows.append(made("rate_change", one, of="system", low=-0.5, high=0.6, by=["model", "second person"], seed=i))
         rows[-2:] = [frame.assign(metric=judge) for frame in rows[-2:]]
     by = judges.SECOND
     rows = [r.assign(by=r["by"].replace("second person", by)) if "by" in r else r for r in rows]
