@@ -19,9 +19,10 @@ def intervals(ci: str, over: str, sizes: Iterable[float] = (), *, lines: str = "
 
 
 def chosen(shown: int, total: int, which: str) -> str:
-    """What is left out: `Shown are the 20 of 60 systems with the highest means; the stored results hold all.`; empty where
-    nothing is."""
-    return f"Shown are the {number(shown)} of {number(total)} {which}; the stored results hold all." if shown < total else ""
+    """`Shown are the 20 of 60 systems with the highest means; the stored results hold all.`; empty where nothing is
+    left out."""
+    said = f"Shown are the {number(shown)} of {number(total)} {which}; the stored results hold all."
+    return said if shown < total else ""
 
 
 def joined(*sentences: str) -> str:
