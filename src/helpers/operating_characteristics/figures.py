@@ -70,7 +70,7 @@ def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
     alt = f"Type I error rate at {NOMINAL:g} by method and test, from {span(rows['estimate'], 3)};"
     caption = "Marks: share of comparisons without any true difference that a test finds significant, mean over labels;"
     caption += f" lines: 95% Monte Carlo intervals ({captions.sample(rows['n'], 'simulated comparisons per label')});"
-    caption += " strokes: single labels, the highest of which is named. Dashed line: the rate that the tests promise."
+    caption += " strokes: single labels, the highest of which is named. Dashed line: the nominal rate."
     yield Plot(fig, "rejections", f"{alt} dashed line at {NOMINAL:g}.", caption)
 
 
@@ -100,7 +100,7 @@ def questions(results: Results, confidence: float) -> Iterator[Plot]:
         f"Marks: share of simulated samples whose {percent(confidence)} interval contains the true value; lines: 95%"
     )
     caption += f" Monte Carlo intervals ({captions.sample(rows['n'], 'samples with an interval')}). Samples without an"
-    caption += " interval are left out; where they are more than 1%, their share stands beside."
+    caption += " interval are left out; where they are more than 1%, their share is given next to the value."
     below = rows[rows["estimate"] < LOWEST]
     said = ", ".join(f"{r.question}: {r.name} ({percent(r.estimate, 1)})" for r in below.itertuples(index=False))
     note = f"Below the axis, drawn as arrows at its end: {said}." if said else ""
@@ -196,7 +196,7 @@ def power(results: Results, names: DisplayNames) -> Iterator[Plot]:
         "Marks: share of simulated studies in which a test finds the difference between two systems, mean over pairs"
     )
     caption += " of systems and labels, by sample size; size-corrected: at a level at which the test rejects true null"
-    caption += f" hypotheses as often as it promises ({percent(NOMINAL)}). Marks of one sample size stand side by side."
+    caption += f" hypotheses at its nominal rate ({percent(NOMINAL)}). Marks of one sample size stand side by side."
     note = f"Vertical lines: 95% Monte Carlo intervals, {captions.sample(rows['n'], 'simulated studies per pair')}."
     yield Plot(fig, "power", f"{alt} {span(rows['estimate'])}.", captions.joined(caption, note))
 
