@@ -179,7 +179,12 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     from helpers.summary import analysis, findings
 
     paged = {row.name for row in job.rows if row.executed}
-    reasons = {row.name: row.reason for row in job.rows if not row.executed}
+    states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
+    reasons = {
+        row.name: states.get(row.state, "notebook {name} was not run.").format(name=row.name[:2], reason=row.reason)
+        for row in job.rows
+        if not row.executed
+    }
     for found in findings.answers(analysis.read(job.study, reasons)):
         there = found.notebook in paged
         evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
