@@ -121,7 +121,7 @@ def boxes_of(folder):
 
 
 def test_the_svg_tells_the_value_where_the_mark_is(tmp_path, shown):
-    fig, ax = style.subplots(height=2)
+    fig, ax = style.subplots(width=style.COLUMN, height=2)  # has no form for phones
     ax.set(xlim=(0, 10), ylim=(0, 10))
     style.tips(ax, ["a < b", "none", "outside", "line"], [5, np.nan, 20, 2], [5, 5, 5, 8], x_to=[5, 5, 20, 4])
     style.save(fig, "f", alt="Points", run=make_run(tmp_path, formats=("svg",)))

@@ -17,10 +17,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from helpers.display.names import COLORS, DisplayNames
+from helpers.display.narrow import narrow
 from helpers.study import store
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
 INK = "#222222"
+#: inches below the axes of a simulated study's figures, where they say so
+STRIP = 0.2
 #: dots per inch of PNG files; the picture in a notebook has those of the YAML
 FILE_DPI = 300
 #: what a pointer must hit to be told a value, in points: small marks get a larger place
@@ -73,8 +76,9 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
     """Write a figure to `run.figures/<notebook>_<name>.*`, show it with its alt text and caption, and close it.
 
     The only way a figure leaves a notebook. Files, by `figures.formats` of the YAML: svg (text stays text, values of
-    `tips` as titles), pdf (fonts embedded) and png at 300 dpi; the notebook holds a lighter PNG at `figures.dpi`. A
-    simulated study's figures say so. The same figure gives the same bytes: no dates, fixed salt.
+    `tips` as titles), pdf (fonts embedded) and png at 300 dpi; `<stem>_narrow.svg` for phones, where the figure can be
+    read so (`narrow`). The notebook holds a lighter PNG at `figures.dpi`. A simulated study's figures say so. The same
+    figure gives the same bytes: no dates, fixed salt.
 
     Raises ValueError when `alt` is empty or `name` is not made of lower-case letters, digits and `_`.
     """
@@ -89,9 +93,11 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
     with mpl.rc_context(STYLE):
         _lay_out(fig, settings.dpi)
         shown = _drawn(fig, "png", settings.dpi, stem, alt)
-        files = {suffix: _drawn(fig, suffix, FILE_DPI, stem, alt) for suffix in sorted(settings.formats)}
-    for suffix, content in files.items():
-        with store.atomic(run.figures / f"{stem}.{suffix}") as path:
+        files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(settings.formats)}
+        if "svg" in settings.formats and narrow(fig, below=STRIP if run.simulated else 0):
+            files[f"{stem}_narrow.svg"] = _drawn(fig, "svg", FILE_DPI, stem, alt)
+    for name_, content in files.items():
+        with store.atomic(run.figures / name_) as path:
             path.write_bytes(content)
     plt.close(fig)
     _display(shown, alt, stem, caption)
@@ -188,14 +194,13 @@ def _lay_out(fig: Figure, dpi: float) -> None:
 def _stamp(fig: Figure) -> None:
     """Say 'Simulated data' in a strip of its own below the axes, so that it covers nothing."""
     height = fig.get_figheight()
-    strip = 0.2
-    fig.set_figheight(height + strip)
+    fig.set_figheight(height + STRIP)
     engine = fig.get_layout_engine()
     if engine is not None and "rect" in engine.get():
-        engine.set(rect=(0, strip / (height + strip), 1, height / (height + strip)))
+        engine.set(rect=(0, STRIP / (height + STRIP), 1, height / (height + STRIP)))
     box = {"boxstyle": "round,pad=0.25", "facecolor": "#FFF3E6", "edgecolor": "#D55E00", "linewidth": 0.8}
     place = {"ha": "right", "va": "bottom", "transform": fig.transFigure}
-    y = 0.05 / (height + strip)
+    y = 0.05 / (height + STRIP)
     fig.text(0.99, y, "Simulated data", color="#A84300", fontsize=8, fontweight="bold", bbox=box, **place)
 
 
@@ -213,10 +218,11 @@ def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs)
     )
 
 
-def legend_of(fig: Figure, handles: list) -> None:
-    """One legend above the whole figure."""
+def legend_of(fig: Figure, handles: list, width: float | None = None) -> None:
+    """One legend above the whole figure. width : in inches, by default that of the figure."""
     if handles:
-        fig.legend(handles=handles, loc="outside upper left", ncols=legend_columns(handles, fig.get_figwidth()))
+        columns = legend_columns(handles, width or fig.get_figwidth())
+        fig.legend(handles=handles, loc="outside upper left", ncols=columns)
 
 
 def legend_columns(handles: Sequence[mpl.lines.Line2D], width: float) -> int:
