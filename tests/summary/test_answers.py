@@ -241,3 +241,20 @@ def test_every_answer_has_a_link_only_where_there_is_evidence(study):
     assert [a.key for a in found if a.plot] == ["order", "labels"]
     assert all(a.plot.alt and a.plot.caption for a in found if a.plot)
     assert findings.answers(evidence(study, annotations().iloc[:0])) == []
+
+
+def test_of_comparisons_each_system_has_the_pairs_it_is_a_side_of(study):
+    """Four comparisons of a with b, two of b with c, each by two people: medians of 4, 6 and 2 pairs."""
+    pair = {"corpus": "main", "group": "all", "method": "comparative", "label": "quality"}
+    sides = [("a", "b", i) for i in range(4)] + [("b", "c", i) for i in range(2)]
+    rows = [
+        {"study": "s", "annotator": who, "annotator_known": True, "annotator_kind": "human", "system": one,
+         "system_b": two, "dialogue": f"{one}{i}{two}", "dialogue_b": f"{two}{i}{one}", "score": 1.0, "source_row": 0,
+         **pair}
+        for who in ("A1", "A2") for one, two, i in sides
+    ]  # fmt: skip
+    tests = [row | pair for row in compared([0.01, 0.2, 0.04])]
+    least = {**DETECTABLE[0], **pair, "estimate": 0.5}
+    found = evidence(study, conform(pd.DataFrame(rows), ANNOTATIONS), n05=[*tests, least])
+    assert analysis.sample(found)["detectable"]["per_system"].tolist() == [4]
+    assert "With 4 pairs per system, a difference of 50.0 percentage points" in texts(found)["sample"]

@@ -253,7 +253,7 @@ def _per_system(evidence: Evidence, tests: pd.DataFrame, corpus: str, group: str
     if METHODS[method].unit != "pair":
         return int(where(tests, method=method)["n"].median() / 2)
     own = where(evidence.annotations, corpus=corpus, group=group, method=method)
-    dialogues = own[["system", "dialogue", "dialogue_b"]].drop_duplicates()
+    dialogues = own[["system", "dialogue", "system_b", "dialogue_b"]].drop_duplicates()
     sizes = dialogues.groupby("system").size().add(dialogues.groupby("system_b").size(), fill_value=0)
     return int(sizes.median())
 
