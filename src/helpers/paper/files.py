@@ -21,7 +21,7 @@ _PHRASES = Phrases(__package__)
 _FIRST = ("07", "03", "05", "13", "08", "10", "09", "11", "04", "06", "12", "02", "00")
 N_TABLES, N_FIGURES = 2, 2
 #: lines of tables that leave room for text
-_LINES = 40
+_LINES = 24
 #: tables that come before others of a notebook
 _TABLES = ("overall", "alpha", "strengths", "ranks", "differences", "choices", "numbers", "leaderboard", "label_sets")
 
@@ -142,7 +142,7 @@ def word(html: Sequence[str], path: Path) -> bool:
 
 
 def document(m: Material, methods: str, results: str, tables: Sequence[Path], figures: Mapping[Path, str]) -> str:
-    r"""A LaTeX document of two to three pages: the texts, a few tables (`\input`) and figures with their captions."""
+    r"""A LaTeX document of at most two pages: the texts, a few tables (`\input`) and figures with their captions."""
     figure = []
     if figures:
         width = rf"{0.98 / len(figures):.2f}\linewidth"
@@ -151,7 +151,7 @@ def document(m: Material, methods: str, results: str, tables: Sequence[Path], fi
         figure = [
             r"\begin{figure}[!b]",
             r"  \centering",
-            *(rf"  \includegraphics[width={width},height=0.3\textheight,keepaspectratio]{{{p.name}}}" for p in figures),
+            *(rf"  \includegraphics[width={width},height=0.2\textheight,keepaspectratio]{{{p.name}}}" for p in figures),
             rf"  \caption{{\footnotesize {tex(said)}}}",
             r"\end{figure}",
         ]
@@ -160,22 +160,24 @@ def document(m: Material, methods: str, results: str, tables: Sequence[Path], fi
             "% pdflatex report, bibtex report, pdflatex report, pdflatex report",
             r"\documentclass[10pt,a4paper]{article}",
             r"\usepackage[utf8]{inputenc}",
-            r"\usepackage[margin=2cm]{geometry}",
-            r"\usepackage{array,booktabs,longtable,graphicx,natbib}",
-            r"\renewcommand{\bibfont}{\scriptsize}",
+            r"\usepackage[margin=1.5cm]{geometry}",
+            r"\usepackage{array,booktabs,longtable,graphicx,multicol,natbib}",
+            r"\renewcommand{\bibfont}{\tiny}",
             r"\setlength{\bibsep}{0pt}",
             r"\begin{document}",
             rf"\begin{{center}}\large {tex(m.study.title)}\\ \small {tex(m.made.date)}\end{{center}}",
-            r"\small",
+            r"\footnotesize",
             *([r"\noindent\textbf{Simulated data.}"] if m.study.simulated else []),
             r"\section*{Methods}",
             to_tex(methods),
+            *figure,
             r"\section*{Results}",
             to_tex(results),
             *(rf"\input{{{path.stem}}}" for path in tables),
-            *figure,
+            r"\begin{multicols}{2}",
             r"\bibliographystyle{plainnat}",
             r"\bibliography{references}",
+            r"\end{multicols}",
             r"\end{document}",
             "",
         ]
