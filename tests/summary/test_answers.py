@@ -225,6 +225,10 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert [s.kind for s in analysis.steps(good)] == ["report"]
     bad = evidence(study, n03=alphas((0.1, 0.6), (0.5, 0.8), (0.7, 0.9)), n05=compared([0.2, 0.3, 0.04]))
     assert [s.kind for s in analysis.steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
+    lost = [*compared([0.01, 0.02, 0.04]), *compared([0.01, 0.2, 0.3], **PEOPLE)]
+    untimed = evidence(study, many.assign(seconds=None), n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=lost)
+    assert [s.kind for s in analysis.steps(untimed)] == ["more", "time"]
+    assert "1 remains when annotators" in texts(untimed)["next"]
     once = many[(many["label"] == LABELS[0]) | (many["annotator"] == "A0")]
     (step,) = analysis.steps(evidence(study, once, n03=alphas((0.7, 0.9))))
     assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)

@@ -187,7 +187,8 @@ def judges(evidence: Evidence) -> dict:
 
     Returns `kind`: groups (n tested, n_differ, n_people tested with annotators permuted, differ_people, rows of
     `groups.differences`), annotators (n pairs, n_same significant for the same annotators, n_people for others as
-    well, `part` they are of), unknown (the data do not say who judged) or none (with `reason`).
+    well, `lost` whether that is three quarters or fewer, `part` they are of), unknown (the data do not say who judged)
+    or none (with `reason`).
     """
     found = evidence.results[GROUPS]
     rows = groups.differences(found, evidence.confidence) if len(found["group_difference_test"]) else pd.DataFrame()
@@ -203,7 +204,8 @@ def judges(evidence: Evidence) -> dict:
         same = tests.set_index(keys)["p_adjusted"].reindex(pd.MultiIndex.from_frame(people[keys]))
         facts = {"kind": "annotators", "n": len(people), "n_same": int((same < level).sum())}
         part = (*people.iloc[0][["corpus", "group"]], None)
-        return facts | {"n_people": int((people["p_adjusted"] < level).sum()), "part": part}
+        facts |= {"n_people": int((people["p_adjusted"] < level).sum()), "part": part}
+        return facts | {"lost": 4 * facts["n_people"] <= 3 * facts["n_same"] and facts["n_same"] > 0}
     if not known_people(evidence.people):
         return {"kind": "unknown", "humans": len(evidence.people) > 0}
     return {"kind": "none", "reason": evidence.reasons.get(SENSITIVITY) or evidence.reasons.get(GROUPS, "")}
@@ -303,8 +305,9 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
 
     Who judged is not recorded: record it. A group has fewer than FEW_PEOPLE annotators: recruit. Some label was never
     judged twice: have items judged twice. Most comparisons are open: collect more dialogues. Labels are doubtful:
-    define them better, or average more annotations. Agreement is known too imprecisely: judge more items twice. Where
-    nothing of this holds: report.
+    define them better, or average more annotations. A quarter of the significant differences or more is lost where
+    annotators count as a sample: recruit more. Agreement is known too imprecisely: judge more items twice. Times are
+    not recorded: record them. Where nothing of this holds: report.
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
@@ -322,7 +325,12 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     doubtful = trusted[trusted["verdict"] == DOUBTFUL]
     if len(doubtful):
         out.append(Step("define", {"rows": doubtful.sort_values("estimate")}))
+    who = judges(evidence)
+    if who.get("lost"):
+        out.append(Step("more", {"n_same": who["n_same"], "n_people": who["n_people"]}))
     unclear = trusted[(trusted["verdict"] == TOO_FEW) & (trusted["n"] > 0)]
     if len(unclear):
         out.append(Step("overlap", {"n": len(unclear), "of": len(trusted)}))
+    if len(people) and people["seconds"].isna().all():
+        out.append(Step("time", {}))
     return out[:most] or [Step("report", {})]

@@ -165,7 +165,7 @@ def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
         row = rows.loc[rows["debiased"].fillna(rows["estimate"]).idxmax()]
         facts["largest"] = {"name": _title(row, names, len(set(rows["method"])) > 1), "row": _debiased(row)}
     part = facts.pop("part", None)
-    blank = dict.fromkeys(("n", "n_differ", "n_people", "differ_people", "n_same", "largest"), 0)
+    blank = dict.fromkeys(("n", "n_differ", "n_people", "differ_people", "n_same", "lost", "largest"), 0)
     who = _part(part, evidence, names) if part else ""
     text = _PHRASES.say("judges", **(blank | {"reason": "", "who": who} | facts))
     notebook = analysis.GROUPS if facts["kind"] == "groups" else analysis.SENSITIVITY
