@@ -262,3 +262,11 @@ def test_of_comparisons_each_system_has_the_pairs_it_is_a_side_of(study):
     found = evidence(study, conform(pd.DataFrame(rows), ANNOTATIONS), n05=[*tests, least])
     assert analysis.sample(found)["detectable"]["per_system"].tolist() == [4]
     assert "With 4 pairs per system, a difference of 50.0 percentage points" in texts(found)["sample"]
+
+
+def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    home = tmp_path / "data" / "processed" / "s"
+    home.mkdir(parents=True)
+    (home / "params.yaml").write_text(YAML, encoding="utf-8")
+    assert findings.answers(analysis.read("s", {})) == []

@@ -26,7 +26,7 @@ from helpers.study import params, store
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
 from helpers.study.results import Results, unfold, where
-from helpers.study.schema import ANNOTATIONS, ITEM, conform
+from helpers.study.schema import ANNOTATIONS, ITEM
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
@@ -66,7 +66,8 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     home = store.processed(study)
     loaded = params.load(home / "params.yaml", key=study)
     path = home / "annotations.parquet"
-    annotations = pd.read_parquet(path) if path.is_file() else conform(pd.DataFrame(), ANNOTATIONS, "annotations")
+    # a study across others has no judgements of its own
+    annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
     results = {name: unfold(pd.read_parquet(p)) if p.is_file() else Results() for name, p in stored.items()}
     return Evidence(loaded, summary.evaluated(annotations), results, reasons)
