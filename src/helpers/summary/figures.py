@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import fill
+
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from helpers.agreement.findings import TENTATIVE
 from helpers.display.names import DisplayNames
@@ -15,6 +20,8 @@ from helpers.summary.analysis import DOUBTFUL, RELIABLE, TOO_FEW
 
 WIDTH = 4.0  # inches
 _ENDS = ("estimate", "ci_low", "ci_high")
+#: letters of a line of a row's name
+LETTERS = 38
 #: rows of a figure; of more systems the first are shown, of more labels the most and the least agreed on
 MOST = 10
 #: verdict on a label -> colour and marker
@@ -30,11 +37,10 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
         return None
     scale, unit = (100, "%") if shown["unit"].iloc[0] == "share" else (1, "")
     y = np.arange(len(shown))
-    fig, ax = _rows(len(shown))
     titles = [names.name("system", s) for s in shown["system"]]
+    fig, ax = _rows(titles)
     ax.hlines(y, scale * shown["ci_low"], scale * shown["ci_high"], color=INK, linewidth=1.4)
     ax.plot(scale * shown["estimate"], y, "o", color=INK, markersize=4.5)
-    ax.set_yticks(y, titles)
     what = {
         "SD": "Overall mean (SD from the mean of all items)",
         "share": "Share (%)",
@@ -72,7 +78,7 @@ def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     if several:
         methods = [names.name("method", m) for m in shown["method"]]
         titles = [f"{label} ({m})" for label, m in zip(titles, methods, strict=True)]
-    fig, ax = _rows(len(shown))
+    fig, ax = _rows(titles)
     for i, row in enumerate(shown.itertuples()):
         color, marker = TRUST[row.verdict]
         ax.hlines(i, row.ci_low, row.ci_high, color=color, linewidth=1.4)
@@ -80,7 +86,6 @@ def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"].fillna(shown["estimate"]),
          range(len(shown)), x_to=shown["ci_high"].fillna(shown["estimate"]))  # fmt: skip
     ax.axvline(TENTATIVE, color="#444444", linewidth=0.9)
-    ax.set_yticks(range(len(shown)), titles)
     ax.set_xlabel(f"Krippendorff's alpha (line: {TENTATIVE:g})")
     legend_of(fig, [handle(v, *TRUST[v]) for v in TRUST if (shown["verdict"] == v).any()])
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
@@ -97,10 +102,9 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     method = {label: method for method, label in names.labels}
     titles = [names.name("label", x, method.get(x)) for x in shown["label"]]
     y = np.arange(len(shown))
-    fig, ax = _rows(len(shown))
+    fig, ax = _rows(titles)
     ax.hlines(y, shown["ci_low"], shown["ci_high"], color=INK, linewidth=1.4)
     ax.plot(shown["estimate"], y, "o", color=INK, markersize=4.5)
-    ax.set_yticks(y, titles)
     tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"], y, x_to=shown["ci_high"])
     ax.set(xlim=(min(-0.02, shown["ci_low"].min()), 1.02), xlabel="Correlation of system means between runs")
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
@@ -116,11 +120,10 @@ def judges(facts: dict, names: DisplayNames) -> Plot | None:
         return _between_groups(facts["rows"], names)
     if facts["kind"] != "annotators":
         return None
-    fig, ax = _rows(2)
+    fig, ax = _rows(["These annotators", "Others like them"])
     values = [facts["n_same"], facts["n_people"]]
     ax.barh([0, 1], [facts["n"]] * 2, color=DECIDED["undecided"])
     ax.barh([0, 1], values, color=DECIDED["differ"])
-    ax.set_yticks([0, 1], ["These annotators", "Others like them"])
     ax.set_xlabel(f"Significant differences of {facts['n']} pairs × labels")
     alt = f"Significant differences: {values[0]} for these annotators, {values[1]} for others as well, of {facts['n']}."
     caption = f"Bars: significant differences of {facts['n']} (Holm's adjustment within a label), without and with "
@@ -140,11 +143,10 @@ def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
         pairs = [f"{names.name('group', a)} – {names.name('group', b)}" for a, b in shown[["group", "group_b"]].values]
         titles = [f"{t}: {p}" for t, p in zip(titles, pairs, strict=True)]
     y, sure = np.arange(len(shown)), (shown["p_adjusted"] < 0.05).to_numpy()
-    fig, ax = _rows(len(shown))
+    fig, ax = _rows(titles)
     ax.hlines(y, shown["debiased_low"], shown["debiased_high"], color=INK, linewidth=1.4)
     ax.plot(shown["debiased"], y, "o", color=INK, markersize=4.5, markerfacecolor="white")
     ax.plot(shown["debiased"][sure], y[sure], "o", color=INK, markersize=4.5)
-    ax.set_yticks(y, titles)
     ends = [shown[c] for c in ("debiased", "debiased_low", "debiased_high")]
     tips(ax, _said(titles, *ends, shown["n"]), ends[1], y, x_to=ends[2])
     ax.set(xlim=(-0.01, None), xlabel="Difference (effect size)")
@@ -214,10 +216,14 @@ def _said(titles: list[str], estimate: pd.Series, low: pd.Series, high: pd.Serie
     return [f"{title}: {interval(*ends)}{size}" for title, *ends, size in rows]
 
 
-def _rows(n: int) -> tuple[Figure, object]:
-    """A figure for n rows with names on the left, the first on top."""
-    fig, ax = subplots(width=WIDTH, height=0.15 * n + 0.75)
-    ax.set_ylim(n - 0.5, -0.5)
+def _rows(names: Sequence[str]) -> tuple[Figure, Axes]:
+    """A figure with a row for each name, the first on top; long names take several lines."""
+    lines = [fill(name, LETTERS) for name in names]
+    most = max((line.count("\n") + 1 for line in lines), default=1)
+    fig, ax = subplots(width=WIDTH, height=(0.15 if most == 1 else 0.13 * most) * len(lines) + 0.75)
+    ax.set_yticks(range(len(lines)), lines)
+    ax.set_ylim(len(lines) - 0.5, -0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     ax.grid(axis="x")
