@@ -193,7 +193,9 @@ def _write_front(folder: Path) -> None:
         "Reports to read without installing anything: figures, tables and findings. The code is in "
         "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
     ]
-    shown = [s for s in STUDIES if (folder / s / "README.md").is_file()]
+    there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
+    across, shown = ([s for s in there if params.load(s).across == wanted] for wanted in (True, False))
+    parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
     parts.append(gallery_front.table(folder, shown, ""))
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
     readme = folder.parent / gallery_scoreboard.README
