@@ -199,8 +199,9 @@ def _write_front(folder: Path) -> None:
     parts.append(gallery_front.table(folder, shown, ""))
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
     readme = folder.parent / gallery_scoreboard.README
-    text = readme.read_text(encoding="utf-8")
-    _put(readme, gallery_front.between_markers(text, gallery_front.table(folder, shown, f"{folder.name}/")).encode())
+    if readme.is_file():
+        table = gallery_front.table(folder, shown, f"{folder.name}/")
+        _put(readme, gallery_front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
 
 
 def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:
