@@ -252,6 +252,14 @@ def test_the_runs_of_ji_et_al_give_the_printed_r(ji):
     assert found.labels["opposite"].sum() == 0
 
 
+def test_a_run_with_a_control_compared_with_itself_is_identical(ji):
+    """Rows of the two sides are told apart though they are the same rows of the source."""
+    found = compare(ji[0], ji[0])
+    assert found.identical
+    assert found.primary == STANDARDISED
+    assert found.deciding["r"].tolist() == pytest.approx([1] * len(found.deciding))
+
+
 def test_the_runs_of_ji_et_al_share_people_who_are_left_out_of_both_at_once(ji):
     """Their workers have one pseudonym in both runs; in two folders the same id may be two people."""
     together = compare(*ji).overall

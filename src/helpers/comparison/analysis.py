@@ -237,7 +237,10 @@ def _chosen(a: Side, b: Side, systems: Sequence[str]) -> pd.DataFrame | None:
             return None
         own = ratings(side.scores, side.study.label_list(), control).assign(corpus=run)
         apart = a.folder != b.folder
-        frames.append(own.assign(annotator=(f"{run} " if apart else "") + own["annotator"].astype(str)))
+        own = own.assign(annotator=(f"{run} " if apart else "") + own["annotator"].astype(str))
+        # rows keep their order, and a row of one side is not that of the other, even where both sides are the same
+        first = 1 + max(frames[0]["source_row"].max() if frames else -1, -1)
+        frames.append(own.assign(source_row=own["source_row"] + first))
         facts.append(side.facts.assign(corpus=run))
     options = a.study.quality_control.model_copy(update={"runs": list(RUNS)})
     ranked = [s for s in systems if s not in a.study.unranked_systems]

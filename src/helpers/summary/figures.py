@@ -42,7 +42,7 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
     ax.hlines(y, scale * shown["ci_low"], scale * shown["ci_high"], color=INK, linewidth=1.4)
     ax.plot(scale * shown["estimate"], y, "o", color=INK, markersize=4.5)
     what = {
-        "SD": "Overall mean (SD from the mean of all items)",
+        "SD": "Overall mean (SD)",
         "share": "Share (%)",
         "strength": "Strength (log odds)",
         "score": "Mean score",
@@ -53,7 +53,8 @@ def order(rows: pd.DataFrame, names: DisplayNames, who: str) -> Plot | None:
     ends = [f"{t} {number(scale * e)}{unit}" for t, e in zip(titles, shown["estimate"], strict=True)]
     alt = f"Systems from best to worst, {who}: {', '.join(ends)}."
     cut = f" The first {len(shown)} of {len(rows)} systems." if len(rows) > len(shown) else ""
-    caption = f"Points: estimates by system ({who}); lines: {names.ci} over {_over(shown['over'])}.{cut}"
+    in_sd = " in SD from the mean of all items" if shown["unit"].iloc[0] == "SD" else ""
+    caption = f"Points: estimates by system{in_sd} ({who}); lines: {names.ci} over {_over(shown['over'])}.{cut}"
     return Plot(fig, "order", alt, caption)
 
 
@@ -106,7 +107,7 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ax.hlines(y, shown["ci_low"], shown["ci_high"], color=INK, linewidth=1.4)
     ax.plot(shown["estimate"], y, "o", color=INK, markersize=4.5)
     tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"], y, x_to=shown["ci_high"])
-    ax.set(xlim=(min(-0.02, shown["ci_low"].min()), 1.02), xlabel="Correlation of system means between runs")
+    ax.set(xlim=(min(0, shown["ci_low"].min()) - 0.04, 1.04), xlabel="Correlation of system means between runs")
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     caption = (
         f"Points: r between the means of {int(shown['n'].iloc[0])} systems in two runs; lines: {names.ci} over workers."
