@@ -4,21 +4,35 @@ PYTHON ?= python3
 UV ?= uv
 VENV := .venv
 BIN := $(VENV)/bin
+# tests have an environment of their own: what is installed is part of what a result depends on
+TEST_VENV := .venv-test
+TEST_BIN := $(TEST_VENV)/bin
+# whole files, in the order of tests/conftest.py: what the tests of a file share is made once
+TESTS := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 # one sentinel a lock: another lock makes the environment anew
-LOCK := $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('requirements.lock', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
-READY := $(VENV)/installed-$(LOCK)
+digest = $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('$(1)', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
+READY := $(VENV)/installed-$(call digest,requirements.lock)
+TEST_READY := $(TEST_VENV)/installed-$(call digest,requirements-test.lock)
 LINT := .venv-lint/bin
+CRATE := .venv-crate/bin
+# what `lock` and `pylock.toml` are resolved from
+RESOLVE = $(UV) pip compile pyproject.toml --extra excel --python-version 3.11 --universal \
+  --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet
 
-.PHONY: run test quick lint lock gallery schema benchmarks clean
+.PHONY: run test quick fuzz lint lock wheels gallery schema validate benchmarks clean
 
 run: $(READY)
 	$(BIN)/python run_all.py
 
-test: $(READY)
-	$(BIN)/python -m pytest -n 2
+test: $(TEST_READY)
+	$(TEST_BIN)/python $(TESTS)
 
-quick: $(READY)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+quick: $(TEST_READY)
+	$(TEST_BIN)/python $(TESTS) -m "not slow"
+
+# random input for a minute, or FUZZ_SECONDS
+fuzz: $(TEST_READY)
+	PYTHONPATH=src:tests $(TEST_BIN)/python tests/fuzz.py
 
 gallery: $(READY)
 	$(BIN)/python run_all.py gallery
@@ -31,15 +45,31 @@ benchmarks: $(READY)
 	$(BIN)/python benchmarks/pipeline.py
 
 $(READY): requirements.lock
+$(TEST_READY): requirements-test.lock
+$(READY) $(TEST_READY):
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
 	  { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
-	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements.lock
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --disable-pip-version-check --require-hashes -r $<
 	touch $@
 
+# pylock.toml (PEP 751) names files in wheels/ instead of addresses: no registry stands in it, and installing needs none.
+# Files for Pythons that the project does not run on are left out: 3.15, PyPy, free-threaded builds
+#
+# requirements.lock is what running needs; requirements-test.lock is that, in the same versions, and all extras but dev
 lock:
-	$(UV) pip compile pyproject.toml --extra test --extra metrics --extra excel --python-version 3.11 --universal \
-	  --generate-hashes --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet -o requirements.lock
+	$(RESOLVE) --generate-hashes -o requirements.lock
+	$(RESOLVE) --extra consensus --extra lab --extra metrics --extra cluster --extra test -c requirements.lock \
+	  --generate-hashes -o requirements-test.lock
+	mkdir -p build
+	$(RESOLVE) -c requirements.lock --format pylock.toml -o build/pylock.toml
+	sed -E -e 's#url = "[^"]*/([^"/]+)", #path = "wheels/\1", #g; s#upload-time = [^,]*, ##g' \
+	  -e '/^    \{ path = "[^"]*-(cp315|cp3[0-9]+t|pp3[0-9]+[^"]*)-/d' build/pylock.toml > pylock.toml
+
+# all files of this platform, to carry to a machine without network; setuptools builds what comes as source
+wheels: $(READY)
+	$(BIN)/python -m pip download --disable-pip-version-check --require-hashes -r requirements.lock -d wheels
+	$(BIN)/python -m pip download --disable-pip-version-check setuptools -d wheels
 
 # apart from the environment notebooks run in: what is installed there is part of what a result depends on
 lint: $(LINT)/ruff
@@ -53,5 +83,15 @@ $(LINT)/ruff: .pre-commit-config.yaml
 	  $$(sed -n 's/.*rev: v\{0,1\}\([0-9.]*\)  # \(.*\)/\2==\1/p' .pre-commit-config.yaml)
 	touch $@
 
+# a bundle is an RO-Crate, says roc-validator; apart, because it needs other versions of what the tests need
+validate: $(READY) $(CRATE)/rocrate-validator
+	$(BIN)/python run_all.py --study ji2022
+	$(BIN)/python run_all.py bundle ji2022
+	$(CRATE)/python tests/bundle/validate.py bundles/ji2022.zip
+
+$(CRATE)/rocrate-validator:
+	$(PYTHON) -m venv --clear .venv-crate
+	$(CRATE)/python -m pip install --quiet --disable-pip-version-check roc-validator==0.13.0 rocrate==0.16.0
+
 clean:
-	rm -rf $(VENV) .venv-lint data/processed data/raw/demo figures tables reports
+	rm -rf $(VENV) $(TEST_VENV) .venv-lint .venv-crate build data/processed data/raw/demo figures tables reports sweeps bundles
