@@ -8,6 +8,7 @@ from fixtures import yaml_studies as studies
 
 from helpers.sources import build, places
 from helpers.sources.files import Files, read_csv, read_json, read_text
+from helpers.sources.ids import naming, recorded
 from helpers.sources.reading import Counts
 from helpers.study import params, schema, store
 from helpers.study.schema import DataError
@@ -61,7 +62,7 @@ def test_own_ids_are_kept_only_where_they_were_replaced(tmp_path):
     out = tmp_path / "out"
     for text in (studies.LONG_CSV, studies.LONG_CSV.replace("w1", "A0001").replace("w2", "A0002")):
         build.build(params.load(studies.write(tmp_path, studies.LONG, my_csv=text)), out=out)
-        assert (out / build.OWN_IDS).exists() == ("w1" in text)
+        assert (out / naming.OWN_IDS).exists() == ("w1" in text)
 
 
 def test_work_units_of_two_files_differ_though_their_numbers_do_not(built):
@@ -92,7 +93,7 @@ def test_what_is_written_is_what_was_built(tmp_path):
     path = studies.write(tmp_path, TWO, one_csv=ONE_CSV, two_csv=TWO_CSV)
     out = tmp_path / "out"
     built = build.build(params.load(path), out=out)
-    others = ["profile.json", build.OWN_IDS]
+    others = ["profile.json", recorded.SECTIONS, naming.OWN_IDS]
     assert sorted(p.name for p in out.iterdir()) == sorted([f"{n}.parquet" for n in schema.FRAMES] + others)
     for name, frame in built.frames.items():
         pd.testing.assert_frame_equal(pd.read_parquet(out / f"{name}.parquet"), frame)

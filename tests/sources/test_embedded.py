@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from helpers.sources import build, embedded, places
+from helpers.sources.ids import naming
 from helpers.study import params, schema
 
 PATTERNS = {"annotator": r"A\d{4}|gpt\d", "interactor": r"A\d{4}", "work_unit": r"U\d{5}", "session": r"S\d{5}"}
@@ -45,7 +46,7 @@ def test_nothing_of_people_or_platforms_is_embedded(study):
     assert sum(path.stat().st_size for path in folder.iterdir()) < 400_000
     for path in embedded.FOLDER.glob(f"{study.key}/*.csv.gz"):
         name, frame = path.name.removesuffix(".csv.gz"), pd.read_csv(path, dtype=str)
-        assert not set(embedded.TEXTS.get(name, [])) & set(frame)
+        assert not set(naming.TEXTS.get(name, [])) & set(frame)
         for column, pattern in PATTERNS.items():
             if column in frame:
                 assert frame[column].dropna().str.fullmatch(pattern).all(), (name, column)
@@ -82,7 +83,7 @@ def test_embedded_and_upstream_files_give_the_same_study(with_raw, study, monkey
     assert {k: v for k, v in here.profile.items() if k != "features"} == plain
     ids = ["dialogue", "dialogue_b", "session", "context"]
     for name in set(schema.FRAMES) - {"counts"}:
-        columns = [c for c in schema.FRAMES[name] if c not in (*ids, *embedded.TEXTS.get(name, []))]
+        columns = [c for c in schema.FRAMES[name] if c not in (*ids, *naming.TEXTS.get(name, []))]
         theirs, ours = upstream.frames[name], here.frames[name]
         rows = theirs["key"] != "hit" if name == "dialogue_facts" else slice(None)
         pd.testing.assert_frame_equal(ours.loc[rows, columns], theirs.loc[rows, columns])

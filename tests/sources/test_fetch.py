@@ -6,12 +6,15 @@ import io
 import re
 import tarfile
 import threading
+import time
 import zipfile
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import product
 
 import pytest
 
+from helpers.pipeline import cli
 from helpers.sources import archives, fetch, registry
 from helpers.sources.registry import Entry, Upstream
 from helpers.study.params import ParamsError
@@ -217,6 +220,76 @@ def test_a_failing_server_is_asked_again(made_up, monkeypatch, serve, tmp_path):
     assert asked == ["/data/o.txt"] * 2
 
 
+class Drip(Quiet):
+    """Sends a byte at a time, without end."""
+
+    def do_GET(self):
+        try:
+            self.start()
+            while True:
+                self.wfile.write(b"x")
+                time.sleep(0.01)
+        except OSError:
+            pass
+
+    def start(self):
+        self.send_response(200)
+        self.end_headers()
+
+
+class Headers(Drip):
+    """Never comes to the end of its headers."""
+
+    def start(self):
+        self.wfile.write(b"HTTP/1.0 200 OK\r\nX-Long: ")
+
+
+class Endless(Quiet):
+    """Sends as fast as it can, without end."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        try:
+            while True:
+                self.wfile.write(bytes(65536))
+        except OSError:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [(Drip, "bytes in .* seconds: given up"), (Headers, "0 bytes in"), (Endless, "more than the 1000008 bytes")],
+)
+def test_a_server_without_end_is_left(made_up, monkeypatch, serve, tmp_path, server, said):
+    """By the size that the registry knows, and by a rate that no usable connection falls below. It is asked once."""
+    entries, _, _ = made_up
+    monkeypatch.setattr(fetch, "PATIENCE", 0.2)
+    address = serve(server)
+    monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
+    monkeypatch.setattr(registry, "entries", lambda key: entries[:1])
+    with pytest.raises(DataError, match=said) as caught:
+        fetch.fetch("study", to=tmp_path / "raw", progress=False, say=silent)
+    assert len(caught.value.problems) == 1
+    assert not [p for p in (tmp_path / "raw").rglob("*") if p.is_file()]
+    for thread in [t for t in threading.enumerate() if t.name.endswith("(work)")]:
+        thread.join(60)
+
+
+def test_a_copy_of_another_size_is_not_read(made_up, tmp_path):
+    with (tmp_path / "o.txt").open("wb") as file:
+        file.truncate(10**12)  # takes no space
+    with pytest.raises(DataError, match=r"o\.txt.*at most 1000008 bytes.*1000000000000"):
+        fetch.fetch("study", str(tmp_path), tmp_path / "raw", progress=False, say=silent)
+
+
+def test_a_place_that_cannot_be_written_is_named(made_up, monkeypatch, capsys, tmp_path):
+    (tmp_path / "o.txt").write_bytes(b"one\n")
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "o.txt"))
+    assert cli.main(["fetch", "study", "--from", str(tmp_path)]) == 2
+    assert f"run_all.py: {tmp_path / 'o.txt'}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("how", ["folder", "zip", "tgz", "address", "address of an archive"])
 def test_from_a_copy(made_up, serve, tmp_path, how):
     """A copy laid out by study holds our own copies (by SHA-256) or upstream files (by blob id)."""
@@ -297,5 +370,49 @@ def test_a_truncated_archive_is_named(tmp_path):
         info.size = 100_000
         archive.addfile(info, io.BytesIO(bytes(range(250)) * 400))
     path.write_bytes(path.read_bytes()[:300])
-    with pytest.raises(DataError, match=re.escape("cut.tgz: expected a whole zip or tar archive")):
+    with pytest.raises(DataError, match=re.escape("cut.tgz: expected a complete zip or tar archive")):
         archives.unpack(path, tmp_path / "out")
+
+
+def _broken(path, how):
+    """An archive that cannot be unpacked, each in its own way."""
+    _zip(path, {"good.txt": b"1" * 1000, "bad.txt": b"2" * 1000})
+    data = bytearray(path.read_bytes())
+    local, central = data.rindex(b"PK\x03\x04"), data.rindex(b"PK\x01\x02")
+    if how == "encrypted":
+        data[local + 6] |= 1
+        data[central + 8] |= 1
+    elif how == "unknown method":
+        data[local + 8 : local + 10] = data[central + 10 : central + 12] = (77).to_bytes(2, "little")
+    elif how == "damaged":
+        data[local + 40 : local + 60] = bytes(20)
+    elif how == "newer version":
+        data[central + 6 : central + 8] = (99).to_bytes(2, "little")
+    elif how == "cut":
+        data = data[:-30]
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("how", ["encrypted", "unknown method", "damaged", "newer version", "cut"])
+def test_what_cannot_be_unpacked_is_refused(tmp_path, how):
+    path = _broken(tmp_path / "bad.zip", how)
+    with pytest.raises(DataError, match=r"bad\.zip.*expected a complete zip or tar archive without a password"):
+        archives.unpack(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("kind", "name"), [*product(("zip", "tar"), (".", "./.", "a\x1b[2Jb")), ("tar", "")])
+def test_a_member_without_a_usable_name_is_refused(tmp_path, kind, name):
+    path = tmp_path / f"bad.{kind}"
+    if kind == "zip":
+        _zip(path, {"good.txt": b"1", name: b"2"})
+    else:
+        with tarfile.open(path, "w") as archive:
+            for member in ("good.txt", name):
+                info = tarfile.TarInfo(member)
+                info.size = 1
+                archive.addfile(info, io.BytesIO(b"1"))
+    with pytest.raises(DataError, match=f"bad.{kind}.*a member with a name"):
+        archives.unpack(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

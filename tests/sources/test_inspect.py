@@ -50,6 +50,40 @@ def test_other_grids(tmp_path, header, scores):
     assert marks["annotator"].nunique() == 2
 
 
+@pytest.mark.parametrize(
+    ("header", "scores"),
+    [
+        ("id,bot,turn1_fluency,turn1_depth,turn2_fluency,turn2_depth", "turn{turn}_{label}"),
+        ("id,annotator,fluency_alpha,depth_alpha,fluency_beta,depth_beta", "{label}_{system}"),
+    ],
+)
+def test_grids_of_turns_and_of_systems_may_hold_answers_in_words(tmp_path, header, scores):
+    words = ["poor", "fair", "good", "excellent"]
+    ranks = [[(i * 3 + k * 2 + i // 4) % 4 for k in range(4)] for i in range(12)]
+    rows = [f"d{i},{'ab'[i % 2]}," if "bot" in header else f"d{i // 2},w{i % 2}," for i in range(12)]
+    lines = [row + ",".join(words[rank] for rank in own) for row, own in zip(rows, ranks, strict=True)]
+    _, data, study = guess(tmp_path, "my.csv", "\n".join([header, *lines]) + "\n")
+    assert data["sources"][0]["scores"] == scores
+    assert list(data["labels"].values()) == [{"categories": words, "level": "ordinal"}] * 2
+    found = build.build(study).frames["annotations"].groupby("label")["score"].apply(sorted).to_dict()
+    assert found == {
+        label: sorted(1 + own[k] for own in ranks for k in (j, j + 2)) for j, label in enumerate(["fluency", "depth"])
+    }
+
+
+def test_answers_side_by_side_that_are_all_in_words_leave_the_rest_of_a_row(tmp_path):
+    lines = ["HITId,WorkerId,Input.text1,Input.text2,Answer.fruit1,Answer.fruit2,Answer.overall"]
+    words = ["apple", "pear", "plum"]
+    for i in range(12):
+        texts = [f"Here is a sentence about thing {i} in place {k}." for k in (1, 2)]
+        fruits = [words[(i + k) % 3] for k in (1, 2)]
+        lines.append(",".join([f"H{i:05d}", f"w{i % 3}", *texts, *fruits, str(1 + i % 5)]))
+    text, _, study = guess(tmp_path, "my.csv", "\n".join(lines) + "\n")
+    assert "# not used: Answer.fruit1: answers in words: declare the label with `categories`" in text
+    marks = build.build(study).frames["annotations"]
+    assert len(marks) == marks["dialogue"].nunique() == 12
+
+
 def test_a_long_table(tmp_path):
     text, data, study = guess(
         tmp_path, "my.csv", studies.LONG_CSV.replace("chat,bot,worker,what", "dialog_id,model,worker,label")

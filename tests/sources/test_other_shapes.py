@@ -481,7 +481,7 @@ def test_durations_in_words_are_seconds(tmp_path):
     table(tmp_path, "f.csv", [head, *rows])
     assert list(read(tmp_path, TIMED)["seconds"]) == list(times.values())
     table(tmp_path, "f.csv", [head, *rows, ["d9", "ann", "u9", "4:10", 3]])
-    with pytest.raises(DataError, match="expected a number, found '4:10'"):
+    with pytest.raises(DataError, match="expected a number, 0 or more, found '4:10'"):
         read(tmp_path, TIMED)
 
 

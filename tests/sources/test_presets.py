@@ -14,7 +14,7 @@ from fixtures.exports import EXPORTS, lines, said, save, table
 
 from helpers.sources import build, inspect
 from helpers.sources.guessing import presets
-from helpers.study import params, yaml_file
+from helpers.study import limits, params, yaml_file
 from helpers.study.schema import DataError
 
 TOOLS = [yaml_file.read(path, presets.Tool) for path in sorted(presets.FOLDER.glob("*.yaml"))]
@@ -239,6 +239,14 @@ def test_people_by_number_in_label_studio(tmp_path):
     text, built = tried(tmp_path, data)
     assert 'annotator: "annotations.[].completed_by"' in text
     assert by_annotator(judgements(built)) == by_annotator(written)
+
+
+def test_a_path_that_is_only_tried_may_fail_in_every_record(tmp_path):
+    """As `completed_by.email` does where people have numbers: in more records than a run would list."""
+    data, _ = EXPORTS["Label Studio, JSON"](tmp_path)
+    tasks = json.loads(re.sub(r'"completed_by": \{"id": ([0-9]+), [^}]*\}', r'"completed_by": \1', data.read_text()))
+    data.write_text(json.dumps([tasks[i % len(tasks)] | {"id": i} for i in range(limits.PROBLEMS + 1)]))
+    assert 'annotator: "annotations.[].completed_by"' in inspect.new_yaml("tried", data)
 
 
 def test_responses_of_older_argilla(tmp_path):

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from helpers.study import limits, results, store
 from helpers.study.result_schema import COLUMNS, statistics
-from helpers.study.results import Results, collect, columns, fold, unfold, where
+from helpers.study.results import Results, _conditions, collect, columns, fold, unfold, where
 
 KEYS = [k for k in statistics()["alpha"].keys if k in ("kind", "raters", "resample")]
 
@@ -41,6 +42,15 @@ def test_the_condition_is_sorted_and_leaves_out_what_is_missing():
     assert stored({"statistic": "alpha", "estimate": 0.5})["condition"].isna().all()
 
 
+def test_more_combinations_of_keys_than_64_bits_count_are_told_apart():
+    # 255 values of each of nine keys, and missing: 2 to the power of 72, where numbers of 64 bits begin again
+    keys = pd.DataFrame({f"k{i}": [str(value) for value in range(255)] for i in range(9)})
+    keys.loc[255] = ["1", *"00000000"]
+    texts = _conditions(keys)
+    assert len(set(texts)) == 256
+    assert texts[255] == "k0=1;" + ";".join(f"k{i}=0" for i in range(1, 9))
+
+
 def test_stored_rows_have_the_columns_of_the_schema():
     rows = stored(alpha())
     assert list(rows) == list(COLUMNS)
@@ -72,3 +82,20 @@ def test_rows_are_found_by_value_by_list_and_where_missing():
     assert where(frame, raters="all").index.tolist() == [1]
     assert where(frame, raters=["all", "first2"]).index.tolist() == [0, 1]
     assert where(frame, raters=None).index.tolist() == [2]
+
+
+def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(tmp_path, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    rows = [
+        alpha(label=f"l{i}", raters=r, measurement=m) for i in range(4) for r, m in (("first2", None), ("all", "x"))
+    ]
+    found = collect(rows, [{"statistic": "count", "what": "a", "estimate": 1.0, "note": "n"}])
+    run = store.start("demo", "03_iaa")
+    run.save_results(found)
+    whole = pd.read_parquet(next(tmp_path.rglob("03_iaa.parquet")))
+    assert len(list(tmp_path.rglob("03_iaa.csv"))) == 1
+    monkeypatch.setattr(limits, "SHEET_ROWS", len(whole))
+    monkeypatch.setattr(results, "AT_ONCE", 3)
+    run.save_results(found)
+    pd.testing.assert_frame_equal(pd.read_parquet(next(tmp_path.rglob("03_iaa.parquet"))), whole)
+    assert not list(tmp_path.rglob("*.csv"))

@@ -33,7 +33,8 @@ def test_types_defaults_and_bounds_are_those_of_the_models(rows):
     assert rows["bootstrap", "n_resamples"][:2] == ("whole number ≥ 100, ≤ 1,000,000", "`10000`")
     assert rows["The study", "title"][1] == "required"
     assert rows["adapter: records", "scores"][:2] == ("text, or list of text", "required")
-    assert rows["techniques", "compare.NAME.turns"][:2] == ("[whole number, whole number] or null", "`null`")
+    turn = "whole number ≥ 1, ≤ 2,147,483,647"
+    assert rows["techniques", "compare.NAME.turns"][:2] == (f"[{turn}, {turn}] or null", "`null`")
     assert {key for heading, key in rows if heading == "Our columns"} == {*yaml_guide.OURS}
 
 

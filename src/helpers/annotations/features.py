@@ -67,7 +67,7 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     """The target of notebooks 04 and 06: interactors rated their own dialogues, and others judged the same ones."""
     label, people = study.importance.target, _scored(_human(frames), study)
     talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
-    judged = people.merge(talked, on=["corpus", "dialogue"])
+    judged = people[["corpus", "dialogue", "annotator", "label", "turn"]].merge(talked, on=["corpus", "dialogue"])
     own = judged["annotator"] == judged["interactor"]
     rated = judged.loc[own & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
     if rated.empty and (external := study.importance.quality_label):
@@ -75,10 +75,10 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
         return _reason(n.max() >= MIN_RATED, f"Fewer than {MIN_RATED} dialogues have a rating of {external}.")
     if rated.empty:
         return f"Nobody rated the {label} of a dialogue of their own."
-    others = judged[~own].merge(rated.drop_duplicates(), on=["corpus", "dialogue"])
+    others = judged.loc[~own, ["corpus", "dialogue"]].drop_duplicates().merge(rated.drop_duplicates())
     if others.empty:
         return "Nobody but those who talked judged the dialogues."
-    n = others.drop_duplicates(["corpus", "dialogue"])["corpus"].value_counts().max()
+    n = others["corpus"].value_counts().max()
     few = f"Only {n} dialogues have the {label} rated by their interactor and judgements by others"
     return _reason(n >= MIN_RATED, f"{few}: {MIN_RATED} are needed.")
 

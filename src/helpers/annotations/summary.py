@@ -264,7 +264,8 @@ def _of_turns(instances: pd.DataFrame, sizes: pd.DataFrame) -> dict[str, pd.Seri
 def _last(sizes: pd.DataFrame) -> pd.DataFrame:
     """Utterances and words of each dialogue, all of it and before its last exchange."""
     end = sizes.groupby(["corpus", "dialogue"], sort=False).tail(1).set_index(["corpus", "dialogue"])
-    said = end["user_text"].notna().astype(float)
+    # a blank is a text without an utterance
+    said = np.minimum(end["user_text"].notna(), end["context_utterances"])
     return pd.DataFrame(
         {
             "utterances": end["context_utterances"] + 1,

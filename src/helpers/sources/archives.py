@@ -42,11 +42,13 @@ def unpack(path: Path, to: Path, *, max_members: int = MAX_MEMBERS, max_bytes: i
                         raise _refused(path, name, f"at most {max_bytes} bytes when unpacked", "more")
                     out.write(chunk)
             written.append(target)
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError) as error:
-        raise _refused(path, "", "a whole zip or tar archive", str(error) or type(error).__name__) from None
-    except DataError:
+    except Exception as error:
         shutil.rmtree(to, ignore_errors=True)
-        raise
+        if isinstance(error, DataError):
+            raise
+        # libraries raise all kinds: passwords, unknown methods of compression, wrong checksums, names that cannot be
+        found = " ".join(str(error).split())[:200] or type(error).__name__
+        raise _refused(path, "", "a complete zip or tar archive without a password", found) from None
     return written
 
 
@@ -66,8 +68,10 @@ def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
 
 def _inside(path: Path, to: Path, name: str) -> Path:
     parts = PurePosixPath(name.replace("\\", "/"))
-    if parts.is_absolute() or ".." in parts.parts or ":" in parts.parts[0]:
+    if parts.is_absolute() or ".." in parts.parts or ":" in name.partition("/")[0]:
         raise _refused(path, name, "a path inside the archive", "one that leads out of it")
+    if not parts.parts or not name.isprintable():
+        raise _refused(path, name, "a member with a name", repr(name)[:80])
     return to / parts
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,15 @@ from typing import Any
 import pandas as pd
 
 from helpers.annotations.features import profile
-from helpers.sources import embedded, filters, unmatched
+from helpers.sources import embedded, filters, typed, unmatched
 from helpers.sources.adapters import abc_eval, behaviors, dstc7, fed, grade, ji2022, records, spot_the_bot, table, usr
 from helpers.sources.files import Files
+from helpers.sources.ids import naming, recorded
 from helpers.sources.places import find, names
 from helpers.sources.reading import Counts, OpenFile, Reading
-from helpers.study import schema, store
-from helpers.study.params import Study
-from helpers.study.schema import DataError, Problem
+from helpers.study import escape, limits, schema, store
+from helpers.study.params import ParamsError, Study
+from helpers.study.schema import DataError, Problem, several
 
 #: format -> how it is read. A new format is a line here, a model in `study.source_options`, and a module.
 ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
@@ -40,8 +42,10 @@ ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
     "records": records.read,
 }
 _POSITION = re.compile(r"pos\d+")
-#: beside the frames, for the user alone: no frame, no digest and no page has it, and nothing reads it
-OWN_IDS = "own_ids.csv"
+#: frames with annotators, and the group of each
+_WITH_GROUPS = ("annotations", "work_units", "screening")
+#: columns of ids that may hold those of people and tasks; long ones made of several columns get numbers like these
+_IDS = {"dialogue": "D{:05d}", "dialogue_b": "D{:05d}", "session": "S{:05d}", "context": "C{:05d}"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,7 @@ class Built:
     seen : some judgements as the sources have them, with own ids, `file` and `where`: for the user's eyes only.
     unused : file -> column that nothing in the YAML names -> its cells. notes : what adapters have to say.
     own_ids : kind (person or work unit), pseudonym and id of the source, where these differ: for the user alone.
+    sections : those of the YAML that may name people, as they are recorded (`recorded.sections`).
     """
 
     frames: dict[str, pd.DataFrame]
@@ -60,6 +65,7 @@ class Built:
     unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     own_ids: pd.DataFrame = field(default_factory=pd.DataFrame)
+    sections: dict[str, Any] = field(default_factory=dict)
 
 
 def files(study: Study) -> list[Path]:
@@ -87,14 +93,44 @@ def files(study: Study) -> list[Path]:
 def build(study: Study, *, out: Path | None = None) -> Built:
     """Read, check and join the sources of `study`; write the frames to the folder `out` (None: write nothing).
 
-    Written are `<frame>.parquet` for each of `schema.FRAMES`, `profile.json`, and OWN_IDS where ids were replaced.
-    Raises DataError with all problems before anything is written.
+    Written are `<frame>.parquet` for each of `schema.FRAMES`, `profile.json`, `recorded.SECTIONS`, and where
+    ids were replaced `naming.OWN_IDS`.
+    Raises DataError with all problems before anything is written, and for whatever else goes wrong while reading.
     """
+    try:
+        built = _built(study)
+    except (DataError, ParamsError, store.Denied):
+        raise
+    except Exception as error:
+        if said := store.remedy(error):
+            raise store.Denied(said) from error
+        read = [name for source in study.sources for name in source.names()]
+        raise DataError([unforeseen(read, "judgements that can be joined and checked", error)]) from error
+    if out is not None:
+        _write(built, out)
+    return built
+
+
+def unforeseen(read: Iterable[str], expected: str, error: Exception) -> Problem:
+    """What went wrong with files in a way that no check names, with the line of code where it did."""
+    place = Path(traceback.extract_tb(error.__traceback__)[-1].filename).name
+    line = traceback.extract_tb(error.__traceback__)[-1].lineno
+    files_ = ", ".join(dict.fromkeys(read))[: limits.QUOTED]
+    found = f"{type(error).__name__}: {error}"[: limits.QUOTED] + f" ({place}, line {line})"
+    return Problem(files_, "", "", expected, found, UNFORESEEN)
+
+
+#: said where no check has foreseen what a file holds
+UNFORESEEN = "if the file is correct, this is a bug: please report it"
+
+
+def _built(study: Study) -> Built:
     files(study)
     readings, problems = _read_all(study)
     raw = {name: _joined(readings, name) for name in schema.FRAMES if name != "counts"}
     where = raw["annotations"][["file", "where"]]
     raw["annotations"] = raw["annotations"].drop(columns=["file", "where"])
+    problems += _wrong_kinds(raw["annotations"], where)
     problems += _map_groups(study, raw)
     declared = study.label_list() + [label for r in readings for label in r.labels]
     if len(_present(study)) == len(study.sources):
@@ -104,33 +140,38 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     raw, left_out, unknown = filters.of_study(study, raw, where, counted)
     problems += unknown
     raw["dialogues"] = _all_dialogues(raw["dialogues"], raw["annotations"])
+    seen = _some(raw["annotations"]).join(where)
+    for reading in readings:  # joined by now: of millions of judgements one copy fewer in memory
+        reading.annotations = reading.annotations.iloc[:0].copy()
     frames: dict[str, pd.DataFrame] = {}
     elsewhere: list[Problem] = []
-    named, own_ids = _pseudonyms(raw)
-    for name, frame in named.items():
-        frames[name], found = _conform(name, frame, study, where)
+    present = {i for name in _WITH_GROUPS for i in raw[name]["annotator"].dropna().unique()}
+    named, own_ids, within = _pseudonyms(raw)
+    named, cleared = _texts_cleared(named, within)
+    del raw
+    for name in list(named):
+        frames[name], found = _conform(name, named.pop(name), study, where)
         (problems if name == "annotations" else elsewhere).extend(found)
     problems += schema.validate(frames["annotations"], declared, where.loc[frames["annotations"].index])
     # what is wrong with a judgement is mostly wrong with its dialogue too: said once, where it can be mended
     problems = problems or elsewhere + _repeated_rows(frames) + _never_judged(study, frames["annotations"])
     if problems:
         raise DataError(problems)
-    counted = pd.concat([*counts, _left_out(study), left_out], ignore_index=True)
+    counted = pd.concat([*counts, _left_out(study), left_out, cleared], ignore_index=True)
+    counted["file"] = counted["file"].map({name: within.within(name) for name in counted["file"].unique()})
     by = [c for c in schema.COUNTS if c != "n"]
     counted = counted.groupby(by, dropna=False, sort=False)["n"].sum().reset_index()
     frames["counts"] = schema.conform(counted, schema.COUNTS)
     frames = {name: frame.reset_index(drop=True) for name, frame in frames.items()}
-    built = Built(
+    return Built(
         frames,
         profile(frames, study),
-        _some(raw["annotations"].join(where)),
+        seen,
         _unused(readings),
         [note for r in readings for note in r.notes],
         own_ids,
+        recorded.sections(study, within, present),
     )
-    if out is not None:
-        _write(built, out)
-    return built
 
 
 def _some(marks: pd.DataFrame) -> pd.DataFrame:
@@ -185,8 +226,14 @@ def _read_all(study: Study) -> tuple[list[Reading], list[Problem]]:
     for source in _present(study):
         try:
             reading = ADAPTERS[source.adapter](source, _files_of(study, source))
-        except DataError as error:
-            problems += error.problems
+            typed.check(reading, source.names()[0])
+        except (DataError, ParamsError) as error:
+            problems += getattr(
+                error, "problems", [Problem(study.key, "", "", "a source that can be read", str(error))]
+            )
+            continue
+        except Exception as error:
+            problems.append(unforeseen(source.names(), f"what `adapter: {source.adapter}` reads", error))
             continue
         readings.append(reading)
         problems += reading.problems
@@ -223,7 +270,7 @@ def _map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
     """
     group_of = {id_: group for group, spec in study.groups.items() for id_ in spec.annotators}
     seen: set[str] = set()
-    for name in ("annotations", "work_units", "screening"):
+    for name in _WITH_GROUPS:
         frame = raw[name]
         seen |= set(frame["annotator"].dropna())
         open_ = frame["group"] == "all"
@@ -234,6 +281,26 @@ def _map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
         for i, g in group_of.items()
         if i not in seen
     ]
+
+
+def _wrong_kinds(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
+    """Kinds of annotators that are none, and annotators of two: whose ids are to be replaced must be certain."""
+    kind = marks["annotator_kind"]
+    odd = marks.index[kind.notna() & ~kind.isin(schema.KINDS)]
+    expected, hint = (
+        ", ".join(schema.KINDS[:-1]) + f" or {schema.KINDS[-1]}",
+        "correct it, or leave it out and name models in `judges`",
+    )
+
+    def wrong(i: int, expected: str, hint: str) -> Problem:
+        return Problem(*where.loc[i, ["file", "where"]], "annotator_kind", expected, repr(kind[i]), hint)
+
+    problems = several(odd, lambda i: wrong(i, expected, hint))
+    known = marks[marks["annotator_known"].astype(bool) & kind.isin(schema.KINDS) & marks["annotator"].notna()]
+    first = known.groupby("annotator", sort=False)["annotator_kind"].transform("first")
+    also = "{}, as in other judgements by this annotator"
+    two = known.index[known["annotator_kind"] != first]
+    return problems + several(two, lambda i: wrong(i, also.format(first[i]), "correct one of them"))
 
 
 def _all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
@@ -252,19 +319,22 @@ def _all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.Dat
     return out[out["turn"].notna() | ~has_turns].reset_index(drop=True)
 
 
-def _pseudonyms(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """Replace people's ids by A0001… and work units' by U00001…, numbered by first appearance in the study.
+def _pseudonyms(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, naming.Names]:
+    """Replace people's ids by A0001… and work units' by U00001…, numbered by first appearance in the study, also inside
+    other ids.
 
-    Positions (`pos0`…) and the names of models are no people's ids and stay. Also returned: `Built.own_ids`.
+    Positions (`pos0`…) and the names of models are no people's ids and stay. Also returned: `Built.own_ids`, and what
+    replaces ids inside other text.
     """
     marks = raw["annotations"]
-    human = marks["annotator_kind"] == "human"
+    human = ~marks["annotator_kind"].isin(schema.KINDS[1:])
     known = marks["annotator_known"].astype(bool)
     odd = marks.loc[human & ~known, "annotator"].dropna()
     odd = odd[~odd.astype(str).str.fullmatch(_POSITION)]
     if len(odd):
         raise ValueError("an adapter marks annotators as unknown whose names are not pos0, pos1, …")
-    stay = set(marks.loc[~(human & known), "annotator"].dropna())
+    # who is a person anywhere gets a pseudonym everywhere
+    stay = set(marks.loc[~(human & known), "annotator"].dropna()) - set(marks.loc[human & known, "annotator"])
     places = {
         "annotations": "annotator",
         "work_units": "annotator",
@@ -276,8 +346,34 @@ def _pseudonyms(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], 
     rows = [("person", new, old) for old, new in people.items()] + [
         ("work unit", new, old) for old, new in tasks.items()
     ]
-    own_ids = pd.DataFrame([row for row in rows if row[1] != row[2]], columns=["kind", "pseudonym", "own_id"])
-    return _renamed(_renamed(raw, places, people), units, tasks), own_ids
+    rows = [(kind, new, old) for kind, new, old in rows if new != old]
+    own_ids = pd.DataFrame([(k, new, old.replace(naming.LONG, "")) for k, new, old in rows])
+    own_ids = own_ids.set_axis(["kind", "pseudonym", "own_id"], axis=1) if rows else pd.DataFrame()
+    within = naming.Names.of(rows)
+    named = naming.numbered(_renamed(_renamed(raw, places, people), units, tasks), _IDS)
+    named = naming.renamed(named, _IDS, within)
+    facts = named["dialogue_facts"]
+    known = {v: v if _is_number(v) else within.within(str(v)) for v in facts["value"].unique()}
+    return named | {"dialogue_facts": facts.assign(value=facts["value"].map(known))}, own_ids, within
+
+
+def _is_number(value: Any) -> bool:
+    return bool(re.fullmatch(r"[+-]?[\d.,]+(?:[eE][+-]?\d+)?", str(value)))
+
+
+def _texts_cleared(
+    frames: dict[str, pd.DataFrame], within: naming.Names
+) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """Texts without the ids of people and tasks that stand in them, and how many were taken out."""
+    counts, out = Counts(), dict(frames)
+    for name, columns in naming.TEXTS.items():
+        for column in columns:
+            texts = frames[name][column]
+            found = {t: within.texts(t) for t in texts.dropna().unique() if isinstance(t, str)}
+            if n := int(texts.map({t: n for t, (_, n) in found.items()}).sum()):
+                out[name] = out[name].assign(**{column: [found[t][0] if t in found else t for t in texts]})
+                counts.add(name, "texts", "mended", "an id of a person or task taken out", n)
+    return out, counts.frame()
 
 
 def _numbered(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str, stay: set) -> dict[str, str]:
@@ -296,27 +392,27 @@ def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) 
     spec, problems = schema.FRAMES[name], []
     out, bad = frame.copy(), pd.Series(False, frame.index)
     for column in (c for c in spec if c in frame and not spec[c].dtype.startswith(("str", "bool"))):
-        out[column], expected = _parsed(frame[column], spec[column].dtype)
+        out[column], expected = typed.parsed(frame[column], spec[column])
         odd = frame[column].notna() & out[column].isna()
         bad |= odd
-        for i in frame.index[odd]:
-            place = where.loc[i] if name == "annotations" else {"file": name, "where": f"row {i + 1}"}
-            hint = "mend it, map it to a number in `values`, or name it in `na_values`" if column == "score" else ""
-            problems.append(Problem(place["file"], place["where"], column, expected, repr(frame.at[i, column]), hint))
+        hint = _MEND.get(column, "correct it in the file")
+
+        def wrong(i: int, column: str = column, expected: str = expected, hint: str = hint) -> Problem:
+            place = tuple(where.loc[i, ["file", "where"]]) if name == "annotations" else (name, f"row {i + 1}")
+            return Problem(*place, column, expected, repr(frame.at[i, column])[: limits.QUOTED], hint)
+
+        problems += several(frame.index[odd], wrong)
     for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].null):
         empty = frame.index[frame[column].isna()]
-        problems += [Problem(name, f"row {i + 1}", column, "a value", "nothing") for i in empty]
+        problems += several(empty, lambda i, c=column: Problem(name, f"row {i + 1}", c, "a value", "nothing"))
     return schema.conform(out[~bad], spec, study=study.key).set_axis(out.index[~bad]), problems
 
 
-def _parsed(values: pd.Series, dtype: str) -> tuple[pd.Series, str]:
-    """`values` in a numeric or date type, missing where they are none; and what was expected."""
-    if dtype.startswith("datetime"):
-        return pd.to_datetime(values, errors="coerce", format="ISO8601"), "a date and time (YYYY-MM-DD HH:MM:SS)"
-    numbers = pd.to_numeric(values, errors="coerce")
-    if dtype.lower().startswith("int"):
-        return numbers.where(numbers % 1 == 0), "a whole number"
-    return numbers, "a number"
+#: what to do about a cell that is no number of its kind
+_MEND = {
+    "score": "correct it, map it to a number in `values`, or name it in `na_values`",
+    "turn": "in the YAML, `first_turn` gives the number of the first turn, and `columns` the column with turns",
+}
 
 
 def _repeated_rows(frames: dict[str, pd.DataFrame]) -> list[Problem]:
@@ -351,9 +447,10 @@ def _never_judged(study: Study, annotations: pd.DataFrame) -> list[Problem]:
 def _write(built: Built, out: Path) -> None:
     for name, frame in built.frames.items():
         store.write_frame(frame, out / f"{name}.parquet")
-    with store.atomic(out / "profile.json") as temporary:
-        temporary.write_text(json.dumps(built.profile, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    _write_own_ids(built.own_ids, out / OWN_IDS)
+    for name, content in (("profile.json", built.profile), (recorded.SECTIONS, built.sections)):
+        with store.atomic(out / name) as temporary:
+            temporary.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write_own_ids(built.own_ids, out / naming.OWN_IDS)
 
 
 def _write_own_ids(own_ids: pd.DataFrame, path: Path) -> None:
@@ -364,4 +461,4 @@ def _write_own_ids(own_ids: pd.DataFrame, path: Path) -> None:
     with store.atomic(path) as temporary:
         private = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(private, "w", encoding="utf-8", newline="") as file:
-            own_ids.to_csv(file, index=False, lineterminator="\n")
+            file.write(escape.csv(own_ids))

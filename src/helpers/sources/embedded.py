@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.sources import places
-from helpers.study import params, store
+from helpers.sources.ids import naming
+from helpers.study import escape, params, store
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,12 +23,7 @@ if TYPE_CHECKING:
     from helpers.sources.reading import Reading
 
 FOLDER = params.ROOT / "data" / "embedded"
-#: columns with what people wrote, and columns of ids that may be those of a platform, with how the new ones look
-TEXTS = {
-    "annotations": ["reason"],
-    "dialogues": ["user_text", "system_text", "reference"],
-    "dialogue_facts": ["text"],
-}
+#: columns of ids that may be those of a platform, with how the new ones look
 IDS = {"dialogue": ("dialogue", "dialogue_b"), "session": ("session",), "context": ("context",)}
 #: facts of a dialogue whose values are ids of a platform
 ID_FACTS = {"hit"}
@@ -57,7 +53,6 @@ def missing(study: params.Study, *, texts: bool = False) -> list[str]:
 
 def read(study: params.Study) -> Reading:
     """The embedded judgements, as an adapter would hand them over."""
-    import pandas as pd
 
     from helpers.sources.reading import Counts, Reading
 
@@ -65,7 +60,7 @@ def read(study: params.Study) -> Reading:
     for path in files(study):
         name = path.name.removesuffix(".csv.gz")
         # text first: `conform` gives the types, and an empty cell is missing, "" nowhere
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        frame = escape.read_csv(path)
         frames[name] = frame.astype(object).where(frame != "", None)
     counts, kept = Counts(), frames.pop("counts").fillna({"reason": ""})
     for row in kept.itertuples():
@@ -84,7 +79,7 @@ def write(study: params.Study, folder: Path) -> None:
     frames = stripped(build.build(study).frames, study.key)
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in frames.items():
-        text = frame.to_csv(index=False, lineterminator="\n")
+        text = escape.csv(frame)
         with store.atomic(folder / f"{name}.csv.gz") as temporary:
             # without name and time the same judgements give the same bytes
             temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
@@ -104,8 +99,8 @@ def stripped(frames: dict[str, pd.DataFrame], key: str) -> dict[str, pd.DataFram
     import pandas as pd
 
     out = {name: frame.drop(columns="study", errors="ignore") for name, frame in frames.items() if len(frame)}
-    n = sum(int(out[name][columns].notna().sum().sum()) for name, columns in TEXTS.items() if name in out)
-    out = {name: frame.drop(columns=TEXTS.get(name, [])) for name, frame in out.items()}
+    n = sum(int(out[name][columns].notna().sum().sum()) for name, columns in naming.TEXTS.items() if name in out)
+    out = {name: frame.drop(columns=naming.TEXTS.get(name, [])) for name, frame in out.items()}
     facts = out.get("dialogue_facts")
     for id_, columns in IDS.items():
         names = _numbered([f[c] for f in out.values() for c in columns if c in f], _PATTERNS[id_])

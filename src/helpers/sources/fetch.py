@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import logging
 import sys
-import tempfile
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO
 from urllib.parse import quote, urlsplit
 
 import pandas as pd
@@ -26,6 +28,12 @@ from helpers.study import store
 from helpers.study.schema import DataError, Problem
 
 RETRIES = 3
+#: bytes beyond twice the known size that a file may have: upstream files differ from our copies by ids of people
+SLACK = 1_000_000
+#: bytes of a download whose size is not known; the largest public file has a tenth of it
+MOST = 512 * 1024**2
+#: bytes a second below which a download is given up after `PATIENCE` seconds, and seconds after which it is anyway
+SLOWEST, PATIENCE, LONGEST = 5_000, 60.0, 3600.0
 Converter = Callable[[list[Path], Path], dict[str, pd.DataFrame]]
 
 
@@ -73,12 +81,13 @@ def fetch(
     Raises DataError when a file is absent, does not verify, or cannot be fetched publicly, and ParamsError for a key
     that the registry does not have. Files that verified stay.
     """
-    folder = (to or store.out_root() / "data" / "raw") / key
+    folder = to / key if to else store.raw(key)
     for line in notices(key):
         say(line)
     done: list[Fetched] = []
     problems: list[Problem] = []
-    with tempfile.TemporaryDirectory() as scratch, _opened(from_, Path(scratch), progress) as get:
+    store.sweep(folder)
+    with store.scratch(folder) as scratch, _opened(from_, scratch, progress) as get:
         for entry in registry.entries(key):
             try:
                 done.append(_one(entry, folder, get, from_ is not None))
@@ -131,7 +140,7 @@ def _opened(from_: str | None, scratch: Path, progress: bool) -> Iterator[Get]:
     """How files are got: `get(entry, name, upstream)` gives a local path of the file called `name`."""
     pooch.get_logger().setLevel(logging.WARNING)
     if from_ is None:
-        yield lambda entry, name, upstream: _download(upstream.url if upstream else "", scratch, progress)
+        yield lambda entry, name, upstream: _download(upstream.url, scratch, progress, _most(entry, upstream))
         return
     if urlsplit(from_).scheme in ("http", "https"):
         if not archives.is_archive(urlsplit(from_).path):
@@ -166,7 +175,7 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
     parts = [_verified(get(entry, PurePosixPath(u.path).name, u), u) for u in entry.upstream]
     if entry.member is not None:
         return _from_archive(entry, parts[0], target)
-    store.write_frame(CONVERTERS[entry.convert](parts, folder)[entry.file], target)
+    store.write_frame(CONVERTERS[entry.convert](parts, folder)[entry.file], target, raw=True)
     return Fetched(entry, target, "converted")
 
 
@@ -181,8 +190,8 @@ def _placed(entry: Entry, data: bytes, target: Path, how: str) -> Fetched:
 
 
 def _from_archive(entry: Entry, archive: Path, target: Path) -> Fetched:
-    with tempfile.TemporaryDirectory() as scratch:
-        members = {p.relative_to(scratch).as_posix(): p for p in archives.unpack(archive, Path(scratch))}
+    with store.scratch(target.parent) as scratch:
+        members = {p.relative_to(scratch).as_posix(): p for p in archives.unpack(archive, scratch)}
         path = next((p for name, p in members.items() if PurePosixPath(name).name == entry.member), None)
         if path is None:
             found = ", ".join(members)[:200]
@@ -202,6 +211,8 @@ def _verified(path: Path, upstream: Upstream) -> Path:
 def _from_folder(place: Path, entry: Entry, name: str) -> Path:
     for path in (place / entry.key / name, place / name, *sorted(place.glob(f"*/{entry.key}/{name}"))):
         if path.is_file():
+            if (size := path.stat().st_size) > (most := _most(entry, entry.upstream[0])):
+                raise DataError([Problem(str(path), "", "", f"at most {most} bytes", str(size), "it is another file")])
             return path
     found = f"neither {entry.key}/{name} nor {name} in it"
     raise DataError([Problem(str(place), "", "", f"the file {name}", found, "check --from")])
@@ -211,36 +222,109 @@ def _from_address(base: str, entry: Entry, name: str, scratch: Path, progress: b
     error: DataError | None = None
     for path in (f"{entry.key}/{name}", name):
         try:
-            return _download(f"{base.rstrip('/')}/{quote(path, safe='/()')}", scratch, progress)
+            address = f"{base.rstrip('/')}/{quote(path, safe='/()')}"
+            return _download(address, scratch, progress, _most(entry, entry.upstream[0]))
         except DataError as failed:
             error = failed
     raise error
 
 
-def _download(url: str, scratch: Path, progress: bool) -> Path:
+def _most(entry: Entry, upstream: Upstream) -> int:
+    """Bytes that a file may have: by the size of our copy, which is the upstream file or differs from it in ids."""
+    own = entry.size is not None and entry.kind != "derived" and entry.member is None
+    return 2 * entry.size + SLACK if own and upstream == entry.upstream[0] else MOST
+
+
+def _download(url: str, scratch: Path, progress: bool, most: int = MOST) -> Path:
     """The file at `url`, retried on failures of network or server; what is there already is not downloaded again."""
     name = f"{len(url)}-{registry.git_blob(url.encode())[:12]}-{PurePosixPath(urlsplit(url).path).name}"
     source = pooch.create(scratch, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES)
     try:
-        return Path(source.fetch(name, downloader=_Download(progressbar=progress, timeout=60)))
+        return Path(source.fetch(name, downloader=_Download(most, progressbar=progress, timeout=60)))
     except _Refused as error:
         raise error.args[0] from None
     except (requests.RequestException, ValueError, OSError) as error:
+        local = isinstance(error, OSError) and not isinstance(error, requests.RequestException)
+        if local and (said := store.remedy(error)):
+            raise store.Denied(said) from error
         raise _no_download(url, str(error)) from None
 
 
 class _Download(pooch.HTTPDownloader):
-    """As pooch's; closes the connection of an error answer, and does not ask again for what a server does not have."""
+    """As pooch's, within bounds of size and time; does not ask again for what a server does not have.
+
+    A server that sends a byte a second, or headers without end, never lets a read time out: the connection has a thread
+    of its own, which is left alone when it takes too long.
+    """
+
+    def __init__(self, most: int, **options):
+        super().__init__(**options)
+        self.most = most
 
     def __call__(self, url, output_file, pooch, check_only=False):
-        try:
-            return super().__call__(url, output_file, pooch, check_only)
-        except requests.HTTPError as error:
-            error.response.close()
-            if error.response.status_code < 500:
-                # DataError is a ValueError, on which pooch would try again
+        with open(output_file, "w+b") as file:
+            bounded, answers, errors = _Bounded(file, self.most), [], []
+            self.kwargs["hooks"] = {"response": lambda answer, **_: answers.append(answer)}
+
+            def work() -> None:
+                try:
+                    super(_Download, self).__call__(url, bounded, pooch)
+                except BaseException as error:
+                    errors.append(error)
+                finally:
+                    for answer in answers:
+                        answer.close()
+
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            slow = _too_slow(thread, bounded)
+            if slow:
+                bounded.closed = True
+                for answer in answers:
+                    getattr(answer.raw, "shutdown", lambda: None)()  # urllib3 2.3 and newer: ends a read that waits
+                raise _Refused(_no_download(url, slow))
+        if errors:
+            (error,) = errors
+            # DataError is a ValueError, on which pooch would try again
+            if isinstance(error, _Large) or (getattr(error, "response", None) is not None and _final(error.response)):
                 raise _Refused(_no_download(url, str(error))) from None
-            raise
+            raise error
+
+
+def _final(answer: requests.Response) -> bool:
+    """Whether asking again would be of no use."""
+    return 400 <= answer.status_code < 500
+
+
+def _too_slow(thread: threading.Thread, file: _Bounded) -> str:
+    """Wait for a download; what is wrong where it takes too long."""
+    start = time.monotonic()
+    while thread.is_alive():
+        thread.join(0.05)
+        spent = time.monotonic() - start
+        if spent > LONGEST or (spent > PATIENCE and file.written < SLOWEST * spent):
+            return f"{file.written} bytes in {spent:.0f} seconds: given up"
+    return ""
+
+
+class _Large(Exception):
+    """More was sent than the file can have."""
+
+
+class _Bounded:
+    """A file that takes so many bytes and no more."""
+
+    def __init__(self, file: IO[bytes], most: int):
+        self.file, self.most, self.written, self.closed = file, most, 0, False
+
+    def write(self, chunk: bytes) -> None:
+        self.written += len(chunk)
+        if self.written > self.most or self.closed:
+            raise _Large(f"more than the {self.most} bytes allowed")
+        self.file.write(chunk)
+
+    def flush(self) -> None:
+        """Called after each chunk; one flush, on closing, is enough."""
 
 
 class _Refused(Exception):
@@ -249,4 +333,4 @@ class _Refused(Exception):
 
 def _no_download(url: str, found: str) -> DataError:
     hint = "check the network, or take a copy: `fetch … --from DIR`"
-    return DataError([Problem(url, "", "", "a file to download", found.splitlines()[0][:200], hint)])
+    return DataError([Problem(url, "", "", "a file to download", " ".join(found.split())[:200], hint)])

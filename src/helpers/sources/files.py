@@ -14,17 +14,19 @@ import json
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from helpers.sources import json_text
 from helpers.sources.places import candidates, find, wild
 from helpers.sources.registry import fetch_hint
-from helpers.study import params
+from helpers.study import limits, params
 from helpers.study.labels import Label
-from helpers.study.schema import DataError, Problem
+from helpers.study.schema import DataError, Problem, several
 
 
 class Files:
@@ -83,18 +85,38 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_bytes(path: Path, name: str) -> bytes:
-    """The file's bytes, unpacked where it is a .gz. Raises DataError for one that is no whole gzip file."""
-    data = path.read_bytes()
+    """The file's bytes, unpacked where it is a .gz.
+
+    Raises DataError for a file that cannot be opened, or is no whole gzip file or one that unpacks to far too much.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        hint = "check the permissions of the file"
+        raise DataError([Problem(name, "", "", "a file that can be read", str(error.strerror), hint)]) from None
     if data.startswith(b"PK\x03\x04"):
         hint = "unpack it, and name the file that is in it"
         raise DataError([Problem(name, "", "", "a text file", "a zip archive", hint)])
     if path.suffix.lower() != ".gz":
         return data
+    most = unpacked_at_most(len(data))
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            unpacked = file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         found = str(error) or type(error).__name__
-        raise DataError([Problem(name, "", "", "a whole gzip file", found, "fetch or export it again")]) from None
+        raise DataError([Problem(name, "", "", "a complete gzip file", found, "fetch or export it again")]) from None
+    if len(unpacked) > most:
+        raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
+    return unpacked
+
+
+UNPACK = "if this is correct, unpack the file and name the unpacked one"
+
+
+def unpacked_at_most(size: int) -> int:
+    """Bytes that a packed file of `size` bytes may become."""
+    return max(limits.UNPACKED, limits.UNPACKED_TIMES * size)
 
 
 def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
@@ -106,16 +128,21 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
     if encoding == "utf-8-sig" and data.startswith(_UTF16):
         encoding = "utf-16"
     hint = "save the file as UTF-8, or name its encoding in the YAML (`encoding: cp1252`, `encoding: utf-16-le`)"
+    expected = f"text in {encoding}"
     try:
-        text = data.decode(encoding)
+        text = data.decode(encoding).removeprefix("\ufeff")
+        text.encode("utf-8")  # some encodings allow half of a surrogate pair, which nothing can store
     except LookupError:
         raise DataError([Problem(name, "", "encoding", "an encoding", repr(encoding), hint)]) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        found = f"the byte 0x{data[error.start]:02x}, which is not"
-        raise DataError([Problem(name, f"line {line}", "", f"text in {encoding}", found, hint)]) from None
-    if "\0" in text[:10_000]:
-        raise DataError([Problem(name, "", "", f"text in {encoding}", "null characters", hint)])
+        found = f"the byte 0x{data[error.start]:02x}, which is not" if error.start < len(data) else error.reason
+        raise DataError([Problem(name, f"line {line}", "", expected, found, hint)]) from None
+    except UnicodeError as error:
+        raise DataError([Problem(name, "", "", expected, str(error)[: limits.QUOTED], hint)]) from None
+    if (null := text.find("\0")) >= 0:
+        line = text.count("\n", 0, null) + 1
+        raise DataError([Problem(name, f"line {line}", "", expected, "a null character", hint)])
     if not text.strip():
         raise DataError([Problem(name, "", "", "data", "an empty file", "fetch or export it again")])
     return text
@@ -124,14 +151,15 @@ def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
 def read_json(path: Path, name: str, expect: type = dict) -> Any:
     """The file's JSON. Raises DataError with line and column where it breaks off, or when it is not an `expect`."""
     try:
-        value = json.loads(read_text(path, name))
+        value = json_text.parse(read_text(path, name), name)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, character {error.colno}"
         hint = "the file may be truncated: fetch it again"
         raise DataError([Problem(name, place, "", "JSON", error.msg, hint)]) from None
     if not isinstance(value, expect):
         kinds = {dict: "an object {…}", list: "a list […]"}
-        raise DataError([Problem(name, "line 1", "", kinds.get(expect, expect.__name__), type(value).__name__)])
+        hint = "is this the kind of file that `adapter` reads?"
+        raise DataError([Problem(name, "line 1", "", kinds.get(expect, expect.__name__), type(value).__name__, hint)])
     return value
 
 
@@ -190,18 +218,35 @@ def as_table(
     rows = {n: cells for n, cells in rows.items() if cells and n not in skip_rows}
     heads = [rows.pop(n) for n in list(rows)[:header]]
     names = _joined_heads(heads) if heads else [str(i) for i in range(max(map(len, rows.values()), default=0))]
-    while (
-        names and heads and not names[-1] and all(len(c) < len(names) or not c[len(names) - 1] for c in rows.values())
-    ):
-        names.pop()
+    widest = max([len(names), *map(len, rows.values())])
+    if widest > limits.COLUMNS:
+        found = f"{widest:,}, e.g. {', '.join(names[:3])}"[: limits.QUOTED]
+        hint = "leave out columns that are not needed; is the delimiter right?"
+        raise DataError([Problem(name, "row 1", "", f"at most {limits.COLUMNS:,} columns", found, hint)])
+    if heads:
+        del names[_used_columns(names, rows.values()) :]
     width = len(names)
     rows = {n: cells[:width] if not any(cells[width:]) else cells for n, cells in rows.items()}
     lengths = {len(cells) for cells in rows.values()}
     mturk = width > 2 and set(names[-2:]) == {"Approve", "Reject"} and lengths == {width - 2}
+    lacking = sum(max(0, width - len(cells)) for cells in rows.values())
+    if fill and lacking > limits.FILLED_CELLS:
+        expected = f"at most {limits.FILLED_CELLS:,} cells missing at the end of rows"
+        hint = "`short_rows: fill` would add them: are the header and delimiter right?"
+        raise DataError([Problem(name, "", "", expected, f"{lacking:,}", hint)])
     if fill or mturk:
         rows = {n: cells + [""] * (width - len(cells)) for n, cells in rows.items()}
     _check_cells(name, names, rows, bool(heads), _blocks(list(rows)))
     return pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
+
+
+def _used_columns(names: list[str], rows: Iterable[list[str]]) -> int:
+    """How many columns are left without those at the end that have neither a name nor a filled cell."""
+    used = next((i for i in range(len(names), 0, -1) if names[i - 1]), 0)
+    for cells in rows:
+        while any(cells[used : len(names)]):
+            used = next(i for i in range(min(len(cells), len(names)), used, -1) if cells[i - 1])
+    return used
 
 
 def _joined_heads(heads: list[list[str]]) -> list[str]:
@@ -254,15 +299,16 @@ def _check_cells(name: str, columns: list[str], rows: dict[int, list[str]], head
     named = [c for c in columns if c]
     twice = "rename one, or set `header: none`, `skip_rows: [1]` and `column_names`"
     problems = [
-        Problem(name, "row 1", c, "a column name given once", f"{named.count(c)} columns of that name", twice)
-        for c in dict.fromkeys(named)
-        if named.count(c) > 1
+        Problem(name, "row 1", c[: limits.QUOTED], "a column name given once", f"{n} columns of that name", twice)
+        for c, n in Counter(named).items()
+        if n > 1
     ]
     odd = {n: len(cells) for n, cells in rows.items() if len(cells) != len(columns)}
     if blocks and (odd or not header):
         raise DataError([blocks_problem(name)])
-    hint = "check delimiter and quoting; `short_rows: fill` takes the cells that rows lack at their end to be empty"
-    problems += [Problem(name, f"row {n}", "", f"{len(columns)} cells", str(k), hint) for n, k in odd.items()]
+    hint = "check delimiter and quoting; `short_rows: fill` treats cells missing at the end of rows as empty"
+    width = f"{len(columns)} cells"
+    problems += several(list(odd), lambda n: Problem(name, f"row {n}", "", width, str(odd[n]), hint))
     if not rows:
         problems.append(Problem(name, "", "", "rows of data", "a header only", "fetch or export the file again"))
     if problems:

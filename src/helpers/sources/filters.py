@@ -10,14 +10,13 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.sources.ids import naming
 from helpers.sources.reading import Counts
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
 from helpers.study.schema import Problem
 
 _COMPARISON = re.compile(r"(<=|>=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)")
-#: columns whose values identify people: reasons name none of them
-_PEOPLE = {"annotator", "interactor"}
 #: columns in which a value that does not occur is a mistake, not a case that did not arise
 #: columns that a comparison has twice
 _SIDES = ("system", "dialogue")
@@ -49,11 +48,16 @@ def matches(cells: pd.Series, value: str) -> pd.Series:
 
 
 def dropped(
-    columns: Mapping[str, pd.Series], keep: Mapping[str, Any], drop: Mapping[str, Any], index: pd.Index
+    columns: Mapping[str, pd.Series],
+    keep: Mapping[str, Any],
+    drop: Mapping[str, Any],
+    index: pd.Index,
+    people: frozenset[str] = naming.PEOPLE,
 ) -> tuple[pd.Series, list[tuple[str, str]]]:
     """For every row the reason why it is left out, missing where it stays; and values of the YAML that no row has.
 
-    columns : column -> its cells. The second is a list of (`drop.status`, value).
+    columns : column -> its cells. people : those whose values reasons must not name. The second is a list of
+    (`drop.status`, value).
     """
     reason = pd.Series(None, index=index, dtype=object)
     unknown: list[tuple[str, str]] = []
@@ -63,20 +67,24 @@ def dropped(
             unknown += [(f"{key}.{column}", value) for value, hit in hits.items() if not hit.any() and len(index)]
             if key == "keep":
                 stays = pd.concat(hits.values(), axis=1).any(axis=1)
-                said = "not one of those kept" if column in _PEOPLE else f"not {' or '.join(hits)}"
+                said = "not one of those kept" if column in people else f"not {' or '.join(hits)}"
                 reason[reason.isna() & ~stays] = f"{column} is {said} (`keep`)"
                 continue
             for value, hit in hits.items():
-                said = "one of those left out" if column in _PEOPLE else value or "empty"
+                said = "one of those left out" if column in people else value or "empty"
                 reason[reason.isna() & hit] = f"{column} is {said} (`drop`)"
     return reason, unknown
 
 
 def of_rows(
-    marks: pd.DataFrame, columns: Mapping[str, pd.Series], keep: Mapping[str, Any], drop: Mapping[str, Any]
+    marks: pd.DataFrame,
+    columns: Mapping[str, pd.Series],
+    keep: Mapping[str, Any],
+    drop: Mapping[str, Any],
+    people: frozenset[str] = naming.PEOPLE,
 ) -> tuple[pd.Series, list[tuple[str, str]]]:
     """As `dropped`, of judgements: a comparison is left out if one side is; `keep` keeps it if both sides are kept."""
-    reason, unknown = dropped(columns, keep, drop, marks.index)
+    reason, unknown = dropped(columns, keep, drop, marks.index, people)
     if "dialogue_b" not in marks or not marks["dialogue_b"].notna().any():
         return reason, unknown
     pairs = marks[marks["dialogue_b"].notna()]

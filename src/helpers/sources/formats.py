@@ -5,13 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
+import re
+import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from helpers.sources.files import as_table, read_csv, read_text
+from helpers.sources import json_text
+from helpers.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from helpers.study import limits
 from helpers.study.record_options import is_table
 from helpers.study.schema import DataError, Problem
 from helpers.study.source_shared import FileOptions
@@ -77,7 +82,7 @@ def read_records(path: Path, name: str, options: FileOptions) -> Records:
     text = read_text(path, name, options.encoding)
     if kind(path) not in _LINES:
         try:
-            value = _parsed(text, name)
+            value = json_text.parse(text, name)
         except json.JSONDecodeError as error:
             lines = text.strip().splitlines()
             if len(lines) < 2 or lines[0].strip()[:1] not in ("{", "["):
@@ -87,21 +92,6 @@ def read_records(path: Path, name: str, options: FileOptions) -> Records:
             return Records(value, [f"record {i + 1}" for i in range(len(value))])
         return Records([value], [""], single=True)
     return _lines(text, name)
-
-
-def _parsed(text: str, name: str, where: str = "") -> Any:
-    """The value of JSON. Raises DataError for an object with a key given twice, of which Python would keep the last."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        out = dict(pairs)
-        if len(out) < len(pairs):
-            keys = [key for key, _ in pairs]
-            key = next(k for k in keys if keys.count(k) > 1)
-            hint = "the object would lose values: write a list, or give each a key of its own"
-            raise DataError([Problem(name, where, key, "a key given once in an object", "it twice", hint)])
-        return out
-
-    return json.loads(text, object_pairs_hook=once)
 
 
 def _broken(name: str, error: json.JSONDecodeError, line: int | None = None) -> Problem:
@@ -116,7 +106,7 @@ def _lines(text: str, name: str, whole: json.JSONDecodeError | None = None) -> R
         if not line.strip():
             continue
         try:
-            records.append(_parsed(line, name, f"line {n}"))
+            records.append(json_text.parse(line, name, f"line {n}"))
             where.append(f"line {n}")
         except json.JSONDecodeError as error:
             problems.append(_broken(name, error, n))
@@ -129,9 +119,10 @@ def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
     """The rows with the lists and objects that they hold."""
     import pyarrow.parquet as pq
 
+    _check_parquet(path, name)
     try:
         return pq.read_table(path).to_pylist()
-    except (OSError, ValueError) as error:
+    except Exception as error:  # errors of a file have no common type there
         raise DataError([_no_parquet(name, error)]) from None
 
 
@@ -140,20 +131,45 @@ def _no_parquet(name: str, error: Exception) -> Problem:
     return Problem(name, "", "", "a Parquet file", found, "export it again")
 
 
+def _check_parquet(path: Path, name: str) -> None:
+    """Refuse a file whose few bytes stand for more cells than memory can hold."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, columns = file.metadata.num_rows, file.metadata.num_columns
+            size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+        packed = path.stat().st_size
+    except Exception as error:  # as above
+        raise DataError([_no_parquet(name, error)]) from None
+    if columns > limits.COLUMNS:
+        raise DataError([Problem(name, "", "", f"at most {limits.COLUMNS:,} columns", f"{columns:,}")])
+    # repeated values are stored once: what counts is cells, each at least a pointer
+    if max(size, 8 * rows * columns) > unpacked_at_most(packed):
+        found = f"{rows:,} rows of {columns:,} in {packed:,} bytes"
+        raise DataError([Problem(name, "", "", "a table whose size matches its file", found, "export it as CSV")])
+
+
 def _read_parquet(path: Path, name: str) -> pd.DataFrame:
+    _check_parquet(path, name)
     try:
         frame = pd.read_parquet(path)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # as above
         raise DataError([_no_parquet(name, error)]) from None
     if frame.empty:
         raise DataError([Problem(name, "", "", "rows of data", "none", "export the file again")])
     frame.index = pd.RangeIndex(2, len(frame) + 2)
+    frame.columns = frame.columns.map(str)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError([Problem(name, "", twice, "a column name given once", "it again", "rename one")])
     return frame.apply(_as_text)
 
 
 def _as_text(values: pd.Series) -> pd.Series:
     """Cells as a CSV would hold them: nothing for a missing value, whole numbers without a decimal point."""
-    if pd.api.types.is_float_dtype(values) and (values.dropna() % 1 == 0).all():
+    held = values.dropna() if pd.api.types.is_float_dtype(values) else None
+    if held is not None and (held % 1 == 0).all() and (held.abs() < 2**53).all():
         values = values.astype("Int64")
     return values.astype(object).where(values.notna(), "").astype(str)
 
@@ -177,6 +193,7 @@ def filled_sheets(path: Path, name: str) -> list[str]:
 
 
 def _sheets(path: Path, name: str) -> dict[str, dict[int, list[str]]]:
+    _check_workbook(path, name)
     try:
         import python_calamine
     except ImportError:
@@ -185,12 +202,47 @@ def _sheets(path: Path, name: str) -> dict[str, dict[int, list[str]]]:
     try:
         book = python_calamine.CalamineWorkbook.from_path(str(path))
         sheets = {s: book.get_sheet_by_name(s).to_python(skip_empty_area=False) for s in book.sheet_names}
-    except (python_calamine.CalamineError, OSError, ValueError) as error:
+    except BaseException as error:
+        # the package is written in Rust: what it did not foresee comes as an exception of no class that can be imported
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         hint = "open it in a spreadsheet and save it again"
-        raise DataError([Problem(name, "", "", "a workbook", str(error), hint)]) from None
+        raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None
     text = {s: {n: [_cell(c) for c in row] for n, row in enumerate(rows, start=1)} for s, rows in sheets.items()}
     text = {s: {n: cells if any(cells) else [] for n, cells in rows.items()} for s, rows in text.items()}
     return {s: rows if any(rows.values()) else {} for s, rows in text.items()}
+
+
+_CELL = re.compile(rb'<(?:\w+:)?c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
+
+
+def _check_workbook(path: Path, name: str) -> None:
+    """Refuse a workbook that unpacks to far too much, or that has cells so far out that the empty ones fill memory."""
+    if not zipfile.is_zipfile(path):
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            most = unpacked_at_most(path.stat().st_size)
+            if sum(m.file_size for m in members) > most:
+                raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
+            for member in (m for m in members if re.fullmatch(r"xl/worksheets/[^/]*\.xml", m.filename)):
+                far = _farthest(archive.read(member))
+                if far[0] * far[1] > limits.SHEET_CELLS:
+                    found = f"cells out to row {far[0]:,}, column {far[1]:,}, in {member.filename}"
+                    hint = "delete the empty rows and columns around the data, or save the sheet as CSV"
+                    raise DataError([Problem(name, "", "", f"at most {limits.SHEET_CELLS:,} cells", found, hint)])
+    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, zlib.error) as error:
+        hint = "open it in a spreadsheet and save it again"
+        raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None
+
+
+def _farthest(sheet: bytes) -> tuple[int, int]:
+    """The last row and the last column of a sheet that have a cell."""
+    names = {column for column, _ in _CELL.findall(sheet)}
+    rows = max((int(m[2]) for m in _CELL.finditer(sheet)), default=0)
+    numbers = [sum((c - 64) * 26**k for k, c in enumerate(reversed(column))) for column in names]
+    return rows, max(numbers, default=0)
 
 
 def _cell(value: Any) -> str:

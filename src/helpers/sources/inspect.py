@@ -29,11 +29,13 @@ from helpers.sources.formats import (
     scalar,
 )
 from helpers.sources.guessing import exports, presets
-from helpers.sources.guessing.nested import NUMBERED, guess_records, label_lines
-from helpers.sources.guessing.tables import Guess, nameless
+from helpers.sources.guessing.columns import Guess
+from helpers.sources.guessing.nested import NUMBERED, guess_records
+from helpers.sources.guessing.spelling import label_lines
+from helpers.sources.guessing.tables import nameless
 from helpers.sources.guessing.words import NAMES, negative, plain
 from helpers.sources.in_words import not_used, sentences
-from helpers.study import params
+from helpers.study import limits, params
 from helpers.study.record_options import is_table
 from helpers.study.schema import ITEM, DataError, Problem
 from helpers.study.source_shared import FileOptions
@@ -95,9 +97,12 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     Raises ParamsError for a name that cannot be a study's key, DataError for a file that cannot be read or guessed.
     """
     if not name.isidentifier():
-        raise params.ParamsError(f"{name!r}: a study's name is its key: expected letters, digits and _")
-    if not data.is_file():
-        raise DataError([Problem(str(data), "", "", "a data file", "no such file", "check --data")])
+        raise params.ParamsError(
+            f"{name[: limits.QUOTED]!r}: a study's name is its key: expected letters, digits and _"
+        )
+    if not params.is_file(data):
+        shown = str(data)[: limits.QUOTED]
+        raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
     folder = folder or params.ROOT / "params"
     inside = data.resolve().is_relative_to(params.ROOT)
     file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()

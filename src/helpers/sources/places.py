@@ -30,7 +30,7 @@ def candidates(name: str, study: str, beside: Path | None = None) -> list[Path]:
 
 def find(name: str, study: str, beside: Path | None = None) -> Path | None:
     """The raw file `name` of `study`, or None where no candidate exists."""
-    return next((path for path in candidates(name, study, beside) if path.is_file()), None)
+    return next((path for path in candidates(name, study, beside) if params.is_file(path)), None)
 
 
 def names(source: Any, study: str, beside: Path | None = None) -> list[str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from helpers.study.schema import Problem
+from helpers.study import limits
+from helpers.study.schema import DataError, Problem
 
 KINDS = {dict: "an object {…}", list: "a list […]", str: "text", int: "a whole number"}
 
@@ -25,7 +26,16 @@ class Checked:
     def report(self, where: str, key: str, expected: str, found: Any, hint: str = "") -> None:
         """Note a problem. `found` may be any value; long ones are cut."""
         text = found if isinstance(found, str) else repr(found)
-        self.problems.append(Problem(self.file, where, key, expected, text[:80], hint))
+        self.problems.append(Problem(self.file, where, key, expected, text[:80], hint or "correct it in the file"))
+        if len(self.problems) >= limits.PROBLEMS:
+            raise DataError(self.problems)
+
+    def plain(self, value: Any, where: str, key: str) -> Any:
+        """`value` where it is text, a number or missing; else None, and the problem is noted."""
+        if isinstance(value, dict | list | bool):
+            self.report(where, key, "text or a number", value)
+            return None
+        return value
 
     def get(self, record: Any, key: str, kind: type, where: str) -> Any:
         """`record[key]` when it is a `kind`; else None, and the problem is noted."""

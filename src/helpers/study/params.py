@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import os
-import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,13 +16,16 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from helpers.study import labels as label_registry
-from helpers.study import yaml_file
+from helpers.study import limits, yaml_file
 from helpers.study.labels import METHODS, Label
 from helpers.study.sections import (
+    Annotators,
     Bootstrap,
     Costs,
     Coverage,
+    Elicitation,
     Figures,
+    Fragility,
     Group,
     GroupEffects,
     Heds,
@@ -39,6 +41,7 @@ from helpers.study.sections import (
     Operating,
     Performance,
     Pilot,
+    Planning,
     QualityControl,
     Scope,
     Section,
@@ -63,7 +66,9 @@ class ParamsError(ValueError):
 class Study(Section):
     """One study. `key` is the stem of its file."""
 
-    title: Annotated[str, Field(min_length=1)] = Field(description="what the study is called on every page")
+    title: Annotated[str, Field(min_length=1, max_length=limits.TITLE)] = Field(
+        description="what the study is called on every page"
+    )
     description: str = Field("", description="what it is about, in a sentence or two, for its first page")
     simulated: bool = Field(False, description="true: every figure and page says so")
     licence: str = Field("", description="licence of the data")
@@ -137,6 +142,10 @@ class Study(Section):
     moderation: Moderation = Moderation()
     metrics: Metrics = Metrics()
     judges: Judges = Judges()
+    planning: Planning = Planning()
+    annotators: Annotators = Annotators()
+    fragility: Fragility = Fragility()
+    elicitation: Elicitation = Elicitation()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
 
@@ -169,13 +178,40 @@ class Study(Section):
                 )
         if self.method is not None and self.method not in METHODS:
             raise ValueError(f"method: expected one of {', '.join(METHODS)}, found {self.method!r}")
-        listed = [(id_, name) for name, group in self.groups.items() for id_ in group.annotators]
-        for id_, name in listed:
-            others = [other for i, other in listed if i == id_]
-            if len(others) > 1:
-                raise ValueError(f"groups.{name}.annotators: expected {id_!r} in one group, found it in {others}")
+        listed: dict[str, list[str]] = {}
+        for name, group in self.groups.items():
+            for id_ in group.annotators:
+                listed.setdefault(id_, []).append(name)
+        for id_, names_ in listed.items():
+            if len(names_) > 1:
+                raise ValueError(f"groups.{names_[0]}.annotators: expected {id_!r} in one group, found it in {names_}")
         if self.simulate is not None and not self.simulated:
             raise ValueError("simulated: expected true where there is a `simulate` section, found false")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_planned(self) -> Study:
+        widths: dict[tuple[str | None, str], list[float]] = {}
+        for label in self.label_list(every=True):
+            most = label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
+            widths.setdefault((label.method, label.id), []).append(most)
+            widths.setdefault((None, label.id), []).append(most)
+        for first, value in self.planning.difference.items():
+            own = [(first, *pair) for pair in value.items()] if isinstance(value, dict) else [(None, first, value)]
+            for method, label, difference in own:
+                said = ".".join(filter(None, ["planning.difference", method, label]))
+                if (method, label) not in widths:
+                    known = sorted({x for m, x in widths if m == method})
+                    near = difflib.get_close_matches(label, known, 1)
+                    hint = (
+                        f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}" if known else ""
+                    )
+                    raise ValueError(f"{said}: expected a label of the study, found {label!r}{hint}")
+                if difference >= max(widths[method, label]):
+                    raise ValueError(
+                        f"{said}: expected less than the scale is wide, {max(widths[method, label]):g}, found "
+                        f"{difference:g}"
+                    )
         return self
 
     @property
@@ -231,54 +267,24 @@ def _excluded(label: str, keep: dict[str, Any], drop: dict[str, Any]) -> bool:
     return ("label" in keep and not named(keep)) or ("label" in drop and named(drop))
 
 
-class _Loader(yaml_file.Loader):
-    """Safe YAML that refuses a key given twice; times, dates and numbers with a leading zero stay text."""
-
-
-def _no_repeats(loader: yaml.Loader, node: yaml.MappingNode, deep: bool = False) -> dict:
-    seen: dict[Any, int] = {}
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        line = key_node.start_mark.line + 1
-        if isinstance(key, dict | list):
-            raise yaml.constructor.ConstructorError(None, None, "a key must be plain text", key_node.start_mark)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"key {key!r} is given twice (first on line {seen[key]})", key_node.start_mark
-            )
-        seen[key] = line
-    return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
-
-
-_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _no_repeats)
-#: PyYAML's numbers less two traps: 12:30:00 is a time and 010 an id, and both stay text
-_NUMBERS = {
-    "tag:yaml.org,2002:int": r"[-+]?(?:0|[1-9][0-9_]*)",
-    "tag:yaml.org,2002:float": r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?|[-+]?\.(?:inf|nan)",
-}
-_Loader.yaml_implicit_resolvers = {
-    first: [(tag, r) for tag, r in resolvers if tag not in (*_NUMBERS, "tag:yaml.org,2002:timestamp")]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-for _tag, _pattern in _NUMBERS.items():
-    _Loader.add_implicit_resolver(_tag, re.compile(f"(?:{_pattern})$"), list("-+.0123456789"))
-
-
 def _read(path: Path) -> tuple[dict, yaml.Node | None]:
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            raw = file.read(4 * limits.YAML_BYTES + 1)
+        # a byte order mark, as editors on Windows write it, says which encoding it is
+        text = raw.decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except FileNotFoundError:
         raise ParamsError(f"{path}: no such file") from None
+    except OSError as error:
+        raise ParamsError(f"{path}: expected a file that can be read, found: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise ParamsError(f"{path}: expected UTF-8 text, found a byte that is not ({error})") from None
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ParamsError(f"{path}, line {line}: expected UTF-8 text, found a byte that is not ({error})") from None
     try:
-        loader = _Loader(text)
-        node = loader.get_single_node()
-        data = loader.construct_document(node) if node else None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise ParamsError(f"{path}{line}: not valid YAML: {getattr(error, 'problem', error)}") from None
+        data, node = yaml_file.parse(text)
+    except yaml_file.Malformed as error:
+        line = f", line {error.line}" if error.line else ""
+        raise ParamsError(f"{path}{line}: {error}") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{path}: expected `key: value` lines, found {type(data).__name__}")
     return data, node
@@ -305,7 +311,7 @@ def _line(node: yaml.Node | None, loc: tuple) -> int | None:
     line = None
     for part in loc:
         if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
+            for key, value in reversed(node.value):  # what was merged by << stands first
                 if key.value == str(part):
                     line, node = key.start_mark.line + 1, value
                     break
@@ -339,8 +345,15 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     return [m for arg in getattr(annotation, "__args__", ()) for m in _models_in(arg)]
 
 
+#: mistakes of a YAML that are told at a time
+_MOST_SAID = 20
+
+
 def _explain(error: ValidationError, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
-    return "\n".join(_sentence(e, path, node, overridden) for e in error.errors())
+    errors = error.errors(include_url=False)
+    said = [_sentence(e, path, node, overridden) for e in errors[:_MOST_SAID]]
+    more = len(errors) - len(said)
+    return "\n".join([*said, f"… and {more:,} more"] if more else said)
 
 
 def _sentence(e: Any, path: Path, node: yaml.Node | None, overridden: set[str]) -> str:
@@ -366,7 +379,7 @@ def _sentence(e: Any, path: Path, node: yaml.Node | None, overridden: set[str]) 
         return f"{place}: {key!r}: adapter: expected one of {tags}, found {e['ctx'].get('tag', 'none')!r}"
     for theirs, ours in _WORDS:
         text = text.replace(theirs, ours)
-    found = f", found {e['input']!r}" if e["type"] not in ("missing", "value_error") else ""
+    found = f", found {_quoted(e['input'])}" if e["type"] not in ("missing", "value_error") else ""
     hint = "; YAML reads yes, no, on, off as true and false: put text in quotes" if _reads_as_bool(e) else ""
     return f"{place}: {key!r}: {text}{found}{hint}"
 
@@ -390,12 +403,12 @@ def parse_set(items: list[str]) -> dict:
     for item in items:
         key, eq, text = item.partition("=")
         parts = key.split(".")
-        if not eq or not all(p.isidentifier() for p in parts):
-            raise ParamsError(f"--set: expected section.key=value, found {item!r}")
+        if not eq or not all(p.isidentifier() for p in parts) or len(parts) > limits.YAML_DEPTH:
+            raise ParamsError(f"--set: expected section.key=value, found {_quoted(item)}")
         try:
-            value = yaml.load(text, _Loader)
-        except yaml.YAMLError:
-            raise ParamsError(f"--set: {key}: not a YAML value: {text!r}") from None
+            value, _ = yaml_file.parse(text)
+        except yaml_file.Malformed as error:
+            raise ParamsError(f"--set: {key}: not a YAML value: {_quoted(text)}: {error}") from None
         out = merged(out, nested(key, value))
     return out
 
@@ -404,23 +417,37 @@ def find(study: str | os.PathLike) -> Path:
     """The YAML of a study given by name (`params/<name>.yaml`) or by path. Raises ParamsError with what there is."""
     path = Path(study)
     if path.suffix in (".yaml", ".yml"):
-        if not path.is_file():
-            raise ParamsError(f"{path}: no such file")
+        if not is_file(path):
+            raise ParamsError(f"{str(path)[: limits.QUOTED]}: no such file")
         return path.resolve()
     path = ROOT / "params" / f"{study}.yaml"
-    if not path.is_file():
-        near = difflib.get_close_matches(str(study), names(), n=1)
+    if not is_file(path):
+        near = difflib.get_close_matches(str(study)[: limits.NAME], names(), n=1)
         raise ParamsError(
-            f"no study {str(study)!r}"
+            f"no study {_quoted(study)}"
             + (f"; did you mean {near[0]!r}?" if near else ".")
             + f" There are {', '.join(names())}"
         )
     return path
 
 
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False also for a path that no file can have."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # longer than the system allows, or with a null character
+        return False
+
+
+def _quoted(value: object) -> str:
+    """A value as a message quotes it: not at any length."""
+    text = repr(str(value)) if isinstance(value, os.PathLike) else repr(value)
+    return text if len(text) <= limits.QUOTED else f"{text[: limits.QUOTED]}… ({len(text):,} characters)"
+
+
 def names() -> list[str]:
     """Studies in `params/`."""
-    return sorted(p.stem for p in (ROOT / "params").glob("*.yaml") if p.stem != "defaults")
+    return sorted(p.stem for p in (ROOT / "params").glob("[!.]*.yaml") if p.stem != "defaults")
 
 
 def defaults() -> dict:

@@ -61,7 +61,13 @@ def parse(path: str, *, table: bool) -> list[Step]:
     while rest:
         if found := _OPERATION.match(rest):
             divider = found[2] or (">" if found[1] == "ranking" else ",")
-            steps.append(Step(found[1], divider.encode().decode("unicode_escape")))
+            try:  # `unicode_escape` reads bytes as Latin-1: what is beyond it must be an escape, too
+                text = divider.encode("latin-1", "backslashreplace").decode("unicode_escape")
+            except UnicodeDecodeError:
+                raise ValueError(
+                    f"{path!r}: characters, or an escape such as \\t, are expected in {found[0]!r}"
+                ) from None
+            steps.append(Step(found[1], text))
         elif found := _LIST.match(rest):
             number = found[1].isdecimal()
             steps.append(
@@ -90,6 +96,13 @@ def names(path: str) -> set[str]:
 
 def placeholders(text: str) -> list[str]:
     return _PLACEHOLDER.findall(text)
+
+
+def check_placeholders(text: str, known: Iterable[str]) -> None:
+    """Raise ValueError for braces in `text` that are not {name} with one of the `known` names."""
+    odd = [m for m in re.findall(r"\{[^{}]*\}?|\}", text) if m not in {f"{{{name}}}" for name in known}]
+    if odd:
+        raise ValueError(f"expected {', '.join(f'{{{k}}}' for k in known)}, found {odd[0]}")
 
 
 def fill(text: str, values: dict[str, str]) -> str | None:
@@ -128,7 +141,7 @@ def pattern(text: str, known: dict[str, Iterable[str]] | None = None, *, greedy:
 
 
 class Matcher:
-    """Matches texts against one pattern and tells apart what fits in one way only.
+    """Matches texts against one pattern and recognises those that match in one way only.
 
     `text` between slashes is a regular expression with named groups.
     """

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator, model_validator
 
-from helpers.study import paths
+from helpers.study import limits, paths
 from helpers.study.source_shared import OURS, FileOptions, JudgementOptions, Name, Ours
 
 TABLES = (".csv", ".tsv", ".txt", ".tab", ".xlsx", ".xls", ".xlsb", ".ods")
@@ -19,7 +19,7 @@ VALUE = "{value}"
 class Join(FileOptions):
     """Another file whose records belong to those of the first by a key."""
 
-    file: Annotated[str, Field(min_length=1, description="as `file`")]
+    file: Annotated[str, Field(min_length=1, max_length=limits.PATH, description="as `file`")]
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z_0-9]*$")] = Field(
         description="what paths into it begin with: `<name>.text`"
     )
@@ -38,6 +38,7 @@ class RecordOptions(FileOptions, JudgementOptions):
         str,
         Field(
             min_length=1,
+            max_length=limits.PATH,
             description="path relative to the study's folder of raw files, or to the YAML; {annotator} or another name "
             "in it stands for any text and says whose file it is, * for any text",
         ),
@@ -133,6 +134,8 @@ class RecordOptions(FileOptions, JudgementOptions):
                 "columns: who judged is not known: map `annotator`, write {annotator} (keys) or [annotator] (places in "
                 "a list) in `scores`, or set `annotators: positions`"
             )
+        for join in self.join:
+            paths.parse(join.key or join.by, table=is_table(join.file))
         walks = [self.steps(path)[1] for path in self.scores]
         for path, place in self.looked_up().items():
             if paths.ALONE.fullmatch(path):

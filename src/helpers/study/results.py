@@ -7,14 +7,17 @@ its inverse. No other code reads or writes `condition`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from helpers.study.result_schema import COLUMNS, IDENTITY, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
+from helpers.study.result_schema import COLUMNS, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
 from helpers.study.schema import Column, conform
 
+#: rows that are put into their stored form at once
+AT_ONCE = 250_000
 _STORED = {name: Column(dtype, name not in REQUIRED, doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
@@ -93,16 +96,35 @@ def fold(results: Results, *, study: str, notebook: str) -> pd.DataFrame:
     Raises ValueError where a value lies outside its statistic's range, an interval is upside down, or two rows share
     their identity.
     """
-    rows = []
-    for statistic, frame in results.items():
-        keys = statistics()[statistic].keys
-        conditions = [_condition(dict(zip(keys, v, strict=True))) for v in zip(*(frame[k] for k in keys), strict=True)]
-        folded = frame.drop(columns=list(keys)).assign(statistic=statistic, condition=conditions or None)
-        rows.append(folded.dropna(axis=1, how="all"))
-    joined = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=["statistic"])
-    out = conform(joined, _STORED, study=study, notebook=notebook)
-    _check(out)
-    return out
+    rows = list(folded(results, study=study, notebook=notebook))
+    if not rows:
+        return conform(pd.DataFrame(columns=["statistic"]), _STORED, study=study, notebook=notebook)
+    return pd.concat(rows, ignore_index=True)
+
+
+def folded(results: Results, *, study: str, notebook: str) -> Iterator[pd.DataFrame]:
+    """As `fold`, statistic by statistic, and AT_ONCE rows at a time."""
+    for statistic, whole in results.items():
+        _check(statistic, whole)
+        keys = list(statistics()[statistic].keys)
+        for start in range(0, len(whole), AT_ONCE):
+            frame = whole.iloc[start : start + AT_ONCE]
+            rows = frame.drop(columns=keys).assign(statistic=statistic, condition=_conditions(frame[keys]))
+            yield conform(rows.dropna(axis=1, how="all"), _STORED, study=study, notebook=notebook)
+
+
+def _conditions(keys: pd.DataFrame) -> np.ndarray | None:
+    """(rows,) the texts that keys are stored as; each combination of keys is put into words once."""
+    if keys.columns.empty:
+        return None
+    code = np.zeros(len(keys), dtype=np.int64)
+    for name in keys:
+        own, values = pd.factorize(keys[name])
+        # numbered anew after each key: there are at most as many codes as rows, and their products stay in 64 bits
+        code = np.unique(code * (len(values) + 1) + own + 1, return_inverse=True)[1]
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    texts = [_condition(values) for values in keys.iloc[first].to_dict("records")]
+    return np.array(texts, dtype=object)[place] if any(texts) else None
 
 
 def _condition(keys: Mapping[str, object]) -> str | None:
@@ -117,30 +139,34 @@ def unfold(stored: pd.DataFrame) -> Results:
     """`Results` from rows that were stored."""
     out = {}
     for statistic, frame in stored.groupby("statistic", sort=False):
-        parsed = [
-            dict(p.split("=", 1) for p in c.split(";")) if isinstance(c, str) and c else {} for c in frame["condition"]
-        ]
+        place, conditions = pd.factorize(frame["condition"])  # -1 where there is none
+        parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
         keys = {
-            k: pd.Series([_value(k, p.get(k)) for p in parsed], frame.index, dtype=object)
+            k: pd.Series(_objects([_value(k, p.get(k)) for p in parsed])[place], frame.index)
             for k in statistics()[statistic].keys
         }
         out[statistic] = _frame(statistic, frame[[*IDS, *VALUES]].assign(**keys))
     return Results(out)
 
 
+def _objects(values: list) -> np.ndarray:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
 def _value(key: str, text: str | None) -> object:
     return None if text is None else KEY_TYPES.get(key, str)(text)
 
 
-def _check(stored: pd.DataFrame) -> None:
-    for statistic, frame in stored.groupby("statistic"):
-        low, high = statistics()[statistic].range
-        outside = frame[(frame["estimate"] < low - 1e-9) | (frame["estimate"] > high + 1e-9)]
-        if len(outside):
-            raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
-    if (stored["ci_low"] > stored["ci_high"]).any():
+def _check(statistic: str, rows: pd.DataFrame) -> None:
+    low, high = statistics()[statistic].range
+    outside = rows[(rows["estimate"] < low - 1e-9) | (rows["estimate"] > high + 1e-9)]
+    if len(outside):
+        raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
+    if (rows["ci_low"] > rows["ci_high"]).any():
         raise ValueError("an interval has ci_low > ci_high")
-    twice = stored.duplicated(IDENTITY, keep=False)
+    twice = rows.duplicated([*IDS, *statistics()[statistic].keys], keep=False)
     if twice.any():
-        example = stored[twice].dropna(axis=1).head(4)
+        example = rows[twice].dropna(axis=1).head(4)
         raise ValueError(f"{twice.sum()} result rows share their identity, e.g.\n{example}")

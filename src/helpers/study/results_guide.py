@@ -19,7 +19,7 @@ For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIU
 | `reports/<study>/` | the pages |
 | `figures/<study>/`, `tables/<study>/` | every figure, and every table as CSV and LaTeX |
 | `data/processed/<study>/` | the data as they were read (`annotations.parquet` and other frames), `params.yaml` |
-| `data/processed/<study>/results/` | the numbers: one file per notebook, as CSV and Parquet |
+| `data/processed/<study>/results/` | the numbers: one file per notebook, as CSV (up to a million rows) and Parquet |
 
 In Python, from a notebook of `python run_all.py lab` or with `src/` on the path:
 

@@ -6,25 +6,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from helpers.study import limits
 from helpers.study.labels import METHODS, Label
 
 
 @dataclass(frozen=True)
 class Column:
-    """dtype: a pandas dtype; null: whether a value may be missing; doc: what it holds."""
+    """dtype: a pandas dtype; null: whether a value may be missing; doc: what it holds; least: the smallest number."""
 
     dtype: str
     null: bool
     doc: str
+    least: float | None = None
+
+
+#: what an annotator may be; all but people keep their names
+KINDS = ("human", "llm", "classifier")
+#: numbers that count or measure something
+_NOT_NEGATIVE = {"turn", "order_shown", "attempt", "mistakes", "n_dialogues", "seconds"}
 
 
 def _columns(*rows: tuple[str, str, bool, str]) -> dict[str, Column]:
-    return {name: Column(dtype, null, doc) for name, dtype, null, doc in rows}
+    return {name: Column(*rest, least=0 if name in _NOT_NEGATIVE else None) for name, *rest in rows}
 
 
 ANNOTATIONS = _columns(
@@ -159,24 +171,34 @@ def conform(frame: pd.DataFrame, spec: Mapping[str, Column], **constant: object)
     unknown = [c for c in frame.columns if c not in spec]
     if unknown:
         raise ValueError(f"columns {unknown} are not in the schema; it has {list(spec)}")
-    out = {}
+    n, out = len(frame), {}
     for name, column in spec.items():
         if name in constant:
-            values = pd.Series([constant[name]] * len(frame), index=frame.index)
+            values = pd.Series([constant[name]] * n)
         elif name in frame:
             values = frame[name]
         elif column.null:
-            values = _missing(len(frame), column.dtype).set_axis(frame.index)
+            out[name] = _missing(column.dtype, n)
+            continue
         else:
             raise ValueError(f"column {name!r} is required: {column.doc}")
-        out[name] = _cast(values, column.dtype)
-    return pd.DataFrame(out).reset_index(drop=True)
+        cast = _cast(values, column.dtype)
+        out[name] = cast.reset_index(drop=True) if column.dtype == "object" else cast.array
+    # arrays, since the many columns of a frame of few rows would each have its index aligned; objects would be
+    # taken for texts
+    return pd.DataFrame(out, index=pd.RangeIndex(n))
 
 
-def _missing(n: int, dtype: str) -> pd.Series:
-    """n missing values, already of the type where it has a missing value."""
-    known = dtype in ("Int32", "Int64", "float64")
-    return pd.Series([None] * n, dtype=dtype if known else object)
+def _missing(dtype: str, n: int) -> pd.Series | pd.api.extensions.ExtensionArray:
+    """n missing values of a type."""
+    if dtype == "object":
+        return pd.Series([None] * n, dtype=object)
+    return _one_missing(dtype).take(np.zeros(n, dtype=np.intp))
+
+
+@cache
+def _one_missing(dtype: str) -> pd.api.extensions.ExtensionArray:
+    return pd.Series([None], dtype=dtype).array
 
 
 def _cast(values: pd.Series, dtype: str) -> pd.Series:
@@ -185,6 +207,8 @@ def _cast(values: pd.Series, dtype: str) -> pd.Series:
     if dtype.startswith("datetime"):
         return pd.to_datetime(values).astype(dtype)
     if dtype in ("Int32", "Int64"):
+        if values.dtype == "int64":
+            return values.astype(dtype)
         return pd.to_numeric(values).astype("Float64").astype(dtype)
     if dtype == "float64":
         return pd.to_numeric(values).astype("float64")
@@ -193,7 +217,7 @@ def _cast(values: pd.Series, dtype: str) -> pd.Series:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong in a file, described so that its owner can correct it."""
+    """Something wrong in a file, described so that its owner can correct it. n : this and others alike, not listed."""
 
     file: str
     where: str
@@ -201,10 +225,19 @@ class Problem:
     expected: str
     found: str
     hint: str = ""
+    n: int = 1
 
     def __str__(self) -> str:
         place = ", ".join(p for p in (self.file, self.where, self.column) if p)
         return f"{place}: expected {self.expected}, found {self.found}" + (f"; {self.hint}" if self.hint else "")
+
+
+def several(places: Sequence[Any], problem: Callable[[Any], Problem]) -> list[Problem]:
+    """A problem for each place; beyond `limits.PROBLEMS` the last one stands for those that follow."""
+    out = [problem(place) for place in places[: limits.PROBLEMS]]
+    if len(places) > len(out):
+        out[-1] = replace(out[-1], n=len(places) - len(out) + 1)
+    return out
 
 
 class DataError(ValueError):
@@ -218,7 +251,7 @@ class DataError(ValueError):
 
     def __init__(self, problems: Iterable[Problem]):
         self.problems = list(problems)
-        n = len(self.problems)
+        n = sum(p.n for p in self.problems)
         alike: dict[tuple, list[Problem]] = {}
         for p in self.problems:
             # the place of a score differs by column; what is wrong with it does not
@@ -226,8 +259,9 @@ class DataError(ValueError):
         groups = list(alike.values())
         lines = [f"{n:,} problem{'s' if n != 1 else ''} in the data:"]
         for group in groups[: self.shown]:
-            lines += [f"  {p}" for p in group] if len(group) <= self.examples else [f"  {self._together(group)}"]
-        left = sum(len(group) for group in groups[self.shown :])
+            few = sum(p.n for p in group) <= self.examples
+            lines += [f"  {p}" for p in group] if few else [f"  {self._together(group)}"]
+        left = sum(p.n for group in groups[self.shown :] for p in group)
         super().__init__("\n".join([*lines, f"  … and {left:,} more"] if left else lines))
 
     def _together(self, group: list[Problem]) -> str:
@@ -235,10 +269,11 @@ class DataError(ValueError):
         first = group[0]
         place = ", ".join(p for p in (first.file, first.column) if p)
         # different values first: they say more than the same one three times
-        found = list({p.found: p for p in reversed(group)}.values())[::-1]
-        some = [*found, *(p for p in group if p not in found)][: self.examples]
+        found = list({p.found: p for p in reversed(group)}.values())[::-1][: self.examples]
+        others = (p for p in group if all(p is not f for f in found))
+        some = [*found, *itertools.islice(others, self.examples - len(found))]
         cases = ", ".join(f"{p.found} ({p.where})" if p.where else p.found for p in some)
-        more = f" and {len(group) - len(some):,} more"
+        more = f" and {sum(p.n for p in group) - len(some):,} more"
         return f"{place}: expected {first.expected}, found {cases}{more}" + (f"; {first.hint}" if first.hint else "")
 
 
@@ -247,6 +282,15 @@ def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
     left, right = pairs["dialogue"].astype(object), pairs["dialogue_b"].astype(object)
     swap = right.notna() & (right.astype(str) < left.astype(str))
     return pd.DataFrame({"low": left.where(~swap, right), "high": right.where(~swap, left)})
+
+
+def _shown(value: object) -> str:
+    """A value as a message says it: numbers in full where rounding them would hide what is wrong."""
+    if isinstance(value, str):
+        return repr(value) if len(value) <= limits.QUOTED else f"{value[: limits.QUOTED]!r}…"
+    if pd.isna(value):
+        return "nothing"
+    return f"{value:g}" if float(f"{value:g}") == value else repr(float(value))
 
 
 class _Report:
@@ -261,15 +305,23 @@ class _Report:
 
     def rows(self, bad: pd.Series, column: str, expected: str | pd.Series, hint: str = "") -> None:
         """A problem for each row where `bad` is true; `expected` may differ by row."""
-        at = self.annotations.index[bad.fillna(False).to_numpy(dtype=bool)]
+        every = self.annotations.index[bad.fillna(False).to_numpy(dtype=bool)]
+        at = every[: limits.PROBLEMS]
         values = self.annotations.loc[at, column]
         texts = [expected] * len(at) if isinstance(expected, str) else expected.loc[at]
         for i, value, text in zip(at, values, texts, strict=True):
-            shown = "nothing" if pd.isna(value) else repr(value) if isinstance(value, str) else f"{value:g}"
-            self.one(i, column, text, shown, hint)
+            self.one(i, column, text, _shown(value), hint)
+        self.left_out(len(every) - len(at))
+
+    def left_out(self, n: int) -> None:
+        """Note `n` more problems like the last one."""
+        if n > 0:
+            i, problem = self.found[-1]
+            self.found[-1] = i, replace(problem, n=n + 1)
 
     def one(self, i: int, column: str, expected: str, found: str, hint: str) -> None:
         place = self.where.loc[i]
+        hint = hint or "correct it in the file"
         self.found.append((i, Problem(place["file"], place["where"], column, expected, found, hint)))
 
     def sorted(self) -> list[Problem]:
@@ -344,11 +396,12 @@ def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
     if not len(twice):
         return
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
-    for i in twice:
+    for i in twice[: limits.PROBLEMS]:
         place = report.where.at[first[i], "where"]
         found = f"a repeat of {place}" if place != report.where.at[i, "where"] else "it twice in this place"
         hint = "drop one, identify the annotators by a column, or (tables) set `repeats: first`"
         report.one(i, "", "one judgement per annotator, item and label", found, hint)
+    report.left_out(len(twice) - limits.PROBLEMS)
 
 
 def _check_systems(report: _Report, annotations: pd.DataFrame) -> None:

@@ -9,9 +9,16 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from helpers.study import limits
 from helpers.study.labels import LEVELS, METHODS
 
 MethodName = Literal[tuple(METHODS)]
+#: money, hours or a weight
+Amount = Annotated[float, Field(ge=0, le=limits.AMOUNT)]
+#: an end of a scale
+End = Annotated[float, Field(ge=-limits.SCALE_END, le=limits.SCALE_END)]
+#: a difference between two systems
+Difference = Annotated[float, Field(gt=0)]
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
 
 
@@ -23,14 +30,14 @@ TEXT_METRICS = (
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class LabelSpec(Section):
     """A label declared in the YAML. `method` may be left out where the study has one."""
 
     id: str | None = Field(None, description="the label's id where the key differs (one label under two methods)")
-    scale: Annotated[list[float], Field(min_length=2, max_length=2)] | None = Field(
+    scale: Annotated[list[End], Field(min_length=2, max_length=2)] | None = Field(
         None,
         description="smallest and largest score; default with `categories`: from 0, or from 1 where they are ordered",
     )
@@ -44,7 +51,7 @@ class LabelSpec(Section):
         "several of the `categories` may be given, and are compared by MASI distance",
     )
     method: str | None = Field(None, description=f"one of {', '.join(METHODS)}")
-    title: str | None = Field(None, description="name shown in figures")
+    title: str | None = Field(None, max_length=limits.TITLE, description="name shown in figures")
     integer: bool = Field(True, description="whole numbers only")
     direction: Literal[-1, 0, 1] | None = Field(
         None,
@@ -97,7 +104,7 @@ class LabelSpec(Section):
 class Group(Section):
     """An evaluator group: who belongs to it, by the ids the source uses (pseudonyms only)."""
 
-    title: str = Field("", description="name shown; default: the id")
+    title: str = Field("", max_length=limits.TITLE, description="name shown; default: the id")
     annotators: list[str] = Field([], description="ids of its members, where the data do not give the group")
     note: str = Field("", description="shown with results of this group")
     fitted: list[MethodName] = Field(
@@ -160,8 +167,10 @@ class Published(Section):
 class Iaa(Section):
     """Notebook 03: do annotators agree?"""
 
-    first: int | None = Field(None, ge=2, description="annotations used per item, in source order; null: all")
-    min_items: int = Field(25, ge=2, description="warn if a label has fewer items")
+    first: int | None = Field(
+        None, ge=2, le=limits.COUNT, description="annotations used per item, in source order; null: all"
+    )
+    min_items: int = Field(25, ge=2, le=limits.COUNT, description="warn if a label has fewer items")
     marks: list[Annotated[float, Field(gt=-1, lt=1)]] = Field(
         [], description="values of alpha marked in the figure, e.g. [0.667, 0.8] as Krippendorff (2004) proposes"
     )
@@ -187,9 +196,13 @@ class Costs(Section):
     """Notebook 02: what annotation costs."""
 
     currency: str = Field("USD", description="currency shown with costs")
-    hourly_rate: float = Field(20.0, gt=0, description="hourly pay of annotators assumed in the estimate")
-    planned_dialogues: int = Field(400, ge=1, description="dialogues to be annotated; pairs are half as many")
-    payments: dict[Identifier, dict[Literal["collection", *METHODS], float | dict[str, float]]] = Field(
+    hourly_rate: float = Field(
+        20.0, gt=0, le=limits.AMOUNT, description="hourly pay of annotators assumed in the estimate"
+    )
+    planned_dialogues: int = Field(
+        400, ge=1, le=limits.COUNT, description="dialogues to be annotated; pairs are half as many"
+    )
+    payments: dict[Identifier, dict[Literal["collection", *METHODS], Amount | dict[str, Amount]]] = Field(
         {}, description="group -> method -> payment per work unit, the same for all of its tasks, or task -> payment"
     )
     final_labels: dict[MethodName, list[str]] = Field(
@@ -202,7 +215,7 @@ class QualityControl(Section):
 
     labels: list[str] = Field([], description="labels on which the control must be rated lower; empty: all")
     alpha: float = Field(0.05, gt=0, lt=1, description="a worker passes with a p-value below this")
-    thresholds: list[float] = Field(
+    thresholds: list[Annotated[float, Field(ge=0, le=1)]] = Field(
         [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0], min_length=1, description="other values of alpha to try"
     )
     levels: list[Annotated[float, Field(gt=0, lt=1)]] = Field(
@@ -213,7 +226,7 @@ class QualityControl(Section):
         {}, description="name -> systems of one architecture: the plain one, then the variant"
     )
     variant: str = Field("variant", description="what the second system of a family has and the first does not")
-    payment: float | None = Field(None, gt=0, description="payment per work unit")
+    payment: float | None = Field(None, gt=0, le=limits.AMOUNT, description="payment per work unit")
     currency: str = Field("USD", description="currency of `payment`")
 
 
@@ -221,18 +234,20 @@ class Pilot(Section):
     """Notebook 01: pilots of systems and of annotation, screening of annotators."""
 
     label: str = Field("quality", description="the rating by which a system passes its pilot")
-    least: float | None = Field(None, description="smallest mean that passes; null: the middle of the scale")
-    deciding_dialogue: int = Field(3, ge=1, description="the training dialogue of a task that decides")
-    mistakes_below: dict[str, int] = Field(
+    least: End | None = Field(None, description="smallest mean that passes; null: the middle of the scale")
+    deciding_dialogue: int = Field(3, ge=1, le=limits.COUNT, description="the training dialogue of a task that decides")
+    mistakes_below: dict[str, Annotated[int, Field(ge=0, le=limits.COUNT)]] = Field(
         {}, description="task -> an annotator passes with fewer wrongly marked turns than this"
     )
-    other_tasks_below: int = Field(3, ge=1, description="likewise for all other tasks")
+    other_tasks_below: int = Field(3, ge=1, le=limits.COUNT, description="likewise for all other tasks")
 
 
 class Performance(Section):
     """Notebook 07: rates, means, comparisons and ranks of systems."""
 
-    picks: int = Field(20, ge=2, description="random picks of one annotation per item, to show their effect")
+    picks: int = Field(
+        20, ge=2, le=limits.COUNT, description="random picks of one annotation per item, to show their effect"
+    )
     overall: Literal["all"] | list[str] = Field(
         "all", description="labels whose standardised mean orders the systems, by method; all: those with a direction"
     )
@@ -247,20 +262,22 @@ class Operating(Section):
         200, ge=50, le=100_000, description="placebo worlds per value (at most n_runs); 2000 takes minutes"
     )
     n_resamples: int = Field(1000, ge=200, le=20_000, description="bootstrap resamples of each simulated sample")
-    labels: int = Field(2, ge=1, description="labels per method whose intervals are simulated, rarest first")
-    conversations: list[Annotated[int, Field(ge=4)]] = Field(
+    labels: int = Field(
+        2, ge=1, le=limits.COUNT, description="labels per method whose intervals are simulated, rarest first"
+    )
+    conversations: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
         [8, 16, 32, 64, 100], min_length=1, description="conversations per system on the power curves"
     )
-    items: list[Annotated[int, Field(ge=8)]] = Field(
+    items: list[Annotated[int, Field(ge=8, le=limits.COUNT)]] = Field(
         [12, 25], min_length=1, description="numbers of independent items, in addition to the study's own"
     )
-    marks: list[Annotated[int, Field(ge=4)]] = Field(
+    marks: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
         [10, 20, 30, 60], min_length=1, description="marks of the rarer value, for labels with two values"
     )
-    dialogues: list[Annotated[int, Field(ge=8)]] = Field(
+    dialogues: list[Annotated[int, Field(ge=8, le=limits.COUNT)]] = Field(
         [27], description="dialogues per sample, in addition to the study's own number"
     )
-    ranks: list[Annotated[int, Field(ge=4)]] = Field(
+    ranks: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
         [13, 27, 58],
         description="dialogues per system in samples that are ranked, in addition to the study's own",
     )
@@ -280,20 +297,25 @@ class Importance(Section):
 class Sensitivity(Section):
     """Notebook 05: do labels distinguish systems?"""
 
-    n_dialogues: int = Field(32, ge=2, description="dialogues per system (pairs per pair of systems) in one draw")
+    n_dialogues: int = Field(
+        32, ge=2, le=limits.COUNT, description="dialogues per system (pairs per pair of systems) in one draw"
+    )
     n_draws: int = Field(1000, ge=1, le=100_000, description="draws; the first is the paper's single draw")
     within: Literal["session", "interactor"] = Field(
         "session", description="how dialogues without a counterpart in their session are permuted"
     )
-    n_permutations: int = Field(10_000, ge=99, description="permutations of the primary test")
+    n_permutations: int = Field(10_000, ge=99, le=limits.COUNT, description="permutations of the primary test")
     margin: float = Field(
         0.2,
         gt=0,
+        le=limits.AMOUNT,
         description="margin within which two systems count as equivalent, in standard deviations of dialogues",
     )
-    null_runs: int = Field(200, ge=20, description="placebo comparisons per test, for its type I error rate")
-    null_permutations: int = Field(201, ge=99, description="permutations in each placebo comparison")
-    power_sizes: list[Annotated[int, Field(ge=2)]] = Field(
+    null_runs: int = Field(
+        200, ge=20, le=limits.COUNT, description="placebo comparisons per test, for its type I error rate"
+    )
+    null_permutations: int = Field(201, ge=99, le=limits.COUNT, description="permutations in each placebo comparison")
+    power_sizes: list[Annotated[int, Field(ge=2, le=limits.COUNT)]] = Field(
         [8, 16, 32, 64, 100], min_length=1, description="dialogues per system for which power is shown"
     )
     published: Published | None = Field(None, description="the printed counts to compare with")
@@ -303,11 +325,11 @@ class Coverage(Section):
     """Notebook 06: what do labels explain jointly?"""
 
     exclude: list[str] = Field(["quality"], description="labels that are not used as predictors, as in the paper")
-    beam: int = Field(100, ge=1, description="models kept at each step of the published search")
-    n_halves: int = Field(100, ge=10, description="random halves of the people")
-    n_folds: int = Field(10, ge=2, description="folds of people in cross-validation")
-    n_repeats: int = Field(3, ge=1, description="repetitions of the random assignment to folds")
-    n_permutations: int = Field(100, ge=10, description="shuffled targets")
+    beam: int = Field(100, ge=1, le=limits.COUNT, description="models kept at each step of the published search")
+    n_halves: int = Field(100, ge=10, le=limits.COUNT, description="random halves of the people")
+    n_folds: int = Field(10, ge=2, le=limits.COUNT, description="folds of people in cross-validation")
+    n_repeats: int = Field(3, ge=1, le=limits.COUNT, description="repetitions of the random assignment to folds")
+    n_permutations: int = Field(100, ge=10, le=limits.COUNT, description="shuffled targets")
 
 
 class LabelSelection(Section):
@@ -320,18 +342,23 @@ class LabelSelection(Section):
     min_pairs: int | None = Field(
         1,
         ge=1,
+        le=limits.COUNT,
         description="sensitivity: pairs of systems with p < 0.05, Holm-adjusted within the label",
     )
     min_selected: float | None = Field(
         0.5, ge=0, le=1, description="distinctness: share of half-samples that select the label, for either target"
     )
-    max_cost: float | None = Field(None, gt=0, description="cost: largest cost of one label per dialogue or pair")
+    max_cost: float | None = Field(
+        None, gt=0, le=limits.AMOUNT, description="cost: largest cost of one label per dialogue or pair"
+    )
 
 
 class GroupEffects(Section):
     """Notebook 08: does it matter who evaluates?"""
 
-    margin: float = Field(0.2, gt=0, description="margin within which differences of effect sizes are negligible")
+    margin: float = Field(
+        0.2, gt=0, le=limits.AMOUNT, description="margin within which differences of effect sizes are negligible"
+    )
     n_permutations: int = Field(2000, ge=99, le=1_000_000, description="permutations per test")
     n_picks: int = Field(1000, ge=100, le=100_000, description="random picks of one annotation per item")
     people_resamples: int = Field(1000, ge=100, le=100_000, description="resamples that include annotators")
@@ -340,7 +367,7 @@ class GroupEffects(Section):
         [], description="groups whose dialogues are picked in source order, not in order of their ids"
     )
     objective: list[str] = Field(
-        [], description="labels that are less a matter of taste: do groups differ less on them than on the others?"
+        [], description="labels that are less a matter of taste: do groups differ less on these than on the others?"
     )
 
 
@@ -351,17 +378,22 @@ class Technique(Section):
     title: str = Field("", description="name shown; default: that of the method")
     corpus: str | None = Field(None, description="only judgements of this corpus")
     facts: dict[str, str] = Field({}, description="only judgements of dialogues with these facts, e.g. n_exchanges: 5")
-    turns: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
-        None, description="first and last turn used, counted from 1; null: all"
+    turns: Annotated[list[Annotated[int, Field(ge=1, le=limits.INT32)]], Field(min_length=2, max_length=2)] | None = (
+        Field(None, description="first and last turn used, counted from 1; null: all")
     )
     rename: dict[str, str] = Field({}, description="label -> label under which it is compared")
     rate: Literal["linear", "squared", "winner"] = Field(
         "linear", description="value of a conversation: share of marks, squared share, or the side with more marks"
     )
     timed: bool = Field(True, description="included in the hours that techniques need")
-    onboarding_minutes: float = Field(0.0, ge=0, description="training of one annotator before the first judgement")
+    onboarding_minutes: float = Field(
+        0.0, ge=0, le=limits.AMOUNT, description="training of one annotator before the first judgement"
+    )
     conversation_minutes: float = Field(
-        0.0, ge=0, description="time to collect one conversation, where finished conversations are compared"
+        0.0,
+        ge=0,
+        le=limits.AMOUNT,
+        description="time to collect one conversation, where finished conversations are compared",
     )
 
 
@@ -369,7 +401,7 @@ class Mixture(Section):
     """Ratings of several techniques taken together."""
 
     techniques: Annotated[list[str], Field(min_length=2)] = Field(description="techniques of `compare`")
-    weights: Annotated[list[float], Field(min_length=2)] = Field(description="relative share of each")
+    weights: Annotated[list[Amount], Field(min_length=2)] = Field(description="relative share of each")
     title: str = Field("", description="name shown; default: the id")
 
     @model_validator(mode="after")
@@ -382,10 +414,14 @@ class Mixture(Section):
 class MessageChecks(Section):
     """Checks of what annotators typed: people whose messages fail are excluded."""
 
-    first_turn: int = Field(1, ge=1, description="turn of the first typed message")
-    min_words: float = Field(3, gt=0, description="people with fewer words per message on average fail")
+    first_turn: int = Field(1, ge=1, le=limits.COUNT, description="turn of the first typed message")
+    min_words: float = Field(
+        3, gt=0, le=limits.AMOUNT, description="people with fewer words per message on average fail"
+    )
     greetings: list[str] = Field([], description="words that fail in the first message; empty: not checked")
-    capitals: int = Field(2, ge=1, description="people with at least this many messages in capitals fail")
+    capitals: int = Field(
+        2, ge=1, le=limits.COUNT, description="people with at least this many messages in capitals fail"
+    )
     offensive: list[str] = Field([], description="words that fail in any message; empty: not checked")
 
 
@@ -411,10 +447,12 @@ class Techniques(Section):
         {}, description="techniques whose values (0 to 1) per conversation are averaged"
     )
     checks: MessageChecks | None = Field(None, description="checks of what annotators typed; null: none")
-    left_open: float = Field(10, gt=1, description="work units that took this many times the median count as left open")
+    left_open: float = Field(
+        10, gt=1, le=limits.AMOUNT, description="work units that took this many times the median count as left open"
+    )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
     power: float = Field(0.8, gt=0, lt=1, description="power for which hours are reported")
-    sizes: list[Annotated[int, Field(ge=4)]] = Field(
+    sizes: list[Annotated[int, Field(ge=4, le=limits.COUNT)]] = Field(
         [4, 8, 16, 32, 64, 128, 256, 512],
         min_length=2,
         description="numbers of conversations for the power curve",
@@ -424,7 +462,9 @@ class Techniques(Section):
     crossing_runs: int = Field(
         200, ge=50, le=10_000, description="random orders of ratings, each tested after every rating"
     )
-    chunk_minutes: float = Field(45, gt=0, description="working time per part of the data, for variability")
+    chunk_minutes: float = Field(
+        45, gt=0, le=limits.AMOUNT, description="working time per part of the data, for variability"
+    )
     paper: str | None = Field(None, description="the paper of `printed_rates`")
     printed_rates: PrintedRates | None = Field(None, description="printed rates from which others should follow")
 
@@ -475,20 +515,152 @@ class Judges(Section):
         lt=1,
         description="alternative annotator test: margin granted to a model, which costs less",
     )
-    min_items: int = Field(30, ge=5, description="alternative annotator test: items required per annotator")
+    min_items: int = Field(
+        30, ge=5, le=limits.COUNT, description="alternative annotator test: items required per annotator"
+    )
+    margin: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        {},
+        description="label (`*`: all others) -> largest change in a system's result that is harmless, in units of the "
+        "label (shares of marked turns, points, win rates as shares): within it, a model may stand in; without one, "
+        "nothing is decided",
+        examples=[{"quality": 0.2, "*": 0.05}],
+    )
+    half_width: dict[str, Annotated[float, Field(gt=0)]] = Field(
+        {},
+        description="label (`*`: all others) -> target half-width of a system's interval, for which human labels are "
+        "to be bought, in units of the label; default: that of the existing human labels",
+        examples=[{"quality": 0.1}],
+    )
     titles: dict[str, str] = Field(
         {}, description="model as in the data -> name shown", examples=[{"gpt_4o": "GPT-4o"}]
     )
+
+
+class Planning(Section):
+    """Notebook 14: how many dialogues, annotators and labels would the next study need?"""
+
+    difference: dict[str, Difference | dict[str, Difference]] = Field(
+        {},
+        description="label -> difference between two systems worth finding, in units of the label (share of marked "
+        "turns, points, share of won minus share of lost comparisons), or method -> label -> difference; without a "
+        "method, a label that is both rated and compared means the ratings",
+        examples=[{"quality": 0.5, "comparative": {"quality": 0.2}}],
+    )
+    effect: float = Field(
+        0.5, gt=0, le=5, description="the same for labels not in `difference`, in standard deviations of dialogues"
+    )
+    power: float = Field(0.8, gt=0.5, lt=1, description="probability with which the difference is to be found")
+    labels: list[str] | None = Field(None, description="labels to plan; null: all")
+    family: int = Field(1, ge=1, le=limits.COUNT, description="labels tested in one family, which share the 5% level")
+    systems: int | None = Field(
+        None, ge=2, le=limits.COUNT, description="systems in the next study; null: as in this one"
+    )
+    dialogues: Annotated[list[Annotated[int, Field(ge=4, le=limits.COUNT)]], Field(min_length=2)] = Field(
+        [10, 20, 40, 80, 160, 320], description="dialogues per system (pairs per pair of systems) that are considered"
+    )
+    per_dialogue: Annotated[list[Annotated[int, Field(ge=1, le=100)]], Field(min_length=1)] = Field(
+        [1, 2, 3, 5], description="annotators per dialogue that are considered"
+    )
+    annotators: int | None = Field(
+        None,
+        ge=1,
+        le=limits.COUNT,
+        description="annotators in the next study, who share the work; null: as in this one",
+    )
+    paired: bool | None = Field(
+        None, description="whether people talk to all systems in one session; null: as in this study"
+    )
+    minutes_per_dialogue: float | None = Field(
+        None, ge=0, le=1e6, description="minutes of a conversation; null: the median of this study, 0 if unknown"
+    )
+    minutes_per_judgement: dict[MethodName, Annotated[float, Field(gt=0, le=1e6)]] = Field(
+        {}, description="method -> minutes an annotator takes to judge a dialogue; default: the median of this study"
+    )
+    budget: float | None = Field(None, gt=0, description="money available, in the currency of `costs`")
+    looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
+    n_runs: int = Field(200, ge=0, le=100_000, description="simulated studies per label; 0: none")
+    most_simulated: int = Field(400, ge=4, le=limits.COUNT, description="larger studies are not simulated")
+    n_worlds: int = Field(200, ge=0, le=10_000, description="draws for the intervals; 0: no intervals")
+
+    @model_validator(mode="after")
+    def _enough_people(self) -> Planning:
+        if self.annotators is not None and self.annotators < min(self.per_dialogue):
+            raise ValueError(
+                f"per_dialogue: expected a number of annotators up to {self.annotators} (`annotators`), found "
+                f"{self.per_dialogue}"
+            )
+        return self
+
+    def worth_finding(self, method: str, label: str, *, rated_too: bool = False) -> float | None:
+        """The difference that was stated for a label; None if none was. rated_too : whether the method compares and
+        another rates the same label, for which a difference without a method is meant."""
+        of_method = self.difference.get(method)
+        if isinstance(of_method, dict) and label in of_method:
+            return of_method[label]
+        plain = self.difference.get(label)
+        return plain if isinstance(plain, float) and not rated_too else None
+
+
+class Annotators(Section):
+    """Notebook 15: which annotators stand out?"""
+
+    false_alarms: float = Field(
+        0.05,
+        gt=0,
+        lt=1,
+        description="probability that anyone in a group is flagged if all its annotators come from one population",
+    )
+    min_items: int = Field(
+        50, ge=2, le=limits.COUNT, description="items judged more than once that consensus labels require"
+    )
+    n_draws: int = Field(
+        400, ge=50, le=100_000, description="random sets of dialogues with which an annotator's answers are compared"
+    )
+
+
+class Fragility(Section):
+    """Notebook 16: what does each conclusion depend on?"""
+
+    most: int = Field(60, ge=1, le=10_000, description="conclusions per method that are examined, clearest first")
+    people: int = Field(
+        30, ge=0, le=10_000, description="annotators left out in turn, those with the most judgements first"
+    )
+
+
+class TrainingItem(Section):
+    """What annotators judge first, with the answers they should have given. It is not read as data."""
+
+    dialogue: str = Field(description="the dialogue; of a comparison the one shown as A")
+    dialogue_b: str | None = Field(None, description="of a comparison, the dialogue shown as B")
+    turn: int | None = Field(None, ge=0, description="the turn to judge, where turns are judged; counted from 0")
+    answers: dict[str, str | float] = Field(
+        {}, description="label -> the intended answer", examples=[{"irrelevant": "Yes"}]
+    )
+    why: str = Field("", description="the reason for it")
+
+
+class Elicitation(Section):
+    """`run_all.py annotate`: what annotators are told. See [annotate.md](annotate.md)."""
+
+    instructions: str = Field("", description="shown above each item")
+    definitions: dict[str, str] = Field(
+        {},
+        description="label -> what it means, in words for annotators; labels of `label_set` have those of its paper",
+        examples=[{"fluency": "The response reads as if written by a native speaker."}],
+    )
+    training: list[TrainingItem] = Field([], description="judged first, by everybody; see below for the keys")
 
 
 class Simulate(Section):
     """The simulated study. Factors of 1 give the effects of `src/helpers/simulation/design.yaml`."""
 
     n_sessions: int = Field(200, ge=12, le=600, description="sessions: two dialogues with two systems each; even")
-    n_interactors: int = Field(46, ge=2, description="people who talk with the systems; at most 9 sessions each")
-    n_surge: int = Field(32, ge=8, description="external annotators of the main group (sur_x)")
-    n_students: int = Field(8, ge=2, description="external student annotators (stu_x)")
-    n_developers: int = Field(3, ge=2, description="developer annotators (dev_x)")
+    n_interactors: int = Field(
+        46, ge=2, le=1000, description="people who talk with the systems; at most 9 sessions each"
+    )
+    n_surge: int = Field(32, ge=8, le=1000, description="external annotators of the main group (sur_x)")
+    n_students: int = Field(8, ge=2, le=1000, description="external student annotators (stu_x)")
+    n_developers: int = Field(3, ge=2, le=1000, description="developer annotators (dev_x)")
     system_differences: float = Field(1.0, ge=0, le=3, description="factor; 0: all systems are equal")
     quality_relations: float = Field(1.0, ge=0, le=1.3, description="factor; 0: no label other than quality matters")
     agreement: float = Field(1.0, gt=0, le=20, description="factor on the signal-to-noise odds")

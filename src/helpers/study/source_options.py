@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from helpers.study import paths
 from helpers.study.record_options import RecordOptions
+from helpers.study.source_shared import File
 from helpers.study.table_options import TableOptions
-
-File = Annotated[
-    str, Field(min_length=1, description="path relative to the study's folder of raw files, or to the YAML")
-]
 
 
 class SourceModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     optional: bool = Field(False, description="skip the source, with a message, if its files are missing")
 
@@ -94,12 +92,19 @@ class Grade(SourceModel):
     file: File
     label: str = Field("coherence", description="what was rated")
     corpora: dict[str, str] = Field({}, description="name of a corpus in the file -> name here and in `texts`")
-    texts: str = Field("eval_data/{corpus}/{system}/human_{part}.txt", description="pattern of the text files")
+    texts: File = Field("eval_data/{corpus}/{system}/human_{part}.txt", description="pattern of the text files")
     references: dict[str, list[str]] = Field({}, description="corpus -> systems that have text files with references")
+
+    @field_validator("texts")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        paths.check_placeholders(value, ("corpus", "system", "part"))
+        return value
 
     def text_names(self, corpus: str, system: str) -> dict[str, str]:
         """Text files of one system: context, response (`hyp`) and reference, one line per item."""
-        return {part: self.texts.format(corpus=corpus, system=system, part=part) for part in ("ctx", "hyp", "ref")}
+        known = {"corpus": corpus, "system": system}
+        return {part: str(paths.fill(self.texts, {**known, "part": part})) for part in ("ctx", "hyp", "ref")}
 
     def names(self) -> list[str]:
         pairs = [(corpus, system) for corpus, systems in self.references.items() for system in systems]
@@ -122,13 +127,17 @@ class Dstc7(SourceModel):
 class Ji2022Run(BaseModel):
     """One run: MTurk result files, and the processed copies that say which systems had a persona."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
     files: Annotated[list[File], Field(min_length=1, description="MTurk result files (CSV)")]
     passed: list[File] = Field([], description="JSON files of workers who passed quality control")
     failed: list[File] = Field([], description="JSON files of workers who failed it")
-    fitted_passed: list[str] = Field([], description="assignments that pass in a fitted list, unlike in the files")
-    fitted_failed: list[str] = Field([], description="assignments that fail in a fitted list, unlike in the files")
+    fitted_passed: list[int] = Field(
+        [], description="assignments that pass in a fitted list, unlike in the files: their places in `files`, from 0"
+    )
+    fitted_failed: list[int] = Field(
+        [], description="assignments that fail in a fitted list, unlike in the files: their places in `files`, from 0"
+    )
 
 
 class Ji2022(SourceModel):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from helpers.study import formulas, paths
+from helpers.study import formulas, limits, paths
 
 #: columns of ours that a file may fill
 Ours = Literal[
@@ -37,13 +37,21 @@ Ours = Literal[
 ]
 OURS: tuple[str, ...] = Ours.__args__
 Name = Annotated[str, Field(min_length=1)]
+File = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=limits.PATH,
+        description="path relative to the study's folder of raw files, or to the YAML",
+    ),
+]
 Value = str | int | float | bool
 #: column -> values; of several columns each counts
 Rows = dict[Name, Value | list[Value]]
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
 class FileOptions(Strict):
@@ -72,6 +80,22 @@ class FileOptions(Strict):
         None, description="sheet of a workbook (.xlsx); default: the only one; records: * or {annotator} for several"
     )
 
+    @field_validator("delimiter")
+    @classmethod
+    def _divides(cls, value: str | None) -> str | None:
+        if value is not None and value in '\r\n"':
+            raise ValueError(f"expected a character that divides cells, found {value!r}")
+        return value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, value: str) -> str:
+        try:
+            "0".encode(value).decode(value)
+        except (LookupError, ValueError, TypeError):  # unknown, or one of bytes or of texts such as zlib and rot13
+            raise ValueError(f"expected an encoding of text, e.g. utf-8, cp1252, utf-16-le, found {value!r}") from None
+        return value
+
     @field_validator("header")
     @classmethod
     def _at_least_one(cls, value: bool | int | str) -> bool | int | str:
@@ -89,7 +113,10 @@ class Composite(Strict):
 
     mean: Annotated[list[Name], Field(min_length=2, description="the items, as spelt in the file")]
     reversed: list[Name] = Field([], description="items on which a high answer means a low value of what is measured")
-    scale: Annotated[list[float], Field(min_length=2, max_length=2, description="smallest and largest answer")]
+    scale: Annotated[
+        list[Annotated[float, Field(ge=-limits.SCALE_END, le=limits.SCALE_END)]],
+        Field(min_length=2, max_length=2, description="smallest and largest answer"),
+    ]
     least: int | None = Field(None, ge=1, description="answered items needed; null: all")
 
     @model_validator(mode="after")
@@ -97,6 +124,10 @@ class Composite(Strict):
         odd = sorted(set(self.reversed) - set(self.mean))
         if odd:
             raise ValueError(f"reversed: expected items of `mean`, found {odd}")
+        if self.scale[0] >= self.scale[1]:
+            raise ValueError(f"scale: expected [smallest, largest], found {self.scale}")
+        if (self.least or 0) > len(self.mean):
+            raise ValueError(f"least: expected at most the {len(self.mean)} items of `mean`, found {self.least}")
         return self
 
 
@@ -105,8 +136,7 @@ class JudgementOptions(Strict):
 
     identify: dict[Literal["dialogue", "dialogue_b", "context", "session", "work_unit"], list[Name]] = Field(
         {},
-        description="our column -> the columns of the file whose values form the id, joined by _, or their checksum if "
-        "long",
+        description="our column -> the columns of the file whose values form the id, joined by _, or a number if long",
         examples=[{"dialogue": ["prompt", "model"]}],
     )
     constants: dict[Ours, str | int] = Field(

@@ -6,16 +6,23 @@ Everything made goes below one folder, the project's own unless `$COMPENDIUM_OUT
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import platform
+import re
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from helpers.study import params, yaml_file
+from helpers.study import escape, limits, params, yaml_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +30,12 @@ if TYPE_CHECKING:
     from helpers.study.results import Results
 
 ROOT = params.ROOT
+#: unfinished files and folders: hidden, with no suffix that a glob for results, notebooks or YAMLs finds. They name the
+#: machine and the process that write them, by which `sweep` knows what nobody is writing any more
+_MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+_UNFINISHED = re.compile(r"\..*\.([0-9a-f]{8})-([0-9]+)(?:-[a-z0-9_]+)?\.tmp")
+#: older ones (in seconds) are left over whatever process has this number now: writing takes seconds, fetching minutes
+_FORGOTTEN = 24 * 3600
 
 
 def out_root() -> Path:
@@ -34,25 +47,139 @@ def processed(study: str) -> Path:
     return out_root() / "data" / "processed" / study
 
 
+def folders(study: str) -> list[Path]:
+    """The folders that hold what is made of a study, and nothing else."""
+    return [processed(study), *(out_root() / kind / study for kind in ("figures", "tables", "reports"))]
+
+
+def raw(study: str) -> Path:
+    """The folder of raw files that are fetched or simulated."""
+    return out_root() / "data" / "raw" / study
+
+
+_ELSEWHERE = "or write elsewhere with --out DIR"
+#: what to do where the machine says no
+_REMEDIES = {
+    errno.EACCES: f"access is denied: change its permissions, {_ELSEWHERE}",
+    errno.EPERM: f"access is denied: change its permissions, {_ELSEWHERE}",
+    errno.EROFS: f"the disk is read-only: make it writable, {_ELSEWHERE}",
+    errno.ENOSPC: f"no space is left on the disk: free some, {_ELSEWHERE}",
+    errno.EDQUOT: f"your quota of disk space is used up: free some, {_ELSEWHERE}",
+    errno.EFBIG: f"the file would be larger than the system allows: raise the limit (`ulimit -f`), {_ELSEWHERE}",
+    errno.EEXIST: f"it is a file, where a folder is needed: move it, {_ELSEWHERE}",
+    errno.ENOTDIR: f"part of this path is a file, where a folder is needed: move it, {_ELSEWHERE}",
+    errno.ENAMETOOLONG: f"the path is too long: use shorter names, {_ELSEWHERE}",
+    errno.EMFILE: "too many files are open: raise the limit (`ulimit -n 1024`), or use --jobs 1",
+    errno.ENFILE: "too many files are open on this machine: close programs, or use --jobs 1",
+}
+_NUMBER = re.compile(r"\[?errno:? (\d+)\]?", re.IGNORECASE)
+_NAMED = re.compile(r"(?<=: ')[^']+(?='$)")
+
+
+class Denied(RuntimeError):
+    """The machine does not let us write (or read) a file; the message names it and says what to do."""
+
+
+def remedy(error: BaseException | str, path: Path | None = None) -> str:
+    """What is wrong and what to do where an error is the machine's refusal, in one line; else empty.
+
+    error : an OSError, or the text of one, as libraries and notebooks pass it on. path : the file that was written.
+    """
+    number, name = getattr(error, "errno", None), getattr(error, "filename", None)
+    if number is None and (found := _NUMBER.search(str(error))):
+        number = int(found[1])
+        name = named[0] if (named := _NAMED.search(str(error).strip())) else None
+    if number not in _REMEDIES:
+        return ""
+    return f"{path or name or out_root()}: {_REMEDIES[number]}"
+
+
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """A temporary path next to `path` that replaces it if the block succeeds and is removed if it fails."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
+    """A temporary path next to `path` that replaces it if the block succeeds and is removed if it fails.
+
+    Raises Denied where the machine does not let it be written.
+    """
+    temporary = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.tmp")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         os.replace(temporary, path)
+    except OSError as error:
+        name = getattr(error, "filename", None)
+        # a block may read other files: these are named as they are
+        said = remedy(error, None if name and not str(name).startswith(str(path.parent)) else path)
+        if said:
+            raise Denied(said) from error
+        raise
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame as parquet (or csv, by suffix); the same content gives the same bytes."""
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A temporary folder in `folder`, removed with all it holds when the block ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = tempfile.TemporaryDirectory(dir=folder, prefix=f".scratch.{_MACHINE}-{os.getpid()}-", suffix=".tmp")
+    with made as path:
+        yield Path(path)
+
+
+def sweep(*folders: Path, deep: bool = True) -> None:
+    """Remove what processes that were killed have left unfinished; what a live process may be writing stays.
+
+    deep : also in folders of these folders.
+    """
+    for folder in folders:
+        for path in list(folder.rglob(".*.tmp") if deep else folder.glob(".*.tmp")):
+            with suppress(OSError):  # another run sweeps, too
+                if _left_over(path):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _left_over(path: Path) -> bool:
+    import psutil
+
+    found = _UNFINISHED.fullmatch(path.name)
+    if not found:
+        return False
+    here = found[1] == _MACHINE and not psutil.pid_exists(int(found[2]))
+    return here or time.time() - path.stat().st_mtime > _FORGOTTEN
+
+
+def relative(path: Path) -> str:
+    """A path relative to the working directory, also where it lies outside."""
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:  # another drive
+        return str(path)
+
+
+def write_frame(frame: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
+    """Write a frame as parquet (or csv, by suffix); the same content gives the same bytes.
+
+    raw : a csv that our readers of raw files take in, text as it is; in others a spreadsheet runs no formula.
+    """
     with atomic(path) as temporary:
         if path.suffix == ".csv":
-            frame.to_csv(temporary, index=False, lineterminator="\n")
+            text = frame.to_csv(index=False, lineterminator="\n") if raw else escape.csv(frame)
+            temporary.write_text(text, encoding="utf-8", newline="")
         else:
             frame.to_parquet(temporary, index=False)
+
+
+def write_parts(frames: Iterable[pd.DataFrame], path: Path) -> None:
+    """Write frames with the same columns as one parquet file, holding one at a time."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with atomic(path) as temporary, ExitStack() as stack:
+        writer = None
+        for frame in frames:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            writer = writer or stack.enter_context(parquet.ParquetWriter(temporary, table.schema))
+            writer.write_table(table.cast(writer.schema))
 
 
 @dataclass(frozen=True)
@@ -106,20 +233,27 @@ class Run:
         return pd.read_parquet(path)
 
     def save_results(self, results: Results) -> None:
-        """Check results and store them as parquet and csv."""
-        from helpers.study.results import fold
+        """Check results and store them as parquet and, where a spreadsheet can open it, csv."""
+        from helpers.study.results import fold, folded
 
-        rows = fold(results, study=self.key, notebook=self.notebook)
+        path, of = self._base / "results" / self.notebook, {"study": self.key, "notebook": self.notebook}
+        if sum(map(len, results.values())) >= limits.SHEET_ROWS:
+            write_parts(folded(results, **of), path.with_suffix(".parquet"))
+            path.with_suffix(".csv").unlink(missing_ok=True)  # of fewer rows, in the folder for trying things out
+            return
+        rows = fold(results, **of)
         for suffix in (".parquet", ".csv"):
-            write_frame(rows, self._base / "results" / f"{self.notebook}{suffix}")
+            write_frame(rows, path.with_suffix(suffix))
 
-    def read_results(self, notebook: str) -> Results:
-        """Results that another notebook of the same run stored."""
+    def read_results(self, notebook: str, without: Collection[str] = ()) -> Results:
+        """Results that another notebook of the same run stored. without : statistics that are not read, as some have a
+        row for each pair of systems."""
         import pandas as pd
 
         from helpers.study.results import unfold
 
-        return unfold(pd.read_parquet(processed(self.key) / "results" / f"{notebook}.parquet"))
+        left = [("statistic", "not in", [*without])] if without else None
+        return unfold(pd.read_parquet(processed(self.key) / "results" / f"{notebook}.parquet", filters=left))
 
     def results_elsewhere(self, study: str, notebook: str) -> Results | None:
         """Results that a notebook stored for another study; None where it was not run.
@@ -130,12 +264,14 @@ class Run:
 
         if not self.study.across:
             raise ValueError(f"study {self.key!r} has data of its own: it must not read results of {study!r}")
-        if params.load(study).simulated:
-            raise ValueError(f"results of {study!r} are simulated: nothing printed can be held against them")
         from helpers.study.results import unfold
 
         path = processed(study) / "results" / f"{notebook}.parquet"
-        return unfold(pd.read_parquet(path)) if path.is_file() else None
+        if not path.is_file():
+            return None
+        if params.load(processed(study) / "params.yaml", key=study).simulated:
+            raise ValueError(f"results of {study!r} are simulated: nothing printed can be held against them")
+        return unfold(pd.read_parquet(path))
 
     def cached(self, name: str) -> pd.DataFrame | None:
         """What `cache` stored under this name in an earlier run; None where there is nothing."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import string
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from helpers.study import limits, paths
 from helpers.study.source_shared import FileOptions, JudgementOptions, Name, Ours
 
 PLACEHOLDERS = ("label", "annotator", "system", "turn", "group")
@@ -22,7 +22,7 @@ class TableOptions(FileOptions, JudgementOptions):
     layout: Literal["wide", "long"] = Field(
         "wide", description="wide: one column per label; long: one row per judgement"
     )
-    repeat: Annotated[list[int], Field(min_length=2, max_length=2)] | None = Field(
+    repeat: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=2, max_length=2)] | None = Field(
         None,
         description="first and last i where a row holds several items side by side: a column written here with {i}, "
         "e.g. Input.query{i}, refers to each of them",
@@ -41,10 +41,13 @@ class TableOptions(FileOptions, JudgementOptions):
 
     @model_validator(mode="after")
     def _complete(self) -> TableOptions:
-        parts = list(string.Formatter().parse(self.scores))
-        unknown = [p for _, p, *_ in parts if p is not None and p not in PLACEHOLDERS]
-        if unknown:
-            raise ValueError(f"scores: expected {{label}}, {{annotator}}, …, found {{{unknown[0]}}}")
+        try:
+            paths.check_placeholders(self.scores, PLACEHOLDERS)
+        except ValueError as error:
+            raise ValueError(f"scores: {error}") from None
+        named = paths.placeholders(self.scores)
+        if len(set(named)) < len(named):
+            raise ValueError(f"scores: expected each {{name}} once, found {self.scores!r}")
         given = {*self.columns, *self.constants, *self.identify, *self.bound}
         if self.layout == "wide" and "{label}" not in self.scores:
             raise ValueError(f"scores: expected a pattern with {{label}}, found {self.scores!r}")
@@ -62,4 +65,6 @@ class TableOptions(FileOptions, JudgementOptions):
             raise ValueError("metrics: a table with {system} in `scores` has no score per item; use a long table")
         if self.repeat and self.repeat[0] > self.repeat[1]:
             raise ValueError(f"repeat: expected [first, last], found {self.repeat}")
+        if self.repeat and self.repeat[1] - self.repeat[0] >= limits.REPEATS:
+            raise ValueError(f"repeat: expected at most {limits.REPEATS:,} items in a row, found {self.repeat}")
         return self

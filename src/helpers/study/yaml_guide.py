@@ -40,9 +40,21 @@ ALL_NOTEBOOKS = ("bootstrap", "seeds", "figures")
 #: in the order of the notebooks
 ONE_NOTEBOOK = (
     *("pilot", "costs", "iaa", "mixed_models", "importance", "sensitivity", "coverage", "label_selection"),
-    *("performance", "group_effects", "metrics", "quality_control", "techniques", "moderation", "judges", "operating"),
+    *(
+        "performance",
+        "group_effects",
+        "metrics",
+        "quality_control",
+        "techniques",
+        "moderation",
+        "judges",
+        "planning",
+        "annotators",
+        "fragility",
+        "operating",
+    ),
 )
-OTHER = ("scope", "simulate", "heds")
+OTHER = ("scope", "elicitation", "simulate", "heds")
 #: long lists of values that many keys share: where they are listed
 LISTED = {
     OURS: "[our column](#our-columns)",

@@ -27,7 +27,7 @@ sources:
         files: [one.csv]
         passed: [pass.json]
         failed: [fail.json]
-        fitted_failed: [ASG1]
+        fitted_failed: [1]
 labels:
   robotic: {scale: [0, 100], level: interval}
   interesting: {scale: [0, 100], level: interval}
@@ -150,26 +150,26 @@ def test_facts_hold_verdicts_hits_and_topics(tmp_path):
 def test_the_payment_of_an_assignment_is_a_fact_of_its_chats(tmp_path):
     paid = table(["H1", "ASG0", "AWORKER", "Approved", "", "600", json.dumps([answers()])])
     paid = paid.replace("RequesterFeedback", "Reward").replace("Approved,,", "Approved,$0.99,")
-    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [ASG1]\n", "")
+    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [1]\n", "")
     facts = build_from(tmp_path, yaml, {"one.csv": paid}).frames["dialogue_facts"]
     assert facts.loc[facts["key"] == "payment", "value"].tolist() == ["0.99"] * 6
 
 
 def test_no_platform_id_is_left_not_even_one_typed_into_a_chat(tmp_path):
-    typed = answers() | {"dialogue0": "u: i am BWORKER###b: BWORKERS?###u: or a.b@c.de###b: ok###"}
+    typed = answers() | {"dialogue0": "u: i am BWORKER###b: bworker?###u: or a.b@c.de###b: ok###"}
     row = ["H1", "ASG1", "BWORKER", "Approved", "", "600", json.dumps([typed])]
-    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [ASG1]\n", "")
+    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [1]\n", "")
     built = build_from(tmp_path, yaml, {"one.csv": table(row)})
     texts = built.frames["dialogues"].query("dialogue == 'first-000-0'")
     assert texts["user_text"].tolist() == ["i am [removed]", "or [removed]"]
-    assert texts["system_text"].tolist() == ["BWORKERS?", "ok"]
-    assert counted(built, "texts", "mended") == {"a worker's id or an e-mail address taken out": 2}
+    assert texts["system_text"].tolist() == ["[removed]?", "ok"]
+    assert counted(built, "texts", "mended") == {"a worker's id, e-mail address or phone number taken out": 3}
     for name, frame in built.frames.items():
         assert not set(re.findall(r"\w+", frame.to_csv())) & {"BWORKER", "ASG1", "H1"}, name
 
 
 def test_without_json_files_the_system_is_the_model_type(tmp_path):
-    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [ASG1]\n", "")
+    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [1]\n", "")
     built = build_from(tmp_path, yaml, files())
     assert set(built.frames["annotations"]["system"]) == set(TYPES)
     assert "released_pass" not in set(built.frames["dialogue_facts"]["key"])
@@ -190,7 +190,10 @@ def _row(**change):
         ({"one.csv": _row(task0="kvmemnn")}, "row 2, chat 2, task2: expected kvmemnn, which is model D_p elsewhere"),
         ({"one.csv": _row(topic_opinion1="#2@like")}, "row 2, chat 1, topic_opinion1: expected the rounds of topic1"),
         ({"one.csv": _row()}, "pass.json, AssignmentId: expected assignments of the CSV files, found 1 others"),
-        ({"one.csv": _row()}, "runs.first, fitted_failed: expected an assignment of the CSV files, found ASG1"),
+        (
+            {"one.csv": _row()},
+            "fitted_failed: expected positions of assignments in the CSV files, 0 to 0, found 1",
+        ),
         (
             {"one.csv": _row().replace("WorkerId", "Worker")},
             "one.csv, row 1, WorkerId: expected columns HITId, AssignmentId",

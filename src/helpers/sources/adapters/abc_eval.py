@@ -57,6 +57,8 @@ PARTS = {
 _PART, _JUDGE = ["corpus", "group"], ["annotator", "annotator_known", "work_unit", "seconds", "completed_at"]
 _ABOUT = ["system", "dialogue", "turn", "session", "dialogue_b", "system_b", "method", "label"]
 MARKS = [*_PART, *_JUDGE, *_ABOUT, "score", "file", "where"]
+#: keys of one annotation
+_GIVEN = ("work_unit_id", "score", "dialogue_compared_to_id", "bot_compared_to")
 _SCALES = {"behavior": (0, 1), "turn_likert": (1, 5), "dialogue_likert": (1, 5), "comparative": (-1, 1)}
 _SESSION = re.compile(r"\([^()]*\)")
 
@@ -188,7 +190,8 @@ class _Evaluation:
         dialogues = {id_: optional(dialogue, dict, f"dialogue {id_}") for id_, dialogue in dialogues.items()}
         self.systems = {id_: self._system(id_, dialogue) for id_, dialogue in dialogues.items()}
         for unit in self.units.values():
-            for order, id_ in enumerate(unit.dialogues):
+            where = f"work unit {unit.id}"
+            for order, id_ in enumerate(self.checked.plain(d, where, "dialogue_ids") for d in unit.dialogues):
                 worker = None if unit.worker == TEMPLATE else unit.worker
                 self.sat.setdefault(id_, (worker, order))
         for id_, dialogue in dialogues.items():
@@ -203,8 +206,8 @@ class _Evaluation:
         self.n[what, "dropped" if dropped else "kept", dropped] += 1
 
     def _system(self, id_: str, dialogue: dict) -> str:
-        if dialogue.get("bot"):
-            return dialogue["bot"]
+        if bot := self.checked.plain(dialogue.get("bot"), f"dialogue {id_}", "bot"):
+            return str(bot)
         self.n["dialogues", "mended", "bot not named: taken from the dialogue id, or `unknown`"] += 1
         return _system_in(id_) or "unknown"
 
@@ -218,7 +221,8 @@ class _Evaluation:
         self._count("training dialogues")
         for attempt in self.checked.optional(dialogue.get("attempts"), list, f"dialogue {id_}.attempts"):
             attempt = self.checked.optional(attempt, dict, f"dialogue {id_}.attempts")
-            unit = self.units.get(attempt.get("work_unit_id")) or Unit()
+            unit_id = self.checked.plain(attempt.get("work_unit_id"), f"dialogue {id_}.attempts", "work_unit_id")
+            unit = self.units.get(unit_id) or Unit()
             dropped = unit.dropped()
             self._count("training attempts", dropped)
             if dropped:
@@ -232,7 +236,7 @@ class _Evaluation:
                     "task": unit.task_name() or "unnamed",
                     "dialogue": id_,
                     "work_unit": unit.id,
-                    "mistakes": len(set(mistakes)) if isinstance(mistakes, list) else None,
+                    "mistakes": len({str(m) for m in mistakes}) if isinstance(mistakes, list) else None,
                     "performance": attempt.get("performance"),
                     "passed": attempt.get("passed"),
                 }
@@ -275,10 +279,12 @@ class _Evaluation:
 
     def _mark(self, given: dict, i: int, method: str, label: str, dialogue: str, turn: int | None, place: str) -> str:
         """Keep one annotation; returns why it was dropped, or nothing."""
-        unit = self.units.get(given.get("work_unit_id")) or Unit()
+        known = {key: self.checked.plain(given.get(key), f"{place}, annotation {i}", key) for key in _GIVEN}
+        given = {**given, **known}
+        unit = self.units.get(given["work_unit_id"]) or Unit()
         if unit.worker == TEMPLATE:
             return unit.dropped()
-        if given.get("score") is None:
+        if given["score"] is None:
             return "no score"
         if unit.worker is None:
             self.n["annotations", "mended", "worker not in the file: known by position only"] += 1

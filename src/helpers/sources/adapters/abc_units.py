@@ -93,10 +93,10 @@ def read_unit(id_: str, given: Any, checked: Checked) -> Unit:
     parts = checked.optional(unit.get("subtask_durations"), dict, where)
     return Unit(
         id_,
-        unit.get("worker_id") or None,
+        checked.plain(unit.get("worker_id"), where, "worker_id") or None,
         _seconds(unit.get("time_to_complete_sec"), "time_to_complete_sec", where, checked),
         _date(unit.get("completion_date"), where, checked),
-        unit.get("task") or None,
+        checked.plain(unit.get("task"), where, "task") or None,
         checked.optional(unit.get("dialogue_ids"), list, where),
         {name: _seconds(seconds, name, where, checked) for name, seconds in parts.items()},
         [label_id(str(name)) for name in checked.optional(unit.get("labels"), list, where)],
@@ -105,7 +105,7 @@ def read_unit(id_: str, given: Any, checked: Checked) -> Unit:
 
 def _seconds(value: Any, column: str, where: str, checked: Checked) -> float | None:
     """Seconds; None where the platform did not measure (-1.0, or any negative number)."""
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value if value >= 0 else None
     if value is not None:
         checked.report(where, column, "seconds, or -1.0 for not measured", repr(value))

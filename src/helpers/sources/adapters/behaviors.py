@@ -44,22 +44,38 @@ def read(source: Behaviors, open_file: OpenFile) -> Reading:
         session, _, system = dialogue.partition("_")
         if not isinstance(turns, list) or not system:
             expected = "an id `<session>_<system>` with a list of turns"
-            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, type(turns).__name__))
+            problems.append(Problem(source.file, f"dialogue {dialogue}", "", expected, type(turns).__name__, _MEND))
             continue
         for turn, entry in enumerate(turns):
             where = f"dialogue {dialogue}, turn {turn}"
             if not isinstance(entry, dict) or not isinstance(entry.get("behaviors"), dict):
                 expected = "{user, system, behaviors}"
-                problems.append(Problem(source.file, where, "behaviors", expected, repr(entry)[:80]))
+                problems.append(Problem(source.file, where, "behaviors", expected, repr(entry)[:80], _MEND))
                 continue
             place = (system, dialogue, session, turn)
-            texts.append((*place, entry.get("user"), entry.get("system")))
+            texts.append((*place, *(_text(entry, key, where, source.file, problems) for key in ("user", "system"))))
             for label, by in entry["behaviors"].items():
+                people = by.get("human") if isinstance(by, dict) else None
+                if people is not None and not isinstance(people, list):
+                    expected = "a list of marks, one per person"
+                    problems.append(Problem(source.file, where, f"{label}.human", expected, repr(people)[:80], _MEND))
+                    continue
                 marks += [(*judged, label.replace(" ", "_"), *place, where) for judged in _judges(by)]
     annotations = pd.DataFrame(marks, columns=_MARK).assign(method="behavior", file=source.file)
     counts = Counts()
     counts.add_kept(source.file, dialogues=len(data), turns=len(texts), annotations=len(marks))
     return Reading(annotations, pd.DataFrame(texts, columns=_TURN), counts=counts, problems=problems)
+
+
+_MEND = "correct it, or read the file with `adapter: records`"
+
+
+def _text(entry: dict, key: str, where: str, file: str, problems: list[Problem]) -> str | None:
+    text = entry.get(key)
+    if text is None or isinstance(text, str):
+        return text
+    problems.append(Problem(file, where, key, "text", repr(text)[:80], _MEND))
+    return None
 
 
 def _judges(by: Any) -> list[tuple[str, bool, str, Any]]:

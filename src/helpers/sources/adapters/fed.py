@@ -93,7 +93,8 @@ class _Conversations:
         context = self.checked.get(record, "context", str, where)
         self.checked.get(record, "system", str, where)
         self.checked.get(record, "annotations", dict, where)
-        response = self.checked.get(record, "response", str, where) if "response" in (record or {}) else None
+        given = isinstance(record, dict) and "response" in record
+        response = self.checked.get(record, "response", str, where) if given else None
         said = (context or "").split("\n") + ([response] if response is not None else [])
         out = [tuple(part.strip() for part in line.partition(":")[::2]) for line in said if line.strip()]
         if any(speaker not in ("User", "System") for speaker, _ in out):

@@ -12,9 +12,11 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.sources import json_text
 from helpers.sources.files import read_json, read_text
 from helpers.sources.reading import Counts, OpenFile, Reading
 from helpers.sources.records import Checked
+from helpers.study.schema import DataError
 from helpers.study.source_options import Grade
 
 _ITEMS = ["corpus", "system", "context", "user_text", "system_text", "scores", "where"]
@@ -63,8 +65,8 @@ def _item(record: Any, i: int, source: Grade, checked: Checked) -> tuple | None:
     if None in (corpus, system, context, response, text):
         return None
     try:
-        scores = json.loads(text)
-    except json.JSONDecodeError:
+        scores = json_text.parse(text, source.file, where)
+    except (json.JSONDecodeError, DataError):
         scores = None
     if not isinstance(scores, list) or not scores:
         checked.report(where, "HumanScores", 'text that holds a list of numbers, "[4, 5, …]"', text)

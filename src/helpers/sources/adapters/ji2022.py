@@ -13,11 +13,12 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.sources import json_text
 from helpers.sources.adapters import ji2022_chat as chat
 from helpers.sources.files import read_csv, read_json
 from helpers.sources.reading import Counts, OpenFile, Reading
 from helpers.sources.records import Checked
-from helpers.study.schema import Problem
+from helpers.study.schema import DataError, Problem
 from helpers.study.source_options import Ji2022, Ji2022Run
 
 _COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]
@@ -44,7 +45,7 @@ def read(source: Ji2022, open_file: OpenFile) -> Reading:
     - An assignment without answers is no dialogue but stays a work unit: the paper counts its worker and its time.
     - Facts of a chat: `hit`, `hit_status`, `payment`, `released_pass` and `fitted_pass` (yes or no), which concern the
       whole assignment; `topic_opinion` and `topic_change_opinion` by round, with the topic, or who changed it, as text.
-    - Some workers type their id or an e-mail address into the chat: these are taken out and counted.
+    - Some workers type their id, an e-mail address or a phone number into the chat: these are taken out and counted.
     """
     counts = Counts()
     runs = [_Run(corpus, run, source, counts) for corpus, run in source.runs.items()]
@@ -85,8 +86,14 @@ class _Run:
             for n, cells in table.iterrows():
                 self._assignment(cells, f"row {n}", checked)
             self.problems += checked.problems
-            self._count(name, "texts", "mended", "a worker's id or an e-mail address taken out", self._mask.n - before)
-        self._check_seen({id_ for table in tables.values() for id_ in table["AssignmentId"]})
+            self._count(
+                name,
+                "texts",
+                "mended",
+                "a worker's id, e-mail address or phone number taken out",
+                self._mask.n - before,
+            )
+        self._check_seen([id_ for table in tables.values() for id_ in table["AssignmentId"]])
 
     def _read_released(self, name: str, passed: bool, open_file: OpenFile) -> None:
         checked = Checked(name)
@@ -97,11 +104,12 @@ class _Run:
                 self._released[assignment] = (record, passed)
         self.problems += checked.problems
 
-    def _check_seen(self, seen: set[str]) -> None:
+    def _check_seen(self, seen: list[str]) -> None:
         for key in ("fitted_passed", "fitted_failed"):
-            for id_ in set(getattr(self.run, key)) - seen:
-                self.problems.append(Problem(f"runs.{self.corpus}", "", key, "an assignment of the CSV files", id_))
-        absent = set(self._released) - seen
+            for place in sorted(set(getattr(self.run, key)) - set(range(len(seen)))):
+                expected = f"positions of assignments in the CSV files, 0 to {len(seen) - 1}"
+                self.problems.append(Problem(f"runs.{self.corpus}", "", key, expected, str(place)))
+        absent = set(self._released) - set(seen)
         if absent:
             name, found = (self.run.passed + self.run.failed)[0], f"{len(absent)} others"
             self.problems.append(Problem(name, "", "AssignmentId", "assignments of the CSV files", found))
@@ -110,7 +118,8 @@ class _Run:
         self.counts.add(file, what, action, reason, n, corpus=self.corpus)
 
     def _assignment(self, cells: pd.Series, where: str, checked: Checked) -> None:
-        session = f"{self.corpus}-{self._n:03d}"
+        place = self._n
+        session = f"{self.corpus}-{place:03d}"
         self._n += 1
         answers = _answers(cells["Answer.taskAnswers"])
         if answers is None:
@@ -126,12 +135,12 @@ class _Run:
             self._count(checked.file, "assignments", "dropped", "no answers; kept as a work unit")
             return
         self._count(checked.file, "assignments", "kept")
-        facts = self._facts_of(cells)
+        facts = self._facts_of(cells, place)
         for i in range(_CHATS):
             self._chat(cells, answers, i, session, facts, f"{where}, chat {i}", checked)
 
-    def _facts_of(self, cells: pd.Series) -> dict[str, str]:
-        """What is known of an assignment and said of each of its chats."""
+    def _facts_of(self, cells: pd.Series, place: int) -> dict[str, str]:
+        """What is known of an assignment and said of each of its chats. place : its number in the run."""
         assignment = cells["AssignmentId"]
         hit = self._hits.setdefault(cells["HITId"], f"h{len(self._hits):03d}")
         facts = {"hit": hit, "hit_status": cells["AssignmentStatus"]}
@@ -139,7 +148,7 @@ class _Run:
             facts["payment"] = paid
         if assignment in self._released:
             released = fitted = self._released[assignment][1]
-            fitted = (fitted or assignment in self.run.fitted_passed) and assignment not in self.run.fitted_failed
+            fitted = (fitted or place in self.run.fitted_passed) and place not in self.run.fitted_failed
             facts["released_pass"] = "yes" if released else "no"
             if self.run.fitted_passed or self.run.fitted_failed:
                 facts["fitted_pass"] = "yes" if fitted else "no"
@@ -191,7 +200,9 @@ class _Run:
         entries = record.get("data", [])
         entry = entries[i] if i < len(entries) and isinstance(entries[i], dict) else {}
         model = entry.get("model")
-        said = [(str(r.get("user")).strip(), str(r.get("bot")).strip()) for r in entry.get("dialogue", [])]
+        replies = entry.get("dialogue", [])
+        replies = [r for r in replies if isinstance(r, dict)] if isinstance(replies, list) else []
+        said = [(str(r.get("user")).strip(), str(r.get("bot")).strip()) for r in replies]
         same = record.get("WorkerId") == cells["WorkerId"] and entry.get("raw scores") == good and said == turns
         if not isinstance(model, str) or not same:
             expected = "the same worker, scores and text in the JSON files (joined on assignment and position)"
@@ -205,7 +216,7 @@ class _Run:
 
     def _topics(self, answers: dict, i: int, dialogue: str, where: str, checked: Checked) -> None:
         for key, (opinions, about) in _TOPICS.items():
-            values, texts = (chat.rounds(answers.get(f"{name}{i}") or "") for name in (opinions, about))
+            values, texts = (chat.rounds(str(answers.get(f"{name}{i}") or "")) for name in (opinions, about))
             if [n for n, _ in values] != [n for n, _ in texts]:
                 checked.report(where, f"{opinions}{i}", f"the rounds of {about}{i}", str(answers.get(f"{opinions}{i}")))
                 continue
@@ -216,7 +227,7 @@ class _Run:
 def _answers(text: str) -> dict[str, Any] | None:
     """The one object of `Answer.taskAnswers`; None when it is not that."""
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError:
+        value = json_text.parse(text, "", "a cell")
+    except (json.JSONDecodeError, DataError):
         return None
     return value[0] if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict) else None

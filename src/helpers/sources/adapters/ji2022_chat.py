@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from helpers.sources.ids import naming
+
 _LINE = re.compile(r"###(?=[ub]:|$)")
 _ROUND = re.compile(r"#(\d+)@")
-_MAIL = re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+")
-MASK = "[removed]"
 
 
 def turns(text: str) -> list[tuple[str, str]] | None:
@@ -47,16 +47,14 @@ def rounds(text: str) -> list[tuple[int, str]]:
 
 
 class Mask:
-    """Takes out of texts what names a person: the ids of workers, which some type in, and e-mail addresses."""
+    """Takes out of texts what names a person: ids of workers, which some type in, addresses and phone numbers."""
 
     def __init__(self, ids: Iterable[str]):
-        names = "|".join(re.escape(id_) for id_ in sorted(ids, key=len, reverse=True) if id_)
-        self._ids = re.compile(rf"\b(?:{names})\b") if names else None
+        self._names = naming.Names({id_: naming.MASK for id_ in ids if id_})
         self.n = 0
 
     def __call__(self, text: str) -> str:
-        for pattern in (self._ids, _MAIL):
-            if pattern is not None:
-                text, n = pattern.subn(MASK, text)
-                self.n += n
+        text, ids = self._names.texts(text, every=True)
+        text, addresses = naming.addresses(text)
+        self.n += ids + addresses
         return text

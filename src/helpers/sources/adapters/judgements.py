@@ -11,20 +11,27 @@ import difflib
 import fnmatch
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from helpers.sources import filters
+from helpers.sources import filters, typed
 from helpers.sources.comparisons import orient
+from helpers.sources.ids import naming
 from helpers.sources.reading import Counts, Reading
 from helpers.study import formulas as arithmetic
+from helpers.study import limits
 from helpers.study.labels import METHODS, Label
 from helpers.study.paths import Matcher
-from helpers.study.schema import DIALOGUES, DataError, Problem, unordered
+from helpers.study.schema import DIALOGUES, KINDS, METRIC_SCORES, Column, DataError, Problem, several, unordered
 from helpers.study.source_shared import OURS, JudgementOptions
 
 TEXTS = ("user_text", "system_text", "reference")
+#: column of `cells` that says where a row is from: no column of a file and no name of a pattern is called so
+WHERE = "{.where}"
+#: characters of a cell that a message quotes
+_SHOWN = 60
 _ONLY_DIALOGUES = [*TEXTS, "order_shown", "interactor"]
 _ITEM = ["corpus", "group", "system", "dialogue", "turn", "dialogue_b", "method", "label"]
 
@@ -61,9 +68,12 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: dict[str, str
     if "turn" in out:
         number = pd.to_numeric(out["turn"], errors="coerce") - source.first_turn
         out["turn"] = number.astype(object).where(number.notna(), out["turn"])
+    if "annotator_kind" in out:
+        kind = out["annotator_kind"].str.lower()
+        out["annotator_kind"] = kind.where(kind.isin(KINDS), out["annotator_kind"])
     if "seconds" in out:
         out["seconds"] = out["seconds"].map(_seconds)
-    out["where"], out["file"] = cells["where"], cells["{file}"]
+    out["where"], out["file"] = cells[WHERE], cells["{file}"]
     if "work_unit" in out:
         # the same number in two files is not the same work unit
         named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
@@ -95,12 +105,12 @@ def with_patterns(source: JudgementOptions, cells: pd.DataFrame) -> tuple[pd.Dat
         parts = held.map(match)
         for name in match.names:
             found[f"{{{name}}}"] = parts.map(lambda p, name=name: p[name] if p else None)
-        for i in cells.index[parts.isna() & ~held.isin(source.na_values)]:
+        for i in cells.index[parts.isna() & ~held.isin(source.na_values)][: limits.PROBLEMS]:
             cell, hint = held[i], "change the pattern, or write a regular expression between slashes"
             if cell in match.ambiguous:
                 short, long = match.ambiguous[cell]
                 hint = f"it can be divided as {_ways(short)} or as {_ways(long)}: {hint}"
-            place = cells.at[i, "{file}"], cells.at[i, "where"], column
+            place = cells.at[i, "{file}"], cells.at[i, WHERE], column
             problems.append(Problem(*place, f"a cell like {text!r}", repr(cell[:60]), hint))
     return cells.assign(**found), problems
 
@@ -153,11 +163,13 @@ def finish(
     items = marks if item_of_marks else base
     unknown = items["dialogue"].isna() | items["system"].isna()
     state.count(items[unknown], "dropped", "no dialogue id or no system", what="dialogues")
+    if "order_shown" in items:
+        items = items.assign(order_shown=_numbers(items, items["order_shown"], "order_shown", DIALOGUES, state))
     dialogues, differing = _dialogues(items[~unknown])
     return Reading(
         oriented.annotations[[c for c in oriented.annotations if c not in _ONLY_DIALOGUES and c[0] != "_"]],
         dialogues,
-        metric_scores=_metrics(source, cells, base),
+        metric_scores=_metrics(source, cells, base, state),
         counts=state.counts,
         problems=state.problems + differing + oriented.problems,
     )
@@ -200,7 +212,7 @@ def _scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], 
             code = {word: 2**i for i, word in enumerate(label.categories)}
         mine = (marks["label"] == label.id) & marks["score"].notna()
         odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
-        for i in odd:
+        for i in odd[: limits.PROBLEMS]:
             text = marks.at[i, "score"]
             near = difflib.get_close_matches(text, list(code), n=1)
             near = [w for w in code if w.lower() == text.lower()] or near
@@ -226,7 +238,7 @@ def _composed(source: JudgementOptions, marks: pd.DataFrame, own: set[str], stat
         score = pd.to_numeric(items["score"], errors="coerce")
         low, high = composite.scale
         off = items["score"].notna() & ~score.between(low, high)
-        for i in items.index[off]:
+        for i in items.index[off][: limits.PROBLEMS]:
             expected = f"a number from {low:g} to {high:g} (an item of {name})"
             place = marks.at[i, "file"], marks.at[i, "where"], "score"
             hint = "correct `scale`, map the answer in `values`, or name it in `na_values`"
@@ -275,12 +287,9 @@ def _with_method(marks: pd.DataFrame, labels: list[Label]) -> pd.DataFrame:
         of.setdefault(label.id, {}).setdefault(METHODS[label.method].unit, label.method)
     # a label nobody declared gets any method: validation then names the label
     default = labels[0].method if labels else "dialogue_rating"
-    return marks.assign(
-        method=[
-            by.get(u) or next(iter(by.values()), default)
-            for by, u in zip((of.get(i, {}) for i in marks["label"]), unit, strict=True)
-        ]
-    )
+    kind, kinds = pd.MultiIndex.from_arrays([marks["label"], unit]).factorize()
+    found = [by.get(u) or next(iter(by.values()), default) for by, u in ((of.get(i, {}), u) for i, u in kinds)]
+    return marks.assign(method=np.array(found, dtype=object)[kind] if len(marks) else [])
 
 
 def _who(source: JudgementOptions, marks: pd.DataFrame) -> pd.DataFrame:
@@ -356,7 +365,7 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: _
         problems.append(Problem(name, "", column, f"a column of the file, or one of {', '.join(known)}", "none", hint))
     if problems:
         raise DataError(problems)
-    reason, unknown = filters.of_rows(marks, columns, source.keep, source.drop)
+    reason, unknown = filters.of_rows(marks, columns, source.keep, source.drop, naming.private(source))
     state.problems += filters.unknown_values(name, unknown, columns)
     for said, rows in marks[reason.notna()].groupby(reason[reason.notna()], sort=False):
         state.count(rows, "dropped", said)
@@ -399,21 +408,39 @@ def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     problems = []
     for column in (c for c in TEXTS if c in items):
         first = group[column].transform("first")
-        for i in items.index[items[column].notna() & (items[column] != first)]:
+        for i in items.index[items[column].notna() & (items[column] != first)][: limits.PROBLEMS]:
             expected = f"the text of the other rows of dialogue {items.at[i, 'dialogue']}"
             hint = "give different dialogues different ids, or map a `turn`"
             problems.append(Problem(*items.loc[i, ["file", "where"]], column, expected, "another one", hint))
     return items[columns].drop_duplicates(key), problems
 
 
-def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame) -> pd.DataFrame | None:
+def _numbers(
+    rows: pd.DataFrame, values: pd.Series, column: str, spec: dict[str, Column], state: _State, shown: str = ""
+) -> pd.Series:
+    """Values of a column as numbers; what is none is reported, with the place that `rows` say it is from.
+
+    column : of `spec`. shown : what it is called in the file.
+    """
+    numbers, expected = typed.parsed(values, spec[column])
+
+    def wrong(i: Any) -> Problem:
+        hint = "correct it, or name it in `na_values`"
+        return Problem(*rows.loc[i, ["file", "where"]], shown or column, expected, repr(values[i])[:_SHOWN], hint)
+
+    state.problems += several(values.index[values.notna() & numbers.isna()], wrong)
+    return numbers
+
+
+def _metrics(source: JudgementOptions, cells: pd.DataFrame, base: pd.DataFrame, state: _State) -> pd.DataFrame | None:
     """Scores of automatic metrics; a value repeated in the rows of one item counts once."""
     key = [c for c in ("corpus", "dialogue", "turn") if c in base]
     scores = {}
     for metric, column in source.metrics.items():
         score = cells[column].str.strip()
-        scores[metric] = score.where(~score.isin(source.na_values), None)
-    numbers = {metric: pd.to_numeric(score, errors="coerce") for metric, score in scores.items()}
+        score = score.astype(object).where(~score.isin(source.na_values), None)
+        scores[metric] = _numbers(base, score, "score", METRIC_SCORES, state, column)
+    numbers = dict(scores)
     for metric, formula in source.derived_metrics.items():
         value = arithmetic.evaluate(formula, numbers)
         scores[metric] = value.where(np.isfinite(value)).astype(object)  # nothing comes of dividing by 0

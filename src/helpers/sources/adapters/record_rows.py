@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from helpers.sources import json_text
 from helpers.sources.formats import Records, scalar
-from helpers.study import paths
+from helpers.study import limits, paths
 from helpers.study.paths import ALONE, Step
 from helpers.study.record_options import prefixes
-from helpers.study.schema import Problem
+from helpers.study.schema import DataError, Problem
 
 _SHOWN = 60
 Env = dict[str, Any]
@@ -34,7 +35,10 @@ class Walk:
         self._pairs: dict[int, tuple[list[Step], list[tuple[str, Step]]]] = {}
 
     def report(self, where: str, path: str, expected: str, found: str, hint: str = "") -> None:
+        hint = hint or "correct it in the file, or the path in the YAML"
         self.problems.append(Problem(self.file, where, path, expected, found[:_SHOWN], hint))
+        if len(self.problems) >= limits.PROBLEMS:
+            raise DataError(self.problems)
 
     def each(self, record: Any, steps: list[Step], where: str, env: Env) -> Iterator[tuple[Any, str, Env]]:
         """Every value that a path leads to: (value, where it stands, what its names stand for)."""
@@ -120,10 +124,12 @@ class Walk:
             divider = step.text.replace("\\n", "\n").replace("\\t", "\t")
             return [part.strip() for part in text.split(divider)]
         try:
-            return json.loads(text)
+            return json_text.parse(text, self.file, where)
         except json.JSONDecodeError as error:
             self.report(where, path, "JSON", f"{text!r}", error.msg)
-            return None
+        except DataError as error:
+            self.problems += error.problems
+        return None
 
     def _ranks(self, node: Any, divider: str, where: str, path: str) -> dict[str, float] | None:
         """What a ranking puts in order -> its rank from 1; what is tied shares the mean of its ranks."""
@@ -207,6 +213,16 @@ class Walk:
         return Problem(self.file, "", path, f"a key {step.text!r}{inside}", shown, hint)
 
 
+class Look(Walk):
+    """A walk along a path that is only tried: where it does not fit, nothing is found and nothing is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("", {})
+
+    def report(self, where: str, path: str, expected: str, found: str, hint: str = "") -> None:
+        """Nobody is told."""
+
+
 def _place(where: str, place: list[str]) -> str:
     inner = ".".join(place).replace(".[", "[")
     return ", ".join(p for p in (where, inner) if p)
@@ -246,7 +262,7 @@ def unused(records: Records, used: list[list[Step]]) -> dict[str, list[str | Non
             continue
         alike = max(plain, key=lambda steps: _shared(steps, place), default=[])
         n = _shared(alike, place)
-        # labels are only those declared: what else stands beside them keeps its name
+        # only declared labels are labels: other keys at the same level keep their names
         shown = [
             text if ALONE.fullmatch(text) and text != "{label}" else key
             for (text, _), key in zip(alike[:n], place[:n], strict=True)

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.sources.adapters import judgements
+from helpers.sources.adapters.judgements import WHERE
 from helpers.sources.adapters.record_rows import Walk, unused
 from helpers.sources.adapters.table_cells import joined
 from helpers.sources.files import Files
@@ -26,6 +27,8 @@ from helpers.study.source_options import Records
 from helpers.study.source_shared import OURS
 
 ROW, FILE, SCORE = "{row}", "{file}", "{score}"
+#: of `cells`, besides judgements.WHERE: names that no path and no pattern can have
+WHERE_RECORD, NUMBER, POSITIONAL = "{.where_record}", "{.record}", "{.positional}"
 #: a number of judgements above this is none
 _MOST = 1_000_000
 
@@ -58,14 +61,14 @@ def read(source: Records, open_file: Files) -> Reading:
         cells = _chosen(source, cells, problems)
     if source.count:
         cells = _counted(source, cells, problems)
-    positional = cells.pop("_positional")
+    positional = cells.pop(POSITIONAL)
     cells, odd = judgements.with_patterns(source, cells)
     problems += odd
     cells = cells.assign(**{f"identify.{ours}": joined(cells, names) for ours, names in source.identify.items()})
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
     base = judgements.mapped(source, cells, source.columns)
-    base["_item"], base["_record"], base["_positional"] = base.index, cells["_record"], positional
+    base["_item"], base["_record"], base["_positional"] = base.index, cells[NUMBER], positional
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
     reading = judgements.finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
@@ -97,17 +100,17 @@ def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd
         picked = cells[path].astype(object).where(cells[path].notna(), "").astype(str).str.strip()
         missing = picked.isin(source.na_values)
         hit = shown & (cells[VALUE] == picked) & ~missing
-        found = hit.groupby(cells["where_record"]).transform("any")
+        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
         for name in names:
             hit |= shown & ~found & ~missing & (cells[name] == picked)
-        found = hit.groupby(cells["where_record"]).transform("any")
-        for i in cells.index[~found & ~missing & ~cells["where_record"].duplicated()]:
-            options = ", ".join(cells.loc[cells["where_record"] == cells.at[i, "where_record"], VALUE].dropna())
+        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+        for i in cells.index[~found & ~missing & ~cells[WHERE_RECORD].duplicated()]:
+            options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
             problems.append(
-                Problem(cells.at[i, FILE], cells.at[i, "where_record"], path, f"one of {options}", repr(picked[i]))
+                Problem(cells.at[i, FILE], cells.at[i, WHERE_RECORD], path, f"one of {options}", repr(picked[i]))
             )
         for i in cells.index[hit & once]:
-            problems.append(Problem(cells.at[i, FILE], cells.at[i, "where"], path, "another option", repr(picked[i])))
+            problems.append(Problem(cells.at[i, FILE], cells.at[i, WHERE], path, "another option", repr(picked[i])))
         once |= hit
         scores = scores.where(~hit, score)
         silent |= missing
@@ -121,7 +124,7 @@ def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> p
     number = pd.to_numeric(held, errors="coerce")
     odd = number.isna() | (number % 1 != 0) | ~number.between(0, _MOST)
     for i in cells.index[odd]:
-        place = cells.at[i, FILE], cells.at[i, "where"], source.count
+        place = cells.at[i, FILE], cells.at[i, WHERE], source.count
         problems.append(Problem(*place, "a number of judgements", repr(held[i]), "`count` in the YAML names it"))
     if number[~odd].sum() > 10 * _MOST:
         hint = "`count` in the YAML names it: is it a number of judgements?"
@@ -291,9 +294,9 @@ class _File:
         where = f"sheet {self.sheet}, " if self.sheet else ""
         env = {"value": text, **env}
         row = {f"{{{name}}}": value for name, value in env.items() if name[0] != "@"}
-        row |= {"where_record": where + self.read.where[n]}
+        row |= {WHERE_RECORD: where + self.read.where[n]}
         place = where + place
-        row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, "where": place, "_record": n}
+        row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, WHERE: place, NUMBER: n}
         for name, join in self.joins.items():
             if name not in joined:
                 on = join.by
@@ -309,7 +312,7 @@ class _File:
             row[other], there = self.walk.value(root, steps, place, env, other)
             if there:
                 self._there.add(other)
-        row["_positional"] = path in self._positional
+        row[POSITIONAL] = path in self._positional
         return row
 
     def _check(self) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-import string
 
+import numpy as np
 import pandas as pd
 
 from helpers.sources.adapters import judgements, table_cells
 from helpers.sources.files import Files
 from helpers.sources.guessing.nature import nature
 from helpers.sources.reading import Reading
+from helpers.study import limits
 from helpers.study.labels import Label
+from helpers.study.paths import ALONE
 from helpers.study.schema import DataError, Problem
 from helpers.study.source_options import Table
 
@@ -67,13 +69,17 @@ def _wide(
         words = [f"{c} ({k.says})" for c, k in kinds.items() if k.kind == "words"][:3]
         hint += f"; answers in words need `categories`: {', '.join(words)}" if words else ""
         raise DataError(problems or [Problem(source.file, "row 1", "", expected, f"columns {free}", hint)])
-    parts = []
-    for order, (column, named) in enumerate(found.items()):
-        score = cells[column].str.strip()
-        part = base.assign(**named, score=score.where(~score.isin(source.na_values), None), order=order)
-        part["where"] = part["where"] + ", " + column
-        parts.append(part)
-    marks = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True).drop(columns="order")
+    if len(found) > limits.SCORE_COLUMNS:
+        expected = f"at most {limits.SCORE_COLUMNS:,} columns with scores"
+        hint = "split the file, or convert it to a long table"
+        raise DataError([Problem(source.file, "row 1", "", expected, f"{len(found):,}", hint)])
+    # row by row, the columns of each in their order
+    marks = base.iloc[np.repeat(np.arange(len(base)), len(found))].reset_index(drop=True)
+    for name in next(iter(found.values())):
+        marks[name] = np.tile(np.array([named[name] for named in found.values()], dtype=object), len(base))
+    score = pd.Series(cells[list(found)].to_numpy(dtype=object).ravel(), dtype=object).str.strip()
+    marks["score"] = score.where(~score.isin(source.na_values), None)
+    marks["where"] = marks["where"] + ", " + pd.Series(np.tile(np.array(list(found), dtype=object), len(base)))
     if "{system}" in source.scores:
         item = marks["dialogue"]
         marks["context"] = marks["context"].fillna(item) if "context" in marks else item
@@ -107,8 +113,9 @@ def _score_columns(
 def _pattern(scores: str, labels: list[str] | None) -> re.Pattern[str]:
     """The pattern of score columns; with `labels`, for these only."""
     out = ""
-    for literal, name, *_ in string.Formatter().parse(scores):
-        out += re.escape(literal)
+    for text in re.split(r"(\{[a-z]+\})", scores):
+        name = text[1:-1] if ALONE.fullmatch(text) else ""
+        out += "" if name else re.escape(text)
         if name == "label" and labels is not None:
             out += f"(?P<label>{'|'.join(re.escape(i) for i in sorted(labels, key=len, reverse=True)) or '(?!)'})"
         elif name:

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from helpers.sources.adapters.judgements import with_patterns
+from helpers.sources.adapters.judgements import WHERE, with_patterns
 from helpers.sources.formats import read_table
+from helpers.sources.ids import naming
 from helpers.study.paths import ALONE
 from helpers.study.schema import DataError, Problem
 from helpers.study.source_options import Table
 from helpers.study.source_shared import OURS
 
 ROW = "{row}"
-#: longer joined values are replaced by a checksum
+#: longer joined values are replaced by a checksum, which `sources.build` replaces by a number
 _LONG = 60
 
 
@@ -55,7 +56,7 @@ def matching(cells: pd.DataFrame, name: str) -> list[str]:
 
 def ours(column: str) -> bool:
     """Whether a column of the cells is none of the file's."""
-    return column in ("where", ROW, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
+    return column in (WHERE, ROW, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
 
 
 def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
@@ -85,7 +86,7 @@ def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Proble
     repeated = {c for c in source.patterns if "{i}" in c}
     early = {k: v for k, v in source.identify.items() if not any(ALONE.fullmatch(n) or "{i}" in n for n in v)}
     cells = cells.assign(**{f"identify.{ours}": joined(cells, names) for ours, names in early.items()})
-    cells["where"] = "row " + cells[ROW]
+    cells[WHERE] = "row " + cells[ROW]
     problems: list[Problem] = []
     if not repeated:
         cells, problems = with_patterns(source, cells)
@@ -105,16 +106,19 @@ def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for k in range(source.repeat[1] - source.repeat[0] + 1):
         own = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
-        where = shared["where"] + f", item {source.repeat[0] + k}"
-        parts.append(shared.assign(**own, where=where))
+        where = shared[WHERE] + f", item {source.repeat[0] + k}"
+        parts.append(shared.assign(**own, **{WHERE: where}))
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
 
 
 def joined(cells: pd.DataFrame, names: list[str]) -> pd.Series:
-    """The values of some columns as one id: joined by _, or a checksum where that is long or not unique."""
+    """The values of some columns as one id: joined by _, or (led by `naming.LONG`) a checksum where that is long or not
+    unique, the same in all files; `sources.build` numbers these."""
     columns = list(dict.fromkeys(c for name in names for c in matching(cells, name)))
     parts = cells[columns].apply(lambda column: column.fillna("").str.strip())
     out = parts.agg("_".join, axis=1)
     if out.str.len().max() > _LONG or out.nunique() != len(parts.drop_duplicates()):
-        out = parts.agg("\x1f".join, axis=1).map(lambda text: hashlib.sha1(text.encode()).hexdigest()[:12])
+        out = parts.agg("\x1f".join, axis=1).map(
+            lambda text: naming.LONG + hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+        )
     return out.where((parts != "").any(axis=1), "")

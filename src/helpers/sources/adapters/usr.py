@@ -56,6 +56,10 @@ def _dialogue(i: int, model: str) -> str:
     return f"c{i:03d}/{model}"
 
 
+def _named(response: dict) -> bool:
+    return isinstance(response.get("model"), str)
+
+
 def _history(record: Any, i: int, source: Usr, checked: Checked, marks: list, texts: list) -> None:
     """Add the ratings and texts of one history."""
     where = f"context {i}"
@@ -64,7 +68,9 @@ def _history(record: Any, i: int, source: Usr, checked: Checked, marks: list, te
     if history is None or responses is None:
         return
     people = checked.get(record, "annotators", list, where) if "annotators" in record else None
-    of = {r.get("model"): r.get("response") for r in responses if isinstance(r, dict)}
+    if people is not None:
+        people = [checked.plain(who, where, "annotators") for who in people]
+    of = {r.get("model"): r.get("response") for r in responses if isinstance(r, dict) and _named(r)}
     reference = of.get(source.reference_system)
     for response in responses:
         model = checked.get(response, "model", str, where)
@@ -95,7 +101,7 @@ def _scores(scored: list, records: list, checked: Checked, scores: list) -> list
         where = f"context {i}"
         responses = checked.get(record, "responses", list, where) or []
         known = rated.get("responses") if isinstance(rated, dict) else None
-        known = {r.get("model"): r for r in known or [] if isinstance(r, dict)}
+        known = {r.get("model"): r for r in known or [] if isinstance(r, dict) and _named(r)}
         for response in responses:
             model = checked.get(response, "model", str, where)
             if model is None:

@@ -8,13 +8,16 @@ from typing import Any
 import pandas as pd
 
 from helpers.sources import filters
+from helpers.sources.adapters.judgements import WHERE
 from helpers.sources.adapters.records import cells_of
 from helpers.sources.formats import Records, read_records
+from helpers.sources.guessing.columns import Guess
 from helpers.sources.guessing.nature import nature
-from helpers.sources.guessing.nested import Shape, declared, guess_records, label_lines, quoted
+from helpers.sources.guessing.nested import guess_records
 from helpers.sources.guessing.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
-from helpers.sources.guessing.tables import Guess, guess
-from helpers.sources.guessing.words import looks_like_model
+from helpers.sources.guessing.spelling import Shape, declared, label_lines, quoted
+from helpers.sources.guessing.tables import guess
+from helpers.sources.guessing.words import looks_like_model, side_of
 from helpers.sources.places import wildcards
 from helpers.study import paths, yaml_file
 from helpers.study.schema import DataError, Problem
@@ -53,7 +56,7 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
 
 
 def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath) -> None:
-    """Joins the export of Prolific that stands beside a survey of the same people: who did not finish is left out."""
+    """Joins Prolific's export of the same participants to a survey, leaving out those who did not finish."""
     prolific = yaml_file.read(FOLDER / "prolific.yaml", Tool)
     form = prolific.forms[0]
     status = beside(data, people, form.source["columns"]["annotator"])
@@ -172,6 +175,7 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
         out.warnings.append(f"taken for language models, not people: {', '.join(models)} (`judges`)")
     _labels(export, source, cells, out)
     out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
+    out.method = "comparative" if "dialogue_b" in columns else out.method
     return out
 
 
@@ -190,7 +194,7 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
                     more = f"{len(lists)} values are lists (the first at {lists[0].where})"
                     export.warnings.append(f"{path}: {more} and left out; {hint}")
                 if len(cells):
-                    out.append(cells.assign(_place=name + cells["where"], _path=path))
+                    out.append(cells.assign(_place=name + cells[WHERE], _path=path))
     return out
 
 
@@ -203,10 +207,18 @@ def _labels(export: Export, source: dict[str, Any], cells: pd.DataFrame, out: Sh
     score = cells["{score}"].map(lambda text: source.get("values", {}).get(text, text))
     score = score[~score.isin(source.get("na_values", [""])) & score.notna()]
     for one, held in score.groupby(label[score.index], sort=False):
+        held = held.astype(str)
         if export.form.method == "comparative":
             out.labels[one] = "{scale: [-1, 1]}"
             continue
-        held = held.astype(str)
+        if "dialogue_b" in source["columns"]:
+            sides = {word: side_of(word) for word in held.unique() if word not in ("1", "0", "-1")}
+            if None in sides.values():
+                out.warnings.append(f"{one!r} is left out: it is not known which side {flow(sorted(sides))} means")
+                continue
+            source["values"] = {**source.get("values", {}), **sides}
+            out.labels[one] = "{scale: [-1, 1]}"
+            continue
         found, rows = nature("score", held), cells.loc[held.index]
         # of answers that stand in a list, or are keys, what is above them is the same for one question
         inner = rows["_path"].str.endswith(("[]", "{score}"))

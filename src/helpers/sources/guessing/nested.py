@@ -6,26 +6,23 @@ The guess is a start that a person reads and corrects; no run depends on it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
-from helpers.sources.formats import Records, scalar
+from helpers.sources.formats import Records
 from helpers.sources.guessing.nature import Nature, nature
+from helpers.sources.guessing.spelling import Shape, declared, key_of_path, quoted
+from helpers.sources.guessing.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from helpers.sources.guessing.words import (
     ANSWERS,
     ASPECT,
     CHOICE,
     NAMES,
-    SCALES,
     SIDES,
     choice_warning,
     is_prose,
-    label_id,
     looks_like_model,
     plain,
-    ranked,
 )
 from helpers.study.source_shared import OURS
 
@@ -49,82 +46,12 @@ _NO_SCORES = {
     "source",
     "group",
 }
-_MANY = 15
 #: so many systems at most are taken for such by their names alone
 _SYSTEMS = 60
 #: keys that say how judgements are kept, not what was judged
 _CONTAINER = re.compile(
     r"scores?$|annotations?$|ratings?$|labels?$|values?$|individual|responses?$|answers?$|votes?$", re.I
 )
-_LIST, _MAP = "[]", "{}"
-Place = tuple[str, ...]
-
-
-@dataclass
-class Node:
-    """What stands at one place of all records taken together."""
-
-    keys: dict[str, Node] = field(default_factory=dict)
-    items: Node | None = None
-    values: list[str | None] = field(default_factory=list)
-    n: int = 0
-
-    def add(self, value: Any) -> None:
-        self.n += 1
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                self.keys.setdefault(str(key), Node()).add(inner)
-        elif isinstance(value, list):
-            self.items = self.items or Node()
-            for inner in value:
-                self.items.add(inner)
-        else:
-            self.values.append(scalar(value))
-
-    @property
-    def kind(self) -> str:
-        return "object" if self.keys else "list" if self.items else "leaf"
-
-    def merged(self) -> Node:
-        """What stands below any of the keys."""
-        out = Node()
-        for node in self.keys.values():
-            out._take(node)
-        return out
-
-    def _take(self, other: Node) -> None:
-        self.n += other.n
-        self.values += other.values
-        for key, node in other.keys.items():
-            self.keys.setdefault(key, Node())._take(node)
-        if other.items:
-            self.items = self.items or Node()
-            self.items._take(other.items)
-
-    def is_map(self) -> bool:
-        """Whether the keys of an object are values: many, or few above objects that are all alike."""
-        nodes = list(self.keys.values())
-        kinds = {node.kind for node in nodes}
-        if len(nodes) < 2 or len(kinds) > 1:
-            return False
-        if kinds == {"leaf"}:
-            return len(nodes) > _MANY
-        if kinds == {"list"}:
-            return len(nodes) > _MANY
-        every = set.union(*(set(node.keys) for node in nodes))
-        own = [len(node.keys) for node in nodes]
-        return len(every) > 0 and (sum(own) / len(own) >= 0.6 * len(every) or min(own) > _MANY)
-
-
-@dataclass
-class Shape:
-    """A guess: lines of YAML below `sources:` and `labels:`, with warnings and what is not used."""
-
-    source: list[str] = field(default_factory=list)
-    labels: dict[str, str] = field(default_factory=dict)
-    method: str = "dialogue_rating"
-    warnings: list[str] = field(default_factory=list)
-    unused: dict[str, Nature] = field(default_factory=dict)
 
 
 def guess_records(read: Records) -> Shape | None:
@@ -134,12 +61,12 @@ def guess_records(read: Records) -> Shape | None:
         root.add(record)
     leaves: dict[Place, Node] = {}
     maps: dict[Place, list[str]] = {}
-    _collect(root, (), leaves, maps)
-    natures = {place: nature(_name(place), pd.Series(node.values, dtype=object)) for place, node in leaves.items()}
+    collect(root, (), leaves, maps)
+    natures = {place: nature(name_of(place), pd.Series(node.values, dtype=object)) for place, node in leaves.items()}
     groups: dict[Place, list[Place]] = {}
     for place, found in natures.items():
         if _may_be_score(place, found, leaves):
-            groups.setdefault(_parent(place), []).append(place)
+            groups.setdefault(without_label(place), []).append(place)
     groups = {g: many for g, many in groups.items() if sum(len(leaves[p].values) for p in many) > 1}
     # answers counted by score, or people known by a number: which of the two, only a person can say
     of_number = [g for g, many in groups.items() if len(many) > 2 and all(p[-1].isdecimal() for p in many)]
@@ -148,7 +75,7 @@ def guess_records(read: Records) -> Shape | None:
         natures[place] = Nature("counter", NUMBERED)
     if not groups:
         return None
-    best = max(groups, key=lambda g: sum(len(leaves[p].values) for p in groups[g]) * (1 + (g[-1:] != (_MAP,))))
+    best = max(groups, key=lambda g: sum(len(leaves[p].values) for p in groups[g]) * (1 + (g[-1:] != (MAP,))))
     return _Writer(read, leaves, maps, natures, groups[best]).shape(
         [p for g, many in groups.items() if g != best for p in many]
     )
@@ -161,33 +88,8 @@ NUMBERED = (
 )
 
 
-def _collect(node: Node, at: Place, leaves: dict[Place, Node], maps: dict[Place, list[str]]) -> None:
-    if node.keys and node.is_map():
-        maps[(*at, _MAP)] = list(node.keys)
-        _collect(node.merged(), (*at, _MAP), leaves, maps)
-    else:
-        for key, inner in node.keys.items():
-            _collect(inner, (*at, key), leaves, maps)
-    if node.items:
-        _collect(node.items, (*at, _LIST), leaves, maps)
-    if node.values and not (node.keys or node.items):
-        leaves[at] = node
-
-
-def _name(place: Place) -> str:
-    return next((part for part in reversed(place) if part not in (_LIST, _MAP)), "")
-
-
-def _parent(place: Place) -> Place:
-    """The place without the key of the label: judgements side by side have the same."""
-    for i in range(len(place) - 1, -1, -1):
-        if place[i] not in (_LIST, _MAP):
-            return (*place[:i], *place[i + 1 :])
-    return place
-
-
 def _may_be_score(place: Place, found: Nature, leaves: dict[Place, Node]) -> bool:
-    name = plain(_name(place))
+    name = plain(name_of(place))
     words = {str(v).strip().lower() for v in leaves[place].values if v}
     if name in _NO_SCORES or name in NAMES["annotator"] or re.search(r"cancel|skipped|draft|submitted|^was", name):
         return False
@@ -197,8 +99,8 @@ def _may_be_score(place: Place, found: Nature, leaves: dict[Place, Node]) -> boo
         # one answer for all is still a judgement where its key says so
         return found.kind == "constant" and name in _SCORE_KEYS - {"label", "value"}
     if found.kind == "words":
-        inside = place[-1] in (_LIST, _MAP)
-        siblings = [p for p in leaves if _parent(p) == _parent(place)]
+        inside = place[-1] in (LIST, MAP)
+        siblings = [p for p in leaves if without_label(p) == without_label(place)]
         few = all(len(str(v)) < 30 for v in leaves[place].values if v)
         return (
             few
@@ -210,8 +112,8 @@ def _may_be_score(place: Place, found: Nature, leaves: dict[Place, Node]) -> boo
 
 def _label_at(place: Place) -> int:
     """Where the key of the label is: the last, or the one above where the last only says that there are scores."""
-    keys = [i for i, part in enumerate(place) if part not in (_LIST, _MAP)]
-    beside = len(keys) > 1 and place[-1] == _LIST and keys[-2] == keys[-1] - 1
+    keys = [i for i, part in enumerate(place) if part not in (LIST, MAP)]
+    beside = len(keys) > 1 and place[-1] == LIST and keys[-2] == keys[-1] - 1
     if beside and _CONTAINER.search(place[keys[-1]]) and not _CONTAINER.search(place[keys[-2]]):
         return keys[-2]
     return keys[-1] if keys else -1
@@ -240,7 +142,7 @@ class _Writer:
         self._name_levels(place)
         columns = self._columns(place, label_column)
         by_key = "label" in self.names.values()
-        path = self._path(place, label=label_column is None and place[-1] != _MAP and not by_key)
+        path = self._path(place, label=label_column is None and place[-1] != MAP and not by_key)
         out = self.out
         out.source = [f"scores: {quoted(path)}"]
         bound = set(re.findall(r"[{\[]([a-z_]+)[}\]]", path))
@@ -286,19 +188,19 @@ class _Writer:
         values = self.leaves[place].values
         n = len(set(values))
         lists = [values[i : i + n] for i in range(0, len(values), n)]
-        return place[-1] == _LIST and len(lists) > 2 < n and all(len(set(one)) == n for one in lists)
+        return place[-1] == LIST and len(lists) > 2 < n and all(len(set(one)) == n for one in lists)
 
     def _label_beside(self, place: Place) -> Place | None:
         """The key beside the score that says what was judged."""
-        base = place[:-1] if place[-1] not in (_LIST, _MAP) else place[:-2]
-        if plain(_name(place)) not in _SCORE_KEYS:
+        base = place[:-1] if place[-1] not in (LIST, MAP) else place[:-2]
+        if plain(name_of(place)) not in _SCORE_KEYS:
             return None
         for depth in (base, base[:-1]):
             for other in self.leaves:
                 held = self.leaves[other].values
                 if (
                     other[:-1] == depth
-                    and plain(_name(other)) in _LABEL_KEYS
+                    and plain(name_of(other)) in _LABEL_KEYS
                     and other != place
                     and 1 <= len(set(held)) <= 60
                 ):
@@ -308,17 +210,17 @@ class _Writer:
 
     def _name_levels(self, place: Place) -> None:
         """Names for keys that are values, and for places in lists."""
-        levels = [place[: i + 1] for i, part in enumerate(place) if part in (_LIST, _MAP)]
+        levels = [place[: i + 1] for i, part in enumerate(place) if part in (LIST, MAP)]
         taken: set[str] = set()
-        for level in (v for v in levels if v[-1] == _MAP):
+        for level in (v for v in levels if v[-1] == MAP):
             keys, below = self.maps[level], place[len(level) :]
             models = sum(map(looks_like_model, keys)) > len(keys) / 3 and len(keys) <= _SYSTEMS
             people = sum(bool(_PEOPLE.match(k) or _CODE.match(k)) for k in keys) > len(keys) / 2
-            deeper = any(part == _LIST for part in below)
+            deeper = any(part == LIST for part in below)
             aspects = sum(bool(ASPECT.search(k)) for k in keys) > len(keys) / 2
             if (
-                (aspects or _CONTAINER.search(_name(level[:-1])))
-                and plain(_name(place)) in _SCORE_KEYS
+                (aspects or _CONTAINER.search(name_of(level[:-1])))
+                and plain(name_of(place)) in _SCORE_KEYS
                 and len(below) == 1
             ):
                 name = "label"
@@ -330,21 +232,23 @@ class _Writer:
                 name = "dialogue"
             elif self._has_text(level) and "system" not in taken:
                 name = "system"
-            elif not below or all(p == _MAP for p in below) or self._holds_people(level, below):
+            elif not below or all(p == MAP for p in below) or self._holds_people(level, below):
                 name = "annotator" if "annotator" not in taken else f"key_{len(taken)}"
             else:
-                name = re.sub(r"[^a-z_]", "_", _name(level[:-1]).lower()).rstrip("s").strip("_") or f"key_{len(taken)}"
+                name = (
+                    re.sub(r"[^a-z_]", "_", name_of(level[:-1]).lower()).rstrip("s").strip("_") or f"key_{len(taken)}"
+                )
             name = name if name not in taken else f"key_{len(taken)}"
             taken.add(name)
             self.names[level] = name
-        self._name_lists([v for v in levels if v[-1] == _LIST and len(v) > 1], taken)
+        self._name_lists([v for v in levels if v[-1] == LIST and len(v) > 1], taken)
 
     def _name_lists(self, lists: list[Place], taken: set[str]) -> None:
         """Names for places in lists that say what or who: turns, people without a name, parts of the item."""
         held = self.label_column[:-1] if self.label_column else None
         free = []
         for level in lists:
-            if _TURNS.search(_name(level)) and "turn" not in taken:
+            if _TURNS.search(name_of(level)) and "turn" not in taken:
                 self.names[level] = "turn"
                 taken.add("turn")
             elif level != held and not self._named_in(level, "annotator") and not self._named_in(level, "system"):
@@ -356,13 +260,13 @@ class _Writer:
         for level in free:
             if level == self.scores[0]:
                 continue  # several answers of one person
-            name = re.sub(r"[^a-z_]", "_", _name(level).lower()).rstrip("s").strip("_") or "part"
+            name = re.sub(r"[^a-z_]", "_", name_of(level).lower()).rstrip("s").strip("_") or "part"
             self.names[level] = name if name not in taken | set(OURS) else f"{name}_place"
             taken.add(self.names[level])
 
     def _holds_people(self, level: Place, below: Place) -> bool:
         """Whether keys below `ratings` or the like, each with its labels, are those of people."""
-        return len(below) == 1 and below[0] not in (_LIST, _MAP) and bool(_CONTAINER.search(_name(level[:-1])))
+        return len(below) == 1 and below[0] not in (LIST, MAP) and bool(_CONTAINER.search(name_of(level[:-1])))
 
     def _has_text(self, level: Place) -> bool:
         return any(p[:-1] == level and self.natures[p].kind == "text" for p in self.leaves)
@@ -370,16 +274,16 @@ class _Writer:
     def _named_in(self, level: Place, ours: str) -> bool:
         """Whether an element of a list (or a record) says itself who judged, or of which system it is."""
         wanted = set(NAMES[ours])
-        inside = [p for p in self.leaves if p[: len(level)] == level and not {_LIST, _MAP} & set(p[len(level) :])]
-        return any(plain(_name(p)) in wanted for p in inside)
+        inside = [p for p in self.leaves if p[: len(level)] == level and not {LIST, MAP} & set(p[len(level) :])]
+        return any(plain(name_of(p)) in wanted for p in inside)
 
     def _reachable(self, place: Place) -> list[Place]:
         """Values of which there is one for a score: they go through no other list or keys than the score."""
-        levels = {place[: i + 1] for i, part in enumerate(place) if part in (_LIST, _MAP)}
+        levels = {place[: i + 1] for i, part in enumerate(place) if part in (LIST, MAP)}
         return [
             other
             for other in self.leaves
-            if all(other[: i + 1] in levels for i, part in enumerate(other) if part in (_LIST, _MAP))
+            if all(other[: i + 1] in levels for i, part in enumerate(other) if part in (LIST, MAP))
         ]
 
     def _columns(self, place: Place, label_column: Place | None) -> dict[str, str]:
@@ -391,7 +295,7 @@ class _Writer:
             if ours in ("label", "score") or ours in taken:
                 continue
             for name in names:
-                fits = [p for p in near if plain(_name(p)) == name and self._path(p, label=False) not in out.values()]
+                fits = [p for p in near if plain(name_of(p)) == name and self._path(p, label=False) not in out.values()]
                 fits = [
                     p
                     for p in fits
@@ -439,8 +343,8 @@ class _Writer:
     def _several(self, base: list[str], system: str) -> bool:
         """Whether one id stands for responses of several systems."""
         at = {self._path(p, label=False): p for p in self.leaves}
-        below = at[system].count(_LIST) + at[system].count(_MAP) if system in at else 0
-        if below > sum(at[b].count(_LIST) + at[b].count(_MAP) for b in base[:1] if b in at):
+        below = at[system].count(LIST) + at[system].count(MAP) if system in at else 0
+        if below > sum(at[b].count(LIST) + at[b].count(MAP) for b in base[:1] if b in at):
             return True
         if not (base and base[0] in at and system in at):
             return False
@@ -453,8 +357,8 @@ class _Writer:
             ids = self.leaves[other].values
             if (
                 self.natures[other].kind in ("id", "counter")
-                and _LIST not in other
-                and _MAP not in other
+                and LIST not in other
+                and MAP not in other
                 and len(set(ids)) == len(ids) > 1
                 and other not in self.used
             ):
@@ -469,11 +373,9 @@ class _Writer:
         out = []
         for i, part in enumerate(place):
             name = self.names.get(place[: i + 1])
-            if part == _LIST:
-                if i == 0 and not self.read.single:
-                    pass
+            if part == LIST:
                 out.append(f"[{name}]" if name else "[]")
-            elif part == _MAP:
+            elif part == MAP:
                 out.append(f"{{{name or 'key'}}}")
             elif i == last and label:
                 out.append("{label}")
@@ -485,13 +387,13 @@ class _Writer:
         if label_column is not None:
             names = list(dict.fromkeys(v for v in self.leaves[label_column].values if v))
             # which scores belong to which label is known in the file only: one scale for all
-            spec = declared(self.out, [v for p in self.scores for v in self.leaves[p].values], _name(place))
+            spec = declared(self.out, [v for p in self.scores for v in self.leaves[p].values], name_of(place))
             self.out.labels = {name: spec for name in names}
         elif "label" in self.names.values():
             level = next(v for v, n in self.names.items() if n == "label")
-            spec = declared(self.out, self.leaves[place].values, _name(place))
+            spec = declared(self.out, self.leaves[place].values, name_of(place))
             self.out.labels = dict.fromkeys(self.maps[level], spec)
-        elif place[-1] == _MAP:
+        elif place[-1] == MAP:
             self.out.labels = {"score": declared(self.out, self.leaves[place].values, "score")}
         else:
             self.out.labels = {
@@ -500,7 +402,7 @@ class _Writer:
 
     def _pairs(self) -> None:
         """Keys made of several parts, of which two are systems: `82__alpha__beta__1`."""
-        level = next((v for v, n in self.names.items() if n == "dialogue" and v[-1] == _MAP), None)
+        level = next((v for v, n in self.names.items() if n == "dialogue" and v[-1] == MAP), None)
         keys = self.maps.get(level, []) if level else []
         parts = [key.split("__") for key in keys]
         if len({len(p) for p in parts}) != 1 or len(parts[0]) < 3:
@@ -529,67 +431,9 @@ class _Writer:
         self.out.warnings.append("comparisons: +1 means that the first system won; `values` maps the words")
 
     def _judges(self, bound: set[str]) -> None:
-        level = next((v for v, n in self.names.items() if n == "annotator" and v[-1] == _MAP), None)
+        level = next((v for v, n in self.names.items() if n == "annotator" and v[-1] == MAP), None)
         models = [k for k in self.maps.get(level, []) if looks_like_model(k)] if level else []
         if models and len(models) == len(self.maps[level]):
             self.out.source.append('judges: {"*": llm}  # all of them look like language models')
         elif models:
             self.out.source.append(f"judges: {{{', '.join(f'{quoted(m)}: llm' for m in models)}}}")
-
-
-def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float, ...] = ()) -> str:
-    """The declaration of a label with these values; what is unsure goes to the warnings.
-
-    ends : its scale, where the file says it.
-    """
-    held = pd.Series([v for v in values if v is not None and v.strip()], dtype=object)
-    found = nature("score", held)
-    numbers = pd.to_numeric(held, errors="coerce")
-    words = sorted(held[numbers.isna()].unique())
-    if len(words) == 2 and all(w.lower() in ANSWERS for w in words):
-        first, second = sorted(words, key=lambda w: ANSWERS[w.lower()])
-        return f"{{categories: [{quoted(first, always=True)}, {quoted(second, always=True)}], direction: 1}}"
-    if found.kind == "words" and (steps := ranked(words)):
-        out.warnings.append(
-            f"{name}: from {steps[0]!r} to {steps[-1]!r}; answers that nobody gave are missing from `categories`"
-        )
-        return f"{{categories: [{', '.join(quoted(w) for w in steps)}], level: ordinal}}"
-    if found.kind == "words":
-        out.warnings.append(
-            f"{name}: if the answers have an order, list them from the lowest up and add `level: ordinal`"
-        )
-        return f"{{categories: [{', '.join(quoted(w) for w in words)}]}}"
-    if words:
-        out.warnings.append(f"{name}: {', '.join(map(repr, words[:4]))} taken for missing values (`na_values`)")
-        line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in words)}]'
-        if line not in out.source:
-            out.source.append(line)
-    low, high = numbers.min(), numbers.max()
-    whole = bool((numbers.dropna() % 1 == 0).all())
-    scale = ends or next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
-    if (low, high) != scale and not ends:
-        out.warnings.append(f"label {name}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
-    more = "" if whole else ", integer: false"
-    more += ", level: interval" if high - low > 20 else ""
-    more += ", direction: -1" if scale[0] > scale[1] else ""
-    return f"{{scale: [{min(scale):g}, {max(scale):g}]{more}}}"
-
-
-def key_of_path(key: str) -> str:
-    """A key as a path spells it."""
-    return f"`{key}`" if re.search(r"[.\[`:]", key) else key
-
-
-def quoted(text: str, *, always: bool = False) -> str:
-    """Text as YAML reads it back."""
-    import json
-
-    simple = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )", text)
-    odd = text.lower() in {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
-    return text if simple and not odd and not always else json.dumps(text, ensure_ascii=False)
-
-
-def label_lines(labels: dict[str, str]) -> tuple[list[str], dict[str, str]]:
-    """Lines below `labels:`, and spellings of the file that differ from ids."""
-    spelt = {name: label_id(name) for name in labels}
-    return [f"  {spelt[name]}: {spec}" for name, spec in labels.items()], {n: i for n, i in spelt.items() if n != i}

@@ -16,9 +16,9 @@ from typing import Any
 import pandas as pd
 from pydantic import Field
 
-from helpers.sources.adapters.record_rows import Walk, leaves
+from helpers.sources.adapters.record_rows import Look, leaves
 from helpers.sources.formats import Records, read_records, scalar
-from helpers.sources.guessing.nested import key_of_path
+from helpers.sources.guessing.spelling import key_of_path
 from helpers.sources.guessing.words import NAMES, TEXT, is_prose, plain
 from helpers.study import paths, yaml_file
 from helpers.study.record_options import is_table
@@ -120,7 +120,7 @@ class Export:
         """Rules for rows whose column is there; of several values the codes or the words, as the file has them."""
         out = {}
         for path, wanted in rules.items():
-            seen = values_at(self.read, path, self.table)
+            seen = self._held(path)
             if isinstance(wanted, list):
                 wanted = [v for v in wanted if v.isdecimal() == all(map(str.isdecimal, seen))]
             out |= {path: wanted} if seen else {}
@@ -134,10 +134,16 @@ class Export:
             if one.endswith("*"):
                 found = self._named(ours, one[:-1], taken)
             else:
-                found = next((path for path in one.split("|") if values_at(self.read, path, self.table)), None)
+                found = next((path for path in one.split("|") if self._held(path)), None)
             if found:
                 return found
         return None
+
+    def _held(self, path: str) -> list[str]:
+        """What stands at a path of this file, or of the joined one."""
+        if self.join and path.startswith(f"{self.join['name']}."):
+            return [value for value in self.places.get(path, []) if value not in (None, "")]
+        return values_at(self.read, path, self.table)
 
     def _named(self, ours: str, before: str, taken: dict[str, str]) -> str | None:
         """A key below a path (or a column that begins so) whose name is usual for a column of ours."""
@@ -176,7 +182,7 @@ def fits(form: Form, read: Records, data: Path, table: bool) -> bool:
 
 def values_at(read: Records, path: str, table: bool) -> list[str]:
     """What stands at a path in the first records: texts and numbers only."""
-    walk, steps = Walk("", {}), paths.parse(path, table=table)
+    walk, steps = Look(), paths.parse(path, table=table)
     found = [v for r in read.records[:_MOST] if isinstance(r, dict) for v, _, _ in walk.each(r, steps, "", {})]
     return [text for v in found if not isinstance(v, dict | list) and (text := scalar(v)) not in (None, "")]
 

@@ -6,77 +6,23 @@ The guesses are a start for a YAML that a person reads and corrects (`sources.in
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import pandas as pd
 
-from helpers.sources.guessing import grids
+from helpers.sources.guessing.columns import MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
 from helpers.sources.guessing.nature import NOTHING, nature
+from helpers.sources.guessing.score_columns import wide
 from helpers.sources.guessing.words import (
     ANSWERS,
-    CHOICE,
     DECIMAL_COMMA,
     NAMES,
-    PERSON,
-    RATERS,
-    SCALES,
     TEXT,
-    choice_warning,
     is_prose,
-    label_id,
     looks_like_model,
     number_in,
     plain,
-    ranked,
     side_of,
 )
-
-_COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year)$|_(ms|at)$|time", re.I)
-_MAX_LEVELS = 15
-#: a column that does not differ between annotators in so many items is none of theirs
-_ENOUGH_ITEMS = 10
-
-
-@dataclass
-class Guess:
-    """What a table seems to hold.
-
-    columns : our column -> the file's. labels : the file's spelling -> (id, smallest, largest, whole numbers).
-    identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
-    is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
-    categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
-    made of. drop : column -> values of rows left out. join : lines about a joined file. repeated : indices of items in
-    a row. unused : why, by column. comment : what was recognised.
-    """
-
-    layout: str = "wide"
-    columns: dict[str, str] = field(default_factory=dict)
-    scores: str = "{label}"
-    labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
-    identify: list[str] = field(default_factory=list)
-    identify_b: list[str] = field(default_factory=list)
-    metrics: list[str] = field(default_factory=list)
-    judges: list[str] = field(default_factory=list)
-    categories: dict[str, list[str]] = field(default_factory=dict)
-    patterns: dict[str, str] = field(default_factory=dict)
-    positions: bool = False
-    unused: dict[str, str] = field(default_factory=dict)
-    drop: dict[str, str | list[str]] = field(default_factory=dict)
-    join: list[str] = field(default_factory=list)
-    comment: list[str] = field(default_factory=list)
-    repeated: list[str] = field(default_factory=list)
-    first_turn: int = 0
-    values: dict[str, float] = field(default_factory=dict)
-    na_values: list[str] = field(default_factory=lambda: [""])
-    why: dict[str, str] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    annotators: list[str] = field(default_factory=list)
-    score_columns: list[str] = field(default_factory=list)
-
-    @property
-    def comparative(self) -> bool:
-        paired = any("{system_b}" in pattern for pattern in self.patterns.values())
-        return paired or "dialogue_b" in self.columns or "system_b" in self.columns
 
 
 def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
@@ -89,7 +35,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
     out.na_values += missing
     for column in cells:
         _missing_words(out, column, cells[column])
-    numeric = {c: _numbers(cells[c], out.na_values) for c in cells}
+    numeric = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in numeric.items() if v is not None}
     _name_columns(out, cells, numeric)
     _judged_again(out, cells, numeric)
@@ -102,7 +48,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
         numeric |= _words(out, cells[[score]], numeric)
         _long_metrics(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
         for name, rows in cells.groupby(label, sort=False):
-            _add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
+            add_label(out, str(name), numeric.get(score, pd.Series(dtype=float)).reindex(rows.index))
     elif _side_by_side(out, cells, numeric):
         pass
     else:
@@ -112,7 +58,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
             numeric |= _sides(out, cells)
         free = cells[cells.columns.difference(list(out.columns.values()), sort=False)]
         numeric |= _words(out, free, numeric)
-        _wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
+        wide(out, cells, {c: v for c, v in numeric.items() if c not in out.columns.values()})
     if not out.repeated:
         _check_items(out, cells)
     _models(out, cells)
@@ -137,7 +83,7 @@ def _missing_words(out: Guess, column: str, values: pd.Series) -> None:
     held = held[(held != "") & ~held.isin(out.na_values)]
     number = pd.to_numeric(held.str.replace(",", ".", regex=False), errors="coerce")
     words = list(held[number.isna()].unique())
-    if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > _MAX_LEVELS:
+    if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
         return
     out.na_values += words
     if not all(w.lower() in NOTHING for w in words):
@@ -183,25 +129,20 @@ def _side_by_side(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
     answers = {b: ix for b, ix in answers.items() if sorted(ix) == sorted(full)}
     if len(full) < 2 or not answers or not any(set(ix) <= {i[: len(ix[0])] for i in full} for ix in shown.values()):
         return False
+    found = {base: _answers(out, cells, [base + i for i in full]) for base in answers}
+    for base in [b for b, number in found.items() if number is None]:
+        out.unused |= dict.fromkeys([base + i for i in full], "answers in words: declare the label with `categories`")
+        del found[base]
+    if not found:
+        return False
     two = all(len(i) == 2 for i in full) and len({i[0] for i in full}) * len({i[1] for i in full}) == len(full)
     names = "{i}{j}" if two else "{i}"
     out.repeated = ["{i}", "{j}"] if two else ["{i}"]
     out.columns = {k: v for k, v in out.columns.items() if v not in parts and k not in ("dialogue", "label", "score")}
     out.scores = "Answer.{label}" + names
-    for base in answers:
-        columns = [base + i for i in full]
-        held = pd.concat([cells[c].str.strip() for c in columns])
-        held = held[(held != "") & ~held.isin(out.na_values)]
-        label = base.removeprefix("Answer.")
-        number = pd.to_numeric(held, errors="coerce")
-        if number.isna().any():
-            number = held.str.lower().map(ANSWERS)
-            if number.isna().any():
-                out.unused |= dict.fromkeys(columns, "answers in words: declare the label with `categories`")
-                continue
-            out.values |= dict(zip(held, number, strict=True))
-        out.score_columns += columns
-        _add_label(out, label, number)
+    for base, number in found.items():
+        out.score_columns += [base + i for i in full]
+        add_label(out, base.removeprefix("Answer."), number)
     for base, index in shown.items():
         if len(index[0]) > (2 if two else max(map(len, full))) or len(index) < 2:
             continue
@@ -222,7 +163,20 @@ def _side_by_side(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
     out.identify = [*ids, *out.repeated]
     out.columns = {k: v for k, v in out.columns.items() if v != item}
     out.why["identify"] = "items stand side by side in a row"
-    return bool(out.labels)
+    return True
+
+
+def _answers(out: Guess, cells: pd.DataFrame, columns: list[str]) -> pd.Series | None:
+    """The answers in columns of one label as numbers; None where they are words other than yes and no."""
+    held = pd.concat([cells[c].str.strip() for c in columns])
+    held = held[(held != "") & ~held.isin(out.na_values)]
+    number = pd.to_numeric(held, errors="coerce")
+    if number.isna().any():
+        number = held.str.lower().map(ANSWERS)
+        if number.isna().any():
+            return None
+        out.values |= dict(zip(held, number, strict=True))
+    return number
 
 
 def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -240,25 +194,6 @@ def _pair_in_a_cell(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Serie
                 out.why["patterns"] = "its cells name two systems"
                 out.columns = {k: v for k, v in out.columns.items() if k not in ("system", "system_b")}
                 return
-
-
-def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Answers 1 and 2 (and 0) of comparisons: which of the two is better."""
-    if not (out.comparative and ratings):
-        return ratings
-    every = pd.concat(list(ratings.values())).dropna()
-    if every.min() < -1 and every.max() > 1:
-        out.values |= {f"{n:g}": int(n > 0) - int(n < 0) for n in sorted(every.unique())}
-        out.warnings.append("signs of scores say which side won; how much better it was is not kept (`values`)")
-        return {c: v.map(lambda n: float((n > 0) - (n < 0)), na_action="ignore") for c, v in ratings.items()}
-    if any(not set(v.dropna()) <= {0, 1, 2} for v in ratings.values()):
-        return ratings
-    seen = set(pd.concat(list(ratings.values())).dropna())
-    if 2 not in seen:
-        return ratings
-    out.values |= {str(int(n)): {0: 0, 1: 1, 2: -1}[int(n)] for n in sorted(seen)}
-    out.warnings.append("answers 1 and 2 are taken for the first and the second of a pair, 0 for a tie (`values`)")
-    return {c: v.map({0: 0, 1: 1, 2: -1}) for c, v in ratings.items()}
 
 
 def _combined(out: Guess, cells: pd.DataFrame) -> None:
@@ -292,14 +227,6 @@ def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     used |= {*out.drop}
     for column in (c for c in cells if c and c not in used):
         out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)
-
-
-def _numbers(values: pd.Series, na_values: list[str]) -> pd.Series | None:
-    """The column as numbers; None where a cell is none."""
-    text = values.str.strip()
-    number = pd.to_numeric(text.where(~text.isin(na_values)), errors="coerce")
-    odd = number.isna() & ~text.isin(na_values)
-    return None if odd.any() or number.notna().sum() == 0 else number
 
 
 def _name_columns(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -360,7 +287,7 @@ def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> di
             number = words.map(number_in)
         if len(commas):
             number = pd.to_numeric(words.str.replace(",", ".", regex=False), errors="coerce")
-        if words.empty or number.isna().any() or number.nunique() < 2 or not _is_rating(column, number):
+        if words.empty or number.isna().any() or number.nunique() < 2 or not is_rating(column, number):
             continue
         found[column] = number.reindex(cells.index)
         out.values |= (
@@ -375,265 +302,10 @@ def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> di
     return found
 
 
-def _one_an_item(out: Guess, cells: pd.DataFrame, column: str) -> bool:
-    """Whether a column says the same in all rows of an item, in enough items that several people judged."""
-    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if "dialogue" not in out.columns or "annotator" not in out.columns:
-        return False
-    several = cells[cells.groupby(item)[out.columns["annotator"]].transform("nunique") > 1].groupby(item)[column]
-    again = int(several.size().sum()) - several.ngroups
-    enough = several.ngroups >= _ENOUGH_ITEMS or (several.ngroups > 2 and again >= 2 * _ENOUGH_ITEMS)
-    return enough and several.nunique().max() == 1
-
-
 def _long_metrics(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
     """Columns of fractions beside the scores of a long table that do not depend on who judged: automatic metrics."""
-    out.metrics = [c for c, v in numeric.items() if (v.dropna() % 1 != 0).any() and _one_an_item(out, cells, c)]
-    _left_out(out, [c for c in numeric if c not in out.metrics])
-
-
-def _left_out(out: Guess, columns: list[str]) -> None:
-    if columns:
-        out.warnings.append(f"columns of numbers that are left out: {', '.join(columns)}")
-
-
-def _wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
-    """Score columns: a grid of labels and annotators where the names show one, else one column per label."""
-    measured = {c for c in numeric if _numbers(cells[c], out.na_values) is not None}
-    numeric = _judged(out, cells, numeric)
-    ratings = {c: v for c, v in numeric.items() if _is_rating(c, v)} or _sliders(out, numeric)
-    ratings = _places_of_sides(out, ratings)
-    if not out.comparative:
-        worded = _judged(out, cells, _ordered(out, cells))
-        of_item = [c for c in worded if _one_an_item(out, cells, c)]
-        out.unused |= dict.fromkeys(of_item, "the same for all annotators of an item")
-        ratings |= {c: v for c, v in worded.items() if c not in of_item}
-    numeric |= ratings
-    shared = [c for c in ratings if _one_an_item(out, cells, c)]
-    if out.comparative:
-        # what does not depend on who judged is what was shown, not how well a pair did
-        out.unused |= dict.fromkeys(shared, "the same for all annotators of an item")
-        ratings, shared = {c: v for c, v in ratings.items() if c not in shared}, []
-    # said in words, it is how the item was made, no metric
-    worded = [c for c in shared if c not in measured]
-    if len(worded) < len(ratings):
-        out.unused |= dict.fromkeys(worded, "the same for all annotators of an item")
-        ratings = {c: v for c, v in ratings.items() if c not in worded}
-        shared = [c for c in shared if c not in worded]
-    if shared and len(shared) == len(ratings):
-        out.unused |= dict.fromkeys(shared, "the same for all annotators of an item")
-        ratings, shared = {}, []
-    if shared:
-        ratings = {c: v for c, v in ratings.items() if c not in shared}
-        for column in shared:
-            out.warnings.append(
-                f"{column!r} is the same for all annotators of an item: taken for a metric "
-                "(a model that judges needs rows of its own: `judges`)"
-            )
-    fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
-    if not out.comparative:
-        for column in [c for c in fractions if _differs(out, cells, c)]:
-            fractions.remove(column)
-            ratings[column] = numeric[column]
-            out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: taken for a label")
-    out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in ratings]))
-    if "annotator" in out.columns and "dialogue" not in out.columns:
-        # one column per dialogue and label
-        items = grids.named_grid(list(ratings))
-        if items is not None:
-            out.scores, of = items[0].replace("{annotator}", "{dialogue}"), items[1]
-            out.repeated = ["{dialogue}"]
-            out.why["scores"] = "the columns form a grid of dialogues and labels"
-            for label in dict.fromkeys(of.values()):
-                _add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label]))
-            out.score_columns = list(of)
-            return
-    sums = pd.DataFrame(ratings).sum(axis=1, min_count=len(ratings)) if len(ratings) > 2 else pd.Series(dtype=float)
-    if len(sums) >= 5 and len(set(sums)) == 1:
-        out.unused |= dict.fromkeys(ratings, "together the same in every row: no ratings")
-        hint = "how many gave each answer (`scores` with {score} and `count`), or ranks (`scores` with {system})?"
-        out.warnings.append(f"{', '.join(list(ratings)[:8])} add up to {sums.iloc[0]:g} in every row: {hint}")
-        return
-    named = [c for c in ratings if looks_like_model(c) or _SYSTEM.search(c)]
-    rows = cells[next(iter(cells))].str.strip() if len(cells.columns) else pd.Series(dtype=str)
-    if len(ratings) > 1 and (len(named) == len(ratings) or set(ratings) <= set(rows)) and not grids.named_grid(named):
-        out.unused |= dict.fromkeys(ratings, "by its name a system, and of no label")
-        hint = '`adapter: records` with `scores: "{system}"` and `constants: {label: …}` reads them'
-        if set(ratings) <= set(rows):
-            hint = 'a table of wins? `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` read it'
-        out.warnings.append(f"{', '.join(ratings)}: one system each? {hint} (docs/own_data.md)")
-        return
-    by_turn = grids.turns(list(ratings)) if "turn" not in out.columns else None
-    if by_turn is not None:
-        out.scores, of, out.first_turn = by_turn
-        out.why["scores"] = "the columns form a grid of turns and labels"
-        for label in dict.fromkeys(of.values()):
-            _add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label]))
-        out.score_columns = list(of)
-        _left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
-        return
-    if {"annotator", "dialogue"} <= set(out.columns) and "system" not in out.columns:
-        items = grids.named_grid(list(ratings))
-        if items is not None:
-            out.scores, of = items[0].replace("{annotator}", "{system}"), items[1]
-            out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
-            out.warnings.append("columns name a label and something else: taken for systems")
-            for label in dict.fromkeys(of.values()):
-                _add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label]))
-            out.score_columns = list(of)
-            _left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
-            return
-    grid = (grids.grid(list(ratings)) or grids.named_grid(list(ratings))) if "annotator" not in out.columns else None
-    if grid is not None:
-        out.scores, of = grid
-        out.why["scores"] = "the columns form a grid of labels and annotators"
-        of = _same_pattern(out, of, list(numeric))
-    elif "annotator" not in out.columns and len(ratings) > 1 and all(map(PERSON.fullmatch, ratings)):
-        of = {}
-        out.unused |= dict.fromkeys(ratings, "by its name one person, and of no label")
-        first = next(iter(ratings))
-        named = ", ".join(ratings)
-        out.warnings.append(f"{named}: one person each? Rename the columns to `label_person`, such as quality_{first}")
-    else:
-        out.scores, of = grids.named_alike(list(ratings))
-        out.why["scores"] = "each column that looks like ratings is taken for a label"
-    for label in dict.fromkeys(of.values()):
-        _add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label]))
-    out.score_columns = list(of)
-    _categories(out, of)
-    _left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
-    choices = [] if out.comparative else [name for name in out.labels if CHOICE.search(name)]
-    if choices:
-        out.warnings.append(choice_warning(choices))
-    who = {plain(c): c for c in cells if c}
-    if not out.labels and {"winner", "loser"} <= set(who):
-        sides = f"system: {who['winner']}, system_b: {who['loser']}"
-        hint = f"`adapter: records`, `scores: {who['winner']}` and `columns: {{{sides}}}` read them (docs/own_data.md)"
-        out.warnings.append(f"{who['winner']!r} and {who['loser']!r} of comparisons? {hint}")
-    elif not out.labels:
-        out.warnings.append("no column looks like ratings: fill in `scores`, `label_names` and `labels` by hand")
-        free = cells.columns.difference(list(out.columns.values()), sort=False)
-        worded = {c: nature(c, cells[c]) for c in free if c}
-        out.warnings += [
-            f"{c!r} holds {found.says}: declare a label with `categories`, or map the words in `values`"
-            for c, found in worded.items()
-            if found.kind == "words"
-        ]
-
-
-#: columns named for a system each
-_SYSTEM = re.compile(r"(^|[^a-z])(chat)?bot($|[^a-z])|^(system|model)[ _-]?[a-z0-9]$", re.I)
-
-
-def _differs(out: Guess, cells: pd.DataFrame, column: str) -> bool:
-    """Whether annotators of one item have different values in a column."""
-    item = [out.columns[c] for c in ("dialogue", "system", "turn") if c in out.columns]
-    if not {"dialogue", "annotator"} <= set(out.columns):
-        return False
-    held = cells[column].where(~cells[column].isin(out.na_values))
-    return bool(held.groupby([cells[c] for c in item]).nunique().gt(1).mean() > 0.5)
-
-
-def _is_rating(name: str, values: pd.Series) -> bool:
-    seen = values.dropna()
-    whole = (seen % 1 == 0).all() and seen.between(-3, 100).all()
-    halves = (seen * 2 % 1 == 0).all() and seen.between(1, 10).all()
-    return bool((whole or halves) and seen.nunique() <= _MAX_LEVELS and not _COUNT.search(name))
-
-
-def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Columns of many whole numbers from 0 to 100; numbers that only count up are none."""
-    found = {
-        c: v
-        for c, v in numeric.items()
-        if v.dropna().between(0, 100).all()
-        and (v.dropna() % 1 == 0).all()
-        and not v.is_monotonic_increasing
-        and not _COUNT.search(c)
-    }
-    if found:
-        out.warnings.append(f"many whole numbers are taken for sliders in: {', '.join(found)}")
-    return found
-
-
-def _judged(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Columns of numbers that people may have given: no ids, counters, durations, nothing that is said of a person."""
-    who = out.columns.get("annotator")
-    found = {}
-    for column, values in numeric.items():
-        kind = nature(column, values.dropna().map("{:g}".format))
-        if kind.kind in ("id", "counter", "duration", "date") or (kind.kind == "constant" and len(cells) > 5):
-            out.unused[column] = kind.says
-            continue
-        rows = cells[who].map(cells[who].value_counts()) >= 3 if who else pd.Series(False, cells.index)
-        by_person = values[rows].groupby(cells.loc[rows, who]).agg(["min", "max"]) if who else pd.DataFrame()
-        same = len(by_person) >= 3 and (by_person["min"] == by_person["max"]).all()
-        if same and values.min() < values.max():
-            out.unused[column] = "the same in all rows of an annotator: it says who judged, not what"
-            continue
-        found[column] = values
-    return found
-
-
-def _ordered(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
-    """Columns of answers in words whose order is known, as numbers from 1."""
-    found = {}
-    for column in cells.columns.difference(list(out.columns.values()), sort=False):
-        held = cells[column].str.strip()
-        nothing = [w for w in held.unique() if w in out.na_values or w.lower() in NOTHING]
-        steps = ranked([w for w in held.unique() if w not in nothing])
-        if steps is None or nature(column, held).kind in ("id", "counter") or set(steps) <= set(out.values):
-            continue
-        out.categories[column] = steps
-        out.na_values += [w for w in nothing if w not in out.na_values]
-        found[column] = held.map({word: i for i, word in enumerate(steps, start=1)})
-    return found
-
-
-def _categories(out: Guess, of: dict[str, str]) -> None:
-    """The answers in words of each label, which may stand in several columns."""
-    by_label: dict[str, list[str]] = {}
-    for column, label in of.items():
-        by_label.setdefault(label, []).extend(out.categories.get(column, []))
-    out.categories = {x: ranked(list(dict.fromkeys(words))) or words for x, words in by_label.items() if words}
-    for label, words in out.categories.items():
-        out.labels[label] = (label_id(label), 1, len(words), True)
-        out.warnings = [w for w in out.warnings if not w.startswith(f"label {label_id(label)}:")]
-        out.warnings.append(
-            f"{label!r}: answers in words, ordered from {words[0]!r} to {words[-1]!r}; "
-            "answers that nobody gave are missing from `categories`"
-        )
-
-
-def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[str, str]:
-    """All columns that the pattern of a grid reads: more than those that look like it, models for example."""
-    labels = sorted(set(of.values()), key=len, reverse=True)
-    left, right = out.scores.split("{label}")[0], out.scores.split("{label}")[1]
-    found = dict(of)
-    for column in columns:
-        for label in labels:
-            start, end = (label + right.split("{")[0], "") if not left else ("", left.split("}")[1] + label)
-            if column.startswith(start) and column.endswith(end) and len(column) > len(start) + len(end):
-                found.setdefault(column, label)
-                who = column[len(start) :] if not left else column[: len(column) - len(end)]
-                out.annotators += [who] if who not in out.annotators else []
-                break
-    return found
-
-
-def _add_label(out: Guess, name: str, values: pd.Series) -> None:
-    seen = values.dropna()
-    id_ = "score" if plain(name) in RATERS else label_id(name)
-    id_ = "better" if id_ == "score" and out.comparative else id_
-    if seen.empty:
-        out.warnings.append(f"label {name!r}: no numeric score; `values` maps words to numbers")
-        out.labels[name] = (id_, 1, 5, True)
-        return
-    low, high, whole = float(seen.min()), float(seen.max()), bool((seen % 1 == 0).all())
-    scale = next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
-    out.labels[name] = (id_, *scale, whole)
-    if (low, high) != tuple(map(float, scale)):
-        out.warnings.append(f"label {id_}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
+    out.metrics = [c for c, v in numeric.items() if (v.dropna() % 1 != 0).any() and one_an_item(out, cells, c)]
+    left_out(out, [c for c in numeric if c not in out.metrics])
 
 
 def _check_items(out: Guess, cells: pd.DataFrame) -> None:

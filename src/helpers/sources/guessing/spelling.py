@@ -1,0 +1,79 @@
+"""How a guess is written in a YAML: declarations of labels, keys in paths, quoted text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from helpers.sources.guessing.nature import Nature, nature
+from helpers.sources.guessing.words import ANSWERS, SCALES, label_id, ranked
+
+
+@dataclass
+class Shape:
+    """A guess: lines of YAML below `sources:` and `labels:`, with warnings and what is not used."""
+
+    source: list[str] = field(default_factory=list)
+    labels: dict[str, str] = field(default_factory=dict)
+    method: str = "dialogue_rating"
+    warnings: list[str] = field(default_factory=list)
+    unused: dict[str, Nature] = field(default_factory=dict)
+
+
+def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float, ...] = ()) -> str:
+    """The declaration of a label with these values; what is unsure goes to the warnings.
+
+    ends : its scale, where the file says it.
+    """
+    held = pd.Series([v for v in values if v is not None and v.strip()], dtype=object)
+    found = nature("score", held)
+    numbers = pd.to_numeric(held, errors="coerce")
+    words = sorted(held[numbers.isna()].unique())
+    if len(words) == 2 and all(w.lower() in ANSWERS for w in words):
+        first, second = sorted(words, key=lambda w: ANSWERS[w.lower()])
+        return f"{{categories: [{quoted(first, always=True)}, {quoted(second, always=True)}], direction: 1}}"
+    if found.kind == "words" and (steps := ranked(words)):
+        out.warnings.append(
+            f"{name}: from {steps[0]!r} to {steps[-1]!r}; answers that nobody gave are missing from `categories`"
+        )
+        return f"{{categories: [{', '.join(quoted(w) for w in steps)}], level: ordinal}}"
+    if found.kind == "words":
+        out.warnings.append(
+            f"{name}: if the answers have an order, list them from the lowest up and add `level: ordinal`"
+        )
+        return f"{{categories: [{', '.join(quoted(w) for w in words)}]}}"
+    if words:
+        out.warnings.append(f"{name}: {', '.join(map(repr, words[:4]))} taken for missing values (`na_values`)")
+        line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in words)}]'
+        if line not in out.source:
+            out.source.append(line)
+    low, high = numbers.min(), numbers.max()
+    whole = bool((numbers.dropna() % 1 == 0).all())
+    scale = ends or next((s for s in SCALES if s[0] <= low and high <= s[1]), (low, high))
+    if (low, high) != scale and not ends:
+        out.warnings.append(f"label {name}: scores run from {low:g} to {high:g}; the scale is guessed as {list(scale)}")
+    more = "" if whole else ", integer: false"
+    more += ", level: interval" if high - low > 20 else ""
+    more += ", direction: -1" if scale[0] > scale[1] else ""
+    return f"{{scale: [{min(scale):g}, {max(scale):g}]{more}}}"
+
+
+def key_of_path(key: str) -> str:
+    """A key as a path spells it."""
+    return f"`{key}`" if re.search(r"[.\[`:]", key) else key
+
+
+def quoted(text: str, *, always: bool = False) -> str:
+    """Text as YAML reads it back."""
+    simple = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )", text)
+    odd = text.lower() in {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
+    return text if simple and not odd and not always else json.dumps(text, ensure_ascii=False)
+
+
+def label_lines(labels: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+    """Lines below `labels:`, and spellings of the file that differ from ids."""
+    spelt = {name: label_id(name) for name in labels}
+    return [f"  {spelt[name]}: {spec}" for name, spec in labels.items()], {n: i for n, i in spelt.items() if n != i}

@@ -1,0 +1,1 @@
+"""Ids of people and tasks: what stands in their place, and where."""

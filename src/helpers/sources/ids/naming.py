@@ -1,0 +1,203 @@
+"""Ids of people and tasks where they do not stand alone: inside other ids, in names of files and in texts."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: beside the frames, for the user alone: no frame, no digest and no page has it; bundles are looked through for its ids
+OWN_IDS = "own_ids.csv"
+#: columns whose values identify people and tasks
+PEOPLE = frozenset({"annotator", "interactor", "work_unit"})
+_OF_PEOPLE = re.compile(
+    r"(.*[^a-z])?(worker|annotator|rater|evaluator|judge|participant|respondent|subject|prolific|turker|assignment|hit)"
+    r"([ _.-]?(id|pid|name|code))?|.*e-?mail.*",
+    re.IGNORECASE,
+)
+#: columns with what people wrote, or systems said
+TEXTS = {
+    "annotations": ["reason"],
+    "dialogues": ["user_text", "system_text", "reference"],
+    "dialogue_facts": ["text"],
+}
+#: what stands in a text for what was taken out
+MASK = "[removed]"
+#: leads an id made of several columns that is too long to show; `numbered` gives it a number
+LONG = "\x1f"
+#: letters and digits of an id by which it is recognised inside a word, whatever case, blanks or suffix it has
+_DISTINCT = 8
+_WORD = re.compile(r"[^\W_]+")
+_AT, _DOT = r"\s*(?:@|[\[({]\s*at\s*[\])}])\s*", r"\s*(?:\.|[\[({]\s*dot\s*[\])}])\s*"
+_MAIL = re.compile(rf"[\w.+-]+{_AT}[\w-]+(?:{_DOT}[\w-]+)+|[\w.+-]+\s+at\s+[\w-]+(?:\s+dot\s+[\w-]+)+", re.IGNORECASE)
+_PHONE = re.compile(r"(?<![\w.])(?:\+\d[\d ()./-]{6,16}\d|\(?\d{3}\)?[ .-]?\d{3}[ .-]?\d{4})(?![\w])")
+
+
+def private(source: Any) -> frozenset[str]:
+    """Columns of a source, ours and the file's, whose values identify people and tasks."""
+    mapped = {column for ours, column in getattr(source, "columns", {}).items() if ours in PEOPLE}
+    rules = [getattr(source, key, {}) for key in ("keep", "drop")]
+    return PEOPLE | mapped | {c for rule in rules for c in rule if _OF_PEOPLE.fullmatch(c)}
+
+
+class Names:
+    """Puts pseudonyms in the place of ids.
+
+    Parameters
+    ----------
+    pseudonyms : id -> what replaces it.
+    """
+
+    def __init__(self, pseudonyms: Mapping[str, str]):
+        self.pseudonyms = dict(pseudonyms)
+        self._words: dict[str, list[str]] = defaultdict(list)
+        self._starts: dict[str, list[str]] = defaultdict(list)
+        for id_ in self.pseudonyms:
+            words = _WORD.findall(id_.lower())
+            if _telling(words):
+                self._words[words[0]].append(id_)
+            if _distinct(words):
+                self._starts["".join(words)[:_DISTINCT]].append(id_)
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, str, str]]) -> Names:
+        """As `Built.own_ids` lists them: kind, pseudonym, id. A task's id is also known without the file it is from."""
+        rows = list(rows)
+        bare = {old.split(":", 1)[1]: new for kind, new, old in rows if kind == "work unit" and ":" in old}
+        return cls(bare | {old: new for _, new, old in rows})
+
+    def within(self, value: str) -> str:
+        """An id or the name of a file, without the ids in it.
+
+        An id is found as a word, or as words in a row, in upper or lower case; one of eight letters and digits or more
+        also where something is attached to it. Ids of one or two characters, or of up to four digits, name nobody.
+        """
+        words = _WORD.findall(value.lower())
+        return self._replaced(value, self._among(words) | self._inside("".join(words)))[0]
+
+    def texts(self, text: str, *, every: bool = False) -> tuple[str, int]:
+        """A text with MASK for ids, and how many were taken out.
+
+        Of ids of fewer than eight letters and digits, those are found that are a word with both, and addresses: `ann`
+        is a word of the language, too. every : find all that `within` finds.
+        """
+        if not every and not any(c.isdigit() or c == "@" for c in text):
+            return text, 0
+        words = _WORD.findall(text.lower())
+        found = {i for i in self._among(words) if every or _coded(i)} | self._inside("".join(words))
+        return self._replaced(text, found, lambda id_: MASK)
+
+    def _among(self, words: Iterable[str]) -> set[str]:
+        return {id_ for word in self._words.keys() & set(words) for id_ in self._words[word]}
+
+    def _inside(self, squeezed: str) -> set[str]:
+        if not self._starts:
+            return set()
+        starts = {squeezed[i : i + _DISTINCT] for i in range(len(squeezed) - _DISTINCT + 1)}
+        return {id_ for start in starts & self._starts.keys() for id_ in self._starts[start]}
+
+    def _replaced(self, text: str, found: Iterable[str], name: Callable[[str], str] | None = None) -> tuple[str, int]:
+        name, n = name or self.pseudonyms.__getitem__, 0
+        for id_ in sorted(found, key=lambda i: (-len(i), i)):
+            text, more = _pattern(id_).subn(name(id_).replace("\\", r"\\"), text)
+            n += more
+        return text, n
+
+
+def _telling(words: list[str]) -> bool:
+    joined = "".join(words)
+    return len(joined) >= (5 if joined.isdigit() else 3)
+
+
+def _coded(id_: str) -> bool:
+    return "@" in id_ or (len(id_) >= 5 and id_.isalnum() and any(c.isdigit() for c in id_) and not id_.isdigit())
+
+
+def _distinct(words: list[str]) -> bool:
+    joined = "".join(words)
+    return len(joined) >= _DISTINCT and any(c.isdigit() for c in joined) and not joined.isdigit()
+
+
+@cache
+def _pattern(id_: str) -> re.Pattern[str]:
+    words = _WORD.findall(id_.lower())
+    if _distinct(words):
+        return re.compile(r"[\W_]{0,2}".join(map(re.escape, "".join(words))), re.IGNORECASE)
+    return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)) + r"(?![^\W_])", re.IGNORECASE)
+
+
+def addresses(text: str) -> tuple[str, int]:
+    """A text with MASK for e-mail addresses and phone numbers, and how many were taken out.
+
+    Addresses are also found as `ann (at) mail (dot) com` and `ann at mail dot com`; numbers with a `+`, or of three,
+    three and four digits.
+    """
+    n = 0
+    for pattern in (_MAIL, _PHONE):
+        text, more = pattern.subn(MASK, text)
+        n += more
+    return text, n
+
+
+def renamed(frames: dict[str, pd.DataFrame], columns: Iterable[str], names: Names) -> dict[str, pd.DataFrame]:
+    """Frames with ids replaced inside the values of these columns; values that differ stay different."""
+    columns = list(columns)
+    values = {v for f in frames.values() for c in columns if c in f for v in f[c].dropna().unique()}
+    new = {v: names.within(v) for v in values if isinstance(v, str)}
+    changed = {v: n for v, n in new.items() if v != n}
+    taken = values - changed.keys()
+    if len(set(changed.values()) - taken) < len(changed):  # two would become one
+        changed = _apart(frames, columns, changed, taken)
+    return _mapped(frames, columns, changed)
+
+
+def _apart(
+    frames: dict[str, pd.DataFrame], columns: list[str], changed: dict[str, str], taken: set[str]
+) -> dict[str, str]:
+    out: dict[str, str] = {}
+    for frame in frames.values():
+        for column in (c for c in columns if c in frame):
+            for value in frame[column].dropna().unique():
+                if value in changed and value not in out:
+                    name, i = changed[value], 1
+                    while name in taken:
+                        i += 1
+                        name = f"{changed[value]}.{i}"
+                    taken.add(name)
+                    out[value] = name
+    return out
+
+
+def numbered(frames: dict[str, pd.DataFrame], columns: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """Frames in which long ids are numbers in the order in which they first appear.
+
+    Parameters
+    ----------
+    columns : column -> pattern of its numbers; columns of one pattern share them.
+    """
+    import pandas as pd
+
+    for pattern in dict.fromkeys(columns.values()):
+        mine = [c for c, p in columns.items() if p == pattern]
+        seen = [f[c].dropna() for f in frames.values() for c in mine if c in f]
+        values = pd.concat(seen).unique() if seen else []
+        taken = {v for v in values if not str(v).startswith(LONG)}
+        free = (name for i in range(1, len(values) + len(taken) + 1) if (name := pattern.format(i)) not in taken)
+        frames = _mapped(frames, mine, {v: next(free) for v in values if str(v).startswith(LONG)})
+    return frames
+
+
+def _mapped(frames: dict[str, pd.DataFrame], columns: list[str], names: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    if not names:
+        return frames
+    import pandas as pd
+
+    def mapped(values: pd.Series) -> pd.Series:
+        return pd.Series([names.get(v, v) for v in values], values.index, dtype=values.dtype)
+
+    return {key: frame.assign(**{c: mapped(frame[c]) for c in columns if c in frame}) for key, frame in frames.items()}

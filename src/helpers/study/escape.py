@@ -1,0 +1,127 @@
+"""Escaping of text from data, titles and paths for where it is shown: HTML, Markdown, CSV and terminals, each here and
+nowhere else (LaTeX is `display.latex.tex`)."""
+
+from __future__ import annotations
+
+import contextlib
+import html as _html
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: what a spreadsheet takes for a formula, also behind spaces, full-width, or behind an apostrophe of the text's own
+_FORMULA = re.compile(r"'*(?:[\t\r\n]|\s*[=+\-@＝＋－＠])")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_MARKS = re.compile(r"([\\`*_\[\]#|~$])")
+#: where renderers see an address and make a link of it without any markup
+_ADDRESS = re.compile(r"(?<=[A-Za-z]):(?=//)|(?<=www)\.|@", re.IGNORECASE)
+#: control characters, and those that turn the direction of the text that follows
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def html(text: object, *, quote: bool = True) -> str:
+    """Text as HTML. quote : quotation marks too, as in attributes."""
+    return _html.escape(str(text), quote=quote)
+
+
+def markdown(text: object) -> str:
+    """Text for Markdown and the HTML made of it: no markup, no link, one line."""
+    escaped = _MARKS.sub(r"\\\1", html(" ".join(str(text).split()), quote=False))
+    return _ADDRESS.sub(lambda m: f"&#{ord(m[0])};", escaped)
+
+
+def from_markdown(text: str) -> str:
+    """The text that `markdown` made harmless."""
+    return _html.unescape(re.sub(r"\\([\\`*_\[\]#|~$])", r"\1", text))
+
+
+def cell(value: Any) -> Any:
+    r"""A cell of a CSV file: text that a spreadsheet would run as a formula is led by an apostrophe; numbers stay.
+
+    A `\r` becomes `\n`: unlike that it is not quoted, and would begin a row.
+    """
+    if not isinstance(value, str):
+        return value
+    return ("'" if _is_formula(value) else "") + value.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def from_cell(value: Any) -> Any:
+    """What `cell` was given, but for kinds of line ends."""
+    return value[1:] if isinstance(value, str) and value[:1] == "'" and _is_formula(value) else value
+
+
+def _is_formula(text: str) -> bool:
+    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text.lstrip("'"))
+
+
+def cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table as it goes into a CSV file: `cell` of every text and heading."""
+    import pandas as pd
+
+    out = frame.rename(columns=cell)
+    for i, dtype in enumerate(out.dtypes):
+        if dtype.kind in "biufM":
+            continue
+        texts = {v: cell(v) for v in out.iloc[:, i].array if isinstance(v, str)}
+        if any(v != written for v, written in texts.items()):
+            column = [texts[v] if isinstance(v, str) else v for v in out.iloc[:, i].array]
+            out.isetitem(i, pd.Series(column, out.index, dtype=object))
+    return out
+
+
+def csv(frame: pd.DataFrame, **options: Any) -> str:
+    """A table as the text of a CSV file that people open. options : of `DataFrame.to_csv`."""
+    return cells(frame).to_csv(index=False, lineterminator="\n", **options)
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """A file that `csv` made, all cells as text, as they were before."""
+    import pandas as pd
+
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return frame.rename(columns=from_cell).apply(lambda column: column.map(from_cell))
+
+
+def terminal(text: str) -> str:
+    r"""Text for a terminal: control characters but tabs and ends of lines are shown as `\x1b`, none takes effect."""
+    return _CONTROL.sub(lambda m: ascii(m[0])[1:-1], text)
+
+
+class _Terminal:
+    """A stream that writes `terminal` of what it is given; anything else is the stream's own."""
+
+    def __init__(self, stream: IO[str]):
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.stream)
+
+    def write(self, text: str) -> int:
+        self.stream.write(terminal(text))
+        return len(text)
+
+    def writelines(self, lines: Any) -> None:
+        for line in lines:
+            self.write(line)
+
+
+@contextlib.contextmanager
+def terminals() -> Iterator[None]:
+    """Within the block all that is printed, errors and tracebacks included, passes through `terminal`."""
+    before = sys.stdout, sys.stderr
+    if sys.stdout is not None:
+        sys.stdout = _Terminal(sys.stdout)  # type: ignore[assignment]
+    if sys.stderr is not None:
+        sys.stderr = _Terminal(sys.stderr)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before

@@ -1,0 +1,87 @@
+"""What is recorded of a run's parameters, and repeated on its pages, names nobody."""
+
+import json
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+import yaml
+from fixtures import yaml_studies as studies
+
+from helpers.pipeline.pages import Pages
+from helpers.sources import build
+from helpers.sources.ids import naming, recorded
+from helpers.study import escape, params
+
+CSV = "who,bot,chat,fluency\n" + "".join(
+    f"{who},{bot},{bot}{i},{1 + i}\n"
+    for who in ("workerAAA17", "workerBBB18", "workerCCC19", "gpt")
+    for bot in "ab"
+    for i in (1, 2)
+)
+CSV += "workerAAA17,a,a_workerAAA17,3\n"
+STUDY = {
+    "title": "Ours",
+    "sources": [
+        {
+            "adapter": "table",
+            "file": "my.csv",
+            "columns": {"annotator": "who", "system": "bot", "dialogue": "chat"},
+            "judges": {"gpt": "llm"},
+        }
+    ],
+    "labels": {"fluency": {"scale": [1, 5]}},
+    "groups": {
+        "crowd": {"annotators": ["workerAAA17", "workerBBB18", "workerCCC19"]},
+        "models": {"annotators": ["gpt"]},
+    },
+}
+LEAVING_OUT = {"drop": {"annotator": "workerCCC19", "dialogue": "a_workerAAA17"}, "seeds": {"bootstrap": 3}}
+
+
+@pytest.fixture
+def home(tmp_path):
+    path = studies.write(tmp_path, yaml.safe_dump(STUDY), my_csv=CSV)
+    study = params.load(path, LEAVING_OUT)
+    build.build(study, out=tmp_path / "home")
+    (tmp_path / "home" / "params.yaml").write_text(recorded.text(study, tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_members_of_a_group_who_are_left_out_are_not_recorded(home):
+    text = (home / "params.yaml").read_text()
+    assert "worker" not in text
+    groups = yaml.safe_load(text)["groups"]
+    assert groups["crowd"]["annotators"] == ["A0001", "A0002"]
+    assert groups["models"]["annotators"] == ["gpt"]
+    assert params.load(home / "params.yaml").drop == {"annotator": "1 not named here", "dialogue": "a_A0001"}
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_changes_are_repeated_without_ids(home, read):
+    if not read:
+        (home / recorded.SECTIONS).unlink()
+    groups = {"crowd": {"annotators": ["workerAAA17", "workerCCC19"], "note": "of ours"}}
+    said = recorded.changes(LEAVING_OUT | {"groups": groups}, home)
+    assert said["seeds"] == {"bootstrap": 3}
+    assert "worker" not in json.dumps(said)
+    if read:
+        assert said["drop"]["annotator"] == "1 not named here"
+        assert said["groups"]["crowd"]["annotators"] == ["A0001", "A0002"]
+
+
+def test_the_first_page_repeats_changes_without_ids(home):
+    study = params.load(home / "params.yaml", key="mine")
+    of = SimpleNamespace(key="mine", study=study, home=home, spec=SimpleNamespace(overrides=LEAVING_OUT))
+    of.manifest, of.raw = SimpleNamespace(date=lambda: "2026-11-22"), dict
+    made = dict(Pages._made(SimpleNamespace(of=of)))
+    assert made["Changed with --set"] == "drop.annotator=1 not named here, drop.dialogue=a_A0001, seeds.bootstrap=3"
+
+
+def test_the_private_list_is_read_as_it_was_written(tmp_path):
+    """As docs/own_data.md says: ids that a spreadsheet would run are led by an apostrophe in the file."""
+    listed = [("person", "A0001", "@ann"), ("person", "A0002", "=cmd()"), ("work unit", "U00001", "007")]
+    own = pd.DataFrame(listed, columns=["kind", "pseudonym", "own_id"])
+    build._write_own_ids(own, tmp_path / naming.OWN_IDS)
+    assert pd.read_csv(tmp_path / naming.OWN_IDS)["own_id"].tolist() != own["own_id"].tolist()
+    assert escape.read_csv(tmp_path / naming.OWN_IDS).equals(own)
