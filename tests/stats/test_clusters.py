@@ -24,6 +24,11 @@ def crossed(rng, n=40, people=9, systems=3, each=2):
     return system, score, dialogue, person
 
 
+def test_pairs_have_codes_in_the_order_in_which_they_appear():
+    one, other = np.array(["b", "a", "b", "b", "a"], dtype=object), np.array([7, 2, 7, 2, 2])
+    assert clusters.crossed(one, other).tolist() == [0, 1, 0, 2, 1]
+
+
 def without_correction(codes, scores, groups):
     """Our covariance without the factors c / (c - 1): of samples that have all clusters, which are of one size."""
     names = np.unique(groups)
@@ -150,3 +155,9 @@ def test_few_busy_people_among_many_leave_few_degrees_of_freedom():
     assert 3 < effective < 5
     assert held[0] / n_runs < 0.9
     assert held[1] / n_runs > 0.92
+
+
+def test_the_largest_t_is_that_over_all_pairs():
+    z, scale = np.random.default_rng(1).normal(size=(7, 40)), np.random.default_rng(2).uniform(1, 2, (7, 7))
+    i, j = np.triu_indices(7, 1)
+    assert (clusters._largest(z, scale) == (np.abs(z[i] - z[j]) / scale[i, j][:, None]).max(axis=0)).all()

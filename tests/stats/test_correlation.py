@@ -199,3 +199,12 @@ def test_sums_of_moments_give_pearsons_r():
     expected = [[stats.pearsonr(a, v).statistic, stats.pearsonr(b, v[5:]).statistic] for a, b, v in parts]
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     assert np.isnan(correlation.pearson_of_sums(correlation.moments(np.ones((9, 1)), y[:9]).sum(axis=0)[None])).all()
+
+
+@pytest.mark.parametrize("share", [0, 0.6])
+def test_concordance_in_blocks_is_that_of_all_pairs(share):
+    rng = np.random.default_rng(1)
+    x, y = (np.where(rng.random(300) < share, 0, rng.integers(0, 200, 300)) for _ in range(2))
+    expected = (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).sum(axis=1)
+    codes = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+    assert (correlation._concordance(*codes) == expected).all()

@@ -368,3 +368,20 @@ def test_memory_is_bounded_whatever_the_number_of_resamples():
     # what grows is the one number kept for each resample and its copies while quantiles are taken
     assert peak(100_000) - peak(10_000) < 90_000 * 8 * 8
     assert peak(100_000) < 40e6  # all multiplicities at once would be 240 MB
+
+
+def test_very_many_units_are_resampled_in_groups_and_give_the_same_interval(monkeypatch):
+    x = np.random.default_rng(1).gamma(2, size=6_000)
+    options = {"unit": "turn", "n_resamples": 2_000}
+    found = rs.bootstrap_sums(with_ones(x), mean, rng=np.random.default_rng(1), **options)
+    monkeypatch.setattr(rs, "MANY_UNITS", len(x))
+    whole = rs.bootstrap_sums(with_ones(x), mean, rng=np.random.default_rng(1), **options)
+    assert (found.n_units, whole.n_units, found.kind) == (6_000, 6_000, "bca")
+    assert found.estimate == pytest.approx(whole.estimate)
+    assert found.high - found.low == pytest.approx(whole.high - whole.low, rel=0.08)
+
+
+def test_groups_of_units_differ_by_one_at_most():
+    sums = rs.grouped(with_ones(np.arange(103.0)), 10, np.random.default_rng(1))
+    assert sums.sum(axis=0).tolist() == [103 * 51, 103]
+    assert set(sums[:, 1]) == {10, 11}

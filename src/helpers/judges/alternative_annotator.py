@@ -159,7 +159,7 @@ def winning_rates(
 def _why_not(people: pd.DataFrame, min_items: int) -> str:
     """Why the test does not apply to people's judgements of one label; '' where it does."""
     if not people["annotator_known"].all():
-        return "Annotators are positions in a list, not people: nobody can be left out."
+        return "Annotators are positions in a list, not people, so none can be left out."
     others = people.groupby(ITEM, dropna=False)["annotator"].transform("nunique") > 1
     enough = int((people[others].groupby("annotator").size() >= min_items).sum())
     if enough < MIN_ANNOTATORS:

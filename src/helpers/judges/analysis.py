@@ -3,22 +3,26 @@
 Three questions, from the weakest to the one that matters. Does the judge mark what people mark (`detection`)? Does it
 agree with one person as another person does (`judge_alpha`)? Would the rates of systems, their differences and their
 order be the same (`replacement`)? Each is compared with what changes when one person replaces another, the least that
-any replacement can be expected to change. The alternative annotator test is in `alternative_annotator`.
+any replacement can be expected to change. The alternative annotator test is in `alternative_annotator`. Whether a judge
+may stand in is decided by a margin (`margin`); where it may not, it can still save human labels (`assisted`).
 
 Everything resamples dialogues, as turns of one dialogue are not independent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import pandas as pd
 
 from helpers.judges import choices
 from helpers.judges.alternative_annotator import winning_rates
+from helpers.judges.assisted import assisted
 from helpers.judges.detection import detection
 from helpers.judges.items import LABEL, judged_items
 from helpers.judges.judge_alpha import judge_alpha
+from helpers.judges.margin import decisions
 from helpers.judges.replacement import conclusions, replacement
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
@@ -33,8 +37,11 @@ def analyse(
     confidence: float = 0.95,
     cost: float = 0.15,
     min_items: int = 30,
+    margin: Mapping[str, float] = MappingProxyType({}),
+    half_width: Mapping[str, float] = MappingProxyType({}),
 ) -> Results:
-    """All results of notebook 13, for every label and judge with items that the judge and at least two people judged.
+    """All results of notebook 13, for every label and judge with items that the judge and at least two people judged
+    (`assisted`: one person).
 
     Parameters
     ----------
@@ -43,6 +50,10 @@ def analyse(
     labels : iterable of Label
     cost, min_items
         Of the alternative annotator test, see `alternative_annotator.left_out`.
+    margin
+        See `margin.decisions`.
+    half_width
+        See `assisted.assisted`.
     """
     labels, boot = list(labels), {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     kernels = (detection, judge_alpha, replacement)
@@ -54,7 +65,11 @@ def analyse(
         repeated = rows["metric"].isna() & rows.duplicated([*LABEL, "against"])
         results[statistic] = rows[~repeated]
     tests = winning_rates(annotations, labels, cost=cost, min_items=min_items)
-    return collect(results, conclusions(results), chosen(annotations, labels, **boot), tests)
+    results = collect(
+        results, conclusions(results), chosen(annotations, labels, **boot), tests,
+        assisted(annotations, labels, half_width=half_width, **boot),
+    )  # fmt: skip
+    return collect(results, decisions(results, margin))
 
 
 def chosen(annotations: pd.DataFrame, labels: Iterable[Label], **boot) -> Results:

@@ -226,7 +226,7 @@ def orders(pairs: JudgedPairs) -> Iterator[dict]:
         yield head | row | {"estimate": wide.corr(name).iloc[0, 1] if exist and n > 1 else nan, "note": note}
     wide = pd.DataFrame(dict(zip(("people", "judge"), scores, strict=True)))
     # where scores do not exist, the library gives all systems the same one
-    first = {side: values.idxmax() if len(set(values)) > 1 else None for side, values in wide.items()}
+    first = {side: values.idxmax() if values.max() > values.min() else None for side, values in wide.items()}
     known = None not in first.values()
     note = None if known else "scores do not exist, or all are equal"
     rho = stats.spearmanr(wide["people"], wide["judge"]).statistic if known else nan

@@ -16,6 +16,8 @@ from helpers.judges.replacement import SECOND
 from helpers.study.results import Results
 
 PEOPLE = "People with each other"
+#: share of dialogues judged by people for which the gain is shown
+GAIN = "0.25"
 #: systems in a figure; of more, those whose rates change most are shown
 MOST = 20
 
@@ -43,6 +45,26 @@ def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
     options["named"] = "agreement by chance"
     for suffix, page in pages(_blocks(rows, names)):
         yield Plot(grid_figure(page, intervals, **options), f"alpha{suffix}", alt, caption)
+
+
+def gains(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """What a human label is worth when combined with each judge's labels, by label."""
+    rows = results.select("assisted_gain", share=GAIN).dropna(subset="estimate")
+    if rows.empty:
+        return
+    judges = pd.Series([names.name("metric", m) for m in rows["metric"]], rows.index)
+    rows = rows.assign(hue=judges, panel="", second=False)
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna()))
+    options = {"reference": 1, "named": "a human label alone", "xlabel": "Effective number of human labels per label"}
+    options["keys"] = interval_keys(f"{names.ci} over {over}", None, rows)
+    caption = (
+        f"Marks: how many human labels one is worth for means of systems, where people judge {percent(float(GAIN))}"
+    )
+    caption += f" of the dialogues and a judge all of them. {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    alt = f"Effective number of human labels per human label, from {span(rows['estimate'])}, with intervals, by label"
+    alt += f" and judge: {', '.join(judges.unique())}."
+    for suffix, page in pages(_blocks(rows, names)):
+        yield Plot(grid_figure(page, intervals, **options), f"gains{suffix}", alt, caption)
 
 
 def changes(results: Results, names: DisplayNames) -> Iterator[Plot]:

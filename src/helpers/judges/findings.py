@@ -10,6 +10,8 @@ from scipy.stats import binom
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
+from helpers.judges.assisted import ASSISTED, HUMAN, POOL
+from helpers.judges.figures import GAIN
 from helpers.judges.items import LABEL
 from helpers.judges.replacement import SECOND
 from helpers.study.results import Results
@@ -17,11 +19,14 @@ from helpers.study.results import Results
 _PHRASES = Phrases(__package__)
 #: so many judges are compared within one sentence
 _FEW_JUDGES = 2
+#: a label is worth more than one if the CI of its worth lies above this: a squared correlation is never below 0
+LEAST_GAIN = 1.01
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
-    """The headline: whether rates, differences and choices are those of another person; choices; conclusions about
-    systems; agreement; the alternative annotator test."""
+    """The headline: whether rates, differences and choices are those of another person; whether a judge may
+    stand in, by a margin; human labels saved; choices; conclusions about systems; agreement; the alternative annotator
+    test."""
     judges = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     judges = {title: part for title, part in judges.items() if len(part["judge_alpha"])}
 
@@ -32,6 +37,12 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     chosen = {title: lines for title, lines in chosen.items() if lines}
     told = {"level": confidence, "chosen": _compared(chosen), "few": _FEW_JUDGES}
     yield say("headline", lambda part: _changes(part, confidence), **told)
+    every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
+    yield Prose(_PHRASES.say("margin", judges={t: _stands_in(p) for t, p in every.items() if len(p["judge_margin"])}))
+    saved = {title: _saved(part, names) for title, part in every.items()}
+    saved = {title: facts for title, facts in saved.items() if facts}
+    told = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
+    yield Prose(_PHRASES.say("saved", judges=saved, **told))
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
     yield say("agreement", lambda part: _agreement(part, names), level=confidence)
@@ -89,6 +100,34 @@ def _choices(part: Results, names: DisplayNames) -> list[dict]:
         sides = (("people", top["system"]), ("judge", top["system_b"]))
         out.append(facts | {side: names.name("system", s) if pd.notna(s) else None for side, s in sides})
     return out
+
+
+def _stands_in(part: Results) -> dict[str, dict[str, int]]:
+    """Of rates, differences and win rates: on how many labels with a margin the judge may stand in, may not, or neither
+    is shown."""
+    out = {}
+    for of, rows in part["judge_stands_in"].groupby("of", sort=False):
+        counts = {"n": len(rows), "may": int((rows["estimate"] == 1).sum()), "not": int((rows["estimate"] == 0).sum())}
+        out[of] = counts | {"open": counts["n"] - counts["may"] - counts["not"]}
+    return out
+
+
+def _saved(part: Results, names: DisplayNames) -> dict | None:
+    """What a human label is worth with the judge's labels, by label; on how many labels more than one; the label on
+    which it is worth most, with the dialogues to buy."""
+    rows = part.select("assisted_gain", share=GAIN).dropna(subset="estimate")
+    if rows.empty:
+        return None
+    known = rows if rows["ci_low"].isna().all() else rows.dropna(subset="ci_low")
+    best = known.loc[known["estimate"].idxmax()]
+    buy = part["assisted_dialogues"]
+    buy = buy[(buy[LABEL] == best[LABEL].to_numpy()).all(axis=1)].set_index("raters")
+    facts = {"n": len(rows), "worth": list(rows["estimate"]), "more": int((rows["ci_low"] > LEAST_GAIN).sum())}
+    facts |= {"label": names.name("label", best["label"], best["method"]), "row": best.to_dict()}
+    if len(buy):
+        facts |= {"unit": best["resample_unit"], "half_width": float(buy["half_width"].iloc[0])}
+        facts |= {"people": int(buy.loc[HUMAN, "estimate"]), "both": int(buy.loc[ASSISTED, "estimate"])}
+    return facts
 
 
 def _conclusions(part: Results) -> dict[str, int]:

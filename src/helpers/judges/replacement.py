@@ -23,9 +23,12 @@ def replacement(items: JudgedItems, **boot) -> Iterator[dict]:
     Yields, for each system, `judge_rate` by people (mean over them) and by the judge (`raters`) and `rate_change`:
     judge minus people (`by` model), and one person minus another (`by` another person, the first two positions); for
     each pair of systems, `judge_contrast` (`raters`) and `contrast_change` (`by`), how much their difference changes: a
-    judge that marks more of everything changes rates and leaves differences, and the order, as they are.
+    judge that marks more of everything changes rates and leaves differences, and the order, as they are. Nothing of a
+    label without a mean.
     boot : seed, n_resamples, confidence.
     """
+    if items.label.unordered:
+        return
     systems, h, j = sorted(set(items.system.tolist())), items.human, items.judge
     place = np.searchsorted(systems, items.system)[items.dialogue]
     sums = np.zeros((len(j), len(systems), 5))

@@ -21,12 +21,18 @@ from scipy import sparse
 
 #: fewer degrees of freedom than this, by the effective number of clusters, allow no interval; two clusters have 1
 LEAST_DF = 0.5
+#: draws of `max_t` whose differences are held at once
+_AT_ONCE = 256
 
 
 def covariance(
-    codes: np.ndarray, scores: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
+    codes: np.ndarray,
+    scores: np.ndarray,
+    weights: np.ndarray,
+    clusters: Sequence[np.ndarray],
+    average: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Weighted means of m samples, their covariance, and how many clusters each has.
+    """Weighted means of m samples, or averages of these, their covariance, and how many clusters each has.
 
     Parameters
     ----------
@@ -36,6 +42,8 @@ def covariance(
         A score with weight 0.5 counts half.
     clusters : one or two (n,) arrays
         Which cluster a score belongs to. Samples may share clusters: the covariance of their means says how much.
+    average : (q, m), optional
+        Weights of the samples in each of q averages, which then take the place of the m samples.
 
     Returns
     -------
@@ -48,14 +56,22 @@ def covariance(
     means = np.bincount(codes, weights * scores, m) / total
     share = weights / total[codes]
     contributions = share * (scores - means[codes])
-    parts = [_by_cluster(codes, contributions, share, c, m) for c in clusters]
+    parts = [_by_cluster(codes, contributions, share, c, m, average) for c in clusters]
     cov, fewest = parts[0][0], np.min([n for _, n in parts], axis=0)
     if len(clusters) == 2:
-        both = pd.MultiIndex.from_arrays(list(clusters)).factorize()[0]
-        cov = cov + _positive_part(parts[1][0] - _by_cluster(codes, contributions, share, both, m)[0])
+        both = crossed(*clusters)
+        cov = cov + _positive_part(parts[1][0] - _by_cluster(codes, contributions, share, both, m, average)[0])
+    if average is not None:
+        means, fewest = average @ means, np.where(average != 0, fewest, fewest.max()).min(axis=1)
     alone = fewest < 2
     cov[alone, :] = cov[:, alone] = np.nan
     return means, cov, fewest
+
+
+def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """(n,) codes of the pairs of two (n,) arrays, from 0 in the order in which pairs first appear."""
+    (first, _), (second, names) = pd.factorize(one), pd.factorize(other)
+    return pd.factorize(first.astype(np.int64) * len(names) + second)[0]
 
 
 def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]) -> np.ndarray:
@@ -73,7 +89,7 @@ def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[
     total = np.maximum(np.bincount(codes, weights, m), 1e-300)
     out = []
     for names in clusters:
-        place = pd.MultiIndex.from_arrays([codes, names]).factorize()[0]
+        place = crossed(codes, names)
         owner = codes[np.unique(place, return_index=True)[1]]
         squares = np.bincount(owner, (np.bincount(place, weights) / total[owner]) ** 2, m)
         out.append(np.where(squares > 0, 1 / np.maximum(squares, 1e-300), 0.0))
@@ -94,7 +110,7 @@ def variances(
     contributions = share * (scores - means[codes])
 
     def by(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        place = pd.MultiIndex.from_arrays([codes, names]).factorize()[0]
+        place = crossed(codes, names)
         owner = codes[np.unique(place, return_index=True)[1]]
         c = np.bincount(owner, minlength=m)
         influence = np.bincount(place, contributions) * left_out(np.bincount(place, share))
@@ -103,7 +119,7 @@ def variances(
     parts = [by(np.asarray(c)) for c in clusters]
     variance, fewest = parts[0][0], np.min([n for _, n in parts], axis=0)
     if len(clusters) == 2:
-        both = pd.MultiIndex.from_arrays(list(clusters)).factorize()[0]
+        both = crossed(*clusters)
         variance = variance + np.maximum(parts[1][0] - by(both)[0], 0)
     return means, np.where(fewest < 2, np.nan, variance), fewest
 
@@ -122,7 +138,7 @@ def sandwich(scores: np.ndarray, clusters: Sequence[np.ndarray]) -> tuple[np.nda
     parts = [by(pd.factorize(c)[0]) for c in clusters]
     cov = parts[0][0]
     if len(clusters) == 2:
-        both = pd.MultiIndex.from_arrays(list(clusters)).factorize()[0]
+        both = crossed(*clusters)
         cov = cov + _positive_part(parts[1][0] - by(both)[0])
     return cov, min(n for _, n in parts)
 
@@ -135,14 +151,25 @@ def left_out(share: np.ndarray) -> np.ndarray:
     return 1 / np.where(share < 1 - 1e-12, 1 - share, 1.0)
 
 
-def _by_cluster(codes: np.ndarray, contributions: np.ndarray, share: np.ndarray, clusters: np.ndarray, m: int) -> tuple:
-    """(m, m) covariance by one kind of clusters, each sample with the factor (c - 1) / c; and (m,) its c."""
+def _by_cluster(
+    codes: np.ndarray,
+    contributions: np.ndarray,
+    share: np.ndarray,
+    clusters: np.ndarray,
+    m: int,
+    average: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(m, m) covariance by one kind of clusters, each sample with the factor (c - 1) / c, or that of averages; and (m,)
+    the c of each sample."""
     names = pd.factorize(clusters)[0]
     cell, place = np.unique(names * m + codes, return_inverse=True)
     influence = np.bincount(place, contributions) * left_out(np.bincount(place, share))
     table = sparse.csr_array((influence, (cell // m, cell % m)), shape=(names.max() + 1, m))
     c = np.bincount(cell % m, minlength=m)
     factor = np.sqrt(np.maximum(c - 1, 0) / np.maximum(c, 1))
+    if average is not None:
+        table = table @ sparse.csr_array((average * factor).T)
+        return (table.T @ table).toarray(), c
     return (table.T @ table).toarray() * np.outer(factor, factor), c
 
 
@@ -165,19 +192,31 @@ def max_t(covariance: np.ndarray, df: float, rng: np.random.Generator, n_draws: 
     covariance : (m, m) of the means; df : of its estimate. Returns (n_draws,), 0 where no difference varies. Of
     independent means with equal variances it is Tukey's studentised range over the square root of 2.
     """
-    i, j = np.triu_indices(len(covariance), 1)
-    se = pair_errors(covariance)
-    i, j, se = (x[se > 0] for x in (i, j, se))
-    if not len(i):
+    m, se = len(covariance), pair_errors(covariance)
+    n_pairs = int(np.sum(se > 0))
+    if not n_pairs:
         return np.zeros(n_draws)
+    scale = np.full((m, m), np.inf)  # a difference that does not vary is never the largest
+    scale[np.triu_indices(m, 1)] = np.where(se > 0, se, np.inf)
     value, vector = np.linalg.eigh(covariance)
     root = vector * np.sqrt(np.maximum(value, 0))  # a square root of the covariance
     out = []
-    for size in (len(part) for part in np.array_split(np.arange(n_draws), max(1, n_draws * len(i) // 4_000_000))):
-        z = rng.standard_normal((size, len(covariance))) @ root.T
-        largest = np.max(np.abs(z[:, i] - z[:, j]) / se, axis=1)
+    for size in (len(part) for part in np.array_split(np.arange(n_draws), max(1, n_draws * n_pairs // 4_000_000))):
+        z = rng.standard_normal((size, m)) @ root.T
+        largest = np.concatenate([_largest(z[at : at + _AT_ONCE].T, scale) for at in range(0, size, _AT_ONCE)])
         out.append(largest / np.sqrt(rng.chisquare(df, size) / df))
     return np.concatenate(out)
+
+
+def _largest(z: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """(k,) the largest |z_i - z_j| / scale_ij, i < j, of (m, k); pairs are gone through system by system, because all
+    of them at once do not fit a processor's cache."""
+    z, out = np.ascontiguousarray(z), np.zeros(z.shape[1])
+    for i in range(len(z) - 1):
+        gap = np.abs(z[i + 1 :] - z[i])
+        gap /= scale[i, i + 1 :, None]
+        np.maximum(out, gap.max(axis=0), out=out)
+    return out
 
 
 def pair_errors(covariance: np.ndarray) -> np.ndarray:

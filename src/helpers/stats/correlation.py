@@ -283,7 +283,7 @@ def kendall(
 def _projections(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """(3, n): for each item the mean over others of sign(dx) sign(dy), of |sign(dx)| and of |sign(dy)|.
 
-    Counted in the table of x by y where it is small (ratings take few values), else pair by pair.
+    Counted in the table of x by y where it is small (ratings take few values), else in blocks.
     """
     n = len(x)
     codes = [np.unique(side, return_inverse=True)[1] for side in (x, y)]
@@ -297,10 +297,33 @@ def _projections(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         less, more_x, more_y = upto[i, j], rows[i] - upto[i, j + 1], columns[j] - upto[i + 1, j]
         more = n - rows[i + 1] - columns[j + 1] + upto[i + 1, j + 1]
         return np.stack([less + more - more_x - more_y, b, c]) / (n - 1)
-    parts = []
-    for at in np.array_split(np.arange(n), -(-(n**2) // CHUNK)):
-        parts.append((np.sign(x[at, None] - x) * np.sign(y[at, None] - y)).sum(axis=1))
-    return np.stack([np.concatenate(parts), b, c]) / (n - 1)
+    return np.stack([_concordance(*codes), b, c]) / (n - 1)
+
+
+def _concordance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """(n,) for each item the sum over others of sign(dx) sign(dy), in n times the square root of n steps.
+
+    x, y : codes from 0. Items are gone through in blocks by x: those of earlier and later blocks are counted by y,
+    those of the same block one by one.
+    """
+    n, order, out = len(x), np.argsort(x, kind="stable"), np.zeros(len(x))
+    later = np.bincount(y, minlength=int(y.max()) + 1)
+    earlier = np.zeros_like(later)
+    # equal values of x belong to one block, very many of them to one of their own
+    targets, starts = np.arange(0, n, max(1, int(sqrt(n)))), np.flatnonzero(np.diff(x[order], prepend=-1))
+    before, after = (np.searchsorted(starts, targets, side) + k for side, k in (("right", -1), ("left", 0)))
+    cuts = np.unique(starts[np.r_[before, after[after < len(starts)]]])
+    for block in np.split(order, cuts[cuts > 0]):
+        own = np.bincount(y[block], minlength=len(later))
+        later = later - own
+        for side, sign in ((earlier, 1), (later, -1)):
+            below = np.cumsum(side) - side
+            above = side.sum() - below - side
+            out[block] += sign * (below - above)[y[block]]
+        earlier = earlier + own
+        for at in [] if x[block[0]] == x[block[-1]] else np.array_split(block, -(-(len(block) ** 2) // CHUNK)):
+            out[at] += (np.sign(x[at, None] - x[block]) * np.sign(y[at, None] - y[block])).sum(axis=1)
+    return out
 
 
 def fisher_mean(r: np.ndarray) -> tuple[float, int, int]:

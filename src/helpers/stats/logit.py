@@ -26,14 +26,22 @@ MARGIN = 1e-6
 LONG_STEP = 5.0
 #: steps at most; few are needed but where the answers are all but separated, with log-odds in the hundreds
 STEPS = 1000
-#: times a step of Firth's iterations is halved at most; one a million times shorter is lost in rounding
+#: times a step is halved at most; one a million times shorter is lost in rounding
 HALVINGS = 20
-#: squared length of a step, in standard errors and relative to the log-likelihood, that no longer matters
-NEGLIGIBLE = 1e-9
+#: steps after which each must improve the likelihood, or is halved: those that are quick need not be held back
+QUICK = 25
+#: predictors this near to a combination of others (smallest over largest singular value) have no coefficients: they
+#: would depend on how a processor rounds
+COLLINEAR = 1e-8
+#: squared length of a step, in standard errors and relative to the log-likelihood, that no longer matters; and for each
+#: row what rounding may leave of it
+NEGLIGIBLE, ROUNDING = 1e-9, 1e-15
 #: steps after which a fit that has not converged is no quick proof that nothing is separated
 FEW_STEPS = 20
 #: subsets whose fitted values are held at once
 CHUNK = 4096
+#: numbers that fitted values, or matrices, of subsets fitted at one time may hold
+AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,7 @@ class LogitFit:
 
     log_likelihood : its maximum, or its supremum where there is none; separation : 'none', 'quasi' or 'complete';
     coefficients : (p + 1,), intercept first, missing (NaN) under separation and where predictors are collinear.
+    converged : whether the iterations reached the maximum; if not, the log-likelihood is a bound from below.
     """
 
     log_likelihood: float
@@ -50,6 +59,7 @@ class LogitFit:
     coefficients: np.ndarray
     n: int
     k: int
+    converged: bool = True
 
     @property
     def mcfadden(self) -> float:
@@ -98,14 +108,24 @@ def fit(x: np.ndarray, y: np.ndarray) -> LogitFit:
     everything = np.ones((1, x.shape[1]), dtype=bool)
     value, separated = subset_log_likelihoods(x, y, everything)
     kind = "none" if not separated[0] else "complete" if value[0] == 0 else "quasi"
-    coefficients = np.full(x.shape[1] + 1, np.nan)
+    coefficients, converged = np.full(x.shape[1] + 1, np.nan), True
     centred, scale = _scaled(x)
-    if kind == "none" and np.linalg.matrix_rank(centred) == x.shape[1]:
-        z = np.column_stack([np.ones(len(y)), centred])
-        beta = _newton(z, y, np.ones((1, z.shape[1]), dtype=bool))[1][0]
-        slopes = beta[1:] / scale
-        coefficients = np.r_[beta[0] - slopes @ x.mean(axis=0), slopes]
-    return LogitFit(float(value[0]), null_log_likelihood(y), kind, coefficients, len(y), x.shape[1])
+    z = np.column_stack([np.ones(len(y)), centred])
+    if kind == "none" and not _collinear(z):
+        basis, back = np.linalg.qr(z)
+        (highest,), (found,), (converged,) = _newton(basis, y, np.ones((1, z.shape[1]), dtype=bool))
+        value[0] = max(value[0], highest)
+        if converged:
+            beta = np.linalg.solve(back, found)
+            slopes = beta[1:] / scale
+            coefficients = np.r_[beta[0] - slopes @ x.mean(axis=0), slopes]
+    head = (float(value[0]), null_log_likelihood(y), kind, coefficients, len(y), x.shape[1])
+    return LogitFit(*head, bool(converged))
+
+
+def _collinear(z: np.ndarray) -> bool:
+    sizes = np.linalg.svd(z, compute_uv=False)
+    return len(z) < z.shape[1] or sizes[-1] <= COLLINEAR * sizes[0]
 
 
 def _recession(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
@@ -119,10 +139,11 @@ def _recession(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
     if _overlaps(z, y):
         return None
     signed = np.where(y[:, None] > 0.5, z, -z)
-    found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1, 1), method="highs")
-    if found.status != 0:
-        raise RuntimeError(f"the linear programme behind the separation check failed: {found.message}")
-    return found.x if np.max(signed @ found.x) > MARGIN else None
+    for method in ("highs", "highs-ipm"):
+        found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1, 1), method=method)
+        if found.status == 0:
+            return found.x if np.max(signed @ found.x) > MARGIN else None
+    return None  # both failed, so nothing shows separation; the fit says whether it converged
 
 
 def _overlaps(z: np.ndarray, y: np.ndarray) -> bool:
@@ -134,7 +155,7 @@ def _overlaps(z: np.ndarray, y: np.ndarray) -> bool:
     """
     if not len(y):
         return False
-    beta = _climb(z, y, np.ones((1, z.shape[1]), dtype=bool), FEW_STEPS)[0][0]
+    (beta,), _ = _climb(z, y, np.ones((1, z.shape[1]), dtype=bool), FEW_STEPS)
     residual = y - expit(z @ beta)
     return bool(np.abs(residual @ z).sum() <= np.abs(residual).min() * MARGIN)
 
@@ -148,7 +169,8 @@ def subset_log_likelihoods(x: np.ndarray, y: np.ndarray, masks: np.ndarray) -> t
 
     Returns
     -------
-    (m,) log-likelihoods and (m,) booleans: is the subset separated?
+    (m,) log-likelihoods and (m,) booleans: is the subset separated? Where iterations do not converge (`fit` says so)
+    the log-likelihood is the largest that they reached.
 
     Notes
     -----
@@ -198,15 +220,19 @@ def firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
     scale = _scaled(x)[1]
     centre = x.mean(axis=0)
     z = np.column_stack([np.ones(len(y)), (x - centre) / scale])
-    if np.linalg.matrix_rank(z) < z.shape[1]:
+    if _collinear(z):
         raise ValueError("x: the predictors are collinear, or one is constant; Firth's estimate is not unique")
-    beta, top = _firth_newton(z, y, np.ones(z.shape[1], dtype=bool))
+    # the estimate is the same in any basis, and an orthonormal one keeps the information regular
+    basis, back = np.linalg.qr(z)
+    found, top = _firth_newton(basis, y, np.ones(z.shape[1], dtype=bool))
+    beta = np.linalg.solve(back, found)
     p = np.full(len(beta), np.nan)
     if test:  # that of the intercept needs it on the predictors' own scale
         own = np.column_stack([np.ones(len(y)), x / scale])
         p = np.array([_firth_drop(own if j == 0 else z, y, j, top) for j in range(len(beta))])
     slopes = beta[1:] / scale
-    log_scale = np.sum(np.log(scale))  # the determinant is that of the predictors as given
+    # the determinant is that of the predictors as given
+    log_scale = np.sum(np.log(scale)) + np.sum(np.log(np.abs(np.diag(back))))
     return FirthFit(np.r_[beta[0] - slopes @ centre, slopes], p, top + log_scale)
 
 
@@ -225,8 +251,9 @@ def _scaled(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return x, np.ones(x.shape[1])
     centred = x - x.mean(axis=0)
     largest = np.abs(centred).max(axis=0)
-    scale = np.where(largest > 1e-12 * np.maximum(1, np.abs(x).max(axis=0)), largest, 1.0)
-    return np.where(largest > 1e-12 * np.maximum(1, np.abs(x).max(axis=0)), centred / scale, 0.0), scale
+    varies = largest > 1e-12 * np.abs(x).max(axis=0)
+    scale = np.where(varies, largest, 1.0)
+    return np.where(varies, centred / scale, 0.0), scale
 
 
 def _fit_all(x: np.ndarray, y: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -234,30 +261,33 @@ def _fit_all(x: np.ndarray, y: np.ndarray, masks: np.ndarray) -> np.ndarray:
     z = np.column_stack([np.ones(len(y)), _scaled(x)[0]])
     full = np.column_stack([np.ones(len(masks), dtype=bool), masks])
     value = np.empty(len(masks))
-    for start in range(0, len(masks), CHUNK):
-        part = slice(start, start + CHUNK)
+    size = max(1, min(CHUNK, AT_ONCE // max(len(z), z.shape[1] ** 2)))
+    for start in range(0, len(masks), size):
+        part = slice(start, start + size)
         value[part] = _newton(z, y, full[part])[0]
     return value
 
 
-def _newton(z: np.ndarray, y: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Newton's method for many subsets of the columns of z at once: log-likelihoods (m,), coefficients (m, q)."""
+def _newton(z: np.ndarray, y: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Newton's method for many subsets of the columns of z at once: log-likelihoods (m,), coefficients (m, q), and
+    whether these converged (m,)."""
     beta, converged = _climb(z, y, masks, STEPS)
-    if not converged:
-        raise RuntimeError("logit: Newton's method did not converge though nothing is separated")
-    eta = beta @ z.T
-    return eta @ y - np.logaddexp(0, eta).sum(axis=1), beta
+    return _log_likelihoods(beta @ z.T, y), beta, converged
 
 
-def _climb(z: np.ndarray, y: np.ndarray, masks: np.ndarray, steps: int) -> tuple[np.ndarray, bool]:
-    """Coefficients (m, q) after Newton's method, and whether all converged within so many steps."""
+def _log_likelihoods(eta: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return eta @ y - np.logaddexp(0, eta).sum(axis=1)
+
+
+def _climb(z: np.ndarray, y: np.ndarray, masks: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients (m, q) after Newton's method, and whether they converged within so many steps (m,)."""
     q = z.shape[1]
     pairs = (z[:, :, None] * z[:, None, :]).reshape(len(z), q * q)
     square = masks[:, :, None] & masks[:, None, :]
     # a ridge far below rounding of the fit keeps collinear subsets solvable; it does not move the maximum
     idle = np.where(masks, 1e-10 * len(z), 1.0)[:, :, None] * np.eye(q)
     beta, active = np.zeros(masks.shape), np.arange(len(masks))
-    for _ in range(steps):
+    for number in range(steps):
         eta = beta[active] @ z.T
         p = expit(eta)
         gradient = ((y - p) @ z) * masks[active]
@@ -266,11 +296,24 @@ def _climb(z: np.ndarray, y: np.ndarray, masks: np.ndarray, steps: int) -> tuple
         decrement = np.sum(gradient * step, axis=1)
         long = np.abs(step).sum(axis=1) > LONG_STEP
         step[long] *= _shortened(np.abs(step[long] @ z.T).max(axis=1, initial=0.0))[:, None]
+        if number >= QUICK:
+            step *= _uphill(eta, step @ z.T, y)[:, None]
         beta[active] += step
-        active = active[decrement > 1e-9]
+        active = active[decrement > max(NEGLIGIBLE, ROUNDING * len(z))]
         if not len(active):
             break
-    return beta, not len(active)
+    return beta, ~np.isin(np.arange(len(masks)), active)
+
+
+def _uphill(eta: np.ndarray, change: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Factors (m,) by which steps are halved until no log-likelihood falls; eta, change : (m, n) log-odds."""
+    value, factor = _log_likelihoods(eta, y), np.ones(len(eta))
+    for _ in range(HALVINGS):
+        worse = _log_likelihoods(eta + factor[:, None] * change, y) < value - 1e-12 * np.maximum(1.0, np.abs(value))
+        if not worse.any():
+            break
+        factor[worse] /= 2
+    return factor
 
 
 def _shortened(change: np.ndarray) -> np.ndarray:
@@ -289,6 +332,7 @@ def _firth_newton(z: np.ndarray, y: np.ndarray, free: np.ndarray) -> tuple[np.nd
     for _ in range(STEPS):
         step = np.zeros(z.shape[1])
         step[free] = np.linalg.solve(information[np.ix_(free, free)], score[free])
+        step *= _shortened(np.abs(z @ step).max(initial=0.0))
         if np.max(np.abs(step), initial=0.0) <= 1e-10 * max(1.0, np.max(np.abs(beta))):
             return beta, value
         slack = 1e-12 * max(1.0, abs(value))
@@ -312,14 +356,18 @@ def _penalised(z: np.ndarray, y: np.ndarray, beta: np.ndarray) -> tuple[float, n
     p = expit(eta)
     w = p * (1 - p)
     information = z.T @ (z * w[:, None])
+    sign, log_det = np.linalg.slogdet(information)
+    if sign <= 0:  # so far out that all answers are certain
+        return -np.inf, np.zeros(len(beta)), information
     h = w * np.einsum("ij,ij->i", z @ np.linalg.inv(information), z)
-    value = eta @ y - np.logaddexp(0, eta).sum() + np.linalg.slogdet(information)[1] / 2
+    value = eta @ y - np.logaddexp(0, eta).sum() + log_det / 2
     return float(value), z.T @ (y - p + h * (0.5 - p)), information
 
 
 def _firth_drop(z: np.ndarray, y: np.ndarray, j: int, top: float) -> float:
-    free = np.arange(z.shape[1]) != j
-    lower = _firth_newton(z, y, free)[1]
+    # with its column last, the coefficient is 0 in the orthonormal basis where it is 0 in the given one
+    order = np.r_[np.delete(np.arange(z.shape[1]), j), j]
+    lower = _firth_newton(np.linalg.qr(z[:, order])[0], y, np.arange(len(order)) < len(order) - 1)[1]
     return float(chdtrc(1, np.maximum(0.0, 2 * (top - lower))))
 
 
@@ -335,10 +383,17 @@ def signed_root(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray
 
     Returns
     -------
-    (k,) roots of 1 - lnL/lnL0 with the sign of the slope; missing where x or y has one value only. Under separation,
-    which with one predictor is a matter of ranges, lnL is its supremum.
+    (k,) roots of 1 - lnL/lnL0 with the sign of the slope; missing where x or y has one value only, and where the
+    iterations do not converge. Under separation, which with one predictor is a matter of ranges, lnL is its supremum.
     """
-    x, y, weights = (np.asarray(v, dtype=float) for v in (x, y, weights))
+    x, y = (np.asarray(v, dtype=float) for v in (x, y))
+    size = max(1, AT_ONCE // max(len(x), 1))
+    parts = [weights[start : start + size] for start in range(0, len(weights), size)]
+    return np.concatenate([_signed_root(x, y, np.asarray(part, dtype=float)) for part in parts])
+
+
+def _signed_root(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """`signed_root` of weightings that fit into memory together."""
     n, ones = weights.sum(axis=1), weights @ y
     share = np.where(n > 0, ones / np.maximum(n, 1), 0.0)
     null = n * (xlogy(share, share) + xlogy(1 - share, 1 - share))
@@ -366,7 +421,8 @@ def signed_root(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray
 
 
 def _weighted_newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Log-likelihood (k,) and slope (k,) of a one-predictor logit under each weighting; nothing is separated."""
+    """Log-likelihood (k,) and slope (k,) of a one-predictor logit under each weighting, none of which is separated;
+    missing where they do not converge."""
     x = (x - x.mean()) / np.abs(x - x.mean()).max()
     moments = np.column_stack([np.ones_like(x), x, x**2])
     total = weights @ (moments[:, :2] * y[:, None])
@@ -377,18 +433,17 @@ def _weighted_newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple
         p = expit(a[active, None] + b[active, None] * x)
         g = total[active] - (w * p) @ moments[:, :2]
         h = (w * (p * (1 - p))) @ moments
-        det = h[:, 0] * h[:, 2] - h[:, 1] ** 2
+        det = np.maximum(h[:, 0] * h[:, 2] - h[:, 1] ** 2, 1e-14 * h[:, 0] * h[:, 2] + 1e-300)
         da = (h[:, 2] * g[:, 0] - h[:, 1] * g[:, 1]) / det
         db = (h[:, 0] * g[:, 1] - h[:, 1] * g[:, 0]) / det
         decrement = g[:, 0] * da + g[:, 1] * db
         damp = _shortened(np.abs(da) + np.abs(db))
         a[active] += damp * da
         b[active] += damp * db
-        active = active[decrement > 1e-9]
+        active = active[decrement > max(NEGLIGIBLE, ROUNDING * len(x))]
         if not len(active):
             break
-    else:
-        raise RuntimeError("logit: Newton's method did not converge though nothing is separated")
     eta = a[:, None] + b[:, None] * x
     value = a * total[:, 0] + b * total[:, 1] - np.einsum("kn,kn->k", weights, np.logaddexp(0, eta))
+    value[active] = b[active] = np.nan
     return value, b

@@ -22,10 +22,22 @@ from helpers.stats import variance_shares
 
 #: variance of the logistic distribution, which is the residual variance on the latent scale
 LATENT_VARIANCE = pi**2 / 3
+#: a Newton step longer than this is not taken: the search has not come near
+_STEP = 0.05
 #: smallest and largest log standard deviation that is tried; the smallest stands for 0
 _LOG_SD = (log(1e-3), log(20.0))
 #: how near to 1 a factor's share is tried
 _EDGE = 0.005
+#: a first threshold, a coefficient or the logarithm of a distance between thresholds beyond this has run away: on the
+#: logit scale there is no telling so far ones apart
+_FAR = 50.0
+#: derivative of the log-likelihood that no longer matters, with up to a thousand scores: with more the likelihood is
+#: that much steeper, and its sums are that much longer
+_FLAT, _SCORES = 1e-2, 1000
+#: logarithm of the largest distance between thresholds that is tried
+_MOST_LOG_DISTANCE = 50.0
+#: searches, each from the best point of the one before, as rounding can end one early
+_SEARCHES = 3
 
 
 @dataclass(frozen=True)
@@ -74,19 +86,25 @@ class _Model:
         self.start = np.cumsum([0, *(sizes[i] for i in self.others)])
         self.m = int(self.start[-1])
         self.u = np.zeros(self.levels), np.zeros(self.m)
-        self.rows = np.arange(self.n)
+        # which of the m standardised effects each of the other factors adds to a score
+        self.columns = [(i, self.start[place] + factors[i]) for place, i in enumerate(self.others)]
 
     def split(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cut = self.k - 1
-        thresholds = parameters[0] + np.r_[0.0, np.cumsum(np.exp(parameters[1:cut]))]
+        thresholds = parameters[0] + np.r_[0.0, np.cumsum(self._distances(parameters))]
         return thresholds, parameters[cut : cut + self.p], np.exp(parameters[cut + self.p :])
 
-    def _design(self, sd: np.ndarray) -> np.ndarray:
-        """(n, m) columns of the other factors, times their standard deviations."""
-        z = np.zeros((self.n, self.m))
-        for place, i in enumerate(self.others):
-            z[self.rows, self.start[place] + self.factors[i]] = sd[i]
-        return z
+    def _distances(self, parameters: np.ndarray) -> np.ndarray:
+        """Between thresholds; a search may try any, and beyond e^_MOST_LOG_DISTANCE no score lies there."""
+        return np.exp(np.minimum(parameters[1 : self.k - 1], _MOST_LOG_DISTANCE))
+
+    def _across(self, v: np.ndarray, sd: np.ndarray) -> np.ndarray:
+        """(n,) effects of the other factors on each score, from their standardised effects (m,)."""
+        return sum((sd[i] * v[c] for i, c in self.columns), np.zeros(self.n))
+
+    def _sums(self, x: np.ndarray, sd: np.ndarray) -> np.ndarray:
+        """(m,) sums of x (n,) over the scores of each level of the other factors, times standard deviations."""
+        return sum((sd[i] * np.bincount(c, x, self.m) for i, c in self.columns), np.zeros(self.m))
 
     def _parts(self, eta: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
         a, b = bounds[0] - eta, bounds[1] - eta
@@ -98,29 +116,34 @@ class _Model:
         parts = {"log_p": c * log_p, "score": c * (upper + lower - 1), "weight": c * (fa + fb)}
         return parts | {"p": np.maximum(np.exp(log_p), 1e-300), "fa": fa, "fb": fb, "a": a, "b": b}
 
-    def _solver(self, weight: np.ndarray, z: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _solver(self, weight: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonal of the main block, its border (levels, m), and the Schur complement (m, m) of H."""
-        d = 1 + s * s * np.bincount(self.level, weight, self.levels)
-        border = np.zeros((self.levels, self.m))
-        np.add.at(border, self.level, (s * weight)[:, None] * z)
-        return d, border, np.eye(self.m) + z.T @ (weight[:, None] * z) - border.T @ (border / d[:, None])
+        s, m, k = sd[self.main], self.m, self.level
+        d = 1 + s * s * np.bincount(k, weight, self.levels)
+        border, inner = np.zeros(self.levels * m), np.zeros(m * m)
+        for i, column in self.columns:
+            border += s * sd[i] * np.bincount(k * m + column, weight, self.levels * m)
+            for j, other in self.columns:
+                inner += sd[i] * sd[j] * np.bincount(column * m + other, weight, m * m)
+        border = border.reshape(self.levels, m)
+        return d, border, np.eye(m) + inner.reshape(m, m) - border.T @ (border / d[:, None])
 
     def mode(self, thresholds: np.ndarray, beta: np.ndarray, sd: np.ndarray) -> tuple:
         """The conditional mode by Newton's method with step halving, from the last one found."""
-        s, z, fixed = sd[self.main], self._design(sd), self.x @ beta
+        s, fixed = sd[self.main], self.x @ beta
         edges = np.r_[-np.inf, thresholds, np.inf]
         bounds = edges[self.y + 1], edges[self.y]
         u, v = self.u
 
         def at(u: np.ndarray, v: np.ndarray) -> tuple[float, dict]:
-            parts = self._parts(fixed + s * u[self.level] + z @ v, bounds)
+            parts = self._parts(fixed + s * u[self.level] + self._across(v, sd), bounds)
             return float(parts["log_p"].sum() - (u @ u + v @ v) / 2), parts
 
         value, parts = at(u, v)
         for _ in range(100):
             g1 = s * np.bincount(self.level, parts["score"], self.levels) - u
-            g2 = z.T @ parts["score"] - v
-            d, border, schur = self._solver(parts["weight"], z, s)
+            g2 = self._sums(parts["score"], sd) - v
+            d, border, schur = self._solver(parts["weight"], sd)
             dv = np.linalg.solve(schur, g2 - border.T @ (g1 / d))
             du = (g1 - border @ dv) / d
             gain = float(g1 @ du + g2 @ dv)
@@ -135,34 +158,33 @@ class _Model:
                 break
             u, v, value, parts = u + du, v + dv, new, found
         self.u = u, v
-        return value, parts, z, self._solver(parts["weight"], z, s)
+        return value, parts, self._solver(parts["weight"], sd)
 
     def evaluate(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the Laplace log-likelihood, and its gradient."""
         thresholds, beta, sd = self.split(parameters)
-        value, parts, z, (d, border, schur) = self.mode(thresholds, beta, sd)
+        value, parts, (d, border, schur) = self.mode(thresholds, beta, sd)
         s, k, (u, v) = sd[self.main], self.level, self.u
         log_det = np.log(d).sum() + np.linalg.slogdet(schur)[1]
         # q : z_i' H^-1 z_i, by factor q_f : its part; t = z_i' H^-1 sum w' q z
-        rest = z - (s / d[k])[:, None] * border[k]
-        inner = np.linalg.solve(schur, rest.T).T
-        outer = (s - np.einsum("ij,ij->i", border[k], inner)) / d[k]
+        inverse = np.linalg.inv(schur)
+        over = border @ inverse
+        shrunk, own = (s / d)[k], np.einsum("ij,ij->i", over, border)[k]
         by_factor = np.zeros((len(sd), self.n))
-        by_factor[self.main] = s * outer
-        for place, i in enumerate(self.others):
-            column = self.start[place] + self.factors[i]
-            by_factor[i] = z[self.rows, column] * inner[self.rows, column]
+        by_factor[self.main] = s * (s - sum(sd[j] * over[k, other] for j, other in self.columns) + shrunk * own) / d[k]
+        for i, column in self.columns:
+            inner = sum(sd[j] * inverse[other, column] for j, other in self.columns) - shrunk * over[k, column]
+            by_factor[i] = sd[i] * inner
         q = by_factor.sum(axis=0)
         slope_a, slope_b = (parts[f] * (1 - 2 * expit(parts[x])) for f, x in (("fa", "a"), ("fb", "b")))
         bend = -self.counts * (slope_a + slope_b)  # derivative of the weight by eta
-        c1, c2 = s * np.bincount(k, bend * q, self.levels), z.T @ (bend * q)
-        r2 = np.linalg.solve(schur, c2 - border.T @ (c1 / d))
+        c1, c2 = s * np.bincount(k, bend * q, self.levels), self._sums(bend * q, sd)
+        r2 = inverse @ (c2 - border.T @ (c1 / d))
         r1 = (c1 - border @ r2) / d
         t_by = np.zeros_like(by_factor)
         lean = np.zeros_like(by_factor)
         t_by[self.main], lean[self.main] = s * r1[k], s * u[k]
-        for place, i in enumerate(self.others):
-            column = self.start[place] + self.factors[i]
+        for i, column in self.columns:
             t_by[i], lean[i] = sd[i] * r2[column], sd[i] * v[column]
         t, g, w = t_by.sum(axis=0), parts["score"], parts["weight"]
         e = g - bend * q / 2 + w * t / 2
@@ -172,7 +194,7 @@ class _Model:
         down = c * (-parts["fb"] / p - (slope_b * q + parts["fb"] * t) / 2)
         d_theta = np.bincount(self.y, up, self.k)[:-1] + np.bincount(self.y, down, self.k)[1:]
         tail = np.cumsum(d_theta[::-1])[::-1]  # a distance moves its threshold and all above
-        d_distance = tail[1:] * np.exp(parameters[1 : self.k - 1])
+        d_distance = tail[1:] * self._distances(parameters)
         gradient = np.r_[tail[0], d_distance, self.x.T @ e, d_sd]
         return -(value - log_det / 2), -gradient
 
@@ -184,8 +206,12 @@ class _Model:
         start : thresholds, coefficients, then log variances, or with `of` the free values they follow from.
         """
         first = self.k - 1 + self.p
-        limits: list[tuple] = [(None, None)] * first + [(2 * _LOG_SD[0], 2 * _LOG_SD[1])] * (len(start) - first)
-        best = (np.inf, np.empty(0), np.empty(0))  # a search that starts at the optimum may end elsewhere
+        # with limits for all of them the first step would be as long as the slope
+        limits = [(-np.inf, np.inf)] * first + [(2 * _LOG_SD[0], 2 * _LOG_SD[1])] * (len(start) - first)
+        low, high = np.array(limits).T
+        # a search that starts at the optimum may end elsewhere: minus log-likelihood, free values, parameters, slope
+        best = (np.inf, start, np.empty(0), np.empty(0))
+        flat, offset = _FLAT * max(1.0, np.sqrt(self.counts.sum() / _SCORES)), 0.0
 
         def both(free: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
@@ -194,13 +220,20 @@ class _Model:
             value, gradient = self.evaluate(parameters)
             slope = np.r_[gradient[:first], gradient[first:] @ jacobian / 2]
             if value < best[0]:
-                inside = [low is None or low < v < high for v, (low, high) in zip(free, limits, strict=True)]
-                best = (value, parameters, slope[inside])
-            return value, slope
+                best = (value, free.copy(), parameters, slope)
+            return value - offset, slope
 
+        # the search ends by changes relative to the value, which without an offset grows with the number of scores
+        offset = both(start)[0]
         options = {"maxiter": 500, "maxfun": 1000, "ftol": precision, "gtol": 1e-4}
-        optimize.minimize(both, start, jac=True, method="L-BFGS-B", bounds=limits, options=options)
-        return best[1], float(best[0]), bool(np.abs(best[2]).max(initial=0.0) < 1e-2)
+        settled = False
+        for _ in range(_SEARCHES if np.isfinite(offset) else 0):
+            optimize.minimize(both, best[1], jac=True, method="L-BFGS-B", bounds=limits, options=options)
+            inside, near = (best[1] > low) & (best[1] < high), np.abs(best[1][:first]) < _FAR
+            settled = bool(near.all() and np.abs(best[3][inside]).max(initial=0.0) < flat)
+            if settled:
+                break
+        return best[2], float(best[0]), settled
 
 
 def fit(
@@ -257,11 +290,15 @@ def fit(
     best, deviance, converged = model.minimise(start)
     if not converged:
         return _not_converged(model)
+    best, deviance, free, inverse = _polished(model, best, deviance)
     thresholds, beta, sd = model.split(best)
     sd = np.where(sd <= 1.01 * np.exp(_LOG_SD[0]), 0.0, sd)
     shares = variance_shares.shares(sd**2, LATENT_VARIANCE)
     low, high = np.full((2, m + 1), np.nan)
-    covariance, spread = _covariance(model, best)
+    covariance, spread = _covariance(model, best, free, inverse)
+    reach = np.r_[np.ones(len(thresholds)), np.abs(x).max(axis=0, initial=0.0)]
+    if not np.all(np.sqrt(np.maximum(np.diag(covariance), 0.0)) * reach < _FAR):
+        return _not_converged(model)  # the likelihood still rises, and is only too flat to tell: a predictor separates
     if confidence is not None:
         allowed = stats.chi2.ppf(confidence, 1)
         if interval == "wald":
@@ -294,9 +331,9 @@ def _rise(model: _Model, i: int, best: np.ndarray, least: float) -> Callable[[fl
     return rise
 
 
-def _covariance(model: _Model, best: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Covariance of thresholds and coefficients, from the inverse Hessian and the delta method; and of log standard
-    deviations, NaN for those of 0."""
+def _polished(model: _Model, best: np.ndarray, value: float) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
+    """Parameters one Newton step on, and minus their log-likelihood: where a search ends depends on the processor in
+    the fifth digit. Also which parameters are free (not standard deviations of 0), and the inverse Hessian of these."""
     free = np.flatnonzero(
         np.r_[np.ones(model.k - 1 + model.p, bool), best[model.k - 1 + model.p :] > _LOG_SD[0] + 0.01]
     )
@@ -308,6 +345,20 @@ def _covariance(model: _Model, best: np.ndarray) -> tuple[np.ndarray, np.ndarray
         back[i] -= step
         hessian[row] = (model.evaluate(ahead)[1] - model.evaluate(back)[1])[free] / (2 * step)
     inverse = np.linalg.inv((hessian + hessian.T) / 2)
+    closer = best.copy()
+    closer[free] -= inverse @ model.evaluate(best)[1][free]
+    if np.abs(closer - best).max() < _STEP:
+        found = model.evaluate(closer)[0]
+        if found <= value + 1e-9 * abs(value):
+            return closer, float(min(found, value)), free, inverse
+    return best, value, free, inverse
+
+
+def _covariance(
+    model: _Model, best: np.ndarray, free: np.ndarray, inverse: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Covariance of thresholds and coefficients, from the inverse Hessian and the delta method; and of log standard
+    deviations, NaN for those of 0."""
     cut, size = model.k - 1, model.k - 1 + model.p
     jacobian = np.eye(size)
     distances = np.exp(best[1:cut])
@@ -324,7 +375,7 @@ def _covariance(model: _Model, best: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def _modes(model: _Model, best: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Conditional modes by factor, their errors given the thresholds, and those with the level of all scores."""
     thresholds, beta, sd = model.split(best)
-    _, parts, z, (d, border, schur) = model.mode(thresholds, beta, sd)
+    _, parts, (d, border, schur) = model.mode(thresholds, beta, sd)
     effects = [np.empty(0)] * len(sd)
     effects[model.main] = sd[model.main] * model.u[0]
     for place, i in enumerate(model.others):
@@ -332,14 +383,14 @@ def _modes(model: _Model, best: np.ndarray) -> tuple[list[np.ndarray], list[np.n
     # the level of all scores as one more column, of which nothing is known beforehand
     weight, s = parts["weight"], sd[model.main]
     own = s * np.bincount(model.level, weight, model.levels)
-    column = np.r_[z.T @ weight - border.T @ (own / d), weight.sum() - own @ (own / d)]
+    column = np.r_[model._sums(weight, sd) - border.T @ (own / d), weight.sum() - own @ (own / d)]
     wider = np.block([[schur, column[:-1, None]], [column[None, :]]])
     inverse, joint = np.linalg.inv(schur), np.linalg.inv(wider)
     slope = np.column_stack([border, own]) / d[:, None]
     errors, totals = [np.empty(0)] * len(sd), [np.empty(0)] * len(sd)
-    alone = 1 / d + np.einsum("ij,jk,ik->i", slope[:, :-1], inverse, slope[:, :-1])
+    alone = 1 / d + np.einsum("ij,ij->i", slope[:, :-1] @ inverse, slope[:, :-1])
     errors[model.main] = s * np.sqrt(alone)
-    both = s**2 * (1 / d + np.einsum("ij,jk,ik->i", slope, joint, slope)) - 2 * s * slope @ joint[:, -1]
+    both = s**2 * (1 / d + np.einsum("ij,ij->i", slope @ joint, slope)) - 2 * s * slope @ joint[:, -1]
     totals[model.main] = np.sqrt(both + joint[-1, -1])
     for place, i in enumerate(model.others):
         at = slice(model.start[place], model.start[place + 1])

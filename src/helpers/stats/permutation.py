@@ -14,6 +14,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -93,10 +94,12 @@ def from_null(
 def _p_values(observed: np.ndarray, null: np.ndarray, alternative: str, exact: bool) -> tuple[np.ndarray, np.ndarray]:
     """The p-value and the mid-p-value."""
     a, b = (np.abs(observed), np.abs(null)) if alternative == "two-sided" else (observed, null)
-    scale = np.maximum(np.max(np.abs(np.where(np.isfinite(null), null, 0)), axis=0), np.abs(observed))
-    as_extreme = ~(b < a - 1e-9 * scale)  # an undefined arrangement is not less extreme
-    ties = as_extreme & ~(b > a + 1e-9 * scale)
-    hits, tied = np.sum(as_extreme, axis=0), np.sum(ties, axis=0)
+    known = np.isfinite(null)
+    largest = np.max(np.abs(null) if known.all() else np.abs(np.where(known, null, 0)), axis=0)
+    margin = 1e-9 * np.maximum(largest, np.abs(observed))
+    # an undefined arrangement is not less extreme
+    hits, above = (np.sum(~(b < a - margin), axis=0), np.sum(b > a + margin, axis=0))
+    tied = hits - above
     n = len(null)
     if not exact:  # the data's own arrangement is one more
         hits, tied, n = hits + 1, tied + 1, n + 1
@@ -195,9 +198,25 @@ def blocked_permutation(
 
     cuts = np.flatnonzero(np.diff(block)) + 1
     sides = [(len(part), int(part.sum())) for part in np.split(first, cuts)]
-    few = math.prod(math.comb(n, k) for n, k in sides) <= EXACT_LIMIT
-    exact = statistic(_all_arrangements(np.split(weight, cuts), sides)) if few else None
+    few = _number(sides) <= EXACT_LIMIT
+    exact = statistic(_all_arrangements(np.split(weight, cuts), tuple(sides))) if few else None
     return permutation_test(statistic(weight[None])[0], permute, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+def n_arrangements(systems: np.ndarray, blocks: np.ndarray) -> float:
+    """How many exchanges of two systems (0 and 1) within blocks there are; infinite where counting them is no use."""
+    block = np.unique(blocks, return_inverse=True)[1]
+    size = np.bincount(block)
+    return _number(list(zip(size.tolist(), np.bincount(block, systems).astype(int).tolist(), strict=True)))
+
+
+def _number(sides: list[tuple[int, int]]) -> float:
+    number = 1.0
+    for n, k in sides:
+        number *= math.comb(n, k) if n < 1000 or min(k, n - k) < 3 else math.inf
+        if number > 1e300:
+            return math.inf
+    return number
 
 
 def _studentised(weights: np.ndarray, residual: np.ndarray, size: np.ndarray) -> np.ndarray:
@@ -220,16 +239,27 @@ def _studentised(weights: np.ndarray, residual: np.ndarray, size: np.ndarray) ->
     return np.where(np.abs(difference) <= 1e-12 * np.sqrt(np.maximum(np.sum(residual**2, axis=0), 1e-300)), 0.0, t)
 
 
-def _all_arrangements(weights: list[np.ndarray], sides: list[tuple[int, int]]) -> np.ndarray:
+def _all_arrangements(weights: list[np.ndarray], sides: tuple[tuple[int, int], ...]) -> np.ndarray:
     """(arrangements, n): the weights of the units after every exchange of the two systems within blocks, each once.
 
     sides : of each block, how many units it has, and how many of the first system (whose weight is the larger one).
     """
+    low, high = (np.concatenate([np.full(len(w), end(w)) for w in weights]) for end in (np.min, np.max))
+    return np.where(_all_choices(sides), high, low)
+
+
+@lru_cache(maxsize=64)
+def _all_choices(sides: tuple[tuple[int, int], ...]) -> np.ndarray:
+    """(arrangements, n) which units are of the first system; kept, because many pairs of systems have the same."""
     options = []
-    for own, (n, k) in zip(weights, sides, strict=True):
-        chosen = [np.isin(np.arange(n), at) for at in itertools.combinations(range(n), k)]
-        options.append([np.where(first, own.max(), own.min()) for first in chosen])
-    return np.array([np.concatenate(choice) for choice in itertools.product(*options)])
+    for n, k in sides:
+        chosen = np.zeros((math.comb(n, k), n), dtype=bool)
+        np.put_along_axis(chosen, np.array(list(itertools.combinations(range(n), k)), dtype=int), True, axis=1)
+        options.append(chosen)
+    out = options[0]
+    for chosen in options[1:]:
+        out = np.hstack([np.repeat(out, len(chosen), axis=0), np.tile(chosen, (len(out), 1))])
+    return out
 
 
 def _sizes(k: int, width: int) -> list[int]:

@@ -26,6 +26,8 @@ FAMILIES = ("ols", "logit")
 MAX_EXACT = 20
 #: a predictor with less than this share of its variance left is taken as a combination of the others
 COLLINEAR = 1e-10
+#: numbers in the matrices of the subsets that are fitted at one time
+CHUNK = 1_000_000
 
 
 def all_r2(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -100,11 +102,16 @@ class Fitness:
         if self.family == "logit":
             return 1 - subset_log_likelihoods(self.x, self.y, masks)[0] / null_log_likelihood(self.y)
         x, y = _unit(self.x), _unit(self.y[:, None])[:, 0]
-        square = masks[:, :, None] & masks[:, None, :]
-        ridge = np.where(masks, COLLINEAR**1.5, 1.0)[:, :, None] * np.eye(self.p)
-        target = (x.T @ y) * masks
-        slopes = np.linalg.solve((x.T @ x) * square + ridge, target[:, :, None])[:, :, 0]
-        return np.sum(slopes * target, axis=1)
+        among, with_y, out = x.T @ x, x.T @ y, np.empty(len(masks))
+        size = max(1, CHUNK // self.p**2)
+        for part in (slice(start, start + size) for start in range(0, len(masks), size)):
+            inside = masks[part]
+            square = inside[:, :, None] & inside[:, None, :]
+            ridge = np.where(inside, COLLINEAR**1.5, 1.0)[:, :, None] * np.eye(self.p)
+            target = with_y * inside
+            slopes = np.linalg.solve(among * square + ridge, target[:, :, None])[:, :, 0]
+            out[part] = np.sum(slopes * target, axis=1)
+        return out
 
     def all(self) -> np.ndarray:
         """The fit of each of the 2^p subsets."""

@@ -132,7 +132,7 @@ def wald(logs: np.ndarray, covariance: np.ndarray, base: float, confidence: floa
     # logit(share) = log v - log(sum of the others): its derivatives by the log variances
     slopes = -np.where(np.eye(m + 1, m, dtype=bool), 0.0, parts[:m]) / (1 - parts)[:, None] + np.eye(m + 1, m)
     used = np.ix_(known, known)
-    variance = np.einsum("ij,jk,ik->i", slopes[:, known], covariance[used], slopes[:, known])
+    variance = np.einsum("ij,ij->i", slopes[:, known] @ covariance[used], slopes[:, known])
     error = np.sqrt(np.where(variance > 0, variance, np.nan))  # not positive: no maximum in all directions
     error[:m][~known | (np.nan_to_num(np.diag(covariance)) > VAGUE**2)] = np.nan
     half = ndtri((1 + confidence) / 2) * error

@@ -1,0 +1,193 @@
+"""Consensus labels from annotators of unequal accuracy, and what they would change.
+
+Dawid and Skene's model gives each annotator a matrix of error rates; the labels and the matrices are estimated together
+by the EM algorithm. It is computed here because the library that has it (`crowd-kit`, with which the tests compare it)
+depends on a language-model toolkit; MACE, which distinguishes annotators who know from those who guess, is that
+library's.
+
+References
+----------
+Dawid and Skene 1979, Applied Statistics 28, 20-28. Hovy, Berg-Kirkpatrick, Vaswani and Hovy 2013, Learning Whom to
+Trust with MACE, NAACL-HLT, 1120-1130. Ustalov, Pavlichenko and Tseitlin 2024, Journal of Open Source Software 9(96),
+6227 (crowd-kit).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+
+from helpers.annotators.agreement_with_others import ITEM
+from helpers.stats.intervals import MIN_MINORITY
+from helpers.study.labels import Label
+
+#: what says how a consensus was made, in the order of tables
+SOURCES = ("mean", "dawid_skene", "mace")
+#: annotators of a label with whom crowd-kit's MACE is fitted: with 500 it takes several seconds per label
+MOST_PEOPLE = 200
+#: fewer annotators say nothing about accuracy
+MIN_ANNOTATORS = 3
+#: smallest error rate, so that a single answer does not rule a label out
+_LEAST = 1e-10
+INSTALL = "python -m pip install crowd-kit"
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """labels : (items, k) probability of each answer. prior : (k,). errors : (annotators, k, k), the probability of an
+    answer (last axis) given the true one. converged : whether the likelihood has converged."""
+
+    labels: np.ndarray
+    prior: np.ndarray
+    errors: np.ndarray
+    converged: bool
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """(annotators,) probability that an annotator gives the true answer to an item drawn from all."""
+        return np.einsum("k,akk->a", self.prior, self.errors)
+
+
+def dawid_skene(
+    items: np.ndarray, annotators: np.ndarray, answers: np.ndarray, *, precision: float = 1e-7, most: int = 2000
+) -> Consensus:
+    """Maximum likelihood estimates by EM, from shares of votes on (Dawid and Skene 1979, equations 2.3 to 2.5).
+
+    Parameters
+    ----------
+    items, annotators, answers : (n,) int
+        Numbers from 0 without gaps.
+    precision : float
+        Smallest change of the log-likelihood per answer with which the search goes on.
+    """
+    n_items, n_people, k = int(items.max()) + 1, int(annotators.max()) + 1, int(answers.max()) + 1
+    labels = np.zeros((n_items, k))
+    np.add.at(labels, (items, answers), 1.0)
+    labels /= labels.sum(axis=1, keepdims=True)
+    before, converged = -np.inf, False
+    for _ in range(most):
+        prior = np.maximum(labels.mean(axis=0), _LEAST)
+        counts = np.zeros((n_people, k, k))  # annotator, answer, truth
+        np.add.at(counts, (annotators, answers), labels[items])
+        counts = np.maximum(counts, _LEAST)
+        errors = counts / counts.sum(axis=1, keepdims=True)
+        log_p = np.zeros((n_items, k)) + np.log(prior)
+        np.add.at(log_p, items, np.log(errors)[annotators, answers])
+        top = log_p.max(axis=1, keepdims=True)
+        p = np.exp(log_p - top)
+        labels = p / p.sum(axis=1, keepdims=True)
+        value = float(np.sum(top[:, 0] + np.log(p.sum(axis=1)))) / len(items)
+        if converged := abs(value - before) < precision:
+            break
+        before = value
+    return Consensus(labels, prior, errors.transpose(0, 2, 1), converged)
+
+
+def mace_installed() -> bool:
+    return find_spec("crowdkit") is not None
+
+
+def mace(items: np.ndarray, annotators: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(items, k) probability of each answer, and (annotators,) share of an annotator's answers expected to be right, by
+    crowd-kit's MACE.
+
+    One start: its restarts are all alike, as each uses the same seed (crowd-kit 1.4).
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the library's use of pandas
+        from crowdkit.aggregation import MACE
+
+        frame = pd.DataFrame({"task": items, "worker": annotators, "label": answers})
+        model = MACE(n_restarts=1).fit(frame)
+    of = {"index": range(int(items.max()) + 1), "columns": range(int(answers.max()) + 1)}
+    p = model.probas_.reindex(**of).fillna(0.0).to_numpy()
+    return p, np.bincount(annotators, p[items, answers]) / np.bincount(annotators)
+
+
+def consensus(rows: pd.DataFrame, label: Label, *, min_items: int, with_mace: bool) -> Iterator[dict]:
+    """What Dawid and Skene's model and MACE say of one label.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Oriented annotations by known people of one corpus, group, method and label: marks, choices, or answers without
+        order, one of each person for an item.
+
+    Yields
+    ------
+    rows of `annotator_accuracy`; `consensus_changed`, the share of items whose consensus is not the answer of most; and
+    `consensus_rate` of each system, of consensus labels and of the mean of annotations (`source`): for marks their
+    rate, for comparisons won minus lost. Only items judged more than once count. A label without a model has one row of
+    `consensus_changed`, whose note says why.
+    """
+    size = rows.groupby(ITEM, dropna=False, sort=False)["annotator"].transform("nunique")
+    rows = rows[(size > 1).to_numpy()]
+    by = rows.groupby(ITEM, dropna=False, sort=False)
+    items = by.ngroup().to_numpy()
+    people, names = pd.factorize(rows["annotator"], sort=True)
+    answers, values = pd.factorize(rows["score"], sort=True)
+    n = len(np.unique(items))
+    if why := _why_not(n, len(names), answers, min_items):
+        yield {"statistic": "consensus_changed", "estimate": np.nan, "n": n, "note": why}
+        return
+    items = pd.factorize(items)[0]
+    found = dawid_skene(items, people, answers)
+    if found.converged:
+        of = {"dawid_skene": (found.labels, found.accuracy)}
+    else:
+        of = {}
+        yield {"statistic": "consensus_changed", "source": "dawid_skene", "estimate": np.nan, "n": n,
+               "note": "the likelihood did not converge"}  # fmt: skip
+    if with_mace and len(names) > MOST_PEOPLE:
+        yield {"statistic": "consensus_changed", "source": "mace", "estimate": np.nan, "n": n,
+               "note": f"more than {MOST_PEOPLE} annotators, with whom it takes minutes"}  # fmt: skip
+    elif with_mace:
+        of["mace"] = mace(items, people, answers)
+    votes = np.zeros((n, len(values)))
+    np.add.at(votes, (items, answers), 1)
+    most = votes.argmax(axis=1)
+    tied = (votes == votes.max(axis=1, keepdims=True)).sum(axis=1) > 1
+    judged = np.bincount(people)
+    first = rows.iloc[np.unique(items, return_index=True)[1]]
+    means = votes @ np.asarray(values, float) / votes.sum(axis=1)
+    scores = {"mean": means}
+    for source, (labels, accuracy) in of.items():
+        chosen = labels.argmax(axis=1)
+        for name, value, k in zip(names, accuracy, judged, strict=True):
+            row = {"statistic": "annotator_accuracy", "source": source, "annotator": name, "n": int(k)}
+            yield row | {"estimate": float(np.clip(value, 0, 1))}
+        changed = float(np.mean((chosen != most)[~tied])) if (~tied).any() else np.nan
+        row = {"statistic": "consensus_changed", "source": source, "n": int((~tied).sum())}
+        yield row | {"estimate": changed} | ({} if (~tied).any() else {"note": "every item is tied"})
+        scores[source] = np.asarray(values, float)[chosen]
+    if label.unordered:
+        return
+    yield from _rates(first, scores)
+
+
+def _why_not(n_items: int, n_people: int, answers: np.ndarray, min_items: int) -> str:
+    if n_people < MIN_ANNOTATORS:
+        return f"{n_people} annotators share items (at least {MIN_ANNOTATORS} needed)"
+    if n_items < min_items:
+        return f"{n_items} items judged more than once (at least {min_items} needed)"
+    rest = len(answers) - int(np.bincount(answers).max())
+    if rest < MIN_MINORITY:
+        return f"{rest} answers other than the commonest (at least {MIN_MINORITY} needed)"
+    return ""
+
+
+def _rates(first: pd.DataFrame, scores: dict[str, np.ndarray]) -> Iterator[dict]:
+    """Means by system; of comparisons seen from both sides. first : a row of each item."""
+    for source, values in scores.items():
+        sides = [(first["system"], values)]
+        if first["system_b"].notna().any():
+            sides.append((first["system_b"], -values))
+        frame = pd.concat([pd.DataFrame({"system": s.to_numpy(), "score": v}) for s, v in sides]).dropna()
+        for system, own in frame.groupby("system", sort=True)["score"]:
+            row = {"statistic": "consensus_rate", "source": source, "system": system, "n": len(own)}
+            yield row | {"estimate": float(own.mean())}

@@ -1,0 +1,1 @@
+"""What does each conclusion depend on: a choice of the analyst, an annotator, a handful of dialogues?"""

@@ -1,0 +1,65 @@
+"""A connection of an analysis to the Dask cluster that runs it (extra `cluster`)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import uuid
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from helpers.stats import seats
+from helpers.study import params
+
+#: set where workers have a copy of the project instead of the folder itself
+COPIED = "COMPENDIUM_COPIED"
+
+
+class _Send:
+    """Sends packed work to any worker but those that refused some. places : threads of the cluster."""
+
+    def __init__(self, client: Any):
+        self.client, self.function = client, seats.ByValue(seats.call)
+        self.places = sum(client.nthreads().values())
+        root = None if os.environ.get(COPIED) else str(params.ROOT)
+        expected = json.loads(os.environ.get(seats.EXPECTED, "{}"))
+        self.place = seats.setting(os.environ.get(seats.RUN, "none"), root, {}, expected=expected)
+        self.refused: set[str] = set()
+
+    def share(self, packed: dict[str, bytes]) -> dict[str, Any]:
+        """Put what several pieces need on every worker, once: one of them may be lost."""
+        return {name: self.client.scatter(value, broadcast=True) for name, value in packed.items()}
+
+    def refused_by(self, error: seats.Refused) -> None:
+        """Send no more to this worker. Raises `error` where no other is left."""
+        self.refused.add(error.address)
+        if self.refused.issuperset(self.client.nthreads()):
+            raise error
+
+    def __call__(self, payload: bytes, shared: dict[str, Any]) -> Any:
+        key = f"piece-{uuid.uuid4().hex}"
+        return self.client.submit(
+            self.function, self.place, payload, shared, key=key, priority=10, **elsewhere(self.client, self.refused)
+        )
+
+
+def elsewhere(client: Any, refused: set[str]) -> dict[str, Any]:
+    """Options of a task that keep it from workers; should all others be lost, one of these may refuse it again."""
+    others = [address for address in client.nthreads() if address not in refused] if refused else []
+    return {"workers": others, "allow_other_workers": True} if others else {}
+
+
+@contextmanager
+def connected(address: str) -> Iterator[_Send]:
+    """Yields what sends work to the scheduler at `address`."""
+    from distributed import Client
+
+    # what it has to say would land in the cell that is running
+    for name in [n for n in logging.root.manager.loggerDict if n.partition(".")[0] in ("distributed", "tornado")]:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", module=r"distributed|dask|tornado")
+    with Client(address, timeout=20, set_as_default=False) as client:
+        yield _Send(client)

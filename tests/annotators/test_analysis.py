@@ -1,0 +1,215 @@
+"""Notebook 15 on groups of the simulated study in which careless annotators were planted."""
+
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.planted_annotators import planted
+from scipy.stats import binomtest
+
+from helpers.annotators import agreement_with_others as others
+from helpers.annotators import analysis, conduct, consensus, figures, findings, outliers, severity, tables
+from helpers.collection import costs
+from helpers.display.names import display_names
+from helpers.study import params
+from helpers.study.labels import Label
+from helpers.study.results import collect
+from helpers.study.sections import Annotators
+
+LEVEL = 0.05
+#: as in the demo: 400 dialogues rated by 32 annotators, a quarter of them twice
+LIKERT = {}
+#: marks on the turns of 120 dialogues by 14 annotators, 60% of them twice
+BEHAVIOR = {"method": "behavior", "task": "consistency", "n_sessions": 60, "n_people": 14, "twice": 0.6}
+STUDIES = 60
+
+
+def named(made) -> set[str]:
+    """Who is named, without what single labels and consensus take."""
+    rows, head = made.annotations, {"corpus": "main", "group": "sur_x", "method": made.annotations["method"].iloc[0]}
+    turned = others.oriented(rows)
+    z = {
+        "answers": conduct.answers(rows, np.random.default_rng(1), 100)[1],
+        "disagreement": others.agreement(turned)[1],
+        "severity": severity.overall(turned, 0.95)[1],
+        "drift": conduct.drift(turned, 0.95)[1],
+        "speed": conduct.speed(costs.minutes(made.work_units, rows), 0.95)[1],
+    }
+    found = pd.DataFrame(analysis.named([(head, indicator, v) for indicator, v in z.items()], LEVEL))
+    return set(found.loc[found["p_adjusted"] < LEVEL, "annotator"])
+
+
+def rates(n: int, **options) -> tuple[int, int, int]:
+    """Of n simulated studies: how many flag a good annotator, and how many of the bad annotators are flagged."""
+    alarms, found, bad = 0, 0, 0
+    for seed in range(n):
+        made = planted(seed=seed, **options)
+        who = named(made)
+        alarms, found, bad = alarms + bool(who - set(made.bad)), found + len(who & set(made.bad)), bad + len(made.bad)
+    return alarms, found, bad
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [LIKERT, BEHAVIOR])
+def test_few_studies_of_ordinary_annotators_flag_anyone(shape):
+    alarms, _, _ = rates(STUDIES, **shape)
+    assert binomtest(alarms, STUDIES, LEVEL, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "kind", "least"),
+    [
+        (LIKERT, "liners", 0.8),
+        (LIKERT, "hasty", 0.4),
+        (LIKERT, "drifting", 0.1),
+        (LIKERT, "clickers", 0.1),
+        (BEHAVIOR, "clickers", 0.8),
+        (BEHAVIOR, "drifting", 0.8),
+    ],
+)
+def test_bad_annotators_are_found_and_good_ones_hardly_ever_flagged(shape, kind, least):
+    alarms, found, bad = rates(10, **shape, **{kind: 2})
+    assert found / bad >= least
+    assert binomtest(alarms, 10, LEVEL, alternative="greater").pvalue > 0.01
+
+
+@pytest.fixture(scope="module")
+def views():
+    made = planted("behavior", task="consistency", n_sessions=60, n_people=14, twice=0.6, clickers=1, liners=1)
+    study, options = params.load("demo"), Annotators(n_draws=100)
+    given = {"confidence": 0.95, "seed": 1}
+    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
+    return made, results, display_names(study, made.annotations)
+
+
+def test_every_indicator_has_a_value_and_a_p_value(views):
+    made, results, _ = views
+    z = results["annotator_z"]
+    assert set(z["indicator"]) == set(analysis.INDICATORS)
+    assert z["p_adjusted"].between(0, 1).all()
+    assert set(z["annotator"]) <= set(made.annotations["annotator"])
+
+
+def test_a_random_clicker_is_named_first(views):
+    made, results, _ = views
+    first = analysis.flagged(results, LEVEL)["annotator"].iloc[0]
+    assert made.bad[first] == "clicker"
+
+
+def test_consensus_rates_are_given_next_to_means(views):
+    pytest.importorskip("crowdkit")
+    _, results, names = views
+    rates = results["consensus_rate"]
+    assert {"mean", "dawid_skene", "mace"} == set(rates["source"])
+    assert tables.consensus(results, names).frame["Items"].min() > 0
+    changes = tables.order_changes(results)
+    assert (changes["pairs"] == 6).all()
+
+
+def test_views_show_pseudonyms_and_say_who_is_named(views):
+    made, results, names = views
+    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
+    for name in set(analysis.flagged(results, LEVEL)["annotator"]):
+        assert name in said
+    assert "own_ids.csv" in said
+    plots = [*figures.severity(results, names, LEVEL), *figures.indicators(results, names, LEVEL)]
+    assert [p.name for p in plots] == ["severity", "indicators"]
+    frame = tables.everyone(results, names).frame
+    assert len(frame) == made.annotations["annotator"].nunique()
+
+
+def test_whether_mace_is_run_does_not_depend_on_where_a_piece_is_computed(views, monkeypatch):
+    made, *_ = views
+    monkeypatch.setattr(consensus, "mace_installed", lambda: False)
+
+    def elsewhere(work, pieces, *, doing):
+        with monkeypatch.context() as there:
+            there.setattr(consensus, "mace_installed", lambda: True)
+            return [work(*piece) for piece in pieces]
+
+    monkeypatch.setattr(analysis, "run", elsewhere)
+    study, options = params.load("demo"), Annotators(n_draws=100)
+    given = {"confidence": 0.95, "seed": 1}
+    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
+    assert set(results["consensus_rate"]["source"]) == {"mean", "dawid_skene"}
+
+
+def test_without_crowd_kit_mace_is_left_out_and_the_text_says_so(views, monkeypatch):
+    made, _, names = views
+    monkeypatch.setitem(sys.modules, "crowdkit", None)  # as if not installed: neither found nor imported
+    study, options = params.load("demo"), Annotators(n_draws=100)
+    given = {"confidence": 0.95, "seed": 1}
+    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
+    assert set(results["consensus_rate"]["source"]) == {"mean", "dawid_skene"}
+    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
+    assert consensus.INSTALL in said
+    assert "Dawid–Skene" in tables.consensus(results, names).frame
+
+
+def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
+    rows = [
+        {"statistic": "consensus_changed", "corpus": "main", "group": "all", "method": "m", "label": "topic", **more}
+        for more in ({"source": "dawid_skene", "estimate": 0.12}, {"source": "mace", "estimate": 0.2})
+    ]
+    told = findings._consensus(collect(rows))
+    assert [(s["name"], s["labels"], s["share"]) for s in told["sources"]] == [
+        ("Dawid–Skene", 0, 0.12),
+        ("MACE", 0, 0.2),
+    ]
+    said = findings._PHRASES.say("consensus", **told, installed=True, install="")
+    assert "12% of untied" in said
+    assert "nan" not in said
+    assert "No consensus" not in said
+    why = {"source": None, "estimate": np.nan, "note": "20 items judged more than once (at least 50 needed)"}
+    none = findings._consensus(collect([rows[0] | why]))
+    assert none["sources"] == []
+    assert "20 items" in findings._PHRASES.say("consensus", **none, installed=True, install="")
+
+
+def test_drift_is_worded_alike_for_marks_of_errors_and_for_ratings():
+    """More marks of errors are more severe, higher ratings more lenient."""
+    falls, rises = tables.MEANING["drift"]
+    assert falls != rises
+    assert not any(word in falls + rises for word in ("severe", "lenient"))
+
+
+def test_mace_is_left_out_where_annotators_are_many(monkeypatch):
+    pytest.importorskip("crowdkit")
+    rng = np.random.default_rng(2)
+    whole = {"label": "m", "system": "a", "system_b": None, "dialogue_b": None, "turn": pd.NA}
+    rows = pd.DataFrame(
+        {
+            **whole,
+            "dialogue": np.repeat(np.arange(60), 4).astype(str),
+            "annotator": np.tile(list("pqrs"), 60),
+            "score": rng.integers(0, 2, 240).astype(float),
+        }
+    )
+    label = Label(id="m", method="behavior", title="M", scale=(0, 1))
+    head = {"corpus": "main", "group": "all", "method": "behavior", "label": "m"}
+
+    def sources():
+        rows_ = consensus.consensus(rows, label, min_items=50, with_mace=True)
+        return collect([head | row for row in rows_])["consensus_changed"].set_index("source")
+
+    assert sources().loc["mace", "estimate"] >= 0
+    monkeypatch.setattr(consensus, "MOST_PEOPLE", 3)
+    assert np.isnan(sources().loc["mace", "estimate"])
+    told = findings._consensus(collect(sources().reset_index().assign(statistic="consensus_changed", **head)))
+    assert "MACE was left out for 1 label: more than 3 annotators" in findings._PHRASES.say(
+        "consensus", **told, installed=True, install=""
+    )
+
+
+def test_positions_and_models_are_nobody():
+    made = planted(seed=5, n_sessions=24, n_people=8)
+    rows = made.annotations.assign(annotator_known=False)
+    found = analysis.analyse(
+        rows, made.work_units, params.load("demo").label_list(), Annotators(), confidence=0.95, seed=1
+    )
+    assert not len(found["annotator_z"])
+    names = display_names(params.load("demo"), rows)
+    said = next(iter(findings.findings(found, names, LEVEL))).text
+    assert f"fewer than {outliers.MIN_VALUES} annotators" in said
