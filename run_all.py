@@ -1,12 +1,15 @@
 """Run the studies of this project: `python run_all.py --help`."""
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-NEEDED = ("evalica", "ipykernel", "krippendorff", "matplotlib", "nbconvert", "pandas", "papermill", "pingouin", "pooch")
-NEEDED += ("pyarrow", "pydantic", "scipy", "seaborn", "statsmodels", "yaml")
+NEEDED = ("evalica", "fontTools", "ipykernel", "IPython", "jinja2", "jupyter_client", "krippendorff", "markupsafe")
+NEEDED += ("matplotlib", "nbclient", "nbconvert", "nbformat", "nh3", "numpy", "pandas", "papermill", "PIL", "pingouin")
+NEEDED += ("pooch", "psutil", "pyarrow", "pydantic", "pygments", "requests", "scipy", "seaborn", "statsmodels")
+NEEDED += ("traitlets", "yaml")
 INSTALL = """\
 python3 -m venv .venv
 . .venv/bin/activate          (PowerShell: .venv\\Scripts\\Activate.ps1)
@@ -28,9 +31,16 @@ def ready() -> bool:
     return True
 
 
+def read_names_as_utf8() -> None:
+    """Start again in UTF-8 mode where the locale has only ASCII: names of files could not be read."""
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
 if __name__ == "__main__":
     if not ready():
         sys.exit(2)
+    read_names_as_utf8()
     sys.path.insert(0, str(ROOT / "src"))
     from helpers.pipeline.cli import main
 

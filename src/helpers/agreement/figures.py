@@ -33,12 +33,11 @@ def alphas(results: Results, names: DisplayNames, marks: Sequence[float] = ()) -
     """
     rows = primary(results)
     turns = over_turns(results)
-    corpora = list(dict.fromkeys(rows["corpus"]))
-    for i, corpus in enumerate(corpora):
+    for i, corpus in enumerate(dict.fromkeys(rows["corpus"])):
         for name, whole in _figures(rows[rows["corpus"] == corpus]).items():
             for j, part in enumerate(_pages(names.sort(whole), FOREST_ROWS)):
                 light = turns[(turns["corpus"] == corpus) & turns["group"].isin(part["group"])]
-                plot = _forest(part, light, names, marks, name if len(corpora) == 1 else f"{name}_{i}")
+                plot = _forest(part, light, names, marks, f"{name}_{i}" if i else name)
                 yield replace(plot, name=f"{plot.name}_page{j + 1}") if j else plot
 
 
@@ -51,7 +50,7 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
             close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch
             place = {"transform": ax.get_xaxis_transform(), "ha": "right" if close else "left", "va": "bottom"}
             ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", **place)
-    groups = ", ".join(names.name("group", g) for g in dict.fromkeys(part["group"]))
+    groups = listing(names.name("group", g) for g in dict.fromkeys(part["group"]))
     alt = f"Forest plot: alpha of {len(part)} labels with intervals, by method, from"
     alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
     lines = listing(f"{mark:g}" for mark in marks)
@@ -59,7 +58,7 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
     caption = f"Krippendorff's alpha of each label, judged by {groups}. Points: estimates; lines: {key[0]}"
     caption += f"; thin lines: {key[1]}" if len(light) else ""
     caption += f"; {counted(part['n'], 'items')}. Vertical lines: 0, agreement by chance"
-    caption += f", and {lines} (Krippendorff's customary marks)." if marks else "."
+    caption += f", and {lines} (Krippendorff's customary thresholds)." if marks else "."
     caption += " Hollow: exact bound (dashed), or no CI available." if part["ci_kind"].isin(HOLLOW).any() else ""
     return Plot(fig, name, alt, caption)
 
@@ -100,7 +99,7 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
     )
     alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(told)}."
     caption = "Where differences between scores come from: shares of the variance in mixed models of the scores, by"
-    caption += f" label; the residual is what none of the other parts explains; {counted(rows['n'], 'scores')}."
+    caption += f" label; the residual is not explained by any of the other parts; {counted(rows['n'], 'scores')}."
     pages: list[list] = [[]]
     for panel in rows.groupby(["corpus", "method", "group"], sort=False):
         tall = sum(own["label"].nunique() + 1.8 for _, own in [*pages[-1], panel])

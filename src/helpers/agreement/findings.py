@@ -40,6 +40,7 @@ def findings(
         "few": _few_items(rows, names, min_items),
         "min_items": min_items,
         "level": confidence,
+        "undefined": list(dict.fromkeys(rows.loc[rows["estimate"].isna(), "note"].dropna())),
     }
     yield Prose(_PHRASES.say("headline", **facts))
     yield misled(misleading, names)
@@ -78,9 +79,12 @@ def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
     several = len(set(rows["group"])) > 1
     out = []
     for (method, group), part in rows.groupby(["method", "group"], sort=False):
+        known = part["estimate"].count()
+        if not known:
+            continue
         middle, low, high = part["estimate"].agg(["median", "min", "max"])
         who = _who(names, method, group if several else "all")
-        out.append({"who": who, "n": len(part), "median": middle, "low": low, "high": high})
+        out.append({"who": who, "n": known, "median": middle, "low": low, "high": high})
     return out
 
 

@@ -163,19 +163,30 @@ def _shared(f: np.ndarray, g: np.ndarray, n_f: np.ndarray) -> float:
     return float(np.sum(n**2 / n_f[cells // (g.max() + 1)]))
 
 
-def error_variances(variance: Mapping[str, Any], n_dialogues: int, n_annotators: int) -> tuple[Any, Any]:
-    """Relative and absolute error variance of the mean of a system over `n_dialogues`, each judged by the same
-    `n_annotators` (Brennan 2001, chapters 2 to 4; design (d:s) x a). variance : numbers or arrays."""
+def error_variances(
+    variance: Mapping[str, Any], n_dialogues: int, n_annotators: int, people: int | None = None
+) -> tuple[Any, Any]:
+    """Relative and absolute error variance of the mean of a system over `n_dialogues`, each judged by `n_annotators`.
+
+    people : annotators in total, of whom `n_annotators` are drawn for each dialogue; None where the same ones judge all
+    (Brennan 2001, chapters 2 to 4; design (d:s) x a). variance : numbers or arrays.
+    """
+    everybody = people or n_annotators
+    drawn = (1 / n_annotators - 1 / everybody) / n_dialogues  # of a severity: what differs from dialogue to dialogue
     relative = (
         variance["dialogue"] / n_dialogues
-        + variance.get("system_annotator", 0.0) / n_annotators
+        + variance.get("system_annotator", 0.0) * (1 / everybody + drawn)
+        + variance.get("annotator", 0.0) * drawn
         + variance["residual"] / (n_dialogues * n_annotators)
     )
-    return relative, relative + variance.get("annotator", 0.0) / n_annotators
+    return relative, relative + variance.get("annotator", 0.0) / everybody
 
 
-def generalizability(components: Components, n_dialogues: int, n_annotators: int) -> dict[str, float]:
-    """Reliability of system means over `n_dialogues` per system, each judged by the same `n_annotators`.
+def generalizability(
+    components: Components, n_dialogues: int, n_annotators: int, people: int | None = None
+) -> dict[str, float]:
+    """Reliability of system means over `n_dialogues` per system, each judged by `n_annotators`: the same ones, or drawn
+    from `people`.
 
     Returns `generalizability`, E rho^2, for the order and differences of systems judged alike, and `dependability`,
     Phi, for their absolute level (Shavelson and Webb 1991, Generalizability Theory: A Primer; Brennan 2001). Where
@@ -185,7 +196,7 @@ def generalizability(components: Components, n_dialogues: int, n_annotators: int
     v = components.variance
     if not v:
         return dict.fromkeys(COEFFICIENTS, nan)
-    totals = [v["system"] + error for error in error_variances(v, n_dialogues, n_annotators)]
+    totals = [v["system"] + error for error in error_variances(v, n_dialogues, n_annotators, people)]
     return {name: v["system"] / total if total > 0 else nan for name, total in zip(COEFFICIENTS, totals, strict=True)}
 
 
@@ -226,17 +237,21 @@ def draws(components: Components, *, rng: np.random.Generator, n_resamples: int 
 
 
 def intervals(
-    components: Components, found: Draws | None, n_dialogues: int, n_annotators: int, confidence: float = 0.95
+    components: Components,
+    found: Draws | None,
+    n_dialogues: int,
+    n_annotators: int,
+    confidence: float = 0.95,
+    people: int | None = None,
 ) -> dict[str, tuple[float, float]]:
     """Intervals of the coefficients of `generalizability`, from `draws`; error variances enter by their relative errors
     in the draws, too. In simulations of five designs 95% intervals covered 89% to 97% (tests)."""
     if found is None:
         return dict.fromkeys(COEFFICIENTS, (nan, nan))
-    estimate = error_variances(components.variance, n_dialogues, n_annotators)
+    design = (n_dialogues, n_annotators, people)
+    estimate = error_variances(components.variance, *design)
     out, tails = {}, [(1 - confidence) / 2, (1 + confidence) / 2]
-    for name, fitted, drawn in zip(
-        COEFFICIENTS, estimate, error_variances(found.drawn, n_dialogues, n_annotators), strict=True
-    ):
+    for name, fitted, drawn in zip(COEFFICIENTS, estimate, error_variances(found.drawn, *design), strict=True):
         error = fitted**2 / np.maximum(drawn, 1e-9 * fitted)
         with np.errstate(invalid="ignore"):
             values = np.where(np.isinf(found.system), 1.0, found.system / (found.system + error))

@@ -22,7 +22,10 @@ from helpers.study.results import Results, where
 #: with fewer values than this all are drawn, and no box
 FEW = 20
 KEYS = ["corpus", "method", "group"]
-SPREAD = "Points: medians; thick lines: middle half; thin lines: 5th to 95th percentile; fewer values are drawn singly."
+SPREAD = (
+    "Points: medians; thick lines: interquartile range; thin lines: 5th to 95th percentile. Small samples are shown as"
+    " single values."
+)
 
 
 # 00
@@ -30,8 +33,7 @@ SPREAD = "Points: medians; thick lines: middle half; thin lines: 5th to 95th per
 
 def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Percent of what could be judged that was judged once, and twice: a figure per corpus."""
-    corpora = list(dict.fromkeys(results["coverage"]["corpus"]))
-    for i, corpus in enumerate(corpora):
+    for i, corpus in enumerate(dict.fromkeys(results["coverage"]["corpus"])):
         rows = results.select("coverage", corpus=corpus)
         matrices = {
             title: coverage_matrix(where(rows, times=times), names)
@@ -47,11 +49,11 @@ def coverage(results: Results, names: DisplayNames) -> Iterator[Plot]:
             heatmap(matrix, ax, vmin=0, vmax=100, decimals=0)
             ax.set_title(title)
         caption = "Share of all possible items (label and turn, dialogue or pair) of each method or label that"
-        caption += " annotators of a group judged at least once (first panel) and at least twice (second), in per"
-        caption += " cent. Labels of a method with equal shares have one row; hatched: not judged by this group."
+        caption += " annotators of a group judged at least once (first panel) and at least twice (second), in"
+        caption += " percent. Labels of a method with equal shares have one row; hatched: not judged by this group."
         once, twice = (percent_span(where(rows, times=times)["estimate"]) for times in (1, 2))
         alt = f"Two heatmaps by label and group: {once} of all possible items were judged at least once, {twice} at"
-        yield Plot(fig, "coverage" if len(corpora) == 1 else f"coverage_{i}", alt + " least twice.", caption)
+        yield Plot(fig, f"coverage_{i}" if i else "coverage", alt + " least twice.", caption)
 
 
 def percent_span(shares: pd.Series) -> str:
@@ -84,7 +86,7 @@ def scores(results: Results, names: DisplayNames, kinds: Mapping[str, str]) -> P
     rows = rows.assign(panel=row_titles(rows, named, ["method", "kind", "corpus"]))
     titles = list(dict.fromkeys(rows["panel"]))
     alt = f"Bars: the share of each score, by label, for {listing(titles)}."
-    caption = "Share of each score among all annotations, in per cent; of labels that are marked or not, the share"
+    caption = "Share of each score among all annotations, in percent; of labels that are marked or not, the share"
     caption += " marked."
     if (rows["level"] == "pair").any():
         caption += " Comparisons are shown as the annotators saw them: left and right dialogue."
@@ -174,7 +176,7 @@ def screening(results: Results, names: DisplayNames) -> Plot:
     hue = [names.name("group", g) for g in rows["group"]]
     rows = rows.assign(panel="", block=rows["task"].map(task_name), hue=hue)
     options = {"names": names, "percent": True, "keys": interval_keys(names.ci, None, rows)}
-    fig = grid_figure(rows, intervals, xlabel="Share of those who tried that passed", **options)
+    fig = grid_figure(rows, intervals, xlabel="Pass rate among those who tried", **options)
     alt = "Share of people who passed the training for each task, with CIs, by workforce:"
     alt += f" {listing(dict.fromkeys(hue))}, {percent_span(rows['estimate'])}."
     caption = f"Share of those who tried the training for a task that passed it, by workforce. Lines: {names.ci} over"
@@ -262,7 +264,7 @@ def _distributions(rows: pd.DataFrame, value: str, ax: Axes, names: DisplayNames
     sizes = rows.groupby("row")[value].size()
     keys = [handle("median", "#555555", "o", linewidth=0)] if (sizes >= FEW).any() else []
     if keys:
-        keys += [handle("middle half", "#555555", "", linewidth=5.0, alpha=0.45)]
+        keys += [handle("interquartile range", "#555555", "", linewidth=5.0, alpha=0.45)]
         keys += [handle("5th to 95th percentile", "#555555", "", linewidth=1.0)]
     if (sizes < FEW).any():
         keys += [handle("single values", "#555555", "o", linewidth=0, alpha=0.75)]

@@ -18,7 +18,7 @@ from helpers.display.names import DisplayNames, display_names
 from helpers.display.text import interval, number, plain
 from helpers.display.views import Prose, View, show
 from helpers.report import html as report
-from helpers.study import store
+from helpers.study import escape, store
 
 NAME = "compare"
 #: frames of a comparison that are stored as CSV
@@ -55,7 +55,7 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
     found = compare(one, two)
     shown = display_names(one.study, one.scores, two.scores)
     print(terminal(found, shown))
-    print(f"page: {_relative(write(found, shown))}")
+    print(f"page: {store.relative(write(found, shown))}")
     return 0
 
 
@@ -90,7 +90,7 @@ def _lines(found: Comparison, names: DisplayNames) -> Iterator[list[str]]:
 
 
 def _plain(prose: Prose) -> str:
-    return prose.text.replace("**", "").replace("\\", "")
+    return escape.from_markdown(prose.text.replace("**", ""))
 
 
 def write(found: Comparison, names: DisplayNames) -> Path:
@@ -141,10 +141,3 @@ def _cell(run: store.Run, views: list[View | None]) -> nbf.NotebookNode:
         show(run, views)
     outputs = [nbf.new_output("display_data", data=o.data, metadata=o.metadata or {}) for o in captured.outputs]
     return nbf.new_code_cell("", outputs=outputs, execution_count=1)
-
-
-def _relative(path: Path) -> str:
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

@@ -17,7 +17,7 @@ from helpers.quality_control.worker_tests import OVERALL
 
 #: kind of scores -> heading
 SCORES = {STANDARDISED: "Standardised", RAW: "Raw"}
-VERDICTS = {REPRODUCED: "Reproduced", CONTRADICTED: "Contradicted", OPEN: "Cannot be said"}
+VERDICTS = {REPRODUCED: "Reproduced", CONTRADICTED: "Contradicted", OPEN: "Undecided"}
 _UNITS = {"person": "people", "dialogue": "dialogues", "pair": "pairs of dialogues"}
 
 

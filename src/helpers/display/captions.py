@@ -19,9 +19,9 @@ def intervals(ci: str, over: str, sizes: Iterable[float] = (), *, lines: str = "
 
 
 def chosen(shown: int, total: int, which: str) -> str:
-    """`Shown are the 20 of 60 systems with the highest means; the stored results hold all.`; empty where nothing is
+    """`Shown are the 20 of 60 systems with the highest means; the stored results contain all.`; empty where nothing is
     left out."""
-    said = f"Shown are the {number(shown)} of {number(total)} {which}; the stored results hold all."
+    said = f"Shown are the {number(shown)} of {number(total)} {which}; the stored results contain all."
     return said if shown < total else ""
 
 

@@ -68,6 +68,12 @@ class DisplayNames:
             return self.titles.get(kind, {}).get(key) or spelled_out(key)
         return self.titles[kind].get(key, key)
 
+    def distinct_label(self, label: str, method: str) -> str:
+        """Display name of a label, with its method where another method has a label of the same name."""
+        title = self.name("label", label, method)
+        shared = sum(known.title == title for known in self.labels.values()) > 1
+        return f"{title} ({self.name('method', method)})" if shared else title
+
     def position(self, kind: str, key: str) -> int:
         """Place of a method, group or system in the order of figures; unknown ones come last."""
         keys = list(self.titles[kind])

@@ -6,7 +6,6 @@ import base64
 import io
 import re
 from collections.abc import Iterable, Sequence
-from html import escape
 from weakref import WeakKeyDictionary
 
 import matplotlib as mpl
@@ -15,10 +14,11 @@ import numpy as np
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from helpers.display.names import COLORS, DisplayNames
 from helpers.display.narrow import narrow
-from helpers.study import store
+from helpers.study import escape, store
 
 COLUMN, PAGE = 3.4, 7.0  # inches: a column and the full width of a two-column page
 INK = "#222222"
@@ -52,6 +52,8 @@ STYLE = {
     "grid.linewidth": 0.6,
     "axes.prop_cycle": mpl.cycler(color=COLORS),
     "figure.constrained_layout.use": True,
+    # a $ in a label's title or a system's name is a dollar: what data say is never read as mathematics
+    "text.parse_math": False,
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
     "svg.hashsalt": "helpers",
@@ -168,7 +170,7 @@ def _boxes(fig: Figure, ax: Axes, texts: list[str], near: np.ndarray, far: np.nd
     for i in np.flatnonzero(inside):
         (x, y), (width, tall) = (low[i, 0], height - high[i, 1]), high[i] - low[i]
         place = f'x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{tall:.1f}"'
-        yield f"<rect {place}><title>{escape(texts[i])}</title></rect>"
+        yield f"<rect {place}><title>{escape.html(texts[i])}</title></rect>"
 
 
 def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, dpi: float = 120) -> bytes:
@@ -209,6 +211,13 @@ def _display(png: bytes, alt: str, name: str, caption: str) -> None:
 
     data = {"image/png": base64.b64encode(png).decode("ascii"), "text/plain": alt}
     display(data, metadata={"image/png": {"alt": alt, "name": name, "caption": caption}}, raw=True)
+
+
+def log_axis(ax: Axes) -> None:
+    """A logarithmic x axis with plain numbers: texts are not parsed as formulas, which 2 × 10¹ is."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
 
 
 def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs) -> mpl.lines.Line2D:

@@ -10,19 +10,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from html import escape
 
 import numpy as np
 import pandas as pd
 
 from helpers.display import latex
 from helpers.display.cells import Cell, in_columns, intervals
-from helpers.display.text import MISSING, number, plain
-from helpers.study import store
+from helpers.display.text import MISSING, listing, number, plain
+from helpers.study import escape, store
 from helpers.study.results import Results, where
 
-#: first characters that make a spreadsheet read a cell as a formula
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+#: rows of a table that are shown, at most; the longest table in the gallery has 270
+MOST_ROWS = 300
+#: headings of things that a study may have very many of, and how many of each are shown of a longer table
+MANY = {
+    "System": "systems", "Strongest system": "systems", "Other system": "other systems", "Systems": "pairs of systems",
+    "Label": "labels", "Annotator": "annotators", "Worker": "workers", "Metric": "metrics",
+}  # fmt: skip
+FIRST = (20, 10, 5)
 
 
 def show(
@@ -36,8 +41,8 @@ def show(
 ) -> None:
     """Write a table to `run.tables/<notebook>_<name>.csv` and `.tex`, and show it.
 
-    frame : columns are headings; the index is left out. The CSV keeps full precision, a column for each number
-    of a cell, and columns that say the same in every row, which are shown as a note.
+    frame : columns are headings; the index is left out. The CSV keeps all rows (`most_rows` are shown), full precision,
+    a column for each number of a cell, and columns that say the same in every row, which are shown as a note.
     decimals : for all columns of fractions, or by column (2 where a column is not named).
     why : reasons for missing cells, shown as footnotes: by column, or a Series aligned with `frame` for its rows.
 
@@ -48,11 +53,14 @@ def show(
     if not caption.strip():
         raise ValueError(f"table {name!r}: expected a caption")
     stem = f"{run.notebook}_{name}"
-    shown, same = _without_constants(frame)
+    kept, said = most_rows(frame)
+    caption, shown = " ".join(filter(None, [caption, said])), frame[kept]
+    why = why[kept] if isinstance(why, pd.Series) else why
+    shown, same = _without_constants(shown)
     cells, notes = _cells(shown, decimals, why)
     right, notes = _numeric(shown), [*(["Simulated data."] if run.simulated else []), *same, *notes]
     with store.atomic(run.tables / f"{stem}.csv") as path:
-        _harmless(in_columns(frame)).to_csv(path, index=False, lineterminator="\n")
+        path.write_text(escape.csv(in_columns(frame)), encoding="utf-8", newline="")
     with store.atomic(run.tables / f"{stem}.tex") as path:
         aligned = [r or any(isinstance(v, Cell) for v in shown[c]) for c, r in zip(shown, right, strict=True)]
         path.write_text(latex.table(cells, caption, stem, notes, aligned), encoding="utf-8")
@@ -63,6 +71,30 @@ def show(
         "text/markdown": to_markdown(cells, caption, notes),
     }
     display(data, metadata={"table": {"name": stem, "caption": caption}}, raw=True)
+
+
+def most_rows(frame: pd.DataFrame) -> tuple[np.ndarray, str]:
+    """Which rows of a long table are shown, as (rows,) booleans, and what its caption says of that.
+
+    Of more than MOST_ROWS rows those of the first FIRST systems, labels, annotators, …, which tables give in the order
+    of figures (many systems: the best first), or of fewer if these still have more rows.
+    """
+    kept = np.ones(len(frame), dtype=bool)
+    if len(frame) <= MOST_ROWS:
+        return kept, ""
+    for k in FIRST:
+        kept, said = np.ones(len(frame), dtype=bool), []
+        for heading in (c for c in MANY if c in frame):
+            values = list(dict.fromkeys(frame[heading]))
+            if len(values) > k:
+                kept &= frame[heading].isin(values[:k]).to_numpy()
+                said.append(f"the first {k} of {number(len(values))} {MANY[heading]}")
+        if kept.any() and kept.sum() <= MOST_ROWS:
+            break
+    else:
+        kept, said = np.arange(len(frame)) < MOST_ROWS, []
+    which = f": {listing(said)}" if said else ""
+    return kept, f"Shown are {number(kept.sum())} of {number(len(frame))} rows{which}; the file has all."
 
 
 def pivot(frame: pd.DataFrame, index: list[str], key: str, columns: Mapping[str, str]) -> pd.DataFrame:
@@ -150,16 +182,6 @@ def _numeric(frame: pd.DataFrame) -> list[bool]:
     return [pd.api.types.is_numeric_dtype(frame[c]) and not pd.api.types.is_bool_dtype(frame[c]) for c in frame.columns]
 
 
-def _harmless(frame: pd.DataFrame) -> pd.DataFrame:
-    """Text cells and headings that a spreadsheet would run as a formula, led by an apostrophe."""
-
-    def safe(value: object) -> object:
-        return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-    out = frame.rename(columns=safe)
-    return out.apply(lambda column: column.map(safe) if column.dtype.kind not in "biufM" else column)
-
-
 def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[bool]) -> str:
     """An HTML table, everything escaped; columns that are `right` are aligned so."""
 
@@ -168,16 +190,16 @@ def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[boo
         whole = len(value) <= 28 or not any(map(str.isalpha, value))
         wrap = ";white-space:nowrap" if tag == "td" and whole else ""
         room = " class='text'" if tag == "td" and not whole else ""
-        return f'<{tag}{room} style="text-align:{align}{wrap}">{escape(value)}</{tag}>'
+        return f'<{tag}{room} style="text-align:{align}{wrap}">{escape.html(value)}</{tag}>'
 
     def row(values: object, tag: str) -> str:
         pairs = zip(values, right, strict=True)
         return "<tr>" + "".join(cell(v, tag, "right" if r else "left") for v, r in pairs) + "</tr>"
 
     body = "\n".join(row(values, "td") for values in cells.itertuples(index=False))
-    foot = "".join(f"<p class='table-note'>{escape(note)}</p>" for note in notes)
+    foot = "".join(f"<p class='table-note'>{escape.html(note)}</p>" for note in notes)
     return (
-        f"<table class='table'>\n<caption>{escape(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>\n"
+        f"<table class='table'>\n<caption>{escape.html(caption)}</caption>\n<thead>{row(cells.columns, 'th')}</thead>\n"
         f"<tbody>\n{body}\n</tbody>\n</table>{foot}"
     )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -18,6 +17,8 @@ import jinja2
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+
+from helpers.study.escape import markdown as plain
 
 MISSING = "–"
 
@@ -72,11 +73,6 @@ def counted(values: Iterable[float], of: str) -> str:
     return f"n = {span([min(known), max(known)], 0)} {of}" if known else ""
 
 
-def plain(text: object) -> str:
-    """Text from a data file, escaped for Markdown and HTML."""
-    return re.sub(r"([\\`*_\[\]#|~$])", r"\\\1", escape(" ".join(str(text).split()), quote=False))
-
-
 def listing(items: Iterable[object], conjunction: str = "and") -> str:
     """`a, b and c`, each escaped by `plain`."""
     names = [str(i) if isinstance(i, Markup) else plain(i) for i in items]
@@ -89,8 +85,11 @@ def plural(n: int, singular: str, many: str = "") -> str:
 
 
 def span(values: Iterable[float], decimals: int = 2) -> str:
-    """`0.12 to 0.56`, or one number where all are equal at these decimals."""
-    ends = [number(float(end), decimals) for end in (min(values), max(values))]
+    """`0.12 to 0.56`, or one number where all are equal at these decimals; `undefined` where none is known."""
+    known = [float(value) for value in values if pd.notna(value)]
+    if not known:
+        return "undefined"
+    ends = [number(end, decimals) for end in (min(known), max(known))]
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
 
 

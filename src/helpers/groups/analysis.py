@@ -9,7 +9,7 @@ counting once; the range over picks of one annotation per item shows what using 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,9 +19,18 @@ from helpers.annotations.summary import with_means
 from helpers.groups.alphas import alpha_between, alpha_within
 from helpers.groups.as_published import as_published
 from helpers.groups.conclusions import conclusions
-from helpers.groups.effects import KEY, for_each_label, published, without_one_annotator
+from helpers.groups.effects import (
+    KEY,
+    MANY_PAIRS,
+    MOST_RESAMPLES,
+    for_each_label,
+    n_pairs,
+    published,
+    without_one_annotator,
+)
 from helpers.groups.extremes import extremes
 from helpers.groups.joint_resampling import resampled, resampled_two_way
+from helpers.groups.many_pairs import many_pairs
 from helpers.groups.permutation_null import permutation_null
 from helpers.groups.pick_ranges import effect_ranges
 from helpers.groups.robustness import robustness
@@ -66,6 +75,7 @@ def analyse(
     scope: Scope | None = None,
     pick_seed: int,
     permute_seed: int,
+    keep: Callable[[pd.DataFrame, str], object] = lambda frame, name: None,
     **boot: float,
 ) -> Results:
     """All results of notebook 08.
@@ -81,6 +91,8 @@ def analyse(
         What the paper left out.
     pick_seed, permute_seed : int
         Of the pick of one annotation per item; of permutations and of the picks to range over.
+    keep : callable
+        Is given the effects of all pairs of systems where these are very many (`many_pairs`), and a name.
     boot
         n_resamples, confidence, seed.
     """
@@ -88,11 +100,20 @@ def analyse(
     every, annotations = annotations, with_means(annotations, labels)
     picked = own_pick(annotations, pick_seed)
     people = comparable(annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")])
-    two_way = boot | {"n_resamples": options.people_resamples}
+    many, fewer = n_pairs(annotations) > MANY_PAIRS, boot
+    if many:
+        fewer = boot | {"n_resamples": min(boot.get("n_resamples", 10_000), MOST_RESAMPLES)}
+        size = {"margin": options.margin, "people_resamples": options.people_resamples}
+        effects = many_pairs(annotations, people, keep, **size, **boot)
+    else:
+        two_way = boot | {"n_resamples": options.people_resamples}
+        effects = collect(
+            for_each_label(resampled, annotations, per_item=True, margin=options.margin, **boot),
+            for_each_label(resampled_two_way, people, per_item=True, **two_way),
+        )
     results = collect(
-        for_each_label(published, picked, **boot),
-        for_each_label(resampled, annotations, per_item=True, margin=options.margin, **boot),
-        for_each_label(resampled_two_way, people, per_item=True, **two_way),
+        for_each_label(published, picked, **fewer),
+        effects,
         for_each_label(permutation_null, annotations, per_item=True, **permutations),
         for_each_label(permutation_null, annotations, per_item=True, exchange="annotator", **permutations),
         for_each_label(without_one_annotator, people, per_item=True),
@@ -103,7 +124,8 @@ def analyse(
         extremes(annotations, labels, people_resamples=options.people_resamples, **boot),
         group_counts(every),
     )
-    results = collect(results, conclusions(results, options.margin))
+    if not many:
+        results = collect(results, conclusions(results, options.margin))
     if options.paper:
         seeds = {"pick_seed": pick_seed, "permute_seed": permute_seed}
         results = collect(results, *as_published(annotations, labels, options, scope, **seeds, **boot))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, product
 
 import numpy as np
@@ -19,10 +19,20 @@ import pandas as pd
 from helpers.annotations.scores import sides, weighted
 from helpers.stats.intervals import generator
 from helpers.stats.resampling import bootstrap_sums
+from helpers.stats.tasks import run
 from helpers.study.labels import METHODS
 
 #: columns that distinguish one `LabelScores` from the next
 KEY = ["corpus", "method", "label"]
+#: other columns of `LabelScores.scores`
+_COLUMNS = [
+    "group", "system", "system_b", "score", "weight", "session", "dialogue", "item", "annotator", "annotator_known"
+]  # fmt: skip
+#: numbers that one chunk of effects may hold at once: more do not fit a processor's cache
+CHUNK = 100_000
+#: with more pairs of systems and labels than this, pairs have intervals of their own kind (`many_pairs`), and means
+#: over pairs have at most MOST_RESAMPLES resamples: 59 systems judged on two labels still have 10,000
+MANY_PAIRS, MOST_RESAMPLES = 5_000, 500
 
 
 def cohens_d(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -77,19 +87,26 @@ def cohens_h(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return 2 * np.arcsin(np.sqrt(p_a)) - 2 * np.arcsin(np.sqrt(p_b))
 
 
-def pair_effects(sums: np.ndarray, effect: str) -> np.ndarray:
-    """Effect size of every pair of systems, first minus second, pairs in the order of `itertools.combinations`.
+def pair_effects(sums: np.ndarray, effect: str, pairs: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+    """Effect size of pairs of systems, first minus second: of all, in the order of `itertools.combinations`, or of
+    some.
 
-    sums : (..., systems, 3). effect : `d` or `h`. Returns (..., pairs).
+    sums : (..., systems, 3). effect : `d` or `h`. pairs : places of both systems. Returns (..., pairs).
     """
-    i, j = _pairs(sums.shape[-2])
-    return {"d": cohens_d, "h": cohens_h}[effect](sums[..., i, :], sums[..., j, :])
+    i, j = all_pairs(sums.shape[-2]) if pairs is None else pairs
+    with np.errstate(divide="ignore", invalid="ignore"):  # as `cohens_d` and `cohens_h`, each system's part once
+        if effect == "h":
+            angle = 2 * np.arcsin(np.sqrt(sums[..., 1] / sums[..., 0]))
+            return angle[..., i] - angle[..., j]
+        (mean, within), n = _mean_and_squares(sums), sums[..., 0]
+        pooled = (within[..., i] + within[..., j]) / (n[..., i] + n[..., j] - 2)
+        return np.where(pooled > 0, (mean[..., i] - mean[..., j]) / np.sqrt(pooled), np.nan)
 
 
 def between_groups(effects: np.ndarray) -> np.ndarray:
     """Effects of one group minus those of another: (..., groups, pairs of systems) gives (..., pairs of groups, pairs
     of systems), pairs in the order of `itertools.combinations`."""
-    i, j = _pairs(effects.shape[-2])
+    i, j = all_pairs(effects.shape[-2])
     return effects[..., i, :] - effects[..., j, :]
 
 
@@ -99,8 +116,21 @@ def group_differences(effects: np.ndarray) -> np.ndarray:
     return np.abs(between_groups(effects)).mean(axis=-1)
 
 
-def _pairs(n: int) -> np.ndarray:
-    return np.array(list(combinations(range(n), 2)), dtype=int).reshape(-1, 2).T
+def over_pairs(sums: np.ndarray, effect: str) -> np.ndarray:
+    """Mean |effect| of each group and difference of each pair of groups: (k, groups, systems, 3) gives (k, groups +
+    pairs of groups). The effects of all pairs of systems are held for a few of the k at a time."""
+    k, groups, systems = sums.shape[:3]
+    size, out = max(1, CHUNK // max(1, groups**2 * systems**2 // 2)), []
+    for start in range(0, k, size):
+        effects = pair_effects(sums[start : start + size], effect)
+        out.append(np.concatenate([np.abs(effects).mean(axis=-1), group_differences(effects)], axis=1))
+    return np.concatenate(out)
+
+
+@lru_cache(maxsize=8)
+def all_pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places of both of every two, in the order of `itertools.combinations`."""
+    return np.triu_indices(n, 1)
 
 
 def unit_sums(scores: pd.DataFrame, units: pd.Series, groups: list, systems: list) -> tuple[np.ndarray, np.ndarray]:
@@ -119,12 +149,13 @@ def unit_sums(scores: pd.DataFrame, units: pd.Series, groups: list, systems: lis
     """
     x = scores["score"].to_numpy(dtype=float)
     group, system = pd.Index(groups).get_indexer(scores["group"]), pd.Index(systems).get_indexer(scores["system"])
-    names, codes = np.unique(np.asarray(units, dtype=str), return_inverse=True)
-    out = np.zeros((len(names), len(groups), len(systems), 3))
+    codes, names = pd.factorize(pd.Series(units).astype(str), sort=True)
     kept = np.isfinite(x)
     x, w = x[kept], scores["weight"].to_numpy(float)[kept] if "weight" in scores else 1.0
-    np.add.at(out, (codes[kept], group[kept], system[kept]), (w * np.stack([np.ones(len(x)), x, x**2])).T)
-    return names, out
+    shape = (len(names), len(groups), len(systems))
+    cell = np.ravel_multi_index((codes[kept], group[kept], system[kept]), shape)
+    sums = [np.bincount(cell, w * v, int(np.prod(shape))).reshape(shape) for v in (np.ones(len(x)), x, x**2)]
+    return np.asarray(names, dtype=str), np.stack(sums, axis=-1)
 
 
 @dataclass(frozen=True)
@@ -182,15 +213,28 @@ def label_scores(annotations: pd.DataFrame, *, per_item: bool = False) -> Iterat
         if len(systems) < 2:
             raise ValueError(f"effect sizes compare systems; {'/'.join(key)} has only {systems}")
         proportions = METHODS[key[1]].unit == "pair" or rows["score"].isin([0, 1]).all()
+        scores = scores[[c for c in _COLUMNS if c in scores]]
         yield LabelScores(key, scores, sorted(rows["group"].unique()), systems, "h" if proportions else "d")
 
 
 def for_each_label(
     statistic: Callable, annotations: pd.DataFrame, *, per_item: bool = False, **options: object
 ) -> Iterator[dict[str, object]]:
-    """The rows that a statistic of `LabelScores` gives for each corpus, method and label."""
-    for one in label_scores(annotations, per_item=per_item):
-        yield from statistic(one, **options)
+    """The rows that a statistic (a function of a module) of `LabelScores` gives for each corpus, method and label."""
+    pieces = [(statistic, one, options) for one in label_scores(annotations, per_item=per_item)]
+    for rows in run(_rows_of, pieces, doing="groups, label"):
+        yield from rows
+
+
+def _rows_of(statistic: Callable, one: LabelScores, options: dict) -> list[dict[str, object]]:
+    return list(statistic(one, **options))
+
+
+def n_pairs(annotations: pd.DataFrame) -> int:
+    """Pairs of systems, added up over labels."""
+    sides = [annotations[[*KEY, s]].rename(columns={s: "system"}) for s in ("system", "system_b")]
+    m = pd.concat(sides).dropna(subset="system").groupby(KEY)["system"].nunique()
+    return int((m * (m - 1) // 2).sum())
 
 
 def scored(rows: pd.DataFrame) -> pd.DataFrame:
@@ -220,8 +264,7 @@ def published(
     shape = (-1, len(one.groups), len(one.systems), 3)
 
     def statistic(*sums: np.ndarray) -> np.ndarray:
-        effects = pair_effects(np.stack(sums, axis=1).reshape(shape), one.effect)
-        return np.concatenate([np.abs(effects).mean(axis=-1), group_differences(effects)], axis=1)
+        return over_pairs(np.stack(sums, axis=1).reshape(shape), one.effect)
 
     rows, counts = _patterns(one)
     rng = generator(seed, "published_group_difference", *one.key)
@@ -252,7 +295,7 @@ def without_one_annotator(one: LabelScores) -> Iterator[dict[str, object]]:
     """
     people, sums = one.sums("annotator")
     whole = group_differences(pair_effects(sums.sum(axis=0), one.effect))
-    without = group_differences(pair_effects(sums.sum(axis=0) - sums, one.effect))
+    without = over_pairs(sums.sum(axis=0) - sums, one.effect)[:, len(one.groups) :]
     for k, pair in enumerate(one.group_pairs):
         inside = np.isin(one.home(people), pair)
         defined = np.isfinite(without[:, k])

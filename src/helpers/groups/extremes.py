@@ -79,42 +79,49 @@ def _compared(
     both: pd.DataFrame, pair: tuple[str, str], head: dict, seed: int, people_resamples: int, options: dict
 ) -> Iterator[dict[str, object]]:
     names = list(both["label"].unique())
-    counts, sums = _counts(both, names)
-    sessions, session = np.unique(both["session"].astype(str), return_inverse=True)
-    rows = np.zeros((len(sessions), sums.shape[1]))
-    np.add.at(rows, session, sums)
+    session, sessions = pd.factorize(both["session"].astype(str), sort=True)
+    counts, rows = _counts(both, names, session)
     rng = generator(seed, "extremes", *head.values(), *pair)
     statistic = _statistic(len(names))
     yield from _rows(
         both, pair, head, names, counts, bootstrap_sums(rows, statistic, unit="session", rng=rng, **options)
     )
     if both["annotator_known"].all() and (both["annotator_kind"] == "human").all():
-        people, person = np.unique(both["annotator"].astype(str), return_inverse=True)
+        person, people = pd.factorize(both["annotator"].astype(str), sort=True)
+        cell, pairs = pd.factorize(session * len(people) + person)
+        u, v = np.divmod(pairs, len(people))
+        sums = _counts(both, names, cell)[1]
         home = both.drop_duplicates("annotator").set_index("annotator")["group"].loc[people].to_numpy(str)
         found = bootstrap_two_way(
             len(sessions),
             len(people),
-            lambda w, v: statistic((w[:, session] * v[:, person]) @ sums),
+            lambda w, x: statistic((w[:, u] * x[:, v]) @ sums),
             rng=rng,
             unit="session and annotator",
             strata=home,
-            width=3 * len(both),
+            width=3 * len(sums) + sums.shape[1],
             **(options | {"n_resamples": people_resamples}),
         )
         yield from _rows(both, pair, head, names, counts, found)
 
 
-def _counts(both: pd.DataFrame, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Items (2, labels), and for each annotation its (2 * labels * groups * 2): weight, and weight if extreme, on all
-    items and on those disagreed on."""
+def _counts(both: pd.DataFrame, names: list[str], of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Items (2, labels), and for each of the units `of` annotations, numbers from 0, (2 * labels * groups * 2):
+    weight, and weight if extreme, on all items and on those disagreed on."""
     label, second = pd.Index(names).get_indexer(both["label"]), both["second"].to_numpy(int)
-    out = np.zeros((len(both), 2, len(names), 2, 2))
-    rows, weight, extreme = np.arange(len(both)), both["weight"].to_numpy(), both["extreme"].to_numpy()
-    for of, chosen in enumerate((1.0, both["disagreed"].to_numpy(float))):
-        out[rows, of, label, second, 0] = weight * chosen
-        out[rows, of, label, second, 1] = weight * chosen * extreme
+    shape = (int(of.max()) + 1, len(names), 2)
+    cell = np.ravel_multi_index((of, label, second), shape)
+    weight, extreme = both["weight"].to_numpy(), both["extreme"].to_numpy()
+    parts = []
+    for chosen in (1.0, both["disagreed"].to_numpy(float)):
+        sums = [
+            np.bincount(cell, w, int(np.prod(shape))).reshape(shape)
+            for w in (weight * chosen, weight * chosen * extreme)
+        ]
+        parts.append(np.stack(sums, axis=-1))
+    out = np.stack(parts, axis=1)  # (units, 2, labels, groups, 2)
     items = np.rint(out[..., 0, 0].sum(axis=0))
-    return items, out.reshape(len(both), -1)
+    return items, out.reshape(len(out), -1)
 
 
 def _statistic(n: int):

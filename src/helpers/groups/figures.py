@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import comb
 from textwrap import fill
 
 import matplotlib as mpl
@@ -18,6 +19,7 @@ from helpers.display.text import percent, span
 from helpers.display.views import Plot
 from helpers.groups import analysis
 from helpers.groups.conclusions import VERDICTS, counted
+from helpers.groups.many_pairs import MOST_KEPT
 from helpers.groups.tables import agreement, ordered
 from helpers.study.results import Results
 
@@ -32,7 +34,7 @@ _MARKS = {
     analysis.UNDECIDED: (OPEN, "o", "inconclusive"),
     analysis.UNTESTED: (OPEN, "x", "no test"),
 }
-#: pairs of systems in a figure; with more, those on which groups differ most are shown
+#: pairs of systems (and labels) in a figure; with more, those on which groups differ most are shown
 MANY_PAIRS = 20
 
 
@@ -102,9 +104,11 @@ def _differences(
         options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
         fig = grid_figure(page, paint, **options)
         found = page["verdict"].value_counts()
-        alt = f"{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
+        methods = dict.fromkeys(names.name("method", m) for m in page["method"])
+        of = f"{', '.join(methods)}. " if len(set(rows["method"])) > 1 else ""
+        alt = f"{of}{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
         alt += ", ".join(f"{_MARKS[v][2]} {found[v]}" for v in verdicts if v in found)
-        yield Plot(fig, f"{name}{suffix}", f"{alt}.", caption)
+        yield Plot(fig, f"{name}{suffix}", f"{alt}.", of + caption)
 
 
 def _style(verdict: str) -> dict[str, str]:
@@ -126,7 +130,9 @@ def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
         caption = f"Marks: effect size ({xlabel}) of the difference between two systems, by label and by group of"
         caption += " annotators; above 0 the first system named is rated higher."
         which = "pairs of systems on whose effect sizes the groups differ most"
-        note = captions.chosen(shown["block"].nunique(), part["block"].nunique(), which)
+        note = captions.chosen(shown["block"].nunique(), max(_n_pairs(names, part), part["block"].nunique()), which)
+        shown, labels = _most_contested_labels(shown)
+        note = captions.joined(note, labels)
         caption = captions.joined(caption, captions.intervals(names.ci, "sessions", part["n_clusters"]), note)
         yield from _by_label(
             shown, names, name, xlabel, interval_keys(f"{names.ci} over sessions", None, shown), caption
@@ -139,6 +145,21 @@ def _most_contested(rows: pd.DataFrame) -> pd.DataFrame:
         return rows
     spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
     return rows[rows["block"].isin(spread.groupby("block").mean().nlargest(MANY_PAIRS).index)]
+
+
+def _n_pairs(names: DisplayNames, part: pd.DataFrame) -> int:
+    """Pairs of systems; where they are very many the results have some of them (`many_pairs`)."""
+    return comb(len(names.titles["system"]), 2) if part["block"].nunique() == MOST_KEPT else 0
+
+
+def _most_contested_labels(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Of many labels those on which the groups differ most, over the pairs shown."""
+    if rows["label"].nunique() <= MANY_PAIRS:
+        return rows, ""
+    spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
+    kept = spread.groupby("label").mean().nlargest(MANY_PAIRS).index
+    said = captions.chosen(len(kept), rows["label"].nunique(), "labels on which they do")
+    return rows[rows["label"].isin(kept)], said
 
 
 def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:

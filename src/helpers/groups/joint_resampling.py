@@ -9,6 +9,7 @@ annotators as well. What chance alone would give is in `permutation_null`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 
@@ -19,7 +20,7 @@ from scipy.special import chdtr, chndtr, stdtr, stdtrit
 from helpers.groups.effects import LabelScores, between_groups, pair_effects, unit_sums
 from helpers.stats.clusters import jackknife_covariance
 from helpers.stats.intervals import Interval, Replicates, generator
-from helpers.stats.resampling import bootstrap_two_way, replicate_sums
+from helpers.stats.resampling import replicate_sums, replicate_two_way
 
 Rows = Iterator[dict[str, object]]
 
@@ -87,26 +88,34 @@ def resampled_two_way(one: LabelScores, *, seed: int, n_resamples: int = 2_000, 
     one : of judgements by known people. Returns rows of effect_size and effect_difference with
     percentile intervals.
     """
+    found = two_way_sums(one, seed=seed, n_resamples=n_resamples)
+    wanted = (len(one.groups) + len(one.group_pairs)) * comb(len(one.systems), 2)
+    statistic = _joint_statistic(one)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        estimate, values = (statistic(sums)[:, :wanted] for sums in (found.estimate[None], found.values))
+    intervals = replace(found, estimate=estimate[0], values=values).intervals(confidence, "percentile")
+    yield from _named(one, intervals, "session and annotator")
+
+
+def two_way_sums(one: LabelScores, *, seed: int, n_resamples: int) -> Replicates:
+    """The sums of each group and system, (groups * systems * 3), when sessions and annotators are resampled."""
     scores = one.scores.dropna(subset="score")
     cell = scores["session"].astype(str) + "\x1f" + scores["annotator"].astype(str)
     names, sums = unit_sums(scores, cell, one.groups, one.systems)
     parts = [name.rsplit("\x1f", 1) for name in names]  # a session may be a pair of dialogues, joined the same way
     sessions, u = np.unique([p[0] for p in parts], return_inverse=True)
     people, a = np.unique([p[1] for p in parts], return_inverse=True)
-    statistic, rows = _joint_statistic(one), sums.reshape(len(names), -1)
-    wanted = (len(one.groups) + len(one.group_pairs)) * comb(len(one.systems), 2)
-    intervals = bootstrap_two_way(
+    rows = sums.reshape(len(names), -1)
+    return replicate_two_way(
         len(sessions),
         len(people),
-        lambda w, v: statistic((w[:, u] * v[:, a]) @ rows)[:, :wanted],
+        lambda w, v: (w[:, u] * v[:, a]) @ rows,
         rng=generator(seed, "two_way_group_difference", "session", *one.key),
         unit="session and annotator",
         strata=one.home(people),
         n_resamples=n_resamples,
-        confidence=confidence,
         width=3 * len(names) + rows.shape[1],
     )
-    yield from _named(one, intervals, "session and annotator")
 
 
 def _beyond_noise(one: LabelScores, found: Replicates, margin: float, confidence: float) -> Rows:
@@ -114,19 +123,35 @@ def _beyond_noise(one: LabelScores, found: Replicates, margin: float, confidence
     n_pairs = comb(len(one.systems), 2)
     for k, pair in enumerate(one.group_pairs, len(one.groups)):
         at = slice(k * n_pairs, (k + 1) * n_pairs)
-        differences, covariance = found.estimate[at], jackknife_covariance(found.jackknife[:, at])
-        square = mean_square_difference(differences, covariance, confidence)
-        width, p = equivalence(differences, covariance, margin, found.n_units - 1, 1 - confidence)
-        defined = np.isfinite(square[0])
-        note = None if defined else "an effect is undefined, on these data or without one session"
-        shared = {"resample_unit": "session", "n_clusters": found.n_units, "note": note}
-        kind = "noncentral_chi2" if defined else "not_estimable"
-        for scale, values in (("square", square), ("root", np.sqrt(np.maximum(square, 0)))):
-            row = one.row("group_difference_debiased", *pair, scale=scale, resample="session")
-            ends = dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
-            yield row | shared | ends | {"ci_kind": kind}
-        row = one.row("equivalence_margin", *pair, margin=margin, resample="session")
-        yield row | shared | {"estimate": width, "p_value": p}
+        covariance = jackknife_covariance(found.jackknife[:, at])
+        moments = found.estimate[at], np.diag(covariance), np.sum(covariance**2)
+        yield from beyond_noise(one, pair, *moments, found.n_units, margin, confidence)
+
+
+def beyond_noise(
+    one: LabelScores,
+    pair: tuple[str, str],
+    differences: np.ndarray,
+    variances: np.ndarray,
+    squared: float,
+    n_units: int,
+    margin: float,
+    confidence: float,
+) -> Rows:
+    """The same of one pair of groups, from differences of effects (pairs,) with their variances and the sum of the
+    squared elements of their covariance."""
+    square = _mean_square(differences, np.sum(variances), squared, confidence)
+    width, p = _equivalence(differences, np.sqrt(variances), margin, n_units - 1, 1 - confidence)
+    defined = np.isfinite(square[0])
+    note = None if defined else "an effect is undefined, on these data or without one session"
+    shared = {"resample_unit": "session", "n_clusters": n_units, "note": note}
+    kind = "noncentral_chi2" if defined else "not_estimable"
+    for scale, values in (("square", square), ("root", np.sqrt(np.maximum(square, 0)))):
+        row = one.row("group_difference_debiased", *pair, scale=scale, resample="session")
+        ends = dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
+        yield row | shared | ends | {"ci_kind": kind}
+    row = one.row("equivalence_margin", *pair, margin=margin, resample="session")
+    yield row | shared | {"estimate": width, "p_value": p}
 
 
 def mean_square_difference(
@@ -151,14 +176,21 @@ def mean_square_difference(
     ----------
     Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
     """
-    if not (np.all(np.isfinite(differences)) and np.all(np.isfinite(covariance))):
+    return _mean_square(differences, np.trace(covariance), np.sum(covariance**2), confidence)
+
+
+def _mean_square(
+    differences: np.ndarray, noise: float, squared: float, confidence: float
+) -> tuple[float, float, float]:
+    """The same from the trace of the covariance and the sum of its squared elements."""
+    if not (np.all(np.isfinite(differences)) and np.isfinite(noise) and np.isfinite(squared)):
         return np.nan, np.nan, np.nan
-    m, noise = len(differences), np.trace(covariance)
+    m = len(differences)
     q = float(differences @ differences)
     estimate = (q - noise) / m
     if noise <= 0:
         return estimate, np.nan, np.nan
-    c = np.sum(covariance**2) / noise
+    c = squared / noise
     f, tail = noise / c, (1 - confidence) / 2
     low = _noncentrality(q / c, f, 1 - tail) * c / m
     high = _noncentrality(max(q, noise) / c, f, tail) * c / m
@@ -203,9 +235,16 @@ def equivalence(
     ----------
     Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15, 657-680; Berger 1982, Technometrics 24, 295-300.
     """
+    return _equivalence(differences, np.sqrt(np.diag(covariance)), margin, df, alpha)
+
+
+def _equivalence(
+    differences: np.ndarray, errors: np.ndarray, margin: float, df: float, alpha: float
+) -> tuple[float, float]:
+    """The same from standard errors."""
     if not margin > 0:
         raise ValueError(f"margin: expected a number above 0, found {margin!r}")
-    se, size = np.sqrt(np.diag(covariance)), np.abs(differences)
+    size = np.abs(differences)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = stdtr(df, -((margin - size) / se))
-    return float(np.max(size + stdtrit(df, 1 - alpha) * se)), float(np.max(p))
+        p = stdtr(df, -((margin - size) / errors))
+    return float(np.max(size + stdtrit(df, 1 - alpha) * errors)), float(np.max(p))

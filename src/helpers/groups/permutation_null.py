@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from helpers.groups.effects import LabelScores, group_differences, pair_effects, unit_sums
+from helpers.groups.effects import LabelScores, over_pairs, unit_sums
 from helpers.stats.intervals import generator
 from helpers.stats.permutation import Permutation, permutation_test
 from helpers.study.labels import METHODS
@@ -123,7 +123,7 @@ def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> 
         both = np.stack([first, total - first], axis=1)
         both = np.where(np.abs(both) < 1e-9, 0.0, both)  # all minus all must leave nothing, in spite of rounding
         both = both.reshape(len(first), 2, len(two.systems), 3)
-        return group_differences(pair_effects(both, two.effect))[:, 0]
+        return over_pairs(both, two.effect)[:, 2]
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
         sizes = [len(part) for part in np.array_split(range(k), -(-k * width // CHUNK))]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from helpers.groups.effects import KEY, LabelScores, group_differences, pair_effects
+from helpers.groups.effects import KEY, LabelScores, over_pairs
 from helpers.published import numbers
 from helpers.stats.intervals import generator
 from helpers.study.labels import METHODS
@@ -19,6 +19,10 @@ from helpers.study.results import Results
 
 #: panels of the printed tables of Finch et al. 2024 -> methods
 PANELS = {"likert": "dialogue_likert", "pairwise": "comparative"}
+#: numbers that one chunk of picks may hold at once
+CHUNK = 1_000_000
+#: with more annotations of a label the one taken of each item is drawn without shuffling them, which takes minutes
+MANY_ANNOTATIONS = 20_000
 _CELL = ["of", "method", "label", "groups"]
 
 
@@ -42,13 +46,19 @@ def over_picks(one: LabelScores, *, seed: int, n_picks: int = 1_000, sides: str 
     scores = one.scores.assign(unit=one.scores["group"] + "\x1f" + item + "\x1f" + one.scores["annotator"])
     names, sums = LabelScores(one.key, scores, one.groups, one.systems, one.effect).sums("unit")
     items = pd.Series(names).str.rsplit("\x1f", n=1).str[0].factorize()[0]
-    chosen = np.zeros((n_picks, len(names)))
-    order = np.argsort(items + rng.random((n_picks, len(names))), axis=1)  # items stay together, shuffled within
-    first = np.flatnonzero(np.diff(items[order[0]], prepend=-1))
-    chosen[np.arange(n_picks)[:, None], order[:, first]] = 1.0
-    cells = (chosen @ sums.reshape(len(names), -1)).reshape(n_picks, len(one.groups), len(one.systems), 3)
-    effects = pair_effects(cells, one.effect)
-    return np.concatenate([np.abs(effects).mean(axis=-1), group_differences(effects)], axis=1)
+    first, size, out = np.flatnonzero(np.diff(items, prepend=-1)), max(1, CHUNK // len(names)), []
+    of_item = np.diff(np.r_[first, len(names)])
+    for k in (min(size, n_picks - start) for start in range(0, n_picks, size)):
+        chosen = np.zeros((k, len(names)))
+        if len(names) > MANY_ANNOTATIONS:
+            taken = first + np.floor(rng.random((k, len(first))) * of_item).astype(int)
+        else:
+            order = np.argsort(items + rng.random((k, len(names))), axis=1)  # items stay together, shuffled within
+            taken = order[:, first]
+        np.put_along_axis(chosen, taken, 1.0, axis=1)
+        cells = (chosen @ sums.reshape(len(names), -1)).reshape(k, len(one.groups), len(one.systems), 3)
+        out.append(over_pairs(cells, one.effect))
+    return np.concatenate(out)
 
 
 def effect_ranges(one: LabelScores, *, seed: int, n_picks: int, sides: str = "together") -> Iterator[dict[str, object]]:

@@ -22,7 +22,17 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from helpers.groups.effects import KEY, LabelScores, label_scores, pair_effects, unit_sums
+from helpers.groups.effects import (
+    KEY,
+    MANY_PAIRS,
+    MOST_RESAMPLES,
+    LabelScores,
+    all_pairs,
+    label_scores,
+    pair_effects,
+    unit_sums,
+)
+from helpers.groups.many_pairs import MOST_KEPT
 from helpers.stats.intervals import Interval, Replicates, generator
 from helpers.stats.resampling import replicate_sums, replicate_two_way
 from helpers.study.labels import METHODS
@@ -80,20 +90,35 @@ def robustness(
         known = known.groupby([part[c] for c in KEY]).transform("all")
         ways = ((part, "over_sessions", n_resamples), (part[known], "over_people", people_resamples))
         for rows, way, n in ways:
-            joint = _Joint(list(label_scores(rows)))
+            joint = _Joint(list(label_scores(rows)), seed)
             comparisons = [*_methods(joint), *_objective(joint, objective)]
             if comparisons:
+                n = min(n, MOST_RESAMPLES) if joint.many else n
                 found = getattr(joint, way)(generator(seed, "robustness", way, corpus), n)
-                yield from _rows(comparisons, found, confidence)
+                note = f"of {MOST_KEPT} random pairs of systems of each label" if joint.many else ""
+                for row in _rows(comparisons, found, confidence):
+                    yield row | {"note": "; ".join(filter(None, [note, row["note"]])) or None}
 
 
 class _Joint:
-    """The effects of all labels of a corpus as one vector, groups after each other: (groups * effects,)."""
+    """The effects of all labels of a corpus as one vector, groups after each other: (groups * effects,).
 
-    def __init__(self, ones: Sequence[LabelScores]):
+    With more than MANY_PAIRS pairs of systems and labels (`many`), those of MOST_KEPT random pairs of each label.
+    """
+
+    def __init__(self, ones: Sequence[LabelScores], seed: int):
         self.ones = ones
         self.groups = sorted({g for one in ones for g in one.groups})
-        pairs = [(one, comb(len(one.systems), 2)) for one in ones]
+        self.many = sum(comb(len(one.systems), 2) for one in ones) > MANY_PAIRS
+        self.pairs = [all_pairs(len(one.systems)) for one in ones]
+        if self.many:
+            # the same of all labels with as many systems
+            rngs = [generator(seed, "robustness", "pairs", str(len(i))) for i, _ in self.pairs]
+            chosen = [
+                np.sort(rng.permutation(len(i))[:MOST_KEPT]) for rng, (i, _) in zip(rngs, self.pairs, strict=True)
+            ]
+            self.pairs = [(i[at], j[at]) for at, (i, j) in zip(chosen, self.pairs, strict=True)]
+        pairs = [(one, len(i)) for one, (i, _) in zip(ones, self.pairs, strict=True)]
         self.of = pd.DataFrame(
             [(one.key[0], one.key[1], one.key[2], frozenset(one.groups)) for one, n in pairs for _ in range(n)],
             columns=["corpus", "method", "label", "groups"],
@@ -116,10 +141,10 @@ class _Joint:
     def effects(self, sums: np.ndarray) -> np.ndarray:
         """(k, q) sums give (k, groups * effects)."""
         out, start = [], 0
-        for one in self.ones:
+        for one, pairs in zip(self.ones, self.pairs, strict=True):
             shape = (len(self.groups), len(one.systems), 3)
             end = start + int(np.prod(shape))
-            out.append(pair_effects(sums[:, start:end].reshape(-1, *shape), one.effect))
+            out.append(pair_effects(sums[:, start:end].reshape(-1, *shape), one.effect, pairs))
             start = end
         return np.concatenate(out, axis=2).reshape(len(sums), -1)
 

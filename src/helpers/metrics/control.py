@@ -73,5 +73,6 @@ def _pairs(rows: pd.DataFrame, control: str) -> tuple[float, int]:
     """Pairs of one annotator in which the ordinary item scores higher, and all pairs."""
     of_control = (rows["system"] == control).to_numpy()
     value = rows["value"].to_numpy(dtype=float)
-    gaps = np.subtract.outer(value[~of_control], value[of_control])
-    return float((gaps > 0).sum() + (gaps == 0).sum() / 2), gaps.size
+    low, other = np.sort(value[of_control]), value[~of_control]
+    below, upto = (np.searchsorted(low, other, side) for side in ("left", "right"))
+    return float((below.sum() + upto.sum()) / 2), len(low) * len(other)

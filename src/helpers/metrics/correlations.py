@@ -17,13 +17,24 @@ import numpy as np
 import pandas as pd
 
 from helpers.metrics.items import ScoredItems, scored_items
-from helpers.stats.correlation import correlate, fisher_mean, kendall, weighted_correlations
+from helpers.stats.correlation import (
+    clustered_se,
+    correlate,
+    fisher_interval,
+    fisher_mean,
+    influence,
+    kendall,
+    weighted_correlations,
+)
 from helpers.stats.intervals import Interval, generator
 from helpers.stats.resampling import bootstrap_sums, bootstrap_weights
 from helpers.study.labels import METHODS, Label
 
 #: fewer systems than this give no interval
 MIN_SYSTEMS = 8
+#: with more clusters, items are not ranked anew in each resample: leaving out each cluster would take time that grows
+#: with the square of their number
+MANY_CLUSTERS = 5_000
 
 
 def correlations(
@@ -41,11 +52,14 @@ def correlations(
     ------
     `correlation` (`scope` pooled) for each corpus, method, label and metric and, where a method has several labels,
     `mean_correlation`. Labels and metrics share their resamples. Pearson and Spearman have BCa intervals, with new
-    ranks in each resample; Kendall's is cluster-robust, and its mean has none. What is undefined carries the reason.
+    ranks in each resample; with more than MANY_CLUSTERS clusters they are cluster-robust. So is Kendall's, whose mean
+    has none. What is undefined carries the reason.
     """
     for items in scored_items(joined):
         if coefficient == "kendall":
             intervals = _kendall_intervals(items, confidence)
+        elif items.n_clusters > MANY_CLUSTERS:
+            intervals = robust_intervals(items, coefficient, confidence)
         else:
             rng = generator(seed, "correlation", coefficient, "context", items.corpus, items.method)
             intervals = bootstrap_intervals(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
@@ -75,6 +89,38 @@ def bootstrap_intervals(items: ScoredItems, coefficient: str, rng, **options) ->
         reasons.append(_undefined(reasons))
         intervals.append([replace(one, note=why or one.note) for why, one in zip(reasons, flat, strict=False)])
     return intervals
+
+
+def robust_intervals(items: ScoredItems, coefficient: str, confidence: float) -> list[list[Interval]]:
+    """As `bootstrap_intervals`, from what each item contributes to a correlation (`stats.correlation.influence`),
+    added up by cluster; Student's t on Fisher's scale."""
+    out = []
+    for x in items.x.T:
+        row, total, reasons = [], np.zeros(len(x)), []
+        for y in items.y.T:
+            r, why = correlate(x, y, coefficient)
+            both, effect = np.isfinite(x) & np.isfinite(y), np.zeros(len(x))
+            if not why:
+                effect[both] = influence(x[both], y[both], coefficient)[1] / both.sum()
+            row.append(_robust(r, effect, np.unique(items.clusters[both]), items, confidence, why))
+            reasons.append(why)
+            total += effect / items.y.shape[1]
+        mean = float(np.mean([one.estimate for one in row]))
+        out.append([*row, _robust(mean, total, np.arange(items.n_clusters), items, confidence, _undefined(reasons))])
+    return out
+
+
+def _robust(
+    r: float, effect: np.ndarray, present: np.ndarray, items: ScoredItems, confidence: float, why: str
+) -> Interval:
+    """The interval of a correlation from contributions of items, of which clusters `present` have some."""
+    codes = np.searchsorted(present, items.clusters)
+    inside = np.isin(items.clusters, present)
+    se = clustered_se(effect[inside], codes[inside]) if len(present) else nan
+    low, high = fisher_interval(r, se, len(present) - 1, confidence)
+    kind = "cluster_robust" if np.isfinite(low) else "not_estimable"
+    note = why or ("" if np.isfinite(low) else "the association is perfect")
+    return Interval(r, low, high, kind, items.unit, len(present), note=note)
 
 
 def _kendall_intervals(items: ScoredItems, confidence: float) -> list[list[Interval]]:

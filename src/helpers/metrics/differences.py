@@ -11,7 +11,7 @@ form of Steiger 1980, Psychological Bulletin 87, 245-251, eq. 7.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan, sqrt
 
@@ -24,11 +24,15 @@ from helpers.stats.correlation import alike, correlate, weighted_correlations
 from helpers.stats.intervals import generator
 from helpers.stats.multiplicity import adjust
 from helpers.stats.permutation import Permutation, from_null, permutation_test
+from helpers.stats.resampling import in_groups
 
 #: numbers that one chunk of arrangements may hold at once
 CHUNK = 500_000
 #: with no more clusters than this all patterns of swaps are enumerated
 EXACT_CLUSTERS = 13
+#: with more than MANY_CLUSTERS clusters, those of MOST_CLUSTERS random groups are swapped together: a subgroup of all
+#: swaps, under which the null is as true
+MANY_CLUSTERS, MOST_CLUSTERS = 5_000, 2_000
 
 
 def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
@@ -79,6 +83,11 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
         pairs = list(combinations(range(len(items.metrics)), 2))
         if not pairs:
             continue
+        together = items.n_clusters > MANY_CLUSTERS
+        if together:
+            rng = generator(seed, "swapped together", items.corpus, items.method)
+            groups = in_groups(items.n_clusters, MOST_CLUSTERS, rng)
+            items = replace(items, clusters=groups[items.clusters])
         observed, null, n_labels = np.zeros(len(pairs)), 0.0, len(items.labels)
         for l, label in enumerate(items.labels):
             compared = compare(items, l, pairs)
@@ -88,7 +97,7 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
             observed, null = observed + test.observed / n_labels, null + test.null / n_labels
             n, clusters = zip(*((c.both.sum(), len(np.unique(items.clusters[c.both]))) for c in compared), strict=True)
             columns = pd.DataFrame({"estimate": test.observed, "n": n, "note": [c.reason or None for c in compared]})
-            note = columns["note"].fillna(_arrangements(test))
+            note = columns["note"].fillna(_arrangements(test, items, together))
             swapped = columns.assign(p_value=test.p_value, n_clusters=clusters, note=note, resample_unit=items.unit)
             p = np.array([williams(*c.r, m)[1] for c, m in zip(compared, n, strict=True)])
             none = "the three correlations leave no residual variance, or fewer than 4 items"
@@ -98,14 +107,15 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
                 yield from _rows(items, pairs, rows, label=label, test=name)
         if n_labels > 1:
             test = from_null(observed, null, exact=test.exact)
-            note = np.where(np.isfinite(observed), _arrangements(test), "undefined for a label")
+            note = np.where(np.isfinite(observed), _arrangements(test, items, together), "undefined for a label")
             mean = pd.DataFrame({"estimate": observed, "p_value": test.p_value, "n": n_labels, "note": note})
             mean = mean.assign(n_clusters=items.n_clusters, resample_unit=items.unit)
             yield from _rows(items, pairs, mean, over="label", test="permutation")
 
 
-def _arrangements(test: Permutation) -> str:
-    return f"{'all' if test.exact else 'random'} {len(test.null)} arrangements"
+def _arrangements(test: Permutation, items: ScoredItems, together: bool) -> str:
+    of = f" of {items.unit}s in {items.n_clusters} random groups" if together else ""
+    return f"{'all' if test.exact else 'random'} {len(test.null)} arrangements{of}"
 
 
 def _rows(items: ScoredItems, pairs: list, tests: pd.DataFrame, **keys: str) -> Iterator[dict]:

@@ -31,14 +31,16 @@ def correlations(results: Results, names: DisplayNames, computed: Collection[str
     computed from the texts."""
     sets = data_sets(results, names.titles)
     yield from _plots(sets, "metrics", names, computed)
-    for i, part in enumerate(sets.values()):
+    for i, (title, part) in enumerate(sets.items()):
         labels = part.select("correlation", scope="pooled").drop_duplicates("label")[["label", "method"]]
         if len(labels) > 1:
             panels = {names.name("label", *key): restrict(part, label=key[0]) for key in labels.itertuples(index=False)}
-            yield from _plots(panels, f"labels_{i}", names, computed)
+            yield from _plots(panels, f"labels_{i}", names, computed, f"{title}. " if len(sets) > 1 else "")
 
 
-def _plots(panels: dict[str, Results], name: str, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
+def _plots(
+    panels: dict[str, Results], name: str, names: DisplayNames, computed: Collection[str], where: str = ""
+) -> Iterator[Plot]:
     rows = pd.concat([panel(part, names, computed).assign(panel=title) for title, part in panels.items()])
     over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "contexts"
     keys = [
@@ -47,7 +49,7 @@ def _plots(panels: dict[str, Results], name: str, names: DisplayNames, computed:
         handle("a person, against the other people", PERSON, "", linestyle=":"),
         handle("metric, against the same people", PERSON, "D", linewidth=0, markerfacecolor="white"),
     ]
-    caption = "Large marks: Spearman's correlation of each metric with the mean rating of people."
+    caption = f"{where}Large marks: Spearman's correlation of each metric with the mean rating of people."
     caption += f" {captions.intervals(names.ci, over, rows['n_clusters'])} Dashed green line (band: CI): the highest"
     caption += " correlation that unreliable ratings allow. Dotted line: a person with the mean of the other people;"
     caption += " small diamonds: the metric with the same means, to compare with it."
@@ -63,8 +65,8 @@ def _plots(panels: dict[str, Results], name: str, names: DisplayNames, computed:
             "keys": keys,
         }
         fig = grid_figure(page, _metrics, xlabel="Spearman's ρ", **options)
-        alt = f"Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals, ceiling"
-        alt += f" and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
+        alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
+        alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
 
 

@@ -15,6 +15,7 @@ from math import nan
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from helpers.metrics.items import clusters_of, item_key
 from helpers.stats.correlation import MIN_ITEMS, clustered_se, fisher_interval, influence
@@ -39,10 +40,9 @@ def compared(values: np.ndarray, comparison: str, positions: int | None = None) 
 
     Parameters
     ----------
-    values : (items, positions) or (items, annotators) array
-        NaN is missing. Two columns are compared when they have MIN_ITEMS items in common, two people when they have
-        MIN_SHARED.
-    comparison : one of COMPARISONS
+    values : (items, positions) array
+        NaN is missing. Two columns are compared when they have MIN_ITEMS items in common.
+    comparison : one of COMPARISONS but the last, which is that of `of_two_people`
         `position_trimmed_mean` drops from each item the rating farthest from its mean (the first of several) and
         correlates what is left of each position with the mean of what is left.
     positions : int, optional
@@ -54,10 +54,9 @@ def compared(values: np.ndarray, comparison: str, positions: int | None = None) 
         For any other comparison.
     """
     present = np.isfinite(values)
-    if comparison in ("position_pairs", "annotator_pairs"):
-        least = MIN_SHARED if comparison == "annotator_pairs" else MIN_ITEMS
+    if comparison == "position_pairs":
         shared = np.triu(present.T.astype(float) @ present, k=1)
-        return [(values[:, i], values[:, j]) for i, j in zip(*np.nonzero(shared >= least), strict=True)]
+        return [(values[:, i], values[:, j]) for i, j in zip(*np.nonzero(shared >= MIN_ITEMS), strict=True)]
     known, size = np.where(present, values, 0.0), present.sum(axis=1)
     mean = known.sum(axis=1) / np.maximum(size, 1)
     if comparison == "position_mean":
@@ -66,7 +65,7 @@ def compared(values: np.ndarray, comparison: str, positions: int | None = None) 
         several = np.where(size > 1, size - 1, nan)
         return [(column, (known.sum(axis=1) - kept) / several) for column, kept in zip(values.T, known.T, strict=True)]
     if comparison != "position_trimmed_mean":
-        raise ValueError(f"comparison: expected one of {', '.join(COMPARISONS)}, found {comparison!r}")
+        raise ValueError(f"comparison: expected one of {', '.join(COMPARISONS[:-1])}, found {comparison!r}")
     # distances that differ by rounding only are equal, and the first of them is dropped
     far = np.where(present, np.round(np.abs(values - mean[:, None]), 9), -1.0).argmax(axis=1)
     left = values.copy()
@@ -83,30 +82,56 @@ def mean_correlation(
 
     Parameters
     ----------
-    pairs : list of two (items,) arrays
+    pairs : list of two (items,) arrays, or (from `of_two_people`) three: the places of items, and both ratings of each
         Pairs with fewer than MIN_ITEMS items in common, or a constant side, are left out and counted in the note.
     clusters : (items,) array
         What is taken as independent.
     """
-    used = []
-    for x, y in pairs:
-        both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-        if len(both) >= MIN_ITEMS and np.ptp(x[both]) > 0 and np.ptp(y[both]) > 0:
-            used.append((both, *influence(x[both], y[both])))
-    left_out = len(pairs) - len(used)
+    effect, found = np.zeros(len(clusters)), []
+    for pair in pairs:
+        both, x, y = pair if len(pair) == 3 else _both(*pair)
+        if len(both) >= MIN_ITEMS and np.ptp(x) > 0 and np.ptp(y) > 0:
+            r, own = influence(x, y)
+            found.append(r)
+            effect[both] += own / len(both)
+    left_out = len(pairs) - len(found)
     note = f"{left_out} of {len(pairs)} left out: constant, or fewer than {MIN_ITEMS} common items"
     note = note if left_out else None
-    if not used:
+    if not found:
         why = note or "no two of them have enough items in common"
         return {"estimate": nan, "ci_kind": "not_estimable", "n": len(clusters), "note": why}
-    effect = np.zeros(len(clusters))
-    for both, _, own in used:
-        effect[both] += own / len(both) / len(used)
-    mean, codes = float(np.mean([r for _, r, _ in used])), np.unique(clusters, return_inverse=True)[1]
-    low, high = fisher_interval(mean, clustered_se(effect, codes), int(codes.max()), confidence)
+    mean, codes = float(np.mean(found)), np.unique(clusters, return_inverse=True)[1]
+    low, high = fisher_interval(mean, clustered_se(effect / len(found), codes), int(codes.max()), confidence)
     kind = "cluster_robust" if np.isfinite(low) else "not_estimable"
     out = {"estimate": mean, "ci_low": low, "ci_high": high, "ci_kind": kind}
     return out | {"n": len(clusters), "n_clusters": int(codes.max()) + 1, "note": note}
+
+
+def _both(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    return both, x[both], y[both]
+
+
+def of_two_people(ratings: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Each two people who rated MIN_SHARED items or more in common: places of these items, and the ratings of both.
+
+    ratings : of one label. Items are numbered as in `by_position`; of an item rated twice the first rating counts.
+    """
+    once = ratings.assign(item=pd.factorize(item_key(ratings))[0]).drop_duplicates(["item", "annotator"])
+    who, names = pd.factorize(once["annotator"], sort=True)
+    item, score = once["item"].to_numpy(), once["score"].to_numpy(float)
+    order = np.lexsort([item, who])
+    ends = np.cumsum(np.bincount(who, minlength=len(names)))[:-1]
+    items, scores = (np.split(x[order], ends) for x in (item, score))
+    judged = sparse.csr_array((np.ones(len(who)), (item, who)))
+    shared = sparse.triu(judged.T @ judged, k=1).tocsr()
+    shared.sort_indices()
+    shared = shared.tocoo()
+    out, enough = [], shared.data >= MIN_SHARED
+    for a, b in zip(shared.row[enough], shared.col[enough], strict=True):
+        both, i, j = np.intersect1d(items[a], items[b], assume_unique=True, return_indices=True)
+        out.append((both, scores[a][i], scores[b][j]))
+    return out
 
 
 def rater_correlations(annotations: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
@@ -126,14 +151,10 @@ def rater_correlations(annotations: pd.DataFrame, confidence: float = 0.95) -> I
         clusters, unit = clusters_of(rows[~item_key(rows).duplicated()])
         head = {"statistic": "annotator_correlation", "corpus": corpus, "method": method, "label": label}
         head |= {"level": METHODS[method].unit, "coefficient": "spearman", "kind": "human", "resample_unit": unit}
-        matrices = dict.fromkeys(COMPARISONS, positions)
-        if rows["annotator_known"].all():
-            once = rows.assign(item=pd.factorize(item_key(rows))[0]).drop_duplicates(["item", "annotator"])
-            matrices["annotator_pairs"] = once.set_index(["item", "annotator"])["score"].unstack()  # noqa: PD010
-        else:
-            del matrices["annotator_pairs"]
-        for comparison, values in matrices.items():
-            pairs = compared(values.to_numpy(float), comparison, int(fewest[method]))
+        values, known = positions.to_numpy(float), rows["annotator_known"].all()
+        for comparison in COMPARISONS if known else COMPARISONS[:-1]:
+            of_people = comparison == "annotator_pairs"
+            pairs = of_two_people(rows) if of_people else compared(values, comparison, int(fewest[method]))
             yield head | {"comparison": comparison} | mean_correlation(pairs, clusters, confidence)
 
 

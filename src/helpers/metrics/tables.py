@@ -28,9 +28,9 @@ RATERS = {
 def leaderboard(results: Results, names: DisplayNames) -> Table:
     """Metrics by data sets in the layout of Tables 2 and 3 of Zhang et al. 2022, the averages over data sets last."""
     sets = {name: overall(part) for name, part in data_sets(results, names.titles).items()}
-    for average in ("plain", "fisher") if len(sets) > 1 else ():
+    for average, title in {"plain": "plain", "fisher": "Fisher"}.items() if len(sets) > 1 else ():
         keys = {"over": "data set", "average": average, "coefficient": "spearman"}
-        sets[f"Average ({average})"] = results.select("mean_correlation", **keys)
+        sets[f"Average ({title})"] = results.select("mean_correlation", **keys)
     wide = pd.DataFrame({name: rows.set_index("metric")["estimate"] for name, rows in sets.items()})
     wide = 100 * wide.reindex(list(names.titles["metric"]))
     rank = places(wide)

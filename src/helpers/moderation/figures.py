@@ -72,13 +72,13 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
         caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {_ENDS}"
         yield Plot(_outcomes(own, few), f"outcomes{suffix}", alt, captions.joined(caption, note, _count(own)))
         pairs, titles = pair_titles(rows, names)
-        alt = f"The same for {len(titles)} pairs of systems, from the perspective of the first: it wins"
+        alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} pairs of systems; the first of a pair wins"
         shares = pairs.drop_duplicates(["line", "outcome"]).pivot_table(
             index="line", columns="outcome", values="estimate"
         )
         few = _first(titles, (shares["wins"] - shares["loses"]).abs())
         note = captions.chosen(len(few), len(titles), "pairs whose wins and losses differ most")
-        caption = f"Bars: how often the first system of a pair wins, ties, both are unrelated or it loses. {_ENDS}"
+        caption = f"Bars: how often the first system of a pair wins or loses, both tie or both are unrelated. {_ENDS}"
         won = 100 * pairs.loc[pairs["outcome"] == "wins", "estimate"]
         name = f"pairs{suffix}"
         yield Plot(

@@ -106,7 +106,7 @@ def leads(results: Results, names: DisplayNames) -> Table:
     out = _in_percent(rows, names, "Wins minus losses (%)")
     out.insert(list(out).index("System") + 1, "Against", [names.name("system", s) for s in rows["system_b"]])
     out.insert(len(out.columns) - 1, "p (Holm)", rows["p_adjusted"])
-    caption = "Wins minus losses of pairs of systems. The test flips the outcomes of whole prompts at random."
+    caption = "Wins minus losses of pairs of systems. The test reverses the outcomes of whole prompts at random."
     return Table(out, "leads", caption, 3)
 
 

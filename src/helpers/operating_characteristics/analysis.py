@@ -11,8 +11,9 @@ of them judged the same dialogues; correlations need people who rated dialogues 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ from helpers.operating_characteristics.placebo import false_crossings, placebo_s
 from helpers.operating_characteristics.worlds import World, design, world
 from helpers.quality_control import replication
 from helpers.sensitivity.contrasts import Panel, panel
+from helpers.stats.tasks import run
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
 from helpers.study.schema import ITEM
@@ -124,11 +126,25 @@ def analyse(
     chosen = {"systems": systems, "first": first, "pick": pick, "unranked": unranked, "sizes": sizes}
     data = material(annotations, dialogues, labels, metric_scores=metric_scores, **chosen)
     plan = Plan(sizes.n_runs, sizes.n_resamples, seed, confidence)
-    rows = [row for part in (_tests, _agreement, _estimates, _correlations, _groups) for row in part(data, plan, sizes)]
+    parts = (_tests, _agreement, _estimates, _correlations, _groups)
+    pieces = [piece for part in parts for piece in part(data, plan, sizes)]
     plan = replace(plan, n_runs=min(plan.n_runs, sizes.runs_as_used))
-    rows += [row for part in (_worlds, _reliability, _judges, _metrics) for row in part(data, plan, sizes)]
+    pieces += [piece for part in (_worlds, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)]
+    rows = [row for found in run(_rows_of, pieces, doing="simulations") for row in found]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
+
+
+#: a function that gives rows, and its arguments: draws are from streams named for what is simulated (`Plan.rng`)
+Piece = tuple[Callable[..., Iterable[Row]], tuple, dict[str, Any]]
+
+
+def _rows_of(function: Callable[..., Iterable[Row]], arguments: tuple, options: dict[str, Any]) -> list[Row]:
+    return list(function(*arguments, **options))
+
+
+def _piece(function: Callable[..., Iterable[Row]], *arguments: object, **options: object) -> Piece:
+    return function, arguments, options
 
 
 def material(
@@ -202,38 +218,44 @@ def _design(found: pd.DataFrame, own: pd.DataFrame, dialogues: pd.DataFrame) -> 
     return values.dialogue_design(own, target, who)
 
 
-def _tests(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _tests(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     for one, picked in zip(data.panels, data.picked, strict=True):
-        if size := placebo_size(one, plan, picked=picked):
-            yield from size
-            yield from power_curves(one, plan, sizes=sizes.conversations, picked=picked)
-            yield from false_crossings(picked, plan, n=max(sizes.conversations))
+        yield _piece(_tests_of, one, picked, plan, sizes.conversations)
 
 
-def _agreement(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _tests_of(one: Panel, picked: Panel, plan: Plan, conversations: Sequence[int]) -> Iterator[Row]:
+    if size := placebo_size(one, plan, picked=picked):
+        yield from size
+        yield from power_curves(one, plan, sizes=conversations, picked=picked)
+        yield from false_crossings(picked, plan, n=max(conversations))
+
+
+def _agreement(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     done, chosen = set(), alpha_coverage.by_prevalence(data.twice, sizes.labels)
     inside = [one.n_dialogues < len(one.clusters) for one in chosen]  # several items lie within a dialogue
     for one, nested in zip(chosen, inside, strict=True):
         own = min(one.n_dialogues, MOST_UNITS)
         if not nested or one.marks or all(inside):  # otherwise ratings of dialogues show the same, and faster
             items = sorted({*sizes.items} if nested else {*sizes.items, own})
-            yield from alpha_coverage.alpha_over_items(one, plan, sizes=items, marks=sizes.marks)
+            yield _piece(alpha_coverage.alpha_over_items, one, plan, sizes=items, marks=sizes.marks)
         if nested and (one.marks or one.label.method not in done):
             # ratings of turns: one label only, and none of very many patterns, as resampling their turns takes long
             dialogues = sorted({n for n in sizes.dialogues if n < own} | {own})
             turns = [own] if len(one.found.weights) <= MOST_PATTERNS else []
-            yield from alpha_coverage.alpha_over_dialogues(one, plan, sizes=dialogues, turns=turns)
+            yield _piece(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
         done.add(one.label.method)
     for one in ([one for one in chosen if one.mirrored] or chosen)[:1]:
-        yield from alpha_coverage.alpha_near_perfect(one, plan, **NEAR_PERFECT)
+        yield _piece(alpha_coverage.alpha_near_perfect, one, plan, **NEAR_PERFECT)
 
 
-def _estimates(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _estimates(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     """Rates and means of labels from the lowest to the highest mean; ranks of the first method's middle label."""
+    yield _piece(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
+
+
+def _estimates_of(panels: Sequence[Panel], plan: Plan, sizes: Operating) -> Iterator[Row]:
     ranked = False
-    for one in data.panels:
-        if one.unit == "pair":
-            continue
+    for one in panels:
         order = np.argsort(one.total.sum(axis=0) / np.maximum(one.n.sum(axis=0), 1), kind="stable")
         rows = [
             row
@@ -246,39 +268,43 @@ def _estimates(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
         ranked |= bool(rows)
 
 
-def _correlations(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _correlations(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     """Four labels from the weakest to the strongest correlation, on which the coverage of an interval depends."""
     if data.design is not None:
         r = data.design.x.corrwith(pd.Series(data.design.y, index=data.design.x.index)).abs().dropna().sort_values()
         for i in evenly(len(r), 4):
-            yield from estimates.correlation_coverage(data.design, r.index[i], plan)
+            yield _piece(estimates.correlation_coverage, data.design, r.index[i], plan)
 
 
-def _worlds(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _worlds(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     """The tests, intervals and ranks of notebooks 05 and 07, and the alternative annotator test of one label."""
-    done = False
-    for one in data.worlds:
-        yield from as_used.rejections(one, plan)
-        yield from as_used.means_and_ranks(one, plan)
-        if not done:
-            rows = list(others.placebo_judge(one, plan, data.levels[one.design.method, one.design.label]))
-            done = bool(rows)
-            yield from rows
+    for i, one in enumerate(data.worlds):
+        yield _piece(as_used.rejections, one, plan)
+        yield _piece(as_used.means_and_ranks, one, plan)
+        if not i:
+            yield _piece(_first_judge, data.worlds, plan, data.levels)
 
 
-def _reliability(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _first_judge(worlds: Sequence[World], plan: Plan, levels: Mapping[tuple[str, str], str]) -> list[Row]:
+    """Of the first world for which there are rows."""
+    found = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
+    return next(filter(None, found), [])
+
+
+def _reliability(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     """Generalizability of system means by one label of each method."""
     rows = data.rated[0]
     for _, part in rows[rows["dialogue_b"].isna()].groupby("method", sort=False):
-        yield from others.reliability_coverage(part[part["label"] == part["label"].iloc[0]], plan)
+        yield _piece(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
 
 
-def _judges(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _judges(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     for one in others.chosen(data.judged, min(sizes.labels, MOST_JUDGED)):
-        yield from others.judge_coverage(one, plan)
+        yield _piece(others.judge_coverage, one, plan)
+        yield _piece(others.assisted_coverage, one, plan)
 
 
-def _metrics(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _metrics(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     """The first metric with the first label of each method that it scores."""
     annotations, scores = data.rated
     if not len(scores) or not len(scores := scores[scores["corpus"] == data.corpus]):
@@ -292,7 +318,7 @@ def _metrics(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
             continue  # it scores nothing that was rated by this method
         joined = joined.dropna(subset=["value", "human"])
         for scored, (_, both) in zip(scored_items(joined), ceiling.with_rest(rows, scores), strict=True):
-            yield from others.metric_coverage(scored, joined, both, plan)
+            yield _piece(others.metric_coverage, scored, joined, both, plan)
 
 
 def _replication(data: Material, plan: Plan, families: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -300,7 +326,7 @@ def _replication(data: Material, plan: Plan, families: Mapping[str, Sequence[str
     return list(others.replication_coverage(rows, corpora, systems, families, plan)) if corpora else []
 
 
-def _groups(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _groups(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
     if found := estimates.most_shared(data.all_values, SHARED_METHODS):
         method, *groups = found
         known = data.all_values.loc[data.all_values["method"] == method, "label"]
@@ -308,4 +334,4 @@ def _groups(data: Material, plan: Plan, sizes: Operating) -> Iterator[Row]:
         scores = estimates.shared_scores(data.all_values, method, label, tuple(groups))
         scores = [x[:MOST_SHARED] for x in scores if len(x) >= estimates.LEAST]
         if len(scores) >= 2:
-            yield from estimates.group_coverage(scores, label, method, tuple(groups), plan)
+            yield _piece(estimates.group_coverage, scores, label, method, tuple(groups), plan)

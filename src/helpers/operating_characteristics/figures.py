@@ -196,7 +196,9 @@ def power(results: Results, names: DisplayNames) -> Iterator[Plot]:
         "Marks: share of simulated studies in which a test finds the difference between two systems, mean over pairs"
     )
     caption += " of systems and labels, by sample size; size-corrected: at a level at which the test rejects true null"
-    caption += f" hypotheses at its nominal rate ({percent(NOMINAL)}). Marks of one sample size stand side by side."
+    caption += (
+        f" hypotheses at its nominal rate ({percent(NOMINAL)}). Marks of the same sample size are drawn side by side."
+    )
     note = f"Vertical lines: 95% Monte Carlo intervals, {captions.sample(rows['n'], 'simulated studies per pair')}."
     yield Plot(fig, "power", f"{alt} {span(rows['estimate'])}.", captions.joined(caption, note))
 

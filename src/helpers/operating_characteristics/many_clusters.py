@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from helpers.stats.clusters import effective_number, left_out
+from helpers.stats.clusters import crossed, effective_number, left_out
 
 #: draws of the largest t, shared by all data sets of a chunk
 N_DRAWS = 4000
@@ -32,7 +32,7 @@ class Clustered:
         self.kinds = [_Kind(codes, self.share, c, m) for c in kinds]
         self.both = None
         if len(kinds) == 2:
-            self.both = _Kind(codes, self.share, pd.factorize(pd.MultiIndex.from_arrays(kinds))[0], m)
+            self.both = _Kind(codes, self.share, crossed(*kinds), m)
         self.fewest = np.min([k.n_clusters for k in self.kinds], axis=0)
         self.df = effective_number(codes, weights, kinds) - 1
 

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from helpers.agreement import generalizability
 from helpers.judges.alternative_annotator import MIN_ANNOTATORS, MIN_JUDGED, left_out
+from helpers.judges.assisted import ASSISTED, HUMAN, Sums, combined, estimate, hidden
 from helpers.judges.items import JudgedItems
 from helpers.judges.judge_alpha import alpha_sums
 from helpers.metrics import ceiling, correlations
@@ -30,6 +32,8 @@ from helpers.stats.intervals import MIN_MINORITY
 
 #: runs, and resamples in each, of intervals that are made one at a time, at most
 ONE_BY_ONE, RESAMPLES = 400, 400
+#: share of dialogues whose labels by people are kept, and what intervals with and without the judge are called
+HIDDEN, _ASSISTED = 0.5, {HUMAN: "people_only", ASSISTED: "judge_assisted"}
 #: contexts with a correlation, at least
 LEAST = 10
 
@@ -60,7 +64,8 @@ def judge_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
         ends = np.where(np.minimum(sums, most - sums).min(axis=1)[:, None] >= MIN_MINORITY, ends, np.nan)
     truth = float(alphas(table.sum(axis=0, keepdims=True))[0, -1])
     yield from coverage_rows({"bca": ends}, truth, head | {"of": "judge_alpha", "sample_size": n})
-    yield from _rate_change(items, plan, head)
+    if not items.label.unordered:
+        yield from _rate_change(items, plan, head)
 
 
 def _rate_change(items: JudgedItems, plan: Plan, head: Row) -> Iterator[Row]:
@@ -75,6 +80,47 @@ def _rate_change(items: JudgedItems, plan: Plan, head: Row) -> Iterator[Row]:
         truth.append(np.full(runs, table[:, 1].sum() / table[:, 0].sum()))
     size = {"of": "rate_change", "sample_size": int(np.median([np.sum(items.system == s) for s in systems]))}
     yield from coverage_rows({"bca": np.concatenate(ends)}, np.concatenate(truth), head | size)
+
+
+def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
+    """Coverage and width of judge-assisted intervals of means and differences of systems (`assisted`), beside those by
+    people alone, where people's labels of a random half of the dialogues are hidden.
+
+    In each run as many dialogues of each system are drawn as there are. Its intervals concern one system and one pair,
+    in turn: runs are independent. Nothing of a label without a mean.
+    """
+    if items.label.unordered:
+        return
+    people = np.bincount(items.dialogue, items.human.mean(axis=1))
+    model, size = np.bincount(items.dialogue, items.judge), np.bincount(items.dialogue).astype(float)
+    systems = sorted(set(items.system.tolist()))
+    own = [np.flatnonzero(items.system == s) for s in systems]
+    place = np.repeat(np.arange(len(systems)), [len(x) for x in own])
+    truth = np.array([people[x].sum() / size[x].sum() for x in own])
+    one = np.eye(len(systems))
+    wanted = {"assisted_mean": list(one)}
+    wanted["assisted_difference"] = [a - b for a, b in combinations(one, 2)]
+    few = min(plan.n_runs, ONE_BY_ONE)
+    rng = plan.rng("assisted", items.label.method, items.label.id, items.key["metric"])
+    ends = {of: {raters: np.full((few, 2), np.nan) for raters in (HUMAN, ASSISTED)} for of in wanted}
+    for run in range(few):
+        at = np.concatenate([rng.choice(x, len(x)) for x in own])
+        drawn = Sums(systems, people[at], model[at], size[at], place, np.arange(len(at)), scale=items.label.scale)
+        alone, both, _ = estimate(hidden(drawn, HIDDEN, rng))
+        for of, weights in wanted.items():
+            if weights:
+                w = weights[run % len(weights)]
+                found = {HUMAN: alone.contrast(w, plan.confidence), ASSISTED: combined(alone, both, w, plan.confidence)}
+                for raters, row in found.items():
+                    ends[of][raters][run] = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
+    head = {"level": items.head["level"], "method": items.label.method, "label": items.label.id, "over": "dialogue"}
+    head |= {"sample": "dialogue", "metric": items.key["metric"], "ratings": float(items.human.shape[1])}
+    head |= {"sample_size": int(np.median([len(x) for x in own]))}
+    for of, weights in wanted.items():
+        if weights:
+            values = np.array([w @ truth for w in weights])[np.arange(few) % len(weights)]
+            kinds = {_ASSISTED[raters]: found for raters, found in ends[of].items()}
+            yield from coverage_rows(kinds, values, head | {"of": of})
 
 
 def metric_coverage(scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFrame, plan: Plan) -> Iterator[Row]:

@@ -63,6 +63,10 @@ PROCEDURES = (
     Procedure("Correlation between runs", "10", "interval_coverage", {"of": "replication_r"}, by=("among",)),
     Procedure("Judge: difference in alpha", "13", "interval_coverage", {"of": "judge_alpha"}),
     Procedure("Judge: change in a system's rate", "13", "interval_coverage", {"of": "rate_change"}),
+    Procedure("Judge-assisted mean of a system, half of the labels", "13", "interval_coverage",
+              {"of": "assisted_mean", "interval": "judge_assisted"}),
+    Procedure("Judge-assisted difference of systems, half of the labels", "13", "interval_coverage",
+              {"of": "assisted_difference", "interval": "judge_assisted"}),
     Procedure("Alternative annotator test", "13", "null_rejection", {"test": "alternative_annotator", **_WORLD}),
 )  # fmt: skip
 

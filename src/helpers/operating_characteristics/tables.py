@@ -37,6 +37,8 @@ _INTERVALS = {
     "two_way": "Two-way t",
     "cluster_robust": "Cluster-robust",
     "parametric": "Parametric bootstrap",
+    "people_only": "Labels of people",
+    "judge_assisted": "Labels of people and judge",
 }
 _OF = {
     "r2": "R²",
@@ -47,6 +49,8 @@ _OF = {
     "replication_r": "r between runs",
     "judge_alpha": "difference in alpha",
     "rate_change": "change in rate",
+    "assisted_mean": "mean from half of the labels",
+    "assisted_difference": "difference from half of the labels",
 }
 _VARIANTS = {
     "session": "As used",
@@ -106,11 +110,9 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Tabl
             "Runs": rows["n"].astype("Int64"),
             "Verdict": np.where(rows["claimed"], verdict, verdict + " (not claimed)"),
         })  # fmt: skip
-    caption = (
-        "Primary procedures at the designs tried, labels pooled, with the Monte Carlo 95% CI of each rate. Kept: the"
-    )
-    caption += " CI includes the nominal rate or lies on the conservative side (size below it, coverage above it). Not"
-    caption += " claimed: the procedure does not claim to hold for such annotators."
+    caption = "Primary procedures under the designs tested, labels pooled, with the 95% Monte Carlo CI of each rate."
+    caption += " Kept: the CI includes the nominal rate or lies on the conservative side (size below it, coverage above"
+    caption += " it). Not claimed: the procedure does not claim to hold for such annotators."
     return Table(out, "procedures", caption)
 
 
@@ -163,7 +165,7 @@ def variants(results: Results, names: DisplayNames) -> Table | None:
         f"Tests of two systems at α = 0.05 in placebo worlds, labels pooled, {n} runs per label. Power: one system is"
     )
     caption += f" better by {as_used.EFFECT:g} standard deviations of a single score. Monte Carlo 95% CI."
-    why = dict.fromkeys(order, "Not tried: the test treats annotators as a sample, or is not a permutation test.")
+    why = dict.fromkeys(order, "Not tested: the test treats annotators as a sample, or is not a permutation test.")
     return Table(names.named(wide[["method", "Test", *order]]), "variants", caption, why=why)
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import optimize
+from scipy import optimize, sparse
 from scipy.special import ndtr, ndtri
 
 from helpers.study.labels import METHODS
@@ -157,36 +157,45 @@ def _both(f: np.ndarray, g: np.ndarray) -> np.ndarray:
     return pd.factorize(f.astype(np.int64) * (int(g.max()) + 1) + g)[0]
 
 
-def variances(score: np.ndarray, system: np.ndarray, factors: Mapping[str, np.ndarray]) -> dict[str, float]:
+def variances(
+    score: np.ndarray, system: np.ndarray, factors: Mapping[str, np.ndarray], matrix: np.ndarray | None = None
+) -> dict[str, float]:
     """Variance of each factor, and of the residual, of scores with a mean for each system.
 
     For each factor the sum of products of residuals over pairs of scores that share a level is set equal to its
     expectation; the equations are solved with variances of at least 0. With balanced data these are the estimates of
     the analysis of variance.
+
+    matrix : `expectations` of the design, where they are known.
     """
-    n = len(score)
-    groups = {**factors, "residual": np.arange(n)}
+    matrix = expectations(system, factors) if matrix is None else matrix
     size = np.bincount(system).astype(float)
     r = score - (np.bincount(system, score) / np.maximum(size, 1))[system]
+    alone = np.sum(r**2)
+    target = np.array([*(np.sum(np.bincount(code, r) ** 2) - alone for code in factors.values()), alone])
+    scale = np.maximum(np.abs(matrix).max(axis=1), 1.0)
+    found = optimize.nnls(matrix / scale[:, None], target / scale)[0]
+    return dict(zip([*factors, "residual"], found.tolist(), strict=True))
+
+
+def expectations(system: np.ndarray, factors: Mapping[str, np.ndarray]) -> np.ndarray:
+    """(factors + 1, factors + 1): how much each variance adds to each sum of products of `variances`."""
+    n, groups = len(system), {**factors, "residual": np.arange(len(system))}
+    size = np.bincount(system).astype(float)
+    own = sparse.csr_array((np.ones(n), (system, np.arange(n))), shape=(len(size), n))
     shared = {name: _shares(code, system) for name, code in groups.items()}  # (n, systems): scores alike by system
-    own = np.zeros((n, len(size)))
-    own[np.arange(n), system] = 1.0
-    matrix, target = np.zeros((len(groups), len(groups))), np.zeros(len(groups))
+    sums = {name: own @ table for name, table in shared.items()}
+    matrix = np.zeros((len(groups), len(groups)))
     for i, (f, code) in enumerate(groups.items()):
         # K = G - I, pairs of different scores; the residual itself has K = I
         less = 0.0 if f == "residual" else 1.0
-        target[i] = np.sum(np.bincount(code, r) ** 2) - less * np.sum(r**2)
-        k = shared[f] - less * own
-        inner = own.T @ k
+        inner = sums[f] - less * np.diag(size)
         for j, (g, other) in enumerate(groups.items()):
             together = np.bincount(_both(code, other)).astype(float)
             trace = np.sum(together**2) - less * n
-            trace -= 2 * np.sum((k * shared[g]).sum(axis=0) / size)
-            trace += np.sum(inner * (own.T @ shared[g]) / np.outer(size, size))
-            matrix[i, j] = trace
-    scale = np.maximum(np.abs(matrix).max(axis=1), 1.0)
-    found = optimize.nnls(matrix / scale[:, None], target / scale)[0]
-    return dict(zip(groups, found.tolist(), strict=True))
+            both = np.einsum("ns,ns->s", shared[f], shared[g]) - less * np.diag(sums[g])
+            matrix[i, j] = trace - 2 * np.sum(both / size) + np.sum(inner * sums[g] / np.outer(size, size))
+    return matrix
 
 
 def _shares(code: np.ndarray, system: np.ndarray) -> np.ndarray:
@@ -260,7 +269,8 @@ def tilted(p: np.ndarray, values: np.ndarray, mean: float) -> np.ndarray:
         w = np.exp(w - w.max())
         return w / w.sum()
 
-    theta = optimize.brentq(lambda t: probabilities(t) @ values - mean, -200, 200)
+    far = 200.0 if (probabilities(-200.0) @ values < mean < probabilities(200.0) @ values) else 1e4
+    theta = optimize.brentq(lambda t: probabilities(t) @ values - mean, -far, far)
     return probabilities(theta)
 
 
@@ -279,15 +289,36 @@ def _loadings(d: Design, kind: int, shares: dict[str, float], values: np.ndarray
             above = sum(shares.get(f, 0.0) for f in NESTED[:2])
             # the dialogues of one system differ by session and side, too
             shares["dialogue"] = max(found["dialogue"] / max(sum(found.values()), 1e-300) - above, 0.0)
-    latent, known = {}, correlations(values, cuts)
+    found = latent(shares, correlations(values, cuts))
+    square = np.array([found[name] for name in d.factors])
+    return np.sqrt(square * min(1.0, 0.98 / max(square.sum(), 1e-300)))
+
+
+def latent(shares: Mapping[str, float], known: np.ndarray) -> dict[str, float]:
+    """Variance of the normal effect of each factor, so that scores correlate as `shares` says: of NESTED and PEOPLE.
+
+    known : from `correlations`.
+    """
+    out = {}
     for chain in (NESTED, PEOPLE):
         sum_of, before = 0.0, 0.0
         for name in (f for f in chain if f in shares):
             sum_of += shares[name]
             now = float(np.interp(sum_of, known, _GRID))
-            latent[name], before = now - before, now
-    square = np.array([latent[name] for name in d.factors])
-    return np.sqrt(square * min(1.0, 0.98 / max(square.sum(), 1e-300)))
+            out[name], before = now - before, now
+    return out
+
+
+def visible(effects: Mapping[str, float], known: np.ndarray) -> dict[str, float]:
+    """The opposite of `latent`: share of each factor in the variance of scores, given those of the normal effects."""
+    out = {}
+    for chain in (NESTED, PEOPLE):
+        sum_of, before = 0.0, 0.0
+        for name in (f for f in chain if f in effects):
+            sum_of += effects[name]
+            now = float(np.interp(sum_of, _GRID, known))
+            out[name], before = now - before, now
+    return out
 
 
 def correlations(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:

@@ -7,14 +7,13 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from html import unescape
 from pathlib import Path
 
 from helpers.display.latex import tex
 from helpers.display.text import Phrases
-from helpers.paper import findings, heds, references
+from helpers.paper import findings, found, heds, references
 from helpers.paper.analysis import Material
-from helpers.study import store
+from helpers.study import escape, store
 
 _PHRASES = Phrases(__package__)
 #: notebooks whose tables and figures the LaTeX document shows first
@@ -40,7 +39,7 @@ def write(
     html : tables of the notebooks, in order; in a Word document where pandoc is installed. captions : of figures, by
     stem.
     """
-    said = {"methods.md": findings.methods(m), "results.md": findings.results(m)}
+    said = {"methods.md": findings.methods(m), "results.md": found.results(m)}
     entries = works(m, *said.values())
     texts = said | {"heds.md": references.readable(heds.markdown(m), entries)}
     texts["references.bib"] = "\n\n".join(entry.source for entry in entries.values()) + "\n"
@@ -204,4 +203,4 @@ def _paragraph(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Text without Markdown's escapes and marks, escaped for LaTeX."""
-    return tex(unescape(re.sub(r"\\([\\`*_\[\]#|~$])", r"\1", re.sub(r"(?<!\\)\*\*", "", text))))
+    return tex(escape.from_markdown(re.sub(r"(?<!\\)\*\*", "", text)))

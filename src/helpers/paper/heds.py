@@ -86,7 +86,8 @@ def datasheet(m: Material) -> Datasheet:
     for section in questions():
         if section.get("criteria"):
             title = section["title"]
-            criteria = [_criterion(m, section["questions"], method, label) for method, label in _labels(m)]
+            found = _alphas(m), _tested(m)
+            criteria = [_criterion(m, section["questions"], method, label, *found) for method, label in _labels(m)]
         else:
             sections[section["title"]] = [_answer(q, m.study.heds, known) for q in section["questions"]]
     return Datasheet(sections, criteria, title)
@@ -117,7 +118,7 @@ def _facts(m: Material) -> dict[str, str]:
     return {
         "1.1.1": say("given", text=study.citation) if study.citation else "",
         "1.1.2": say("given", text=f"{study.title}. {study.description}".strip()),
-        "2.2": say("judged_units", units=[METHODS[x].unit for x in METHODS if x in set(m.scores["method"])]),
+        "2.2": say("judged_units", units=[METHODS[x].unit for x in METHODS if x in set(m.scores["method"].unique())]),
         "3.1.1": say("per_system", rows=systems),
         "3.1.3.2": say("post_hoc", least=[least.median(), least.min(), least.max()]) if len(least) else "",
         "3.2.1": say("evaluators", groups=[(m.names.name("group", g), n) for g, n in count.items()]),
@@ -144,29 +145,35 @@ def _labels(m: Material) -> list[tuple[str, Label]]:
     return [(method, label) for (method, id_), label in m.names.labels.items() if (method, id_) in judged]
 
 
-def _criterion(m: Material, asked: list[dict], method: str, label: Label) -> Criterion:
+def _alphas(m: Material) -> pd.DataFrame:
+    found = m.of("03")
+    return agreement_analysis.primary(found).dropna(subset="estimate") if found else pd.DataFrame()
+
+
+def _tested(m: Material) -> set[tuple[str, str]]:
+    """Methods and labels on which systems were compared."""
+    found = m.of("05")
+    compared = sensitivity_analysis.primary(found) if found else pd.DataFrame(columns=["method", "label"])
+    return set(compared[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+
+
+def _criterion(
+    m: Material, asked: list[dict], method: str, label: Label, alphas: pd.DataFrame, tested: set[tuple[str, str]]
+) -> Criterion:
     given = m.study.heds.criteria.get(label.id, HedsCriterion())
-    say, known = _PHRASES.say, _of_label(m, method, label)
+    say, known = _PHRASES.say, _of_label(m, method, label, alphas, (method, label.id) in tested)
     known = {number: text for number, text in known.items() if text}
     title = say("criterion", label=label.title, method=m.names.name("method", method))
     return Criterion(title, [_answer(q, given, known) for q in asked])
 
 
-def _of_label(m: Material, method: str, label: Label) -> dict[str, str]:
+def _of_label(m: Material, method: str, label: Label, alphas: pd.DataFrame, has_tests: bool) -> dict[str, str]:
     """Answers of section 4 that the data give, by number."""
     say = _PHRASES.say
     low, high = label.scale
     size = len(label.categories) or (round(high - low) + 1 if label.integer else None)
-    found, tested = m.of("03"), m.of("05")
-    alpha = agreement_analysis.primary(found) if found else pd.DataFrame()
-    alpha = (
-        alpha[(alpha["method"] == method) & (alpha["label"] == label.id)].dropna(subset="estimate")
-        if len(alpha)
-        else alpha
-    )
-    rows = [(m.names.name("group", r["group"]), r.to_dict()) for _, r in alpha.iterrows()]
-    compared = sensitivity_analysis.primary(tested) if tested else pd.DataFrame()
-    has_tests = len(compared) and len(where(compared, method=method, label=label.id))
+    own = where(alphas, method=method, label=label.id) if len(alphas) else alphas
+    rows = [(m.names.name("group", r["group"]), r.to_dict()) for _, r in own.iterrows()]
     unit = METHODS[method].unit
     return {
         "4.2.2": say("relative" if unit == "pair" else "absolute"),

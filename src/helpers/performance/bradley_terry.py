@@ -6,6 +6,7 @@ Shown beside printed values. `davidson` says what is made of ties here, and give
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite, nan
 
 import evalica
 import pandas as pd
@@ -13,12 +14,16 @@ import pandas as pd
 from helpers.study.labels import METHODS
 from helpers.study.schema import CELL
 
+#: iterations at most, and how near two in a row must be; strengths that exist take some hundreds
+LIMIT, TOLERANCE = 100_000, 1e-10
+
 
 def bradley_terry(comparisons: pd.DataFrame) -> pd.Series:
-    """Scores that add up to 1, by system, of votes that all count alike."""
+    """Scores that add up to 1, by system, of votes that all count alike; NaN where the iterations do not converge."""
     winner = comparisons["score"].map({1.0: evalica.Winner.X, 0.0: evalica.Winner.Draw, -1.0: evalica.Winner.Y})
     sides = (comparisons["system"].tolist(), comparisons["system_b"].tolist(), winner.tolist())
-    scores = evalica.bradley_terry(*sides, tolerance=1e-10, limit=100_000).scores
+    found = evalica.bradley_terry(*sides, tolerance=TOLERANCE, limit=LIMIT)
+    scores = found.scores if found.iterations < LIMIT else found.scores * nan
     return scores / scores.sum()
 
 
@@ -30,4 +35,4 @@ def printed_scores(comparisons: pd.DataFrame) -> Iterator[dict]:
         head = {**dict(zip(CELL, key, strict=True)), "level": METHODS[rows["method"].iloc[0]].unit}
         for system, score in bradley_terry(rows).sort_index().items():
             row = {"statistic": "bradley_terry", "system": system, "estimate": score, "n": int(n[system])}
-            yield head | row
+            yield head | row | ({} if isfinite(score) else {"note": "the iterations did not converge"})

@@ -36,6 +36,11 @@ _STEPS = 60
 _MOST = 50_000_000
 #: parameters beyond this run away, as the likelihood has no maximum: finite ones would take billions of votes
 _FAR = 12.0
+#: squared length of a step, in standard errors, that no longer matters
+_NEGLIGIBLE = 1e-9
+#: eigenvalues of the information, over the largest, that are 0 but for rounding: strengths have no common level. Real
+#: ones are larger, as no pair of systems has 10^12 times the votes of another
+_NULL = 1e-12
 NONE = "one group of systems never wins against the others: strengths do not exist"
 
 
@@ -180,7 +185,7 @@ def _scores(
     out[rows, left] = (score + 1) / 2 - expected[left, right]
     out[rows, right] = -out[rows, left]
     out[:, m] = (score == 0) - tied[left, right]
-    return out, np.linalg.pinv(_information(won[None], tied[None], n[None])[0], hermitian=True)
+    return out, np.linalg.pinv(_information(won[None], tied[None], n[None])[0], rcond=_NULL, hermitian=True)
 
 
 def _fragile(votes: tuple, codes: np.ndarray, m: int) -> bool:
@@ -221,13 +226,14 @@ def davidson(wins: np.ndarray, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(k, m) strengths and (k,) log nu, which stays -inf where it is; NaN where there is no maximum."""
+    """(k, m) strengths and (k,) log nu, which stays -inf where it is; NaN where there is no maximum, or where the
+    iterations do not come near it."""
     k, m, _ = wins.shape
     n = wins + wins.transpose(0, 2, 1) + ties
     points, n_ties = wins.sum(axis=2) + ties.sum(axis=2) / 2, ties.sum(axis=(1, 2)) / 2
     beta = np.column_stack([np.zeros((k, m)), log_nu])
     value = _log_likelihood(beta, wins, ties)
-    active = np.ones(k, dtype=bool)
+    active, left = np.ones(k, dtype=bool), np.full(k, np.inf)
     for _ in range(_STEPS):
         own = np.flatnonzero(active)
         if not len(own):
@@ -236,20 +242,25 @@ def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.
         gradient = points[own] - (n[own] * (won + tied / 2)).sum(axis=2)
         gradient = np.column_stack([gradient, n_ties[own] - (n[own] * tied).sum(axis=(1, 2)) / 2])
         # singular in the direction of all strengths at once, and on the way to strengths that do not exist
-        inverse = np.linalg.pinv(_information(won, tied, n[own]), hermitian=True)
+        inverse = np.linalg.pinv(_information(won, tied, n[own]), rcond=_NULL, hermitian=True)
         step = (inverse @ gradient[:, :, None])[:, :, 0]
+        step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
+        left[own] = (gradient * step).sum(axis=1)
         for _ in range(30):
             new = _log_likelihood(beta[own] + step, wins[own], ties[own])
             worse = new < value[own] - 1e-10 * np.abs(value[own])
             if not worse.any():
                 break
             step[worse] /= 2
+        else:
+            step[worse], new[worse] = 0.0, value[own][worse]  # no part of it improves on rounding
         beta[own] += step
         value[own] = new
         far = np.abs(np.where(np.isfinite(beta[own]), beta[own], 0)).max(axis=1) > _FAR
         active[own] = (np.abs(step).max(axis=1) > 1e-10) & ~far
         beta[own[far]] = np.nan
-    beta[active] = np.nan
+    # rounding may keep steps of systems with few votes among many from getting as short as others do
+    beta[active | (left > _NEGLIGIBLE * np.maximum(1.0, np.abs(value)))] = np.nan
     return beta[:, :m] - beta[:, :m].mean(axis=1, keepdims=True), beta[:, m]
 
 

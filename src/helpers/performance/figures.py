@@ -50,7 +50,7 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
         if statistic == "share":
             options |= {"sharex": True, "reference": 0.5, "named": "half of the comparisons"}
             options |= {"keys": grid_plots.share_keys(*keys)}
-            caption += f"Bars: shares of comparisons won, and tied (light); the rest was lost. {lines}"
+            caption += f"Bars: shares of comparisons; the remainder was lost. {lines}"
             yield from _pages(arrange(won(rows), names), name, grid_plots.shares, caption, **options)
         else:
             arranged = arrange(rows, names)
@@ -84,7 +84,9 @@ def what(names: DisplayNames, method: str, statistic: str) -> str:
 
 def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, caption: str, **options) -> Iterator[Plot]:
     """Figures of at most PANELS panels that are no taller than a page; of very many systems the highest and lowest."""
+    arranged, labels = of_many_labels(arranged)
     arranged, said = of_many(arranged)
+    said += labels
     row = grid_plots.ROW * arranged["hue"].nunique() + grid_plots.GAP
     blocks = list(dict.fromkeys(arranged["block"]))
     size = -(-len(blocks) // max(1, -(-len(blocks) // max(1, int(TALL / row)))))  # pages of about one length
@@ -123,6 +125,22 @@ def of_many(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     ]
     half = DRAWN // 2
     return drawn, f" Of {n} systems the {half} highest and {half} lowest are drawn; all are in the table and its file."
+
+
+def of_many_labels(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Of more than MOST labels the DRAWN on which systems differ most, and what a caption says of that.
+
+    Differences of a label are the standard deviation of its estimates over the median width of their intervals.
+    """
+    if arranged["label"].nunique() <= MOST:
+        return arranged, ""
+    widths = (arranged["ci_high"] - arranged["ci_low"]).groupby(arranged["label"]).median()
+    size = arranged.groupby("label")["estimate"].std() / widths.where(widths > 0)
+    kept = size.nlargest(DRAWN).index
+    said = (
+        f" Of {len(size)} labels the {len(kept)} are drawn on which systems differ most, relative to the width of CIs."
+    )
+    return arranged[arranged["label"].isin(kept) | arranged["label"].isna()], said
 
 
 def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
@@ -191,20 +209,21 @@ def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Heatmaps of the share of first place with ranks as text, by corpus."""
     if results["rank"]["system"].nunique() > CROWDED:
         return
-    corpora = list(dict.fromkeys(results["rank"]["corpus"]))
-    for i, corpus in enumerate(corpora):
+    made, corpora = 0, list(dict.fromkeys(results["rank"]["corpus"]))
+    for corpus in corpora:
+        run = f"{names.name('corpus', corpus)}. " if len(corpora) > 1 else ""
         rank = results.select("rank", corpus=corpus)
         parts = rank_matrices(rank, results.select("first_place_share", corpus=corpus), names)
-        name = "ranks" if len(corpora) == 1 else f"ranks_{i}"
-        for j, page in enumerate(matrix_pages(parts, rank["method"].nunique())):
+        for page in matrix_pages(parts, rank["method"].nunique()):
             fig = grid_plots.matrices(page, colour="Share of resamples in first place")
-            alt = "Heatmaps of labels by systems: rank with CI, coloured by share of resamples in first place."
+            alt = f"{run}Heatmaps of labels by systems: rank with CI, coloured by share of resamples in first place."
             over = listing(dict.fromkeys(f"{u}s".replace(" and ", "s and ") for u in rank["resample_unit"].dropna()))
             caption = (
-                f"Rank of each system on each label, 1 being best, with its simultaneous {names.ci} over {over} in"
+                f"{run}Rank of each system on each label, 1 being best, with its simultaneous {names.ci} over {over} in"
             )
             caption += " brackets; colour: share of resamples in which the system is first; ↓: less is better."
-            yield Plot(fig, f"{name}_{j}" if j else name, f"{alt} {'; '.join(page)}.", caption)
+            yield Plot(fig, f"ranks_{made}" if made else "ranks", f"{alt} {'; '.join(page)}.", caption)
+            made += 1
 
 
 def rank_matrices(
@@ -304,7 +323,7 @@ def design_effects(results: Results, names: DisplayNames) -> Plot | None:
     alt = f"{label}, by method and kind of cluster, from {span(rows['estimate'])}."
     caption = "Design effect: variance of an estimate when scores of a cluster are correlated, relative to independent"
     caption += (
-        " scores. Points: medians; lines: ranges over labels and systems (not CIs). At 1 clustering has no effect."
+        " scores. Points: medians; lines: ranges over labels and systems (not CIs). At 1, clustering has no effect."
     )
     return Plot(fig, "design_effects", alt, caption)
 

@@ -44,7 +44,8 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
 
 def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames) -> Prose:
     """Which systems were judged but are not ranked."""
-    present = [names.name("system", s) for s in systems if s in set(judged["system"])]
+    judged_ones = set(judged["system"].unique())
+    present = [names.name("system", s) for s in systems if s in judged_ones]
     return Prose(_PHRASES.say("unranked", systems=present))
 
 

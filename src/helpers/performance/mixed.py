@@ -20,9 +20,13 @@ from scipy.special import stdtrit
 
 from helpers.stats import mixed_models
 from helpers.stats.mixed_models import Fitted
+from helpers.stats.tasks import run
 from helpers.study.labels import METHODS
 from helpers.study.results import Results, collect
 from helpers.study.schema import SYSTEM_CELL
+
+#: what a model is made from
+_COLUMNS = ["system", "annotator", "annotator_known", "dialogue", "score"]
 
 
 def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collection[str] | None = None) -> Results:
@@ -42,21 +46,22 @@ def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collect
     many lie `below` and `above` zero by their intervals, on the scale of the scores or, for marks, of log odds. Effects
     are shrunken towards 0; positive ones are lenient. A label without a model has one row, whose note says why.
     """
-    rows: list[dict] = []
     annotations = annotations if only is None else annotations[annotations["label"].isin(list(only))]
-    for key, frame in annotations[annotations["dialogue_b"].isna()].groupby(SYSTEM_CELL[:-1], sort=False):
-        head = dict(zip(SYSTEM_CELL[:-1], key, strict=True)) | {"level": METHODS[key[1]].unit, "n": len(frame)}
-        head |= {"n_annotators": frame["annotator"].nunique(), "n_clusters": frame["dialogue"].nunique()}
-        found = mixed_models.first_fit(frame, means=True)
-        if isinstance(found, str):
-            missing = {"model": "none", "ci_kind": "not_estimable", "note": found}
-            rows.append({**head, "statistic": "pooled_mean", **missing})
-            continue
-        df = head["n_annotators"] - 1
-        head |= {"model": found.model}
-        rows += [head | row for row in _means(found, df, confidence)]
-        rows += [head | row for row in _severity(found, confidence)]
-    return collect(rows)
+    frames = annotations[annotations["dialogue_b"].isna()].groupby(SYSTEM_CELL[:-1], sort=False)
+    pieces = [(key, frame[_COLUMNS], confidence) for key, frame in frames]
+    return collect(*run(_of_label, pieces, doing="mixed models, label"))
+
+
+def _of_label(key: tuple, frame: pd.DataFrame, confidence: float) -> list[dict]:
+    """The rows of one label and group."""
+    head = dict(zip(SYSTEM_CELL[:-1], key, strict=True)) | {"level": METHODS[key[1]].unit, "n": len(frame)}
+    head |= {"n_annotators": frame["annotator"].nunique(), "n_clusters": frame["dialogue"].nunique()}
+    found = mixed_models.first_fit(frame, means=True)
+    if isinstance(found, str):
+        return [{**head, "statistic": "pooled_mean", "model": "none", "ci_kind": "not_estimable", "note": found}]
+    head |= {"model": found.model}
+    rows = (*_means(found, head["n_annotators"] - 1, confidence), *_severity(found, confidence))
+    return [head | row for row in rows]
 
 
 def _means(found: Fitted, df: int, confidence: float) -> list[dict]:

@@ -90,9 +90,8 @@ def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence:
     if known_people(joined):
         clusters, over = [clusters[0], pd.factorize(joined["annotator"])[0]], f"{unit} and annotator"
     weight = joined["weight"].to_numpy()
-    found = covariance(place * k + joined["number"].to_numpy(), joined["score"].to_numpy(float), weight, clusters)
-    average = np.kron(np.eye(m), np.full(k, 1 / k))
-    means, cov, n = average @ found[0], average @ found[1] @ average.T, found[2].reshape(m, k).min(axis=1)
+    code, average = place * k + joined["number"].to_numpy(), np.kron(np.eye(m), np.full(k, 1 / k))
+    means, cov, n = covariance(code, joined["score"].to_numpy(float), weight, clusters, average)
     df = effective_number(place, weight, clusters).min() - 1
     order, low, high, reason = rank_intervals(means, cov, df, confidence, rng)
     half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(np.diag(cov)) if df >= LEAST_DF else np.full(m, np.nan)

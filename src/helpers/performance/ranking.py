@@ -18,7 +18,7 @@ Mogstad, Romano, Shaikh and Wilhelm 2024, Inference for ranks, Review of Economi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -26,14 +26,17 @@ import pandas as pd
 from helpers.annotations.scores import known_people, require_unit, sides, weighted
 from helpers.performance import davidson
 from helpers.stats.clusters import LEAST_DF, covariance, effective_number, max_t, pair_errors
-from helpers.stats.intervals import Replicates, generator
+from helpers.stats.intervals import generator
 from helpers.stats.resampling import replicate_sums
+from helpers.stats.tasks import run
 from helpers.study.labels import METHODS, Label
 from helpers.study.schema import SYSTEM_CELL
 
 #: ranks are of the systems of one label in one corpus and group
 CELL = SYSTEM_CELL[:-1]
 BLOCK = ["corpus", "method", "group"]
+#: resampled values of systems that are held at once
+VALUES = 20_000_000
 
 
 def ranks(
@@ -72,11 +75,22 @@ def ranks(
     for block, part in annotations.groupby(BLOCK, sort=False):
         signed = [(key, rows, direction.get((key[1], key[2]), 0)) for key, rows in part.groupby(CELL, sort=False)]
         tables = [_table(key, rows, sign, unit) for key, rows, sign in signed if sign]
-        for table, found in _replicated([t for t in tables if len(t.systems) > 1], block, unit, seed, n_resamples):
+        pieces = []
+        for table, values in _replicated([t for t in tables if len(t.systems) > 1], block, unit, seed, n_resamples):
             estimate, df = table.sign * table.means, table.n_clusters.min() - 1
-            about = (table.key, table.systems, table.n, estimate, table.covariance, df, found.values)
-            ranked = _Ranked(*about, table.of, unit, table.over, len(table.units))
-            out += _rank_rows(ranked, seed, confidence)
+            about = (
+                table.key,
+                table.systems,
+                table.n,
+                estimate,
+                table.covariance,
+                df,
+                first_place(values),
+                _undefined(values),
+            )
+            pieces.append((_Ranked(*about, table.of, unit, table.over, len(table.units)), seed, confidence))
+        for rows in run(_rank_rows, pieces, doing="ranks, label"):
+            out += rows
     return pd.DataFrame(out).assign(seed=seed)
 
 
@@ -123,20 +137,26 @@ def _table(key: tuple, rows: pd.DataFrame, sign: int, unit: str) -> _Table:
 
 def _replicated(
     tables: list[_Table], block: tuple, unit: str, seed: int, n_resamples: int
-) -> Iterator[tuple[_Table, Replicates]]:
-    """Resampled values of each system, more being better. Labels judged on the same units share their resamples."""
+) -> Iterator[tuple[_Table, np.ndarray]]:
+    """Resampled values (resamples, m) of each system, more being better. Labels judged on the same units share their
+    resamples."""
     together: dict[tuple, list[_Table]] = {}
     for table in tables:
         together.setdefault(tuple(table.units), []).append(table)
-    for members in together.values():
+    for members in (part for same in together.values() for part in _batches(same, n_resamples)):
         rows = np.concatenate([t.sums for t in members], axis=1)
         rng = generator(seed, "ranks", unit, *block)
-        found = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n_resamples)
+        found = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n_resamples, jackknife=False)
         ends = np.cumsum([len(t.systems) for t in members])
         for table, end in zip(members, ends, strict=True):
-            at = slice(end - len(table.systems), end)
-            parts = {"values": found.values[:, at], "jackknife": found.jackknife[:, at]}
-            yield table, replace(found, estimate=found.estimate[at], **parts)
+            yield table, found.values[:, end - len(table.systems) : end]
+
+
+def _batches(tables: list[_Table], n_resamples: int) -> Iterator[list[_Table]]:
+    """Tables in runs whose resampled values stay within VALUES; each run draws the same resamples."""
+    width = n_resamples * max(len(t.systems) for t in tables)
+    size = max(1, VALUES // width)
+    yield from (tables[start : start + size] for start in range(0, len(tables), size))
 
 
 def _means(tables: list[_Table]) -> Callable[[np.ndarray], np.ndarray]:
@@ -169,7 +189,8 @@ def of_strengths(
         direction * fit.strengths,
         fit.covariance[:m, :m],
         fit.df,
-        values,
+        first_place(values),
+        _undefined(values),
         "strength",
         fit.unit,
         fit.over,
@@ -181,7 +202,7 @@ def of_strengths(
 @dataclass(frozen=True)
 class _Ranked:
     """What rank rows are made of: (m,) values of systems, more being better, their covariance with df degrees of
-    freedom, and (resamples, m) values."""
+    freedom, and (m,) shares of first place among resamples, of which some are undefined."""
 
     key: tuple
     systems: list[str]
@@ -189,7 +210,8 @@ class _Ranked:
     estimate: np.ndarray
     covariance: np.ndarray
     df: float
-    values: np.ndarray
+    first: np.ndarray
+    n_undefined: int
     of: str
     unit: str
     over: str
@@ -200,7 +222,6 @@ def _rank_rows(table: _Ranked, seed: int, confidence: float, why_not: str = "") 
     rng = generator(seed, "rank intervals", table.unit, *map(str, table.key))
     order, low, high, reason = rank_intervals(table.estimate, table.covariance, table.df, confidence, rng)
     reason = why_not or reason
-    first = first_place(table.values)
     head = {**dict(zip(CELL, table.key, strict=True)), "level": METHODS[table.key[1]].unit}
     head |= {"of": table.of, "resample": table.unit, "n_clusters": table.n_units}
     out = []
@@ -209,7 +230,7 @@ def _rank_rows(table: _Ranked, seed: int, confidence: float, why_not: str = "") 
         kind = "not_estimable" if reason else "simultaneous"
         interval = {"estimate": order[i], "ci_low": low[i], "ci_high": high[i], "ci_kind": kind, "note": reason or None}
         out.append({**own, "statistic": "rank", "resample_unit": table.over, **interval})
-        share = {"estimate": first[i], "n_undefined": int((~np.isfinite(table.values).all(axis=1)).sum())}
+        share = {"estimate": table.first[i], "n_undefined": table.n_undefined}
         out.append({**own, "statistic": "first_place_share", "resample_unit": table.unit, **share})
     return out
 
@@ -217,11 +238,16 @@ def _rank_rows(table: _Ranked, seed: int, confidence: float, why_not: str = "") 
 def first_place(values: np.ndarray) -> np.ndarray:
     """(m,) share of resamples in which each of m systems is first; ties are shared. values : (resamples, m), more being
     better; resamples in which a system has no value are left out."""
-    values = values[np.isfinite(values).all(axis=1)]
+    defined = np.isfinite(values).all(axis=1)
+    values = values if defined.all() else values[defined]
     if not len(values):
         return np.full(values.shape[1], np.nan)
     best = values >= values.max(axis=1, keepdims=True) - 1e-12
     return np.mean(best / best.sum(axis=1, keepdims=True), axis=0)
+
+
+def _undefined(values: np.ndarray) -> int:
+    return int((~np.isfinite(values).all(axis=1)).sum())
 
 
 def rank_intervals(

@@ -124,7 +124,7 @@ def chances(results: Results, names: DisplayNames) -> Table | None:
     out["Other system"] = [names.name("system", s) for s in wide["system_b"]]
     for outcome in ("win", "tie", "loss"):
         out[f"{outcome.capitalize()} (%)"] = wide[outcome]
-    caption = "Probabilities of a win, tie and loss (%, with CI) of the strongest system against each other one,"
+    caption = "Probabilities of a win, tie and loss (%, with CI) of the strongest system against each of the others,"
     caption += " by Davidson's model."
     return Table(out, "chances", caption)
 
@@ -212,7 +212,7 @@ def severity(results: Results, names: DisplayNames) -> Table | None:
     wide = rows.set_index([*keys, "summary"])["estimate"].unstack("summary").reset_index()  # noqa: PD010
     wide = names.sort(wide)
     out = wide[keys[:-2]].assign(Annotators=wide["n_annotators"].astype(int), SD=wide["sd"])
-    out["Severest to most lenient"] = cells.ranges(wide[["lowest", "highest"]])
+    out["Most severe to most lenient"] = cells.ranges(wide[["lowest", "highest"]])
     out["Severer than average"], out["More lenient"] = wide["below"].astype(int), wide["above"].astype(int)
     out["Scale"] = np.where(wide["model"] == "logistic", "log odds", "scores")
     caption = (

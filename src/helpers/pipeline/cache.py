@@ -1,9 +1,10 @@
-"""Digests of files, kept until size, inode or modification time change."""
+"""Digests of files, kept until size, inode or a time of change differ."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +12,11 @@ from typing import Any
 
 from helpers.study import store
 
-FORMAT = 1
+FORMAT = 2
 #: a file changed this recently may change again within the clock's resolution: its digest is not kept
 RECENT = 2_000_000_000  # nanoseconds
+#: files up to this size are read each time: it costs no more than it takes to look them up
+SMALL = 16_384
 
 
 def digest(value: Any) -> str:
@@ -33,11 +36,19 @@ class Cache:
         self._files: dict[str, list] = {}
         self._derived: dict[str, Any] = {}
         self._listed: dict[Path, list[Path]] = {}
+        if path and path.is_file():
+            self._load(path)
+
+    def _load(self, path: Path) -> None:
+        """Take what an earlier run kept, unless the file is not as it was written."""
         try:
-            kept = json.loads(path.read_text(encoding="utf-8")) if path else {}
-        except (OSError, ValueError):
-            kept = {}
-        if kept.get("format") == FORMAT:
+            kept = json.loads(path.read_text(encoding="utf-8"))
+            sound = kept["digest"] == digest([kept["format"], kept["files"], kept["derived"]])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            sound = False
+        if not sound:
+            print(f"{path.name}: not as the last run wrote it; ignored and rebuilt", file=sys.stderr)
+        elif kept["format"] == FORMAT:
             self._files, self._derived = kept["files"], kept["derived"]
 
     def file(self, path: Path) -> str | None:
@@ -46,13 +57,14 @@ class Cache:
             stat = path.stat()
         except OSError:
             return None
-        key, now = str(path), [stat.st_mtime_ns, stat.st_size, stat.st_ino]
+        # the time of the last change to content or place (on Windows that of creation) cannot be set back by hand
+        key, now = str(path), [stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino]
         kept = self._files.get(key)
-        if kept and kept[:3] == now:
-            return kept[3]
+        if kept and kept[:-1] == now and stat.st_size > SMALL:
+            return kept[-1]
         with path.open("rb") as stream:
             content = hashlib.file_digest(stream, "sha256").hexdigest()
-        if time.time_ns() - stat.st_mtime_ns > RECENT:
+        if stat.st_size > SMALL and time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) > RECENT:
             self._files[key], self._changed = [*now, content], True
         return content
 
@@ -72,7 +84,8 @@ class Cache:
     def save(self) -> None:
         """Write the digests for the next run."""
         if self._changed and self.path:
-            text = json.dumps({"format": FORMAT, "files": self._files, "derived": self._derived})
+            kept = {"format": FORMAT, "files": self._files, "derived": self._derived}
+            text = json.dumps({**kept, "digest": digest([*kept.values()])})
             with store.atomic(self.path) as temporary:
                 temporary.write_text(text, encoding="utf-8")
             self._changed = False

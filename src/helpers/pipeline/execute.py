@@ -8,7 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,12 @@ from typing import Any
 from helpers.pipeline import worker
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
+from helpers.pipeline.scale import durations
+from helpers.pipeline.scale.cluster import ClusterError
+from helpers.study import store
 
 PATIENCE = 10.0  # seconds without an event after which progress of running nodes is shown
+GRACE = 60.0  # seconds in which workers end their kernels and remove unfinished files; it takes them about one
 DATA = ("simulate", "annotations")
 #: states after which a node that needs this one can run; the last two occur in a dry run
 GOOD = ("up to date", "done", "would run", "may run")
@@ -45,7 +49,7 @@ class _Job:
     started: float
 
 
-def process_pool(jobs: int) -> Executor:
+def process_pool(jobs: int | None) -> Executor:
     """Worker processes, each with its own Python and one BLAS thread."""
     from concurrent.futures import ProcessPoolExecutor
 
@@ -56,16 +60,16 @@ def process_pool(jobs: int) -> Executor:
 class Runner:
     """Runs nodes; `states` holds the status of each, by (study, node).
 
-    jobs : nodes at a time. say : called with node and status when a node is settled. news : called with a line while
-    nodes run.
+    jobs : nodes at a time; None for as many as the executor has places. say : called with node and status when a node
+    is settled. news : called with a line while nodes run.
     """
 
     def __init__(
         self,
         studies: Mapping[str, StudyNodes],
         cache: Cache,
-        make_executor: Callable[[int], Executor],
-        jobs: int,
+        make_executor: Callable[[int | None], Executor],
+        jobs: int | None,
         *,
         say: Callable[[Node, Status], None],
         news: Callable[[str], None],
@@ -91,7 +95,7 @@ class Runner:
         while pending or self._ready or self._running:
             while any([self._step(node, pending) for node in list(pending.values())]):
                 pass
-            for node in sorted(self._ready, key=lambda n: -ahead[n.key])[: self.jobs - len(self._running)]:
+            for node in sorted(self._ready, key=lambda n: -ahead[n.key])[: self._places() - len(self._running)]:
                 self._submit(node, *self._ready.pop(node))
             done, _ = wait(self._running, timeout=PATIENCE, return_when=FIRST_COMPLETED)
             for future in done:
@@ -135,12 +139,25 @@ class Runner:
         changing = [name for name, state in states.items() if state in ("would run", "may run")]
         return Status("may run", f"if {changing[0]} changes") if changing else Status("up to date")
 
-    def _submit(self, node: Node, parts: Parts, why: str) -> None:
-        if self._executor is None:
+    def _places(self) -> int:
+        """How many nodes may run at a time; starts the executor where it is needed."""
+        if self._ready and self._executor is None:
             self._executor = self.make_executor(self.jobs)
+        return self.jobs or getattr(self._executor, "places", 1)
+
+    def _submit(self, node: Node, parts: Parts, why: str) -> None:
+        assert self._executor is not None
         argument = node.argument()
+        if node.seconds >= durations.LONG:
+            self.news(f"{self._name(node)}: about {durations.shown(node.seconds)}")
         job = _Job(node, parts, why, argument, _stamps(self._files(node)), time.monotonic())
-        self._running[self._executor.submit(node.work, argument)] = job
+        try:
+            future = self._executor.submit(node.work, argument)
+        except BrokenExecutor:  # a process died, and with it all that were given work
+            self._executor.shutdown(wait=False)
+            self._executor = self.make_executor(self.jobs)
+            future = self._executor.submit(node.work, argument)
+        self._running[future] = job
 
     def _files(self, node: Node) -> set[Path]:
         """What a node has written, by its outputs and by what was recorded of its last run."""
@@ -151,8 +168,10 @@ class Runner:
         try:
             outcome = future.result()
         except Exception as error:  # the process died, or its answer could not be sent
-            outcome = worker.Outcome("failed", time.monotonic() - job.started, f"a worker process died: {error}")
-            self._executor = None
+            said = str(error) if isinstance(error, ClusterError) else f"a worker process died: {error}"
+            outcome = worker.Outcome("failed", time.monotonic() - job.started, said)
+        if outcome.state == "denied":  # nothing else could be written, either
+            raise store.Denied(outcome.message)
         if outcome.state != "done":
             return Status(outcome.state, outcome.message, outcome.seconds)
         study = self.studies[job.node.study]
@@ -180,16 +199,31 @@ class Runner:
 
     def _report_progress(self) -> None:
         for job in self._running.values():
-            done = f", {worker.progress(job.argument)}" if isinstance(job.argument, worker.NotebookJob) else ""
-            name = f"{job.node.study}/{job.node.name}" if len(self.studies) > 1 else job.node.name
-            self.news(f"{name}: running for {time.monotonic() - job.started:.0f} s{done}")
+            since, told = time.monotonic() - job.started, ""
+            # what runs on a machine that shares no folder with this one says nothing until it is done
+            if isinstance(job.argument, worker.NotebookJob) and not getattr(self._executor, "copied", False):
+                done, step_left = worker.progress(job.argument)
+                left = max(job.node.seconds - since if job.node.seconds >= durations.LONG else 0.0, step_left)
+                told = f", {done}" + (f", about {durations.shown(left)} left" if left >= 15 else "")
+            self.news(f"{self._name(job.node)}: running for {since:.0f} s{told}")
+
+    def _name(self, node: Node) -> str:
+        return f"{node.study}/{node.name}" if len(self.studies) > 1 else node.name
 
     def stop(self) -> None:
-        """Cancel what waits, stop the workers, and wait until they have cleaned up."""
-        if self._executor is not None:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            self._executor.shutdown(wait=True, cancel_futures=True)
+        """Cancel what waits, stop the workers, and wait until they have cleaned up, or for `GRACE` seconds."""
+        if self._executor is None:
+            return
+        self._executor.shutdown(wait=False, cancel_futures=True)
+        workers = multiprocessing.active_children()
+        for process in workers:
+            process.terminate()
+        end = time.monotonic() + GRACE
+        for process in workers:
+            process.join(max(0.0, end - time.monotonic()))
+        for process in workers:
+            process.kill()  # nothing to those that have ended
+            process.join()
 
     def close(self) -> None:
         """Release the workers."""

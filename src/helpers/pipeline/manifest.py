@@ -6,19 +6,24 @@ import json
 import os
 import platform
 import subprocess
-import sysconfig
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
-from typing import Any
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from helpers.pipeline.cache import Cache, digest
+from helpers.stats import seats
 from helpers.study import params, store
 from helpers.study.params import Study
 
 FORMAT = 1
+#: made of the printed numbers of all studies, beside their reports
+SHARED = "reports/replication.csv"
 
 
 class Busy(RuntimeError):
@@ -33,7 +38,7 @@ def lock(study: str) -> Iterator[None]:
     """
     path = store.processed(study) / ".lock"
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+", encoding="utf-8") as stream:
+    with path.open("a+", encoding="utf-8", errors="replace") as stream:
         if not _try_lock(stream.fileno()):
             stream.seek(0)
             who = stream.read().strip() or "another process"
@@ -65,14 +70,8 @@ def _now() -> str:
 
 
 def installed() -> dict[str, str]:
-    """Version of each installed distribution, from the names of their folders: reading metadata is slow."""
-    found = {}
-    for folder in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}:
-        for entry in os.scandir(folder):
-            if entry.name.endswith(".dist-info"):
-                name, _, version = entry.name.removesuffix(".dist-info").partition("-")
-                found[name.lower()] = version
-    return dict(sorted(found.items()))
+    """Version of each installed distribution."""
+    return dict(sorted(seats.versions()[1].items()))
 
 
 @cache
@@ -81,17 +80,51 @@ def environment() -> str:
     return digest([platform.python_version(), installed()])
 
 
+class _Node(BaseModel):
+    """What is kept of a node."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    hash: str
+    parts: dict[str, str | None]
+    outputs: dict[str, str | None]
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    finished: str
+
+
 class Manifest:
-    """Nodes of one study: its inputs (`parts`), what it wrote (`outputs`), when, and how long it took."""
+    """Nodes of one study: its inputs (`parts`), what it wrote (`outputs`), when, and how long it took.
+
+    A file that is not as a run has left it is ignored, with a line that says so; and so is a node that names outputs
+    elsewhere than in the study's own folders, as outdated outputs are removed.
+    """
 
     def __init__(self, study: str):
         self.study, self.path = study, store.processed(study) / "manifest.json"
+        self.data: dict[str, Any] = {}
+        self.nodes: dict[str, dict] = {}
+        if not self.path.is_file():
+            return
         try:
             kept = json.loads(self.path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            kept = {}
-        self.data: dict[str, Any] = kept if kept.get("format") == FORMAT else {}
-        self.nodes: dict[str, dict] = self.data.get("nodes", {})
+            if kept["format"] != FORMAT:
+                return
+            nodes = {str(k): v.model_dump() for k, v in _NODES.validate_python(kept["nodes"]).items()}
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            self._say("not as the last run wrote it; ignored and rebuilt")
+            return
+        for name, node in nodes.items():
+            own = store.folders(study) if name != "simulate" else [store.raw(study)]
+            outside = [
+                p for p in node["outputs"] if p != SHARED and not (_plain(p) and _below(store.out_root() / p, own))
+            ]
+            if outside:
+                self._say(f"{name} names {outside[0]!r}, outside the study's folders; ignored, nothing is removed")
+            else:
+                self.nodes[name] = node
+        self.data = {**kept, "study": study, "nodes": self.nodes}
+
+    def _say(self, what: str) -> None:
+        print(f"{self.study}: {self.path.name}: {what}", file=sys.stderr)
 
     def why(self, name: str, parts: dict[str, str | None], cache: Cache) -> str:
         """Why the node must run: new, changed: …; an empty string where it is up to date."""
@@ -146,6 +179,23 @@ class Manifest:
         }
         with store.atomic(self.path) as temporary:
             temporary.write_text(json.dumps(self.data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+_NODES = TypeAdapter(dict[str, _Node])
+
+
+def _plain(path: str) -> bool:
+    """Whether a path leads down only, and is written as `record` writes it: what it begins with tells where it is."""
+    return PurePosixPath(path).as_posix() == path and ".." not in path.split("/") and "\\" not in path
+
+
+def _below(path: Path, folders: Iterable[Path]) -> bool:
+    """Whether a file lies below one of the folders; where it is a link, whether the link does."""
+    try:
+        place = path.parent.resolve() / path.name
+        return path.name not in ("", "..") and any(folder.resolve() in place.parents for folder in folders)
+    except (OSError, ValueError):  # no path at all
+        return False
 
 
 @cache

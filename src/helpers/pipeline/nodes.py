@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import shutil
 from collections.abc import Callable
@@ -10,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from helpers.pipeline import dag, worker
 from helpers.pipeline.cache import Cache, digest
 from helpers.pipeline.closure import closure, package_data
 from helpers.pipeline.dag import Notebook
 from helpers.pipeline.manifest import Manifest, environment
 from helpers.pipeline.notebook import Facts, facts
+from helpers.pipeline.scale import durations
 from helpers.published import mapping
 from helpers.sources import embedded, places
-from helpers.study import params, store, yaml_file
+from helpers.sources.ids import recorded
+from helpers.study import params, store
 from helpers.study.params import Study
 
 #: parts of the YAML that do not affect reading the data
@@ -35,6 +34,8 @@ _NOT_DATA = {
     "bootstrap",
     "seeds",
     "figures",
+    "elicitation",
+    "planning",
 }
 Parts = dict[str, str | None]
 
@@ -84,8 +85,8 @@ class StudyNodes:
             return []
         nodes = []
         if self.study.simulate is not None:
-            raw = store.out_root() / "data" / "raw" / self.key
-            made = [raw / name for name in [*_raw_names(self.study), "truth.json"]]
+            raw = store.raw(self.key)
+            made = [raw / name for name in [*recorded.raw_names(self.study), "truth.json"]]
             nodes.append(
                 Node(
                     self.key,
@@ -102,7 +103,7 @@ class StudyNodes:
             "annotations",
             tuple(n.name for n in nodes),
             self._annotation_parts,
-            lambda: [*self.home.glob("*.parquet"), self.home / "profile.json"],
+            lambda: [*self.home.glob("*.parquet"), self.home / "profile.json", self.home / recorded.SECTIONS],
             worker.annotations,
             lambda: self.spec,
         )
@@ -122,7 +123,7 @@ class StudyNodes:
             worker.notebook,
             lambda: self._job(name),
             lambda: self.missing(name),
-            seconds=self.manifest.seconds(name) or entry.seconds,
+            seconds=self.manifest.seconds(name) or durations.estimated(name, self.profile()) or entry.seconds,
         )
 
     def _job(self, name: str) -> worker.NotebookJob:
@@ -147,9 +148,13 @@ class StudyNodes:
         """Digests of the files that the data are read from."""
         raw: Parts = {}
         folder = self.study.path.parent if self.study.path else None
-        for name in _raw_names(self.study):
+        by_person = recorded.files_of_people(self.study)
+        hidden: Parts = {}
+        for name in recorded.raw_names(self.study):
             path = places.find(name, self.key, folder)
-            raw[f"raw file {name}"] = self.cache.file(path) if path else None
+            (hidden if name in by_person else raw)[f"raw file {name}"] = self.cache.file(path) if path else None
+        if hidden:
+            raw["raw files of annotators"] = digest(hidden)
         return raw | {f"embedded {path.name}": self.cache.file(path) for path in embedded.files(self.study)}
 
     def _annotation_parts(self) -> Parts:
@@ -161,7 +166,10 @@ class StudyNodes:
         """What the outcome of a notebook depends on."""
         entry, found = self.entries[name], self.facts(name)
         parts: Parts = {"notebook": found.source}
-        parts |= self._yaml(*dag.COMMON, *entry.sections, *entry.knobs.values())
+        sections = [*dag.COMMON, *entry.sections, *entry.knobs.values()]
+        parts |= self._yaml(*sections)
+        # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
+        parts |= {f"{s} (YAML)": digest(value) for s, value in recorded.kept(self.home).items() if s in sections}
         parts |= {f"knob {knob}": path for knob, path in entry.knobs.items()}
         for read in entry.reads:
             parts |= {p.name: self.cache.file(p) for p in self._paths(read)}
@@ -183,8 +191,11 @@ class StudyNodes:
         return sorted(params.ROOT.glob(read)) if "/" in read else [self.home / f"{read}.parquet"]
 
     def profile(self) -> dict[str, Any]:
-        path = self.home / "profile.json"
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {"features": {}}
+        try:
+            found = json.loads((self.home / "profile.json").read_text(encoding="utf-8"))
+            return found if isinstance(found["features"], dict) else {"features": {}}
+        except (OSError, ValueError, KeyError, TypeError):  # not there yet, or altered: then it is made anew
+            return {"features": {}}
 
     def unknown_unit(self) -> str:
         """What is wrong with the unit of resampling that the YAML names; empty where nothing is."""
@@ -206,7 +217,8 @@ class StudyNodes:
     def retire(self, name: str) -> None:
         """Forget a node, and remove what it once wrote."""
         for path in {*self.manifest.outputs(name), *(self.outputs(name) if name in self.entries else [])}:
-            path.unlink(missing_ok=True)
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
         self.manifest.drop(name)
 
     def retire_strangers(self) -> None:
@@ -217,22 +229,17 @@ class StudyNodes:
                 self.retire(name)
 
     def clear_scratch(self) -> None:
-        """Remove unfinished files of a run that was killed."""
+        """Remove unfinished files of a run that was killed. To be called while the study is locked."""
         shutil.rmtree(self.work, ignore_errors=True)
+        store.sweep(*store.folders(self.key), store.raw(self.key))
 
     def write_params(self) -> None:
         """Record the merged parameters, which the notebooks of this run read."""
-        text = yaml.dump(resolved(self.study), Dumper=yaml_file.Dumper, sort_keys=False, allow_unicode=True)
+        text = recorded.text(self.study, self.home)
         path = self.home / "params.yaml"
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        if not path.is_file() or path.read_bytes() != text.encode():
             with store.atomic(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-
-
-def _raw_names(study: Study) -> list[str]:
-    """Raw files the study reads, each once."""
-    beside = study.path.parent if study.path else None
-    return list(dict.fromkeys(name for source in study.sources for name in places.names(source, study.key, beside)))
+                temporary.write_bytes(text.encode())
 
 
 def unknown_unit(study: Study, profile: dict[str, Any]) -> str:
@@ -252,23 +259,6 @@ def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
     if unknown:
         raise dag.NotebookError(f"notebooks/dag.yaml: requires {unknown[0]!r}; there are {', '.join(features)}")
     return " ".join(features[r] for r in entry.requires if features[r] is not None) or None
-
-
-def resolved(study: Study) -> dict[str, Any]:
-    """The study with everything merged, as `params.load` reads it; raw files next to the YAML by full path."""
-    out = study.model_dump(mode="json")
-    folder = study.path.parent if study.path else None
-    written = [*_raw_names(study), *(n for source in study.sources for n in source.names())]
-    here = {n: str(folder / n) for n in written if glob.glob(places.wildcards(str(folder / n)))} if folder else {}
-
-    def full(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: full(v) for k, v in value.items()}
-        if isinstance(value, list):
-            return [full(v) for v in value]
-        return here.get(value, value) if isinstance(value, str) else value
-
-    return {**out, "sources": [full(source) for source in out["sources"]]}
 
 
 def data_missing(study: Study, *, texts: bool = False) -> list[str]:

@@ -12,6 +12,7 @@ from helpers.pipeline.cache import digest
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
 from helpers.pipeline.rendering import CELLS, PAPER
 from helpers.report.blocks import GLOSSARY
+from helpers.sources.ids import recorded
 from helpers.study import store
 
 INDEX = "index"
@@ -19,7 +20,7 @@ INDEX = "index"
 SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 #: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
-             "10_quality_control")  # fmt: skip
+             "10_quality_control", "16_fragility")  # fmt: skip
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
@@ -116,7 +117,8 @@ class Pages:
 
     def _paper_parts(self) -> Parts:
         shared, names = self._shared(), [n for n in self.of.entries if self._has_page(n)]
-        paths = [p for n in names for p in (*self._files(n), *(self.of.home / "results").glob(f"{n}.parquet"))]
+        paths = [self.of.executed(n) for n in names]  # captions, tables, and what is private
+        paths += [p for n in names for p in (*self._files(n), *(self.of.home / "results").glob(f"{n}.parquet"))]
         about = [shared.title, shared.nav, self.of.manifest.date(), shutil.which("pandoc") is not None]
         return {
             "results": digest({p.name: self.of.cache.file(p) for p in paths}),
@@ -136,7 +138,11 @@ class Pages:
         return name in self.of.manifest.nodes and self.of.executed(name).is_file()
 
     def _files(self, name: str) -> tuple[Path, ...]:
-        return tuple(p for p in sorted(self.of.manifest.outputs(name)) if p.suffix in DOWNLOADS)
+        outputs = sorted(self.of.manifest.outputs(name))
+        found = [p for p in outputs if p.suffix in DOWNLOADS]
+        if self.of.home / "results" / f"{name}.csv" not in found:  # too many rows for a spreadsheet
+            found += [p for p in outputs if p == self.of.home / "results" / f"{name}.parquet"]
+        return tuple(found)
 
     def _shared(self, name: str | None = None) -> rendering.Shared:
         """What the page of a notebook, or the index, shares with the others."""
@@ -153,7 +159,9 @@ class Pages:
         why = self.of.outdated(name)
         redo = f"python run_all.py --study {self.of.key} --only {name}"
         return (
-            f"This page is of an earlier run, with other settings or data ({why}). To update it: {redo}" if why else ""
+            f"This page is from an earlier run, with other settings or data ({why}). To update it: {redo}"
+            if why
+            else ""
         )
 
     def _page_parts(self, name: str) -> Parts:
@@ -205,7 +213,7 @@ class Pages:
         study = self.of.study
         seeds = ", ".join(f"{name} {seed}" for name, seed in study.seeds.model_dump().items())
         bootstrap = f"{study.bootstrap.n_resamples:,} resamples, {study.bootstrap.confidence:.0%} intervals"
-        changed = ", ".join(_flat(self.of.spec.overrides)) or "nothing"
+        changed = ", ".join(_flat(recorded.changes(self.of.spec.overrides, self.of.home))) or "nothing"
         rows = [
             ("Command", f"python run_all.py --study {study.key}"),
             ("Changed with --set", changed),

@@ -116,8 +116,7 @@ def scoreboard(job: ScoreboardJob) -> str:
         return f"../{study}/{notebook}.html" + (f"#{notebook}_{shows}" if shows else "") if there else ""
 
     cells = pd.read_parquet(job.cells)
-    with store.atomic(job.csv) as temporary:
-        cells.to_csv(temporary, index=False, lineterminator="\n")
+    store.write_frame(cells, job.csv)
     about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
     titles = dict(sorted(titles.items(), key=lambda item: item[1]))
@@ -149,11 +148,14 @@ def paper(job: PaperJob) -> str:
     from helpers.study.stored import open_study
 
     made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
-    found = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
+    every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
+    # a paper is for others
+    found, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
+    files_ = tuple(p for p in job.files if p.stem.removesuffix(report.NARROW) not in hidden)
     tables = [b.html for b in found if b.kind == "table"]
     material = analysis.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in found if b.kind == "figure"}
-    text = files.write(material, job.target.with_suffix(""), job.files, job.headlines, tables, captions)
+    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
     about = report.Page(job.shared.title, job.shared.simulated, PAPER, job.shared.nav)
     _write(job.target, report.text_page(about, "For your paper", text))
     return ""
@@ -211,7 +213,7 @@ def _card(row: Row) -> Any:
     from helpers.report import html as report
     from helpers.report.blocks import blocks, first_sentences, section
 
-    found = blocks(json.loads(row.executed.read_text(encoding="utf-8")))
+    found = [b for b in blocks(json.loads(row.executed.read_text(encoding="utf-8"))) if not b.private]
     finding = first_sentences(section(found, "What we see"))
     return report.Card(row.name, row.title, row.question, finding, row.note)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from helpers.pipeline import dag
@@ -15,22 +17,27 @@ from helpers.pipeline.manifest import lock
 from helpers.pipeline.nodes import Node, StudyNodes, data_missing
 from helpers.pipeline.notebook import facts
 from helpers.pipeline.pages import Pages
+from helpers.pipeline.scale.cluster import HOME, connect
 from helpers.pipeline.worker import Spec
 from helpers.sources import embedded
 from helpers.study import params, store
+
+#: notebooks at a time on this machine
+DEFAULT_JOBS = min(os.cpu_count() or 1, 4)
 
 
 @dataclass(frozen=True)
 class Options:
     """only : notebooks, empty for all. values : KEY=VALUE as given. jobs : notebooks at a time. rest : said of
-    notebooks that were not asked for; {study} is the study."""
+    notebooks that were not asked for; {study} is the study. executor : where they run, as `cluster.check` has it."""
 
     only: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)
-    jobs: int = 1
+    jobs: int | None = 1
     force: bool = False
     dry: bool = False
     rest: str = "It was not asked for."
+    executor: str = HOME
 
 
 def cache() -> Cache:
@@ -48,6 +55,13 @@ def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[
     out = []
     for name in dict.fromkeys([*(params.names() if every else []), *(n for n in named if n != "all")]):
         study = params.load(name, overrides)
+        other = next((spec for spec in out if spec.key == study.key), None)
+        if other is not None:
+            if Path(other.source).resolve() == study.path.resolve():
+                continue
+            two = f"{store.relative(Path(other.source))} and {store.relative(study.path)}"
+            hint = "results are stored under this name: rename one of the files, or run them separately with --out"
+            raise params.ParamsError(f"two studies are called {study.key!r}: {two}: {hint}")
         missing = data_missing(study, texts=absent_ok) if every or absent_ok else []
         if missing:
             print(f"{study.key}: skipped, its data are missing: {', '.join(missing[:3])}{' …' if missing[3:] else ''}")
@@ -91,7 +105,7 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
     runner = Runner(
         studies,
         known,
-        process_pool,
+        partial(_executor, options.executor),
         options.jobs,
         say=reporter.say,
         news=reporter.news,
@@ -99,8 +113,11 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
         dry=options.dry,
     )
     with ExitStack() as stack:
-        for key in studies if not options.dry else ():
-            stack.enter_context(lock(key))
+        if not options.dry:
+            for study in studies.values():
+                stack.enter_context(lock(study.key))
+                study.clear_scratch()
+            store.sweep(store.processed(""), deep=False)
         try:
             code = _phases(runner, studies, selected, options)
         except BaseException:
@@ -115,11 +132,16 @@ def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: 
         for study in studies.values():
             index = store.out_root() / "reports" / study.key / "index.html"
             if index.is_file():
-                print(f"report: {relative(index)}")
+                print(f"report: {store.relative(index)}")
                 old = [name for name in study.entries if name not in selected and study.outdated(name)]
                 if old:
-                    print(f"  of an earlier run, with other settings or data, and marked so: {', '.join(old)}")
+                    print(f"  from an earlier run with other settings or data, and marked as such: {', '.join(old)}")
     return code
+
+
+def _executor(where: str, jobs: int | None) -> Executor:
+    own = min(os.cpu_count() or 1, jobs or DEFAULT_JOBS)
+    return process_pool(jobs) if where == HOME else connect(where, partial(process_pool, own))
 
 
 def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str], options: Options) -> int:
@@ -175,6 +197,14 @@ def _warn_of_few(studies: dict[str, StudyNodes]) -> None:
             print(f"{study.key}: warning: {few}")
 
 
+def outdated(study: str) -> dict[str, str]:
+    """Notebooks of a finished study that an earlier run left: name -> what has changed since."""
+    spec = Spec(str(store.processed(study) / "params.yaml"), study)
+    loaded = spec.load()
+    nodes = StudyNodes(spec, loaded, dag.of(dag.load(), loaded), cache(), dag.NOTEBOOKS)
+    return {name: why for name in nodes.entries if (why := nodes.outdated(name))}
+
+
 class _Reporter:
     """Prints one line per node as it is settled; pages only where they fail."""
 
@@ -193,14 +223,6 @@ class _Reporter:
 
     def news(self, line: str) -> None:
         print(f"  … {line}", flush=True)
-
-
-def relative(path: Path) -> str:
-    """A path relative to the working directory, also where it lies outside."""
-    try:
-        return Path(os.path.relpath(path)).as_posix()
-    except ValueError:  # another drive
-        return str(path)
 
 
 def list_all(folder: Path = dag.NOTEBOOKS) -> int:

@@ -9,6 +9,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 import time
@@ -19,11 +20,14 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
-from helpers.pipeline.threads import THREADS
+from helpers.stats import seats
+from helpers.stats.seats import THREADS
 from helpers.study import params, store
 from helpers.study.params import ParamsError, Study
 
 CHECK = "pipeline-check"
+#: file in a notebook's scratch folder in which its analyses say how far they are
+_PROGRESS = "progress"
 _CHECK_SOURCE = """\
 import json as _json
 import sys as _sys
@@ -46,7 +50,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Outcome:
-    """state : done, failed, or invalid (the data or the YAML are at fault, not the code)."""
+    """state : done, failed, invalid (the data or the YAML are at fault, not the code), or denied (the machine is)."""
 
     state: str
     seconds: float = 0.0
@@ -69,6 +73,8 @@ class NotebookJob:
 def initialize() -> None:
     """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
+    # jsonschema, which nbformat imports, would build a grammar of IRIs: a second for what no notebook holds
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _stop)
@@ -77,9 +83,17 @@ def initialize() -> None:
         threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
+#: exit code of a process that was told to stop: it begins no further work, even where the exception was lost in an
+#: import or a callback, or where the pool hands it what waited for another
+_stopping = 0
+
+
 def _stop(number: int, frame: object) -> None:
-    # an exception, so `finally` blocks end the kernel and remove unfinished files
-    raise SystemExit(128 + number)
+    global _stopping
+    if not _stopping:  # a second signal must not end the first one's cleaning up
+        _stopping = 128 + number
+        # an exception, so `finally` blocks end the kernel and remove unfinished files
+        raise SystemExit(_stopping)
 
 
 def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
@@ -87,6 +101,8 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
 
     @wraps(work)
     def run(*args: Any) -> Outcome:
+        if _stopping:
+            raise SystemExit(_stopping)
         start = time.perf_counter()
         try:
             state, message = "done", work(*args) or ""
@@ -95,9 +111,26 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
 
             state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
             message = str(error) if state == "invalid" or isinstance(error, Failed) else _described(error)
+            denied = _denied(error)
+            state, message = ("denied", denied) if denied else (state, message)
         return Outcome(state, time.perf_counter() - start, message)
 
     return run
+
+
+def _denied(error: BaseException | None) -> str:
+    """What the machine refused, where that is behind an error."""
+    while error is not None:
+        if isinstance(error, store.Denied):
+            return str(error)
+        if isinstance(error, OSError) and (said := store.remedy(error)):
+            return said
+        error = error.__cause__
+    return ""
+
+
+#: seconds in which a kernel must start, and its output arrive: on a busy machine the defaults, 60 and 4, are not enough
+PATIENT = 600
 
 
 class Failed(RuntimeError):
@@ -121,7 +154,7 @@ def simulate(spec: Spec) -> str:
     from helpers.simulation import study as simulation
 
     study = spec.load()
-    simulation.write(study, store.out_root() / "data" / "raw" / study.key)
+    simulation.write(study, store.raw(study.key))
     return ""
 
 
@@ -169,23 +202,33 @@ def _execute(job: NotebookJob, folder: str) -> str:
     from nbclient.exceptions import DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    from helpers.pipeline.kernel import Kernel, environment
+    from helpers.pipeline.kernel import Kernel, last_words, prepare
 
-    os.environ.update(environment(folder))
+    prepare(folder)
+    os.environ[seats.PROGRESS] = os.path.join(folder, _PROGRESS)
     # it warns about annotations it cannot read, such as `str | None`; ours were checked before
     logging.getLogger("papermill").setLevel(logging.ERROR)
     nb = nbformat.read(job.source, 4)
     nb.cells.append(nbformat.v4.new_code_cell(_CHECK_SOURCE, metadata={"tags": [CHECK]}))
     nb.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    if _stopping:
+        raise SystemExit(_stopping)
     options = {"kernel_manager_class": Kernel, "shutdown_kernel": "immediate", "coalesce_streams": True}
+    options |= {"start_timeout": PATIENT, "iopub_timeout": PATIENT}
     try:
         papermill.execute_notebook(
             nb, "executed.ipynb", parameters=job.parameters, kernel_name="python3", progress_bar=False, **options
         )
     except PapermillExecutionError as error:
+        said = _first_line(error.evalue)
+        if error.ename == store.Denied.__name__ or (said := store.remedy(said)):
+            raise store.Denied(said) from None
         return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
     except DeadKernelError:
-        return "the kernel died (out of memory?)"
+        said = last_words(folder)
+        if remedy := store.remedy(said):
+            raise store.Denied(remedy) from None
+        return f"the kernel died: {said}" if said else "the kernel died (out of memory?)"
     return ""
 
 
@@ -216,14 +259,24 @@ def _tidy(nb: Any) -> None:
     nb.metadata.pop("papermill", None)
 
 
-def progress(job: NotebookJob) -> str:
-    """How far a running notebook is, read from the file papermill keeps: `cell 3 of 9`."""
-    for path in job.work.glob(f"{job.name}-*/executed.ipynb"):
-        with suppress(OSError, ValueError):
-            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-            states = [c["metadata"].get("papermill", {}).get("status") for c in cells]
-            return f"cell {sum(s == 'completed' for s in states) + 1} of {len(states)}"
-    return "starting"
+def progress(job: NotebookJob) -> tuple[str, float]:
+    """How far a running notebook is, `cell 3 of 9, permutation tests 12 of 60`, and seconds that its step has left.
+
+    Read from the files that papermill and `stats.tasks` keep; the newest, where a worker was lost and it began again.
+    """
+    with suppress(OSError, ValueError):
+        path = max(job.work.glob(f"{job.name}-*/executed.ipynb"), key=lambda p: p.stat().st_mtime)
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        n = sum(CHECK not in c["metadata"].get("tags", []) for c in cells)
+        done = sum(c["metadata"].get("papermill", {}).get("status") == "completed" for c in cells)
+        cell = f"cell {min(done + 1, n)} of {n}"
+        note = path.with_name(_PROGRESS)
+        # what an earlier cell said is of no interest
+        if note.is_file() and note.stat().st_mtime > path.stat().st_mtime:
+            step, left = note.read_text(encoding="utf-8").splitlines()
+            return f"{cell}, {step}", float(left)
+        return cell, 0.0
+    return "starting", 0.0
 
 
 def shown(path: Path) -> str:

@@ -120,9 +120,10 @@ def load(folder: Path = FOLDER) -> list[Mapping]:
     return [read(path, Mapping) for path in sorted(folder.glob("*_mapping.yaml"))]
 
 
-def column_titles(folder: Path = FOLDER) -> dict[tuple[str, str], str]:
+@cache  # the audit asks for hundreds of titles, each of which would read all mappings
+def column_titles() -> dict[tuple[str, str], str]:
     """(paper, id of a column, row or panel) -> as readers know it, for those that have such a name."""
-    return {(paper.paper, column): title for paper in load(folder) for column, title in paper.columns.items()}
+    return {(paper.paper, column): title for paper in load() for column, title in paper.columns.items()}
 
 
 @cache

@@ -23,6 +23,7 @@ from helpers.published.consistency.analysis import CONSISTENT_WITH, CONTRADICTS,
 from helpers.published.mapping import Mapping
 from helpers.published.numbers import KEY
 from helpers.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, Sources
+from helpers.study import escape
 
 ARITHMETIC, INCONSISTENT = "match_arithmetic", "paper_inconsistent"
 NEEDS, NOT_ATTEMPTED = "needs_data", "not_attempted"
@@ -156,5 +157,5 @@ def badge(cells: pd.DataFrame) -> str:
 def read(path: Path) -> pd.DataFrame:
     """`replication.csv` with the types `scoreboard` gives it; the committed one has fewer columns."""
     text = dict.fromkeys([*KEY, "published", "verdict", "note", "arithmetic", "study", "notebook", "shows"], str)
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame = escape.read_csv(path)
     return frame.assign(**{c: pd.to_numeric(frame[c]) for c in frame if c not in text})

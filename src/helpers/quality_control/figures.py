@@ -73,7 +73,7 @@ def p_values(crowd: Crowd) -> Plot:
         ax.set_title(crowd.title(corpus))
         counts = [(name, int((verdict == name).sum())) for name in PALETTE]
         keys = [handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts]
-        ax.legend(handles=[*keys, handle(f"p = {crowd.options.alpha:g}", marker="", **line)])
+        ax.legend(handles=[*keys, handle(f"p = {crowd.options.alpha:g}", marker="", **line)], loc="upper right")
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
     told = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
@@ -276,7 +276,7 @@ def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
         caption += (
             f" and failed quality control ({captions.sample(sizes, 'texts each')}), up to the 99th percentile. Dashed"
         )
-        yield Plot(fig, f"lengths_{i}", f"{alt} passed and failed: {len(here)} texts.", f"{caption} lines: medians.")
+        yield Plot(fig, f"lengths_{i}", f"{alt} passed and failed: {len(here):,} texts.", f"{caption} lines: medians.")
 
 
 def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bins: np.ndarray) -> None:

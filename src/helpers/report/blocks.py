@@ -22,6 +22,8 @@ GLOSSARY = params.ROOT / "docs" / "glossary.md"
 HIDDEN = ("run_id",)
 #: the heading of a notebook's answer, and that of what its first cell says below the question
 ANSWER, METHODS = "What we see", "Methods"
+#: the tag of cells whose outputs stay on this machine: pages show them, bundles and the gallery do not
+PRIVATE = "private"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: a full stop that is not that of an abbreviation, and what closes bold or italics after it
 _SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
@@ -76,6 +78,11 @@ class Block:
     rows: tuple[tuple[str, str, str], ...] = ()
     output: bool = False
     tags: tuple[str, ...] = field(default=())
+
+    @property
+    def private(self) -> bool:
+        """Whether the block is not to leave this machine: of a cell tagged so, all but its code."""
+        return PRIVATE in self.tags and (self.output or self.kind == "prose")
 
 
 @dataclass(frozen=True)

@@ -26,10 +26,10 @@ def face(characters: frozenset[str], *, bold: bool = False) -> Markup:
     options.drop_tables += ["FFTM", "GSUB", "MATH", "gasp"]
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=sorted(map(ord, characters)))
-    font = TTFont(_folder() / _FILES[bold], recalcTimestamp=False)
-    cutter.subset(font)
-    font.flavor, out = "woff", io.BytesIO()
-    font.save(out)
+    with TTFont(_folder() / _FILES[bold], recalcTimestamp=False) as font:
+        cutter.subset(font)
+        font.flavor, out = "woff", io.BytesIO()
+        font.save(out)
     data = base64.b64encode(out.getvalue()).decode()
     weight = "bold" if bold else "normal"
     return Markup(

@@ -117,7 +117,7 @@ class PageExporter(TemplateExporter):
             "table": _table,
             "readable": _readable,
             "links": _linker(files),
-            "results": [f for f in files if f.rpartition("/")[2] == f"{about.name}.csv"],
+            "results": [f for f in files if f.rpartition("/")[2] in (f"{about.name}.csv", f"{about.name}.parquet")],
             "fonts": typefaces(d for found in drawn.values() for d in found),
         }
         has_code = any(b.kind == "code" for b in blocks)
@@ -293,3 +293,18 @@ def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
 def text_page(page: Page, heading: str, text: str) -> str:
     """A page of prose. text : Markdown."""
     return _rendered("text.html.j2", page, heading, text=text)
+
+
+_PRIVATE = re.compile("<!--private-->.*?<!--/private-->", re.DOTALL)
+
+
+def without_private(page: str) -> tuple[str, int]:
+    """A page of a notebook without what cells tagged private show, and how many blocks that were.
+
+    Nothing but the page's template writes these comments: what comes from data is cleaned of them.
+    """
+    hidden = _PRIVATE.findall(page)
+    page = _PRIVATE.sub('<p class="files">Left out: the output of a cell that is tagged private.</p>', page)
+    for link in {link for block in hidden for link in re.findall(r'\bid="([^"]+)"', block)}:
+        page = re.sub(rf'<li class="level-\d"><a href="#{re.escape(link)}">.*?</a></li>\n?', "", page, flags=re.DOTALL)
+    return page, len(hidden)

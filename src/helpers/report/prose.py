@@ -8,8 +8,7 @@ from functools import cache
 from html import unescape
 from pathlib import Path
 
-import bleach
-from bleach.css_sanitizer import CSSSanitizer
+import nh3
 from markupsafe import Markup
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
@@ -20,12 +19,21 @@ TAGS = frozenset(
     p pre s small span strong sub summary sup table tbody td tfoot th thead tr ul var""".split()  # noqa: SIM905 forty quoted strings would be hard to read
 )
 ATTRIBUTES = {
-    "*": ["class", "title"],
-    "a": ["href"],
-    "td": ["colspan", "rowspan", "style"],
-    "th": ["colspan", "rowspan", "style", "scope"],
+    "*": {"class", "title"},
+    "a": {"href"},
+    "td": {"colspan", "rowspan", "style"},
+    "th": {"colspan", "rowspan", "style", "scope"},
 }
-_STYLES = CSSSanitizer(allowed_css_properties=["text-align", "white-space", "font-weight"])
+_CLEANER = nh3.Cleaner(
+    tags=set(TAGS),
+    clean_content_tags=set(),
+    attributes=ATTRIBUTES,
+    url_schemes={"http", "https", "mailto"},
+    filter_style_properties={"text-align", "white-space", "font-weight"},
+    link_rel=None,
+)
+#: what begins a tag or comment that is not ours; sanitisers take it out, and readers would miss what the data say
+_FOREIGN = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})(?=[\s/>]))", re.IGNORECASE)
 _HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
 _TAG = r'<(?:[^>"]|"[^"]*")*>'
 #: terms that are verbs, too: explained only after an article
@@ -35,10 +43,7 @@ _UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
 
 def clean(html: str) -> Markup:
     """HTML of which only harmless parts are left as markup; the rest shows as text."""
-    cleaned = bleach.clean(
-        html, tags=TAGS, attributes=ATTRIBUTES, protocols=["http", "https", "mailto"], css_sanitizer=_STYLES
-    )
-    return Markup(cleaned)
+    return Markup(_CLEANER.clean(_FOREIGN.sub("&lt;", html)))
 
 
 def markdown(text: str) -> Markup:

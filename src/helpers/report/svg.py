@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from html import escape
 from xml.etree import ElementTree
 
 from markupsafe import Markup
+
+from helpers.study import escape
 
 _SVG, _XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 _ELEMENTS = frozenset(
@@ -80,7 +81,7 @@ class _Writer:
             parts = [self._text(node.text, bold)]
             parts += [self.element(child, bold) + self._text(child.tail, bold) for child in node]
         else:
-            parts = [escape((node.text or "").strip()), *(self.element(child, bold) for child in node)]
+            parts = [escape.html((node.text or "").strip()), *(self.element(child, bold) for child in node)]
         inside = "".join(parts)
         if name in ("g", "defs") and not inside:
             return ""
@@ -90,12 +91,12 @@ class _Writer:
 
     def _text(self, text: str | None, bold: bool) -> str:
         (self.bold if bold else self.regular).update(text or "")
-        return escape(text or "")
+        return escape.html(text or "")
 
     def _attribute(self, element: str, name: str, value: str) -> str:
         name = name.removeprefix(_XLINK)
         kept = self._kept(element, name, value) if name in _ATTRIBUTES else ""
-        return f' {name}="{escape(kept)}"' if kept else ""
+        return f' {name}="{escape.html(kept)}"' if kept else ""
 
     def _kept(self, element: str, name: str, value: str) -> str:
         if name == "id":

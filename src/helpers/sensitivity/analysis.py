@@ -30,6 +30,8 @@ MIN_DIALOGUES = 5
 PER_COMPARISON = 40
 #: columns of `differences.differences` for further calculation, not for results
 _INNER = ["se", "df", "per_system"]
+#: p-values that all draws together may have; fewer draws are made of larger families, but not fewer than FEWEST_DRAWS
+MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
 #: tests that are made as published, one per method
 PUBLISHED = ("z", "student", "sign")
 
@@ -60,6 +62,11 @@ class Group:
     def draw_size(self, n: int) -> int | None:
         """`n`, or None where no system has more than n dialogues, so that there is nothing to draw."""
         return n if max(self.dialogues) > n else None
+
+    def n_draws(self, wanted: int) -> int:
+        """How many draws are made of those wanted: fewer of very many pairs of systems and labels."""
+        tests = sum(len(p.pairs) * len(p.labels) for p in self.panels)
+        return min(wanted, max(FEWEST_DRAWS, MOST_TESTS // tests))
 
 
 def groups(
@@ -136,7 +143,8 @@ def analyse(judged: Sequence[Group], options: Sensitivity, *, permute_seed: int,
     for one in judged:
         parts.append(tests(one, seed=permute_seed, within=options.within, n_permutations=options.n_permutations))
         if n := one.draw_size(options.n_dialogues):
-            parts.append(draws(one, n=n, n_draws=options.n_draws, seed=draw_seed, within=options.within))
+            n_draws = one.n_draws(options.n_draws)
+            parts.append(draws(one, n=n, n_draws=n_draws, seed=draw_seed, within=options.within))
         parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
     for corpus in dict.fromkeys(one.corpus for one in judged):
         parts.append(type_i_errors(next(one for one in judged if one.corpus == corpus), **null, **given))
@@ -148,9 +156,10 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
 
     `system_difference` with p-values adjusted by Holm within each label and test; with intervals by
     `differences.differences`, over annotators too where they are known; where items have several annotations,
-    also by the permutation test on one of each (`sample` is pick), to show what the others add. And `n_significant`
+    also by the permutation test on one of each (`sample` is pick), to show what the others add, unless permutations are
+    too many to draw. And `n_significant`
     counted from the tests, also with the families over all labels. Large families get more permutations
-    (PER_COMPARISON).
+    (PER_COMPARISON), or p-values by saddlepoint where these would be too many (`system_tests.session_tests`).
     """
     n_permutations = max(n_permutations, PER_COMPARISON * sum(len(p.pairs) * len(p.labels) for p in judged.panels))
     parts = []
@@ -160,7 +169,7 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
         options = {"within": _within(data, within), "n_permutations": n_permutations}
         parts.append(system_tests.session_tests(data, seed=seed, **options))
         parts.append(differences.differences(judged.annotations, data.method, data.systems).drop(columns=_INNER))
-        if not np.array_equal(data.squares, one.squares):
+        if not np.array_equal(data.squares, one.squares) and not system_tests.too_many(data, n_permutations):
             parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
     rows = collect(*parts)["system_difference"]
     rows = adjust_rows(rows, ["method", "label", "test", "within", "sample"], "systems of one label")
@@ -250,6 +259,11 @@ def verdicts(results: Results) -> pd.DataFrame:
     apart = primary(results).set_index(keys)["p_adjusted"].rename("apart")
     rows = rows.join(smallest, on=keys).join(apart, on=keys)
     return rows.assign(differ=rows["apart"] < 0.05, alike=rows["p_adjusted"] < 0.05)
+
+
+def approximate(results: Results) -> bool:
+    """Whether p-values of the permutation test are those of saddlepoints."""
+    return bool((primary(results)["note"] == system_tests.SADDLEPOINT).any())
 
 
 def of_one_pick(results: Results) -> pd.DataFrame:

@@ -12,10 +12,10 @@ Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from helpers.annotations.dialogue_values import one_side
@@ -56,11 +56,10 @@ def differences(
         rows = one_side(rows[rows["system_b"].isin(systems) & (rows["system"] != rows["system_b"])])
     kind = _pairs if METHODS[method].unit == "pair" else _systems
     out = [
-        {"method": method, "label": label, "people": both, **row}
+        pd.DataFrame({"method": method, "label": label, "people": both, **kind(part, systems, both)})
         for label, both, part in _labels(rows.assign(weight=_weights(rows)), people)
-        for row in kind(part, systems, both)
     ]
-    return _rows(pd.DataFrame(out), METHODS[method].unit, confidence) if out else pd.DataFrame()
+    return _rows(pd.concat(out, ignore_index=True), METHODS[method].unit, confidence) if out else pd.DataFrame()
 
 
 def _labels(rows: pd.DataFrame, people: bool) -> Iterator[tuple[str, bool, pd.DataFrame]]:
@@ -77,44 +76,56 @@ def _weights(rows: pd.DataFrame) -> np.ndarray:
     return of_item / np.bincount(dialogue, of_item)[dialogue]
 
 
-def _systems(part: pd.DataFrame, systems: list[str], people: bool) -> Iterator[dict]:
+def _systems(part: pd.DataFrame, systems: list[str], people: bool) -> dict[str, object]:
+    """Columns, a row for each pair of the systems that were judged."""
     session = pd.factorize(part["session"].fillna(part["dialogue"]))[0]
-    present = [s for s in systems if (part["system"] == s).any()]
-    code = pd.Index(present).get_indexer(part["system"])
+    code, judged = pd.factorize(part["system"])
+    present = [s for s in systems if s in judged]
+    code = pd.Index(present).get_indexer(judged)[code]
     clusters = [session, pd.factorize(part["annotator"])[0]][: 1 + people]
     means, cov, fewest = covariance(code, part["score"].to_numpy(float), part["weight"].to_numpy(), clusters)
     effective = effective_number(code, part["weight"].to_numpy(), clusters)
     sizes = np.bincount(code, part["weight"])
     shared = sum(_shared(code, c, len(present)) for c in clusters)
-    for a, b in combinations(range(len(present)), 2):
-        variance, fewer = cov[a, a] + cov[b, b] - 2 * cov[a, b], min(fewest[a], fewest[b])
-        counted = effective[a], effective[b]
-        df = min(counted) - 1 if shared[a, b] else _welch(cov[a, a], cov[b, b], *counted)
-        found = {"estimate": means[a] - means[b], "variance": variance, "n_clusters": fewer, "df": df}
-        n, size = round(sizes[a] + sizes[b]), 2 / (1 / sizes[a] + 1 / sizes[b])
-        yield {"system": present[a], "system_b": present[b], "n": n, "per_system": size, "unit": "session", **found}
+    a, b = np.triu_indices(len(present), 1)
+    alone = np.diag(cov)
+    welch = _welch(alone[a], alone[b], effective[a], effective[b])
+    names = np.array(present, dtype=object)
+    return {
+        "system": names[a],
+        "system_b": names[b],
+        "n": np.rint(sizes[a] + sizes[b]).astype(int),
+        "per_system": 2 / (1 / sizes[a] + 1 / sizes[b]),
+        "unit": "session",
+        "estimate": means[a] - means[b],
+        "variance": alone[a] + alone[b] - 2 * cov[a, b],
+        "n_clusters": np.minimum(fewest[a], fewest[b]),
+        "df": np.where(shared[a, b] > 0, np.minimum(effective[a], effective[b]) - 1, welch),
+    }
 
 
 def _shared(code: np.ndarray, clusters: np.ndarray, m: int) -> np.ndarray:
     """(m, m) how many clusters each two systems share."""
-    present = np.zeros((clusters.max() + 1, m))
-    present[clusters, code] = 1
-    return present.T @ present
+    cells = np.unique(clusters.astype(np.int64) * m + code)
+    present = sparse.csr_array((np.ones(len(cells)), (cells // m, cells % m)), shape=(clusters.max() + 1, m))
+    return (present.T @ present).toarray()
 
 
-def _welch(first: float, second: float, n_first: float, n_second: float) -> float:
+def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second: np.ndarray) -> np.ndarray:
     """Welch's degrees of freedom of the difference of two independent means with these variances."""
-    if min(n_first, n_second) < 2 or not first + second > 0:
-        return 0.0
-    return (first + second) ** 2 / (first**2 / (n_first - 1) + second**2 / (n_second - 1))
+    usable = (np.minimum(n_first, n_second) >= 2) & (first + second > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = (first + second) ** 2 / (first**2 / (n_first - 1) + second**2 / (n_second - 1))
+    return np.where(usable, df, 0.0)
 
 
-def _pairs(part: pd.DataFrame, systems: list[str], people: bool) -> Iterator[dict]:
+def _pairs(part: pd.DataFrame, systems: list[str], people: bool) -> dict[str, object]:
+    """Columns, a row for each pair of systems that were compared."""
     place = pd.Index(systems)
     one, two = place.get_indexer(part["system"]), place.get_indexer(part["system_b"])
     low, high = np.minimum(one, two), np.maximum(one, two)
     score = np.where(one < two, 1, -1) * part["score"].to_numpy(float)
-    code, names = pd.factorize(low * len(systems) + high, sort=True)
+    code, pairs = pd.factorize(low * len(systems) + high, sort=True)
     pair = part.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().to_numpy()
     session = part["session"].fillna(pd.Series(pair, part.index).astype(str))
     unit = "session" if session.nunique() < pair.max() + 1 else "pair"
@@ -122,10 +133,18 @@ def _pairs(part: pd.DataFrame, systems: list[str], people: bool) -> Iterator[dic
     means, variance, fewest = variances(code, score, part["weight"].to_numpy(), clusters)
     effective = effective_number(code, part["weight"].to_numpy(), clusters)
     sizes = np.bincount(code, part["weight"])
-    for i, name in enumerate(names):
-        a, b = (systems[k] for k in divmod(int(name), len(systems)))
-        found = {"estimate": means[i], "variance": variance[i], "n_clusters": fewest[i], "df": effective[i] - 1}
-        yield {"system": a, "system_b": b, "n": round(sizes[i]), "per_system": sizes[i], "unit": unit, **found}
+    names = np.array(systems, dtype=object)
+    return {
+        "system": names[pairs // len(systems)],
+        "system_b": names[pairs % len(systems)],
+        "n": np.rint(sizes).astype(int),
+        "per_system": sizes,
+        "unit": unit,
+        "estimate": means,
+        "variance": variance,
+        "n_clusters": fewest,
+        "df": effective - 1,
+    }
 
 
 def _rows(found: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:

@@ -11,8 +11,6 @@ margin is in standard deviations of the values of dialogues of one system (of co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
@@ -41,39 +39,53 @@ def equivalence_tests(found: pd.DataFrame, data: Panel, margin: float) -> pd.Dat
     two tests; and `smallest_margin` in standard deviations and (`scale` of label) in units of the label. A pair without
     variation, or with too few sessions or annotators, carries the reason in `note`.
     """
-    data = data.per_dialogue()
-    return pd.DataFrame(row for one in found.to_dict("records") for row in _rows(one, spread(data, one), margin))
+    sd = spreads(found, data.per_dialogue())
+    kept = ["level", "method", "label", "system", "system_b", "n", "n_clusters", "resample_unit"]
+    head = found[kept].assign(margin=margin)
+    se, df = found["se"].to_numpy(float), found["df"].to_numpy(float)
+    usable = np.isfinite(se) & (sd > 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference, half = found["estimate"].to_numpy(float) / sd, stdtrit(df, 1 - ALPHA) * se / sd
+        p = 1 - stdtr(df, (margin - np.abs(difference)) * sd / se)
+    smallest = np.maximum(half - difference, difference + half)
+    columns = {"estimate": difference, "ci_low": difference - half, "ci_high": difference + half, "p_value": p}
+    tests = head.assign(
+        statistic="equivalence",
+        **{name: np.where(usable, values, np.nan) for name, values in columns.items()},
+        ci_kind=np.where(usable, "t90", "not_estimable"),
+        note=np.where(usable, None, found["note"].where(found["note"].notna(), "no variation")),
+    )
+    margins = [
+        head.assign(statistic="smallest_margin", scale=scale, estimate=value)[usable]
+        for scale, value in (("d", smallest), ("label", smallest * sd))
+    ]
+    return pd.concat([tests, pd.concat(margins).sort_index(kind="stable")], ignore_index=True)
 
 
-def _rows(found: dict, sd: float, margin: float) -> Iterator[dict]:
-    kept = ("level", "method", "label", "system", "system_b", "n", "n_clusters", "resample_unit")
-    head = {k: found[k] for k in kept} | {"margin": margin}
-    difference, se, df = found["estimate"], found["se"], found["df"]
-    if not (np.isfinite(se) and sd > 0):
-        yield {**head, "statistic": "equivalence", "ci_kind": "not_estimable", "note": found["note"] or "no variation"}
-        return
-    half = stdtrit(df, 1 - ALPHA) * se
-    low, high = (difference - half) / sd, (difference + half) / sd
-    p = 1 - stdtr(df, (margin - abs(difference) / sd) * sd / se)
-    interval = {"estimate": difference / sd, "ci_low": low, "ci_high": high, "ci_kind": "t90", "p_value": p}
-    yield {**head, "statistic": "equivalence", **interval}
-    smallest = max(-low, high)
-    for scale, value in (("d", smallest), ("label", smallest * sd)):
-        yield {**head, "statistic": "smallest_margin", "scale": scale, "estimate": value}
+def spreads(found: pd.DataFrame, data: Panel) -> np.ndarray:
+    """Standard deviation of one label's values within two systems, or of their comparisons; NaN of too few.
 
-
-def spread(data: Panel, pair: Mapping[str, str]) -> float:
-    """Standard deviation of one label's values within the two systems, or of their comparisons; NaN of too few.
-
-    data : one row per dialogue. pair : with `label`, `system`, `system_b`.
+    data : one row per dialogue. found : a row for each pair, with `label`, `system`, `system_b`. Returns (rows,).
     """
-    a, b = (data.systems.index(pair[k]) for k in ("system", "system_b"))
-    j = data.labels.index(pair["label"])
-    here = np.flatnonzero(data.rows_of(a, b) & (data.n[:, j] > 0))
-    v, of = data.total[here, j], data.system[here] if data.unit != "pair" else np.zeros(len(here), int)
-    groups = np.unique(of, return_inverse=True)[1]
-    m = groups.max(initial=0) + 1
-    if len(v) <= m:
-        return np.nan
-    means = np.bincount(groups, v) / np.bincount(groups)
-    return float(np.sqrt(np.sum((v - means[groups]) ** 2) / (len(v) - m)))
+    m = len(data.systems)
+    place, label = pd.Index(data.systems), pd.Index(data.labels).get_indexer(found["label"])
+    a, b = (place.get_indexer(found[c]) for c in ("system", "system_b"))
+    paired = data.unit == "pair"
+    kinds, kind = np.unique(data.system * m + data.system_b if paired else data.system, return_inverse=True)
+    shape = len(kinds), len(data.labels)
+    n, total, square = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    judged = (data.n > 0).astype(float)
+    np.add.at(n, kind, judged)
+    np.add.at(total, kind, data.total * judged)
+    mean = total / np.maximum(n, 1)
+    np.add.at(square, kind, judged * (data.total - mean[kind]) ** 2)
+    counted, squares, groups = np.zeros(len(found)), np.zeros(len(found)), np.zeros(len(found))
+    for side in [np.minimum(a, b) * m + np.maximum(a, b)] if paired else [a, b]:
+        at = np.searchsorted(kinds, side).clip(max=len(kinds) - 1)
+        here = kinds[at] == side
+        counted += np.where(here, n[at, label], 0)
+        squares += np.where(here, square[at, label], 0)
+        groups += here & (n[at, label] > 0)
+    groups = np.maximum(groups, 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(counted > groups, np.sqrt(squares / (counted - groups)), np.nan)

@@ -37,21 +37,23 @@ BOTH = ["system", "system_b"]
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better (higher, where the label has no
 direction, ○), red: the second; the deeper, the smaller the p-value; dots: p < 0.05. ↓: less is better. Left: the
-published tests on {size}; right: adjusted for all pairs of systems of a label; {n}."""
+published tests on {size}; right: the permutation test on all dialogues, adjusted for all pairs of systems of a label;
+{n}."""
 COUNTS = """
 Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Left:
-the published tests on {size}; right: adjusted for all pairs of systems of a label; {n}."""
+the published tests on {size}; right: the permutation test on all dialogues, adjusted for all pairs of systems of a
+label; {n}."""
 ERRORS = """
 How often tests of equal systems give p < 0.05. Points: labels, in the order of the tables; lines: exact 95% CIs
 over n = {n_runs:,} simulated assignments of dialogues to systems; grey: where an exact test lies in 95% of cases."""
 POWER = """
 Expected share of pairs of systems found at p < 0.05, if true differences vary as much as the observed ones suggest
-once their noise is removed. Lines: means over labels ({labels}); bands: their middle half (not a CI)."""
+once their noise is removed. Lines: means over labels ({labels}); bands: their interquartile range (not a CI)."""
 MARGINS = """
 The smallest margin within which two systems can be called equivalent, in standard deviations of the label. {points}
 A pair left of the line is equivalent within ±{margin:g} SD; {n}."""
 PAIRS = "Points: pairs of systems, by what is shown at p < 0.05 after Holm's adjustment."
-SUMMED = "Points: medians over pairs of systems; thick lines: middle half; thin lines: 5th to 95th percentile."
+SUMMED = "Points: medians over pairs of systems; thick lines: interquartile range; thin lines: 5th to 95th percentile."
 #: colours and markers of what is shown of a pair: differ, undecided, alike, both
 VERDICTS = ((GOOD, "o"), (OPEN, "o"), (BAD, "D"), (INK, "s"))
 #: colours and markers of tests: as published, Welch's, by permutation
@@ -98,7 +100,8 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
         f"Published tests,\n{size}": _signed(left, "p_value", names),
         "Permutation test (Holm),\nall dialogues": _signed(primary(results), "p_adjusted", names),
     }
-    systems = [s for s in names.titles["system"] if s in {*left["system"], *left["system_b"]}]
+    compared = {*left["system"].unique(), *left["system_b"].unique()}
+    systems = [s for s in names.titles["system"] if s in compared]
     fig = _counts(tests, systems, names) if len(systems) > MANY else _by_label(tests, names)
     n = counted(primary(results)["n"], "dialogues (or comparisons) per pair of systems and label")
     caption = (COUNTS if len(systems) > MANY else SIGNIFICANCE).format(size=size, n=n)
@@ -243,7 +246,7 @@ def power(results: Results, names: DisplayNames, part: str = "", name: str = "po
     ax.axhline(0.05, color="#777777", linestyle="--", linewidth=0.8)
     keys = [handle("equal systems: 0.05", "#777777", "", linewidth=0.8, linestyle="--")]
     if rows["ci_low"].notna().any():
-        keys.append(Patch(color="#555555", alpha=0.2, label="middle half of the labels"))
+        keys.append(Patch(color="#555555", alpha=0.2, label="interquartile range over labels"))
     legend_of(fig, keys)
     alt = f"{title} by number of dialogues per system, one line per method{', ' + part if part else ''}, from"
     n = rows.groupby("method", sort=False)["n_labels"].first()
@@ -323,7 +326,7 @@ def equivalence(
 
 
 def _summed(ax: Axes, rows: pd.DataFrame, place: dict[str, int]) -> None:
-    """The pairs of each label as median, middle half and 90%."""
+    """The pairs of each label as median, interquartile range and 90% range."""
     value = rows.groupby("label")["smallest"]
     at = value.quantile([0.05, 0.25, 0.5, 0.75, 0.95]).unstack()  # noqa: PD010 (a quantile per column)
     y = np.array([place[label] for label in at.index])

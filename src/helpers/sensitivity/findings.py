@@ -10,7 +10,17 @@ import pandas as pd
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
-from helpers.sensitivity.analysis import PUBLISHED, Group, counts, of_group, of_one_pick, primary, verdicts, with_people
+from helpers.sensitivity.analysis import (
+    PUBLISHED,
+    Group,
+    approximate,
+    counts,
+    of_group,
+    of_one_pick,
+    primary,
+    verdicts,
+    with_people,
+)
 from helpers.sensitivity.figures import TESTS, who
 from helpers.study.labels import METHODS
 from helpers.study.results import Results
@@ -29,9 +39,11 @@ def findings(
     """
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [{"who": name, **_found(own), "pairs": _most_often(primary(own), names)} for name, own in parts]
-    yield Prose(_PHRASES.say("headline", groups=groups, blocks=judged[0].blocks))
+    said = {"blocks": judged[0].blocks, "approximate": any(approximate(own) for _, own in parts)}
+    yield Prose(_PHRASES.say("headline", groups=groups, **said))
     by_method = [line for name, own in parts for line in _by_method(own, name, names)]
     drawn = next((size for one in judged if (size := one.draw_size(n))), None)
+    n_draws = min(one.n_draws(n_draws) for one in judged)
     spread = _spread([own for _, own in parts])
     yield Prose(_PHRASES.say("by_method", parts=by_method, drawn=drawn, n_draws=n_draws, **spread))
     yield Prose(_PHRASES.say("errors", n_runs=n_runs, **_errors(parts, names, n_runs)))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtri, nctdtrinc, stdtr, stdtrit
 
-from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, draw_p_values
+from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, draw_p_values, in_both
 from helpers.sensitivity.differences import TEST
 from helpers.stats.intervals import exact_binomial, generator
 from helpers.stats.permutation import blocked_permutation, sign_flip_test
@@ -121,7 +121,7 @@ def resample(data: Panel, n: int, n_draws: int, rng: np.random.Generator) -> np.
         if data.unit == "pair":
             out[i][:, rows] = _draw(len(rows), n, n_draws, rng)
             continue
-        both = np.char.startswith(blocks(data.take(rows), "session").astype(str), "session ")
+        both = in_both(data.take(rows))
         left = data.system[rows] == a
         # sessions with both systems in the proportion that the smaller system has them
         share = both.sum() / 2 / max(1, min(left.sum(), (~left).sum()))

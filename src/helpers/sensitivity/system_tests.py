@@ -14,6 +14,7 @@ Two labels can also be equally sensitive to different things.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import nan
@@ -21,15 +22,30 @@ from math import nan
 import numpy as np
 import pandas as pd
 
-from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, draw_p_values
+from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered
+from helpers.stats import saddlepoint, tasks
 from helpers.stats.intervals import generator
 from helpers.stats.multiplicity import adjust
-from helpers.stats.permutation import Permutation, blocked_permutation, sign_flip_test
+from helpers.stats.permutation import (
+    EXACT_LIMIT,
+    Permutation,
+    blocked_permutation,
+    n_arrangements,
+    sign_flip_test,
+)
 
 #: what a family of tests comprises, and the adjustment made in it
 FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
 #: those counted in draws
 DRAW_FAMILIES = FAMILIES[:3]
+#: numbers that permutations of all pairs of systems may draw: a minute or less
+MOST_DRAWN = 500_000_000
+#: numbers that the draws of dialogues made at one time may hold
+AT_ONCE = 4_000_000
+#: pairs of systems in one task
+PAIRS = 64
+#: `note` of a p-value that was not counted
+SADDLEPOINT = "p-value by saddlepoint: too many arrangements to go through or to draw"
 
 
 def published_tests(data: Panel, test: str | None = None) -> pd.DataFrame:
@@ -68,34 +84,88 @@ def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutat
     bias the test, because systems were assigned at random. It generalises to other dialogues judged by the same
     annotators, not to other annotators.
 
+    Where drawing would take longer than MOST_DRAWN allows, p-values are those of `stats.saddlepoint`, except where all
+    arrangements can be gone through; `note` says so.
+
     Returns rows of `system_difference` with the difference within blocks; `n` counts dialogues, `n_clusters` blocks. A
     pair of systems without a block that has both carries the reason in `note`.
     """
+    data = numbered(data.per_dialogue())
+    draws = None if too_many(data, n_permutations) else n_permutations
+    parts = [(data, pairs, seed, within, draws) for pairs in pieces(data.pairs)]
+    found = tasks.run(_tests_of_pairs, parts, doing="permutation tests")
+    return pd.concat(found, ignore_index=True).assign(statistic="system_difference", test="session", seed=seed)
+
+
+def too_many(data: Panel, n_permutations: int) -> bool:
+    """Whether permuting every pair of systems would draw more than MOST_DRAWN numbers, or hold too many at once."""
+    rows = len(data.system) * (1 if data.unit == "pair" else len(data.systems) - 1)
+    return n_permutations * max(rows, len(data.labels) * PAIRS) > MOST_DRAWN
+
+
+def pieces(pairs: Sequence[tuple[int, int]]) -> list[Sequence[tuple[int, int]]]:
+    """Pairs of systems in runs of PAIRS, each a task of its own."""
+    return [pairs[i : i + PAIRS] for i in range(0, len(pairs), PAIRS)]
+
+
+def _tests_of_pairs(
+    data: Panel, pairs: Sequence[tuple[int, int]], seed: int, within: str, draws: int | None
+) -> pd.DataFrame:
+    """Rows of some pairs of systems. draws : permutations, each pair having its own stream; None: saddlepoints."""
     rows: list[dict] = []
-    data = data.per_dialogue()
     judged = data.n > 0
-    for a, b in data.pairs:
-        here = data.rows_of(a, b)
-        for pattern in np.unique(judged[here], axis=1).T:
+    for a, b in pairs:
+        here = np.flatnonzero(data.rows_of(a, b))
+        for pattern in _patterns(judged[here]):
             columns = np.flatnonzero((judged[here] == pattern[:, None]).all(axis=0))
-            part = data.take(np.flatnonzero(here)[pattern])
+            part = data.take(here[pattern])
             rng = generator(seed, "session_tests", data.method, data.systems[a], data.systems[b])
-            rows += _session_rows(part, columns, a, b, within, rng, n_permutations)
-    return pd.DataFrame(rows).assign(statistic="system_difference", test="session", seed=seed)
+            rows += _session_rows(part, columns, a, b, within, rng, draws)
+    return pd.DataFrame(rows)
 
 
-def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, n_permutations: int) -> list[dict]:
+def _patterns(judged: np.ndarray) -> np.ndarray:
+    """(patterns, rows) which rows were judged, by labels that differ in that."""
+    if (judged == judged[:, :1]).all():
+        return judged[:, :1].T
+    return np.unique(judged, axis=1).T
+
+
+def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws: int | None) -> list[dict]:
     values, names = part.total[:, columns], [part.labels[i] for i in columns]
     base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(values)}
     base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
+    part = replace(part, total=values)
     try:
-        found, n_blocks = session_test(replace(part, total=values), a, rng, n_permutations, within)
+        if draws is None:
+            observed, p, n_blocks, exact = session_saddlepoint(part, a, within)
+            base |= {} if exact else {"note": SADDLEPOINT}
+        else:
+            found, n_blocks = session_test(part, a, rng, draws, within)
+            observed, p = found.observed, p_value(part, found)
         base |= {"n_clusters": n_blocks} | ({} if part.unit == "pair" else {"within": within})
     except ValueError as error:
         reason = {"estimate": nan, "p_value": nan, "ci_kind": "not_estimable", "note": str(error)}
         return [base | {"label": name} | reason for name in names]
-    results = zip(names, found.observed.tolist(), p_value(part, found).tolist(), strict=True)
+    results = zip(names, observed.tolist(), p.tolist(), strict=True)
     return [base | {"label": name, "estimate": value, "p_value": p} for name, value, p in results]
+
+
+def session_saddlepoint(part: Panel, a: int, within: str = "session") -> tuple[np.ndarray, np.ndarray, int, bool]:
+    """The permutation test as `session_test` makes it, without drawing: differences, p-values, number of blocks, and
+    whether all arrangements were gone through."""
+    part = one_per_session(part)
+    if part.unit == "pair":
+        if len(part.total) <= math.log2(EXACT_LIMIT):
+            found = sign_flip_test(part.total, rng=None)
+            return found.observed, found.mid_p, len(part.total), True
+        return *saddlepoint.sign_flips(part.total), len(part.total), False
+    block, first = blocks(part, within), (part.system != a).astype(int)
+    n_blocks = len(np.unique(block))
+    if n_arrangements(first, block) <= EXACT_LIMIT:
+        found = blocked_permutation(part.total, first, block, rng=None)
+        return found.observed, found.p_value, n_blocks, True
+    return *saddlepoint.blocked(part.total, first, block), n_blocks, False
 
 
 def session_test(
@@ -129,8 +199,8 @@ def one_per_session(part: Panel) -> Panel:
 
     Parts of one chat, say, are not independent, and are exchanged together. part : one value per row.
     """
-    key = pd.MultiIndex.from_arrays([pd.Series(part.session).astype(str), part.system, part.system_b])
-    code, names = pd.factorize(key)
+    kinds = len(part.systems) + 1
+    code, names = pd.factorize((coded(part.session) * kinds + part.system) * kinds + part.system_b)
     if len(names) == len(code):
         return part
     order = np.argsort(code, kind="stable")
@@ -140,15 +210,20 @@ def one_per_session(part: Panel) -> Panel:
     return replace(part.take(order[starts]), total=mean, squares=mean**2)
 
 
-def draw_keys(panels: Iterable[Panel], n_draws: int, rng: np.random.Generator) -> list[np.ndarray]:
-    """Random numbers (draws, rows) for each panel, the same for the same dialogue.
+def draw_keys(panels: Iterable[Panel], n_draws: int, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+    """Random numbers (draws, rows) for each panel, the same for the same dialogue; as many draws at a time as memory
+    allows.
 
     All methods are thus tested on the same conversations, as far as they judged the same.
     """
     names = [_row_names(p) for p in panels]
     every = {name: i for i, name in enumerate(sorted(set(np.concatenate(names).tolist())))}
-    keys = rng.random((n_draws, len(every)))
-    return [keys[:, [every[n] for n in name]] for name in names]
+    places = [np.array([every[n] for n in name], dtype=int) for name in names]
+    cells = sum(len(p.pairs) * len(p.labels) for p in panels)
+    size = max(1, AT_ONCE // max(len(every), cells))
+    for start in range(0, n_draws, size):
+        keys = rng.random((min(size, n_draws - start), len(every)))
+        yield [keys[:, place] for place in places]
 
 
 def _row_names(data: Panel) -> np.ndarray:
@@ -202,16 +277,30 @@ def count_significant(
     `system_difference` of the first draw, with `sample` of `draw`.
     """
     picked = panels if picked is None else picked
-    keys = iter(draw_keys([*picked, *panels], n_draws, generator(seed, "downsample")))
-    common, rows = {"n_dialogues": n, "seed": seed}, []
-    for used, tests in ((picked, [data.published_test for data in picked]), (panels, ["session"] * len(panels))):
-        weights = [downsample(data, n, next(keys)) for data in used]
-        found = [draw_p_values(d, t, w, within) for d, t, w in zip(used, tests, weights, strict=True)]
-        for data, test, (p, difference) in zip(used, tests, found, strict=True):
-            unit = {"within": within, "resample_unit": "session"} if test == "session" else {"resample_unit": data.unit}
-            rows += _rows(data, test, p[0], difference[0], sample="draw", **unit, **common)
-        rows += _counts(used, tests, [p for p, _ in found], DRAW_FAMILIES, common)
-    return pd.DataFrame(rows)
+    kinds = ((picked, [data.published_test for data in picked]), (panels, ["session"] * len(panels)))
+    common, first, counted = {"n_dialogues": n, "seed": seed}, ([], []), ([], [])
+    for keys in draw_keys([*picked, *panels], n_draws, generator(seed, "downsample")):
+        left = iter(keys)
+        for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
+            found = [_of_draws(d, t, downsample(d, n, next(left)), within) for d, t in zip(used, tests, strict=True)]
+            for data, test, (p, difference) in zip(used, tests, found, strict=True) if not counts else ():
+                unit = (
+                    {"within": within, "resample_unit": "session"}
+                    if test == "session"
+                    else {"resample_unit": data.unit}
+                )
+                rows += _rows(data, test, p[0], difference[0], sample="draw", **unit, **common)
+            counts.append(_significant([p for p, _ in found], DRAW_FAMILIES))
+    for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
+        every = [np.concatenate(c) for c in zip(*counts, strict=True)]  # of all draws
+        rows += _counts(used, tests, every, DRAW_FAMILIES, common)
+    return pd.DataFrame([*first[0], *first[1]])
+
+
+def _of_draws(data: Panel, test: str, weights: np.ndarray, within: str) -> tuple[np.ndarray, np.ndarray]:
+    """`draw_p_values` of draws that together hold some of the rows only."""
+    held = np.flatnonzero(weights.any(axis=0))
+    return draw_p_values(data.take(held), test, weights[:, held], within)
 
 
 def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
@@ -231,30 +320,40 @@ def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
         p_values.append(wide.reindex(index=order, columns=data.labels).to_numpy(float)[None])
     seeds = tests["seed"].dropna() if "seed" in tests else ()
     common = {"seed": int(seeds.iloc[0])} if len(seeds) else {}
-    return pd.DataFrame(_counts(panels, names, p_values, FAMILIES, common))
+    return pd.DataFrame(_counts(panels, names, _significant(p_values, FAMILIES), FAMILIES, common))
 
 
-def _counts(
-    panels: Sequence[Panel], tests: list[str], p_values: list[np.ndarray], families, common: dict
-) -> list[dict]:
-    """p_values : of each panel (draws, pairs, labels)."""
-    rows, draws = [], len(p_values[0])
-    flat = np.concatenate([p.reshape(draws, -1) for p in p_values], axis=1)
+def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
+    """(draws, labels) how many pairs are significant, for each family, panel and level of ALPHAS, in this order.
+
+    p_values : of each panel (draws, pairs, labels).
+    """
+    out, draws = [], len(p_values[0])
     ends = np.cumsum([p[0].size for p in p_values])[:-1]
     for over, method in families:
         adjusted = p_values
         if over == "all":
+            flat = np.concatenate([p.reshape(draws, -1) for p in p_values], axis=1)
             parts = np.split(adjust(flat, method), ends, axis=1)
             adjusted = [part.reshape(p.shape) for part, p in zip(parts, p_values, strict=True)]
         elif over == "label":
             adjusted = [np.swapaxes(adjust(np.swapaxes(p, 1, 2), method), 1, 2) for p in p_values]
-        for data, test, p in zip(panels, tests, adjusted, strict=True):
+        # a missing p-value is not significant
+        out += [np.sum(p < alpha, axis=1) for p in adjusted for alpha in ALPHAS]
+    return out
+
+
+def _counts(panels: Sequence[Panel], tests: list[str], counts: list[np.ndarray], families, common: dict) -> list[dict]:
+    """Rows of `n_significant`. counts : from `_significant`, of all draws."""
+    rows, found = [], iter(counts)
+    for over, method in families:
+        for data, test in zip(panels, tests, strict=True):
             head = {"statistic": "n_significant", "level": "system", "method": data.method, "n": len(data.pairs)}
             head |= {"test": test, "adjusted_over": over, "adjust": method, **common}
             for alpha in ALPHAS:
-                count = np.sum(p < alpha, axis=1)  # a missing p-value is not significant
+                count = next(found)
                 summaries = {"first": count[0]}
-                if draws > 1:
+                if len(count) > 1:
                     summaries |= {
                         "mean": count.mean(axis=0),
                         "smallest": count.min(axis=0),

@@ -28,7 +28,7 @@ def count_tables(
         part = who(one, judged, names)
         drawn = one.draw_size(n)
         caption = "Pairs of systems that differ at 0.05" + (f", {part}" if part else "") + ":"
-        draws = f" one draw of {drawn} dialogues per system, and the mean (range) over {n_draws:,} draws;"
+        draws = f" one draw of {drawn} dialogues per system, and the mean (range) over {one.n_draws(n_draws):,} draws;"
         caption += draws if drawn else ""
         caption += " all dialogues, unadjusted and with Holm's adjustment within the label or over all labels."
         name = f"counts_{i}" if i else "counts"

@@ -18,6 +18,7 @@ from helpers.agreement.findings import TENTATIVE
 from helpers.annotations import summary
 from helpers.annotations.scores import known_people
 from helpers.collection.costs import COLLECTION
+from helpers.fragility import findings as fragility
 from helpers.groups import analysis as groups
 from helpers.groups.analysis import BOTH, DIFFERS
 from helpers.performance.analysis import two_intervals
@@ -30,8 +31,9 @@ from helpers.study.schema import ANNOTATIONS, ITEM
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
+FRAGILITY = "16_fragility"
 #: the notebooks that answer
-NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT)
+NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, FRAGILITY)
 PART = ["corpus", "group", "method"]
 #: what the interval of alpha says of a label: above the customary threshold, below it, or neither
 RELIABLE, DOUBTFUL, TOO_FEW = "reliable", "doubtful", "too few data"
@@ -217,10 +219,10 @@ def _tests(evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
     found = evidence.results[SENSITIVITY]
     out = []
     for rows in (sensitivity.primary(found), sensitivity.with_people(found)):
-        rows, first = rows.dropna(subset="p_value"), parts(evidence)
-        at = rows[["corpus", "group"]].apply(tuple, axis=1) if len(rows) else pd.Series(dtype=object)
-        known = [part[:2] for part in first if part[:2] in set(at)]
-        out.append(rows[[key == known[0] for key in at]] if known else rows.iloc[:0])
+        rows = rows.dropna(subset="p_value")
+        there = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
+        known = next((part[:2] for part in parts(evidence) if part[:2] in there), None)
+        out.append(where(rows, corpus=known[0], group=known[1]) if known else rows.iloc[:0])
     return out[0], out[1]
 
 
@@ -287,6 +289,26 @@ def cost(evidence: Evidence) -> dict:
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
     facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first.to_dict()}
     return facts | {"next": more * first["estimate"] / 60 * section.hourly_rate, "next_units": more}
+
+
+def first_share(evidence: Evidence, part: tuple[str, str, str], system: str) -> dict | None:
+    """In how many combinations of an analyst's choices (notebook 16) a system has the highest mean over labels.
+
+    Returns `n` combinations and `share` of them in which it is first; None where no choice was open, or the notebook
+    does not say.
+    """
+    own = where(evidence.results[FRAGILITY]["first_system"], **dict(zip(PART, part, strict=True)))
+    if own.empty or own["n"].iloc[0] < 2:
+        return None
+    return {"n": int(own["n"].iloc[0]), "share": float(own.loc[own["system"] == system, "estimate"].sum())}
+
+
+def sturdiness(evidence: Evidence, corpus: str, group: str) -> dict | None:
+    """What the significant differences of a run and group depend on: `fragility.findings.facts`; None where there are
+    none."""
+    found = evidence.results[FRAGILITY]
+    facts = fragility.facts(found, corpus=corpus, group=group) if len(found["sturdy"]) else {"n": 0}
+    return facts if facts["n"] else None
 
 
 #: annotators of a group, or of a study, below which nothing is said about others

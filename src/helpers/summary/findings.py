@@ -18,12 +18,12 @@ from helpers.summary.analysis import DOUBTFUL, MORE, PART, RELIABLE, TOO_FEW, Ev
 _PHRASES = Phrases(__package__)
 #: key of an answer -> what is asked
 QUESTIONS = {
-    "order": "Which system is best, and how sure is that?",
+    "order": "Which system is best, and how certain is that?",
     "labels": "Which labels can be trusted?",
     "judges": "Does it matter who judged?",
     "sample": "Were there enough data, and what could have been detected?",
     "cost": "What did it cost, and what would more dialogues buy?",
-    "next": "What to do next?",
+    "next": "What should be done next?",
 }
 
 
@@ -89,7 +89,7 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
         one = len({*evidence.annotations["system"], *evidence.annotations["system_b"].dropna()}) < 2
         reason = evidence.reasons.get(notebook, "")
         why = "there is only one system" if one else "no label has a direction, or no order was computed"
-        text = f"**Cannot be said**, because {why}." if one or not reason else f"**Cannot be said:** {reason}"
+        text = f"**This cannot be determined**, because {why}." if one or not reason else f"**Unknown:** {reason}"
         return _answer(evidence, "order", text, notebook)
     blocks = [(part, own) for part, own in rows.groupby(PART, sort=False)]
     (part, main), others = blocks[0], blocks[1:]
@@ -99,6 +99,7 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
     facts |= {"label": _label(main, names), "n_labels": int(main["n_labels"].iloc[0]), "level": evidence.confidence}
+    facts["choices"] = None if facts["label"] else analysis.first_share(evidence, part, main["system"].iloc[0])
     text = _PHRASES.say("order", **facts, others={"n": len(others), "sure": sure})
     return _answer(evidence, "order", text, notebook, figures.order(main, names, facts["who"]))
 
@@ -191,12 +192,13 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     largest = 1.0 if share else max(high - low for low, high in scales)
 
     def say(value: float) -> str:
-        return f"{number(100 * value, 1)} percentage points" if share else number(value)
+        return number(100 * value, 1) if share else number(value)
 
     values = rows["estimate"]
     ends = span(100 * values if share else values, 1 if share else 2)
     facts = {"size": int(rows["per_system"].iloc[0]), "unit": "pair" if unit == "pair" else "dialogue"}
     facts |= {"median": say(values.median()), "more": say(rows["more"].median()), "span": ends}
+    facts["scale"] = "percentage points" if share else "points"
     facts["beyond"] = bool(values.median() > largest)
     return facts | {"method": names.name("method", method), "doubled": say(values.median() / 2**0.5)}
 
@@ -206,6 +208,7 @@ def _sample(evidence: Evidence, found: dict, detectable: dict | None, names: Dis
     margin = f"{found['margin']:g}" if "margin" in found else ""
     who = _part((found["corpus"], found["group"]), evidence, names) if found["n"] else ""
     facts |= {"margin": margin, "reason": found.get("reason", ""), "detectable": detectable, "who": who}
+    facts["sturdy"] = analysis.sturdiness(evidence, found["corpus"], found["group"]) if found["n"] else None
     text = _PHRASES.say("sample", **facts)
     return _answer(evidence, "sample", text, analysis.SENSITIVITY, figures.sample(found))
 
@@ -230,8 +233,10 @@ def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> A
         if step.kind == "recruit":
             facts["groups"] = [(names.name("group", g), n) for g, n in facts["groups"]]
         elif step.kind == "collect":
-            known = detectable or {"size": 0, "unit": "", "median": "", "doubled": "", "beyond": True}
-            facts = {k: facts[k] for k in ("open", "n")} | {k: known[k] for k in ("size", "unit", "doubled", "beyond")}
+            known = detectable or {"size": 0, "unit": "", "median": "", "doubled": "", "scale": "", "beyond": True}
+            facts = {k: facts[k] for k in ("open", "n")} | {
+                k: known[k] for k in ("size", "unit", "doubled", "scale", "beyond")
+            }
             facts["now"] = known["median"]
         elif step.kind == "define":
             rows = facts.pop("rows")

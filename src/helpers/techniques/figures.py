@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from helpers.display import captions
 from helpers.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals, pages
 from helpers.display.names import BAD, NEUTRAL, DisplayNames
-from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from helpers.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
 from helpers.display.text import percent, span, told
 from helpers.display.views import Plot
 from helpers.study.results import Results
@@ -184,8 +184,7 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
         for page, own in pages(_grid(part), columns=3, around=2.0):
             fig = grid_figure(own, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
             for ax in fig.axes[: own["panel"].nunique()]:
-                ax.set_xscale("log")
-                ax.xaxis.set_major_formatter("{x:g}")
+                log_axis(ax)
             alt = f"Hours of work for {_sizes(part)}, to {power} and until first significant: {span(known, 1)}."
             name = f"hours{suffix}{'_page' if page else ''}{page}"
             yield Plot(fig, name, alt, captions.joined(caption, note))
@@ -195,7 +194,7 @@ def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """The rows of the MOST_PAIRS pairs that need least work, and what is left out."""
     needed = rows["estimate"].fillna(np.inf).groupby(rows["Pair"].astype(str), sort=False).median()
     kept = needed.sort_values(kind="stable").index[:MOST_PAIRS]
-    note = captions.chosen(len(kept), len(needed), "pairs of systems that take least work to distinguish")
+    note = captions.chosen(len(kept), len(needed), "pairs of systems that take the least work to distinguish")
     return rows[rows["Pair"].astype(str).isin(kept)], note
 
 
@@ -229,15 +228,13 @@ def power(results: Results, data: TechniqueData, names: DisplayNames, options: T
         area = {"color": styles[hue][0], "alpha": 0.18, "linewidth": 0}
         fig.axes[panels.index(panel)].fill_between(part["x"], part[0.25], part[0.75], **area)
     for ax in fig.axes[: len(panels)]:
-        ax.set(xscale="log", ylim=(0, 1.02))
-        ax.xaxis.set_major_formatter("{x:g}")
+        log_axis(ax)
+        ax.set_ylim(0, 1.02)
         ax.yaxis.set_major_formatter(lambda y, _: f"{round(100 * y)}%")
     alt = f"Power against hours of work, in panels for {', '.join(panels)}, a line for"
     over = "dimensions" if "Pair" in parts else "pairs of systems and dimensions"
     caption = "Marks: share of simulated studies in which a test finds the difference between two systems, by hours of"
-    caption += (
-        f" work, mean over {over}; bands: the middle half of them. {captions.sample(rows['n'])} simulated studies"
-    )
+    caption += f" work, mean over {over}; bands: interquartile range. {captions.sample(rows['n'])} simulated studies"
     caption += (
         f" each, whose Monte Carlo error is at most {percent(0.98 / np.sqrt(rows['n'].min()))}. Logarithmic axis."
     )

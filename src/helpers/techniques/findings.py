@@ -96,7 +96,9 @@ def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[d
     places = [c for c in ("Corpus", "Group") if c in median]
     for place, part in median.groupby(places, sort=False) if places else [((), median)]:
         reached = part.dropna(subset="Hours").sort_values("Hours", kind="stable")
-        ranked = list(reached[["Technique", "Hours", "Quartile", "Upper quartile"]].itertuples(index=False, name=None))
+        ranked = list(
+            reached[["Technique", "Hours", "Lower quartile", "Upper quartile"]].itertuples(index=False, name=None)
+        )
         never = list(part.loc[part["Hours"].isna(), "Technique"])
         out.append({"place": ", ".join(place), "ranked": ranked, "never": never})
     return [part for part in out if part["ranked"] or part["never"]]

@@ -164,7 +164,7 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
     caption = f"Hours to {percent(options.power)} power: median and quartiles over pairs of systems and dimensions, for"
     caption += " differences shrunk according to the noise of the technique."
     few = "Too many differences not found at the largest sample size tried."
-    why = dict.fromkeys(("Hours", "Quartile", "Upper quartile"), few)
+    why = dict.fromkeys(("Hours", "Lower quartile", "Upper quartile"), few)
     yield Table(median, "middle", caption, 1, why)
     rows = described(results.select("hours_to_power", label=shown(data)), data, names)
     if len(rows):
@@ -186,7 +186,7 @@ def median_hours(results: Results, data: TechniqueData, names: DisplayNames) -> 
     rows = described(results["hours_to_power"], data, names)
     index = [c for c in ("Corpus", "Group", "Technique") if c in rows]
     each = rows.sort_values("estimate", kind="stable").groupby(index)["estimate"]  # missing ones last
-    ends = {"Quartile": 0.25, "Upper quartile": 0.75}
+    ends = {"Lower quartile": 0.25, "Upper quartile": 0.75}
     quartiles = {k: (lambda h, q=q: h.iloc[int(q * (len(h) - 1))]) for k, q in ends.items()}
     out = each.agg(
         **{"Hours": lambda h: h.iloc[(len(h) - 1) // 2], **quartiles, "Found": "count", "Differences": "size"}

@@ -48,7 +48,7 @@ def coefficients(x: np.ndarray, y: np.ndarray, confidence: float = 0.95) -> tupl
         return none, none, none
     inverse = np.linalg.inv(design.T @ design)
     beta = inverse @ design.T @ y
-    leverage = np.einsum("ij,jk,ik->i", design, inverse, design)
+    leverage = np.einsum("ij,ij->i", design @ inverse, design)
     if np.any(leverage > 1 - 1e-9):
         return beta[1:], none, none
     residual = (y - design @ beta) / (1 - leverage)

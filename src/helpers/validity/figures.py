@@ -162,7 +162,7 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
     keys = [
         handle("same data", marker="", linewidth=1.0, linestyle=(0, (4, 2)), **_GREY),
         handle("cross-validated over people", marker="o", linewidth=1.4, **_GREY),
-        handle("shuffled target: mean to 95% point", "#BBBBBB", "", linewidth=5),
+        handle("shuffled target: mean to 95th percentile", "#BBBBBB", "", linewidth=5),
     ]
     legend_of(fig, keys)
     said = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in found.items()]
@@ -171,10 +171,8 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
     caption = (
         "Fit of the best subset of each size, all methods on the same data. Points: fit on people left out of selection"
     )
-    caption += (
-        " and fitting; dashed: on the same data; grey: mean to 95% point of fits to a shuffled target, cross-validated"
-    )
-    caption += f" the same way; below 0 a prediction is worse than the mean; {n}."
+    caption += " and fitting; dashed: on the same data; grey: mean to 95th percentile of fits to a shuffled target,"
+    caption += f" cross-validated in the same way; below 0, a prediction is worse than the mean; {n}."
     return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.", caption)
 
 

@@ -170,6 +170,12 @@ class _Label:
         interval = jackknife_t(found.estimate[i], found.jackknife[:, i], found.unit, self.confidence, bounded=bounded)
         return self._guard(interval)
 
+    def _without_each(self) -> Iterator[np.ndarray]:
+        """Weights of all rows, then of all but those of one cluster each; as many at a time as memory allows."""
+        every, size = np.arange(-1, self.n_clusters), max(1, logit.AT_ONCE // len(self.x))
+        for start in range(0, len(every), size):
+            yield (self.clusters[None] != every[start : start + size, None]).astype(float)
+
     def _guard(self, interval: Interval) -> Interval:
         """No interval for a label that hardly varies."""
         values, counts = np.unique(self.x, return_counts=True)
@@ -182,12 +188,12 @@ class _Label:
 
     def _logit(self) -> Iterator[tuple[str, Row]]:
         fit, firth = logit.fit(self.x[:, None], self.y), logit.firth(self.x[:, None], self.y)
-        apart = self.clusters[None] != np.arange(self.n_clusters)[:, None]
-        roots = logit.signed_root(self.x, self.y, np.vstack([np.ones(len(self.x)), apart]))
+        roots = np.concatenate([logit.signed_root(self.x, self.y, weights) for weights in self._without_each()])
         root = self._guard(jackknife_t(roots[0], roots[1:], self.design.unit, self.confidence))
         scale, independent = np.std(self.x, ddof=1), {"resample_unit": self.design.level}
         why = f"{fit.separation} separation: the likelihood has no maximum, its supremum is used"
-        note = {} if fit.separation == "none" else {"note": why}
+        why = why if fit.converged else "the iterations did not converge: the likelihood is a bound from below"
+        note = {} if fit.separation == "none" and fit.converged else {"note": why}
         yield "mcfadden_r2", squared(root).row() | {"estimate": fit.mcfadden} | note
         yield "llr", {"estimate": fit.llr, "p_value": fit.p_value} | independent | note
         yield "coefficient", {"estimate": fit.coefficients[1] * scale} | independent | note

@@ -25,6 +25,8 @@ VALUES = {
     "cost": "estimated cost of one label",
 }
 KEY = ["method", "label"]
+#: statistics of notebook 05 that have a row for each pair of systems, and say nothing here
+OF_PAIRS = ("system_difference", "equivalence", "smallest_margin")
 
 
 def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:

@@ -13,31 +13,30 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 from PIL import Image
 
+from helpers.bundle import private
 from helpers.display.text import plain
-from helpers.pipeline import dag, gallery_front, gallery_scoreboard
+from helpers.pipeline import dag
+from helpers.pipeline.gallery import front, scoreboard_page
 from helpers.published import scoreboard
-from helpers.report.blocks import Block, blocks, first_sentences, section
-from helpers.study import params, store
+from helpers.report.blocks import PRIVATE, Block, blocks, first_sentences, section
+from helpers.study import escape, params, store
 from helpers.study.result_schema import IDENTITY
 
-STUDIES = ("scoreboard", "finch2024", "gpt_abceval", "demo")
+STUDIES = ("scoreboard", "finch2024", "ji2022", "gpt_abceval", "demo")
 FOLDER = params.ROOT / "gallery"
-LIMIT = 4_500_000  # bytes, all studies together: a clone stays small
+LIMIT = 7_000_000  # bytes, all studies together: a clone stays small
 COLUMNS, ROWS = 14, 40  # of a table; the rest is cut, with a note. Wide tables scroll on GitHub
 MOST = 80  # results per notebook that are kept for checking, chosen by a hash of their identity
 #: Two runs agree when no number differs by more than this share. Six digits are kept, so rounding alone can move a
 #: number by 1e-5. On a processor without AVX, with another BLAS kernel and libm, `demo` moved by up to 1e-11.
 TOLERANCE = 2e-5
-PRIVATE = "private"
 NOT_REAL = "Nothing on this page is about real people or systems, except where a paper’s printed numbers are shown."
-#: dialogue text of this length cannot appear on a page by chance
-SHORTEST = 25
 NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
 _IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
 
@@ -48,6 +47,8 @@ class GalleryError(ValueError):
 
 def write(studies: Iterable[str], folder: Path = FOLDER) -> int:
     """Rebuild the pages of `studies` from their last run, and the index of the gallery; returns the exit code."""
+    store.sweep(folder)
+    store.sweep(folder.parent, deep=False)  # the table of studies stands in the first page of the project, too
     try:
         for study in studies:
             _write_study(study, folder)
@@ -68,7 +69,7 @@ def _write_study(study: str, folder: Path) -> None:
         return
     target = folder / study
     if loaded.across:
-        absent = gallery_scoreboard.missing(target / gallery_scoreboard.CSV)
+        absent = scoreboard_page.missing(target / scoreboard_page.CSV)
         if absent:
             raise GalleryError(f"gallery: {study} depends on results of {', '.join(absent)}: run these studies first")
     pages: dict[str, str] = {}
@@ -78,18 +79,18 @@ def _write_study(study: str, folder: Path) -> None:
         path = home / "notebooks" / f"{name}.ipynb"
         if not path.is_file():
             continue
-        found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if PRIVATE not in b.tags]
+        found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if not b.private]
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
         pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
-        rows.append((name, found, next((b for b in found if b.name == f"{name}_{entry.headline}"), None)))
-    answers, drawn = gallery_front.page(gallery_front.answers(study), simulated=loaded.simulated)
+        rows.append((name, found, _headline(found, f"{name}_{entry.headline}")))
+    answers, drawn = front.page(front.answers(study), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
-    extra = {"numbers.csv": sample(numbers(study)).to_csv(index=False, lineterminator="\n").encode()}
+    extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
     if loaded.across:
-        cells, readme = gallery_scoreboard.last_run(), folder.parent / gallery_scoreboard.README
-        extra[gallery_scoreboard.CSV] = gallery_scoreboard.table(cells)
-        _put(readme, gallery_scoreboard.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
+        cells, readme = scoreboard_page.last_run(), folder.parent / scoreboard_page.README
+        extra[scoreboard_page.CSV] = scoreboard_page.table(cells)
+        _put(readme, scoreboard_page.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
     else:
         _refuse_dialogue_text(study, pages)
     for name, text in pages.items():
@@ -101,6 +102,12 @@ def _write_study(study: str, folder: Path) -> None:
     for path in target.iterdir():
         if path.name not in {*pages, *images, *extra}:
             path.unlink()
+
+
+def _headline(found: Sequence[Block], name: str) -> Block | None:
+    """The figure called `name` (a table may be, too), else the first figure."""
+    drawn = [b for b in found if b.kind == "figure"]
+    return next((b for b in drawn if b.name == name), drawn[0] if drawn else None)
 
 
 def _put(path: Path, content: bytes) -> None:
@@ -164,16 +171,15 @@ def _more(n: int, what: str) -> str:
 
 
 def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[Block], Block | None]]) -> str:
-    parts = [f"# {study.title}"]
+    parts = [f"# {plain(study.title)}"]
     if study.simulated:
         parts.append("> **Simulated data.** Nothing on these pages is about real people or systems.")
     parts += answers
     parts += ["## What was collected"] if answers else []
     parts.append(_without_html(study.description.strip()))
-    for name, found, headline in rows:
+    for name, found, figure in rows:
         text = next((b.text for b in found if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
         title, _, rest = text.strip().partition("\n")
-        figure = headline or next((b for b in found if b.kind == "figure"), None)
         parts.append(f"## [{name.split('_')[0]} {title.removeprefix('# ').strip()}]({name}.md)")
         parts.append(_without_html(first_sentences(rest)))
         if figure:
@@ -181,7 +187,7 @@ def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[B
         parts.append(_without_html(first_sentences(section(found, "What we see"))))
     parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
     if study.across:
-        name = gallery_scoreboard.CSV
+        name = scoreboard_page.CSV
         parts.append(f"Every printed number, its verdict and the reason: [{name}]({name}).")
     return "\n\n".join(p for p in parts if p) + "\n"
 
@@ -196,23 +202,19 @@ def _write_front(folder: Path) -> None:
     there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     across, shown = ([s for s in there if params.load(s).across == wanted] for wanted in (True, False))
     parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
-    parts.append(gallery_front.table(folder, shown, ""))
+    parts.append(front.table(folder, shown, ""))
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
-    readme = folder.parent / gallery_scoreboard.README
+    readme = folder.parent / scoreboard_page.README
     if readme.is_file():
-        table = gallery_front.table(folder, shown, f"{folder.name}/")
-        _put(readme, gallery_front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
+        table = front.table(folder, shown, f"{folder.name}/")
+        _put(readme, front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
 
 
 def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:
-    written = {"dialogues": ["user_text", "system_text", "reference"], "annotations": ["reason"]}
-    frames = [pd.read_parquet(store.processed(study) / f"{name}.parquet", columns=c) for name, c in written.items()]
-    texts = {" ".join(t.split()) for frame in frames for c in frame for t in frame[c].dropna().unique()}
-    shown = {name: " ".join(text.replace("\\", "").split()) for name, text in pages.items()}
-    for name, text in shown.items():
-        for utterance in texts:
-            if len(utterance) >= SHORTEST and utterance in text:
-                raise GalleryError(f"gallery: {study}/{name} shows dialogue text: tag the cell `{PRIVATE}`")
+    find = private.Finder(private.texts(store.processed(study)))
+    for name, text in pages.items():
+        if find(name, text.encode()):
+            raise GalleryError(f"gallery: {study}/{name} shows dialogue text: tag the cell `{PRIVATE}`")
 
 
 def numbers(study: str) -> pd.DataFrame:
@@ -268,14 +270,14 @@ def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
             print(f"gallery: {study}: no numbers.csv; run `python run_all.py gallery`", file=sys.stderr)
             differing += 1
             continue
-        absent = gallery_scoreboard.missing(path.parent / gallery_scoreboard.CSV)
+        absent = scoreboard_page.missing(path.parent / scoreboard_page.CSV)
         if absent:
             print(f"gallery: {study}: left out, as it depends on results of {', '.join(absent)}")
             continue
-        lines = compare(pd.read_csv(path, dtype=str, keep_default_na=False), numbers(study))
-        if (path.parent / gallery_scoreboard.CSV).is_file():
-            committed = scoreboard.read(path.parent / gallery_scoreboard.CSV)
-            lines += gallery_scoreboard.differences(committed, gallery_scoreboard.last_run())
+        lines = compare(escape.read_csv(path), numbers(study))
+        if (path.parent / scoreboard_page.CSV).is_file():
+            committed = scoreboard.read(path.parent / scoreboard_page.CSV)
+            lines += scoreboard_page.differences(committed, scoreboard_page.last_run())
         differing += len(lines)
         for line in lines[:20]:
             print(f"gallery: {study}: {line}", file=sys.stderr)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from helpers.published import mapping, scoreboard
-from helpers.study import params, store
+from helpers.study import escape, params, store
 
 CSV, README = "replication.csv", "README.md"
 START, END = "<!-- scoreboard: written by `python run_all.py gallery` -->", "<!-- /scoreboard -->"
@@ -41,7 +41,7 @@ def last_run() -> pd.DataFrame:
 
 def table(cells: pd.DataFrame) -> bytes:
     """The table as committed: six digits, because the last digits differ between machines."""
-    return cells.drop(columns=_NOT_COMMITTED).to_csv(index=False, lineterminator="\n", float_format="%.6g").encode()
+    return escape.csv(cells.drop(columns=_NOT_COMMITTED), float_format="%.6g").encode()
 
 
 def with_badge(readme: str, cells: pd.DataFrame) -> str:

@@ -1,0 +1,47 @@
+"""`run_all.py plan`: notebook 14 with a budget or differences of one's own; its designs are printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from helpers.pipeline.run import Options, run
+from helpers.study import escape, params, store
+
+NOTEBOOK = "14_planning"
+
+
+def command(study: str, *, budget: float | None, power: float | None, differences: list[str], jobs: int) -> int:
+    """Run notebook 14 of a study and print its designs; returns the exit code.
+
+    differences : `label=value`.
+    """
+    given = {"planning.budget": budget, "planning.power": power}
+    values = [f"{key}={value!r}" for key, value in given.items() if value is not None]
+    values += [f"planning.difference.{pair}" for pair in differences]
+    code = run([study], Options(only=[NOTEBOOK], values=values, jobs=jobs))
+    key = params.load(study).key
+    table = store.out_root() / "tables" / key / f"{NOTEBOOK}_designs.csv"
+    if code or not table.is_file():
+        return code
+    _print(table)
+    report = store.out_root() / "reports" / key / f"{NOTEBOOK}.html"
+    print(f"\nwith intervals and boundaries for early looks: {store.relative(report)}")
+    return 0
+
+
+def _print(path: Path) -> None:
+    frame = escape.read_csv(path)
+    shown = frame.map(_cell)
+    width = {c: max(map(len, [c, *shown[c]])) for c in shown}
+    print()
+    for row in [dict(zip(shown, shown, strict=True)), *shown.to_dict("records")]:
+        print("  ".join(row[c].ljust(width[c]) for c in shown).rstrip())
+
+
+def _cell(value: object) -> str:
+    """Numbers with two decimals, those of 100 and more and whole ones with none."""
+    try:
+        x = float(str(value))
+    except ValueError:
+        return str(value)
+    return "" if x != x else f"{x:.0f}" if abs(x) >= 100 or x == int(x) else f"{x:.2f}"

@@ -1,0 +1,41 @@
+"""How long a notebook will take: as long as last time, or by the size of the data where it has not run yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: CPU seconds of a notebook: a constant, and what is added for 10⁵ judgements and for 1,000 pairs of systems × labels.
+#: Rounded from what was measured on studies of 10⁵ and 10⁶ judgements (2 cores of a cloud machine, November 2026), good
+#: to about a factor of two; `python benchmarks/durations.py` fits them to what `benchmarks/size.py` measures elsewhere.
+COEFFICIENTS: dict[str, tuple[float, float, float]] = {
+    "00_build_annotations": (4.0, 1.0, 0.0),
+    "02_collection_stats": (3.0, 0.7, 0.0),
+    "03_iaa": (8.0, 8.0, 0.4),
+    "04_importance": (5.0, 1.0, 0.0),
+    "05_sensitivity": (6.0, 5.0, 0.5),
+    "06_stepwise_coverage": (10.0, 9.0, 0.05),
+    "07_bot_performance": (8.0, 6.0, 0.4),
+    "08_group_effects": (10.0, 12.0, 0.6),
+    "09_metric_correlation": (9.0, 20.0, 0.1),
+    "14_planning": (25.0, 10.0, 0.27),
+    "16_fragility": (6.0, 5.0, 0.07),
+    "80_operating_characteristics": (14.0, 7.0, 0.65),
+}
+#: seconds from which a run says beforehand how long a notebook will take
+LONG = 60.0
+
+
+def estimated(name: str, profile: dict[str, Any]) -> float | None:
+    """Seconds that a notebook takes with data of this size, as `profile.json` gives it; None where unknown."""
+    if name not in COEFFICIENTS or "n_annotations" not in profile:
+        return None
+    constant, judgements, pairs = COEFFICIENTS[name]
+    systems, labels = len(profile.get("systems", [])), len(profile.get("labels", []))
+    return constant + judgements * profile["n_annotations"] / 1e5 + pairs * systems * (systems - 1) / 2 * labels / 1e3
+
+
+def shown(seconds: float) -> str:
+    """A duration as one says it: `40 s`, `3 min`, `1.5 h`."""
+    if seconds < 90:
+        return f"{max(10, round(seconds, -1)):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,46 @@
+"""What of a user's own settings must not reach an analysis, and streams that a command can print to."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+#: scripts, styles and places for settings that would be read where a kernel starts
+PERSONAL = (
+    "PYTHONSTARTUP",
+    "PYTHONOPTIMIZE",
+    "PYTHONWARNINGS",
+    "JUPYTER_CONFIG_PATH",
+    "JUPYTER_PATH",
+    "JUPYTER_PREFER_ENV_PATH",
+)
+
+
+def impersonal() -> dict[str, str]:
+    """What the environment of a kernel gains: text is UTF-8, and Matplotlib reads the settings it comes with."""
+    out = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+    spec = find_spec("matplotlib")
+    if spec and spec.submodule_search_locations:
+        out["MATPLOTLIBRC"] = str(Path(spec.submodule_search_locations[0]) / "mpl-data" / "matplotlibrc")
+    return out
+
+
+def streams() -> None:
+    """Make printing safe: what an encoding does not have is escaped, and a closed stream takes everything.
+
+    A file opened later would otherwise get the descriptor of a closed stream, and what children print.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 open while the process lives
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
