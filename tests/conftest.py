@@ -1,11 +1,19 @@
 """Shared by all tests: where public data are, and deterministic Hypothesis."""
 
+import gc
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from helpers.stats.seats import THREADS
+
+# one BLAS thread, as in kernels, before numpy is imported: several wait for each other most of the time, and two
+# workers have as many cores
+os.environ.update(dict.fromkeys(THREADS, "1"))
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -13,6 +21,21 @@ settings.register_profile(
     "project", derandomize=True, deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("project")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Files with the longest tests first: with `--dist loadfile` a worker runs whole files, and both end together."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])  # stable: tests of a file stay together and in their order
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _kept_by_others():
+    """What collection and other files have left is not looked at again and again: statsmodels collects garbage each
+    time it adjusts p-values, which took seconds after the files that run notebooks."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -7,16 +7,21 @@ in test_agreement. Here whole studies run through what the notebooks call.
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures import yaml_studies as studies
 from fixtures.session_study import SYSTEMS, annotate
 
 from helpers.agreement import analysis as agreement
-from helpers.agreement import generalizability, variance
+from helpers.agreement import figures, findings, generalizability, tables, variance
 from helpers.annotations import dialogue_values as values
-from helpers.annotations import picks
+from helpers.annotations import picks, summary
+from helpers.display import style
+from helpers.display.names import display_names
 from helpers.groups import effects
 from helpers.performance import ranking, rates
 from helpers.performance.overall import overall
 from helpers.sensitivity import analysis as sensitivity
+from helpers.sources import build
+from helpers.study import params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import Results, collect, fold
 from helpers.study.schema import ITEM
@@ -146,3 +151,53 @@ def test_separated_logit(study):
     for searched in map(collect, (coverage.stepwise(apart, "behavior"), coverage.best_subsets(apart, "behavior"))):
         best = stored(searched).query("statistic == 'mcfadden_r2'")["estimate"]
         assert best.to_numpy() == pytest.approx(np.ones(2))
+
+
+FLAT = "chat,bot,worker,what,rating\n" + "".join(
+    f"d{i},{'AB'[i % 2]},w{k},{label},3\n" for i in range(12) for k in (1, 2) for label in ("fluency", "quality")
+)
+
+
+def test_every_score_the_same(tmp_path):
+    """Agreement is undefined for all labels: notebook 03 says so, in its headline, figures and tables."""
+    study = params.load(studies.write(tmp_path, studies.LONG, my_csv=FLAT))
+    marks = build.build(study).frames["annotations"]
+    names = display_names(study, marks)
+    results = agreement.analyse(marks, study.label_list(), people_resamples=100, first=None, confidence=0.95, **BOOT)
+    assert results["alpha"]["estimate"].isna().all()
+    assert results["alpha"]["note"].notna().all()
+    headline, *rest = (view.text for view in findings.findings(results, names, min_items=5, confidence=0.95))
+    assert "cannot be determined" in headline
+    assert "nan" not in "".join([headline, *rest]).lower()
+    (plot,) = figures.alphas(results, names, [])
+    assert "undefined" in plot.alt
+    assert tables.alphas(results, names, 0.95)
+
+
+def test_the_person_says_a_blank(tmp_path):
+    """Of dialogues with one turn, whose first text is a blank: no number of utterances is negative."""
+    text = "chat,bot,worker,what,rating,said,reply\n" + "".join(
+        f"d{i},A,w1,{label},4,{' ' if i % 2 else 'hello'},yes\n" for i in range(6) for label in ("fluency", "quality")
+    )
+    yaml = studies.LONG.replace("score: rating", "score: rating, user_text: said, system_text: reply")
+    frames = studies.read(tmp_path, yaml, my_csv=text).frames
+    card = summary.card(frames["annotations"], frames["dialogues"]).set_index("what")["estimate"]
+    assert (card.dropna() >= 0).all()
+    assert card["utterances"] == 1.5
+    assert card["utterances before the last exchange"] == 0
+
+
+def test_a_dollar_in_a_name_is_a_dollar(tmp_path):
+    """A title that is no formula would end every notebook that draws it."""
+    title = "Fl $\\frac{1} x$"
+    yaml = studies.LONG.replace("[1, 5]}", f"[1, 5], title: '{title}'}}", 1)
+    study = params.load(studies.write(tmp_path, yaml, my_csv=FLAT))
+    label = study.label_list()[0]
+    fig, ax = style.subplots()
+    ax.set_title(label.title)
+    ax.plot([0, 1], [0, 1], label=f"{label.title} $x^{{$")
+    ax.legend()
+    ax.set_yticks([0, 1], [label.title, "$"])
+    svg = style.drawing(fig, "svg", name="dollar", alt="A dollar.", simulated=False).decode()
+    assert svg.count(title) == 3  # title, legend, tick
+    assert "$x^{$" in svg

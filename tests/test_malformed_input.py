@@ -3,13 +3,20 @@
 The command line turns both errors into exit code 2.
 """
 
+import io
 import json
 import os
+import zipfile
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fixtures import abc_eval_project as abc_project
+from fixtures import bad_inputs as bad
 from fixtures import yaml_studies as studies
 
+from helpers.pipeline import cli, run
 from helpers.sources import build
 from helpers.study import params
 from helpers.study.params import ParamsError
@@ -250,5 +257,170 @@ def test_problems_of_all_files_are_told_together(tmp_path):
     assert [p.file for p in caught.value.problems] == ["marks.json", "my.csv"]
 
 
-def test_there_are_enough_of_them():
-    assert len(YAMLS) + len(DATA) + len(JSON) >= 25
+# ------------------------------------------------------------------------------------------------- tables of bad inputs
+
+
+def refusal(tmp_path, yaml, files):
+    """What `check` would say of a study: it must refuse it, and nothing may be written."""
+    (tmp_path / "mine.yaml").write_bytes(yaml if isinstance(yaml, bytes) else yaml.encode())
+    if files:
+        studies.write(tmp_path, yaml, **files)
+    with pytest.raises((ParamsError, DataError)) as caught:
+        build.build(params.load(tmp_path / "mine.yaml"), out=tmp_path / "processed")
+    assert not (tmp_path / "processed").exists()
+    return caught.value
+
+
+@pytest.mark.parametrize("name", bad.YAML)
+def test_a_bad_yaml_is_refused_with_its_place(tmp_path, name):
+    yaml, parts = bad.YAML[name]
+    message = str(refusal(tmp_path, yaml, {}))
+    assert message.startswith(str(tmp_path / "mine.yaml"))
+    for part in parts:
+        assert part in message
+    assert len(message) < 30_000
+
+
+@pytest.mark.parametrize("name", bad.DATA)
+def test_bad_data_are_refused_with_place_expected_found_and_what_to_do(tmp_path, name):
+    yaml, files, parts = bad.DATA[name]
+    error = refusal(tmp_path, yaml, files)
+    assert isinstance(error, DataError)
+    for part in parts:
+        assert part in str(error)
+    for problem in error.problems:
+        assert problem.file
+        assert problem.expected
+        assert problem.found
+        assert problem.hint
+        assert problem.hint != build.UNFORESEEN
+    assert len(str(error)) < 20_000
+
+
+@pytest.mark.parametrize("name", bad.YAML_READ)
+def test_an_unusual_yaml_is_read(tmp_path, name):
+    yaml, value, expected = bad.YAML_READ[name]
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(yaml if isinstance(yaml, bytes) else yaml.encode())
+    assert value(params.load(path)) == expected
+
+
+@pytest.mark.parametrize("name", bad.DATA_READ)
+def test_unusual_data_are_read(tmp_path, name):
+    yaml, files, value, expected = bad.DATA_READ[name]
+    assert value(studies.read(tmp_path, yaml, **files)) == expected
+
+
+def test_there_are_313_inputs_and_more():
+    """213 of a review, and a hundred more."""
+    assert len(YAMLS) + len(DATA) + len(JSON) + sum(map(len, (bad.YAML, bad.DATA, bad.YAML_READ, bad.DATA_READ))) >= 313
+
+
+def test_no_own_id_of_a_person_is_written_whatever_the_kinds_say(tmp_path):
+    """A kind that is none stops before pseudonyms are given; a person among models gets one none the less."""
+    yaml = LONG.replace("score: rating", "score: rating, annotator_kind: kind")
+    content = CSV.replace("rating\n", "rating,kind\n").replace("4\n", "4,Human\n").replace("5\n", "5,human\n")
+    content = content.replace("2\n", "2,llm\n").replace("3\n", "3,human\n").replace("w1,fluency,2", "gpt,fluency,2")
+    built = studies.read(tmp_path, yaml, my_csv=content)
+    assert set(built.frames["annotations"]["annotator"]) == {"A0001", "A0002", "gpt"}
+    with pytest.raises(DataError, match="human, llm or classifier"):
+        studies.read(tmp_path, yaml, my_csv=content.replace("Human", "person"))
+
+
+def test_what_no_check_foresees_names_the_file_and_the_line_of_code(tmp_path, monkeypatch):
+    def broken(*_):
+        raise KeyError("lost")
+
+    path = studies.write(tmp_path, LONG, my_csv=CSV)
+    for owner, name, said in (
+        (build, "_map_groups", "judgements that can be joined and checked"),
+        (build.schema, "validate", "judgements that can be joined and checked"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, broken)
+            with pytest.raises(DataError) as caught:
+                build.build(params.load(path))
+        (problem,) = caught.value.problems
+        assert (problem.file, problem.expected, problem.hint) == ("my.csv", said, build.UNFORESEEN)
+        assert "KeyError: 'lost' (test_malformed_input.py, line" in problem.found
+    monkeypatch.setitem(build.ADAPTERS, "table", broken)
+    with pytest.raises(DataError, match="what `adapter: table` reads, found KeyError"):
+        build.build(params.load(path))
+
+
+@pytest.mark.parametrize(
+    ("make", "parts"),
+    [
+        ("sparse", ("at most 50,000,000 cells", "row 1,048,576, column 16,384")),
+        ("bomb", ("at most 50,000,000 bytes when unpacked",)),
+        ("cut", ("a workbook",)),
+        ("text", ("a workbook",)),
+    ],
+)
+def test_a_workbook_that_would_fill_the_memory_is_refused(tmp_path, make, parts):
+    if make in ("cut", "text"):
+        pytest.importorskip("python_calamine")
+    cells = "<c r='A1'/>".replace("'", '"') + '<c r="XFD1048576"><v>1</v></c>'
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", cells if make == "sparse" else "0" * 60_000_000 * (make == "bomb"))
+    content = file.getvalue()[:60] if make == "cut" else CSV.encode() if make == "text" else file.getvalue()
+    error = refusal(tmp_path, LONG.replace("my.csv", "my.xlsx"), {"my_xlsx": content})
+    for part in ("my.xlsx", *parts):
+        assert part in str(error)
+
+
+def test_a_parquet_file_of_few_bytes_and_many_rows_is_refused(tmp_path):
+    column = pa.array(pa.DictionaryArray.from_arrays(pa.array(np.zeros(8_000_000, np.int8)), ["d"]))
+    pq.write_table(pa.table({"chat": column}), tmp_path / "my.parquet", compression="zstd")
+    assert (tmp_path / "my.parquet").stat().st_size < 250_000
+    error = refusal(tmp_path, LONG.replace("my.csv", "my.parquet"), {})
+    assert "my.parquet: expected a table whose size matches its file, found 8,000,000 rows of 1" in str(error)
+    (tmp_path / "my.parquet").write_bytes(CSV.encode())
+    assert "my.parquet: expected a Parquet file" in str(refusal(tmp_path, LONG.replace("my.csv", "my.parquet"), {}))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--study", "x" * 5000], "no study 'xxx"),
+        (["--study", "x" * 5000 + ".yaml"], "no such file"),
+        (["--list", "--jobs", "9" * 20], "a whole number from 1 to 256, found '9999"),
+        (["--list", "--jobs", "0"], "a whole number from 1 to 256, found '0'"),
+        (["--list", "--jobs", "٣"], "a whole number from 1 to 256"),
+        (["check", "demo", "--set", "title=!!int x"], "--set: title: not a YAML value: '!!int x'"),
+        (["check", "demo", "--set", "title=" + "[" * 10_000], "--set: title: not a YAML value"),
+        (["check", "demo", "--set", "seeds.pick=" + "9" * 5001], "at most 18 digits, found 5,001"),
+        (["check", "demo", "--set", "a." * 60 + "b=1"], "--set: expected section.key=value"),
+        (["check", "demo", "--set", "seeds.pick=.inf"], "--set: 'seeds.pick': expected"),
+        (["new", "x" * 5000, "--data", "my.csv"], "a study's name"),
+        (["new", "mine", "--data", "x" * 5000], "no such file"),
+    ],
+)
+def test_a_bad_call_ends_with_2_and_a_line(tmp_path, monkeypatch, capsys, arguments, said):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
+    try:
+        code = cli.main(arguments)
+    except SystemExit as stopped:  # argparse's own way
+        code = stopped.code
+    assert code == 2
+    message = capsys.readouterr().err
+    assert said in message
+    assert len(message) < 5000
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_studies_of_one_name_are_refused_and_one_given_twice_is_not(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        studies.write(tmp_path / folder, LONG, name="twin", my_csv=CSV)
+    first, second = (str(tmp_path / folder / "twin.yaml") for folder in "ab")
+    assert cli.main(["--study", first, "--study", second]) == 2
+    message = capsys.readouterr().err
+    assert "two studies are called 'twin'" in message
+    assert "a/twin.yaml" in message
+    assert "b/twin.yaml" in message
+    assert [spec.source for spec in run.specs([first, str(tmp_path / "b" / ".." / "a" / "twin.yaml")], [])] == [first]

@@ -1,16 +1,21 @@
 """The project as a whole: its layers, its dependencies, and what README and environment say of them."""
 
 import ast
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.pylock import Pylock
 from packaging.requirements import Requirement
 from packaging.version import Version
+
+import helpers
 
 ROOT = Path(__file__).resolve().parents[1]
 #: the packages of the design, each used for what it does best
@@ -19,12 +24,18 @@ DESIGN = (
     *("krippendorff", "nbconvert"),
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DECLARED = {r.name.lower(): r for r in map(Requirement, PROJECT["dependencies"])}
+BASE = {r.name.lower(): r for r in map(Requirement, PROJECT["dependencies"])}
+EXTRAS = {
+    name: {r.name.lower(): r for r in map(Requirement, many)} for name, many in PROJECT["optional-dependencies"].items()
+}
+DECLARED = BASE | {name: r for many in EXTRAS.values() for name, r in many.items()}
+#: distribution -> what it is called in imports, where that differs
+MODULES = {"crowd-kit": "crowdkit", "fonttools": "fontTools", "ipython": "IPython", "pillow": "PIL", "pyyaml": "yaml"}
 
 
-def locked() -> dict[str, Version]:
+def locked(name: str = "requirements.lock") -> dict[str, Version]:
     """Package -> version of the lock; the newest where it differs by platform."""
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    text = (ROOT / name).read_text(encoding="utf-8")
     out: dict[str, Version] = {}
     for name, version in re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", text, re.MULTILINE):
         out[name] = max(out.get(name, Version("0")), Version(version))
@@ -44,7 +55,9 @@ def test_no_folder_is_too_long_to_read():
         assert len(list(folder.glob("*.py"))) <= 20, folder
 
 
-def test_the_packages_of_the_design_are_imported_by_our_own_code():
+@cache
+def imported() -> set[str]:
+    """What our code imports, but for itself and the standard library."""
     imported = set()
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -52,7 +65,37 @@ def test_the_packages_of_the_design_are_imported_by_our_own_code():
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported.add(node.module.partition(".")[0])
-    assert set(DESIGN) <= imported
+    return imported - sys.stdlib_module_names - {"helpers"}
+
+
+def test_the_packages_of_the_design_are_imported_by_our_own_code():
+    assert set(DESIGN) <= imported()
+
+
+def test_every_import_is_declared_and_every_dependency_imported():
+    """What other packages happen to bring may go with any of their versions."""
+    modules = {name: MODULES.get(name, name.replace("-", "_")) for name in DECLARED}
+    assert imported() - set(modules.values()) == set()
+    ours = {name for name in DECLARED if name not in {**EXTRAS["test"], **EXTRAS["dev"]}}
+    assert {name for name in ours if modules[name] not in imported()} == set()
+
+
+def test_the_list_of_dependencies_says_what_each_is_for():
+    text = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    base, extras = text.split("## Extras")
+    assert [name.lower() for name in re.findall(r"^\| ([\w-]+) \| \w", base, re.MULTILINE)[1:]] == sorted(BASE)
+    listed = re.findall(r"^\| ([\w-]+) \| (\w+) \| \S", extras.split("##")[0], re.MULTILINE)[1:]
+    assert sorted(listed) == sorted((name, extra) for extra, many in EXTRAS.items() for name in many)
+    assert f"in all {len(locked())} names" in text
+
+
+def test_who_only_runs_installs_nothing_that_only_tests_or_extras_need():
+    base, test = locked(), locked("requirements-test.lock")
+    brought = {"packaging", "tqdm", "cloudpickle"}  # what nbconvert, papermill and pingouin need, too
+    assert base.items() <= test.items()
+    for extra in set(EXTRAS) - {"excel", "dev"}:
+        assert not set(EXTRAS[extra]) & set(base) - brought, extra
+        assert set(EXTRAS[extra]) <= set(test), extra
 
 
 def test_environment_pyproject_and_lock_agree():
@@ -63,15 +106,91 @@ def test_environment_pyproject_and_lock_agree():
     versions = locked()
     for name, requirement in listed.items():
         assert requirement.specifier == DECLARED[name].specifier, name
-    for name, requirement in DECLARED.items():
+    for name, requirement in BASE.items():
         assert versions[name] in requirement.specifier, name
 
 
-def test_the_lock_names_no_index_and_hashes_everything():
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock"])
+def test_the_lock_names_no_index_and_hashes_everything(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in text
     for block in re.split(r"\n(?=[a-z0-9])", text)[1:]:
         assert "--hash=sha256:" in block, block.splitlines()[0]
+
+
+def test_pylock_holds_the_same_and_names_no_registry():
+    text = (ROOT / "pylock.toml").read_text(encoding="utf-8")
+    assert "://" not in text
+    lock = Pylock.from_dict(tomllib.loads(text))
+    lock.validate()
+    found = {(package.name, package.version) for package in lock.packages}
+    listed = re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    assert found == {(name, Version(version)) for name, version in listed}
+    for package in lock.packages:
+        files = [*(package.wheels or []), *([package.sdist] if package.sdist else [])]
+        assert files, package.name
+        assert all(file.path.startswith("wheels/") and file.hashes["sha256"] for file in files), package.name
+
+
+def test_descriptions_of_the_project_agree():
+    """Those for citing, for archives and for catalogues; fields of the owner are left out (CONTRIBUTING, Releasing)."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    meta, zenodo = (json.loads((ROOT / n).read_text(encoding="utf-8")) for n in ("codemeta.json", ".zenodo.json"))
+    versions = [helpers.__version__, citation["version"], meta["version"], meta["softwareVersion"], zenodo["version"]]
+    assert set(versions) == {PROJECT["version"]}
+    assert citation["title"] == zenodo["title"] == meta["alternateName"]
+    assert (meta["name"], meta["description"]) == (PROJECT["name"], PROJECT["description"])
+    assert citation["abstract"].startswith(PROJECT["description"])
+    assert zenodo["description"].startswith(f"<p>{PROJECT['description']}")
+    assert citation["license"] == zenodo["license"] == meta["license"].rpartition("/")[2] == PROJECT["license"]
+    assert citation["keywords"] == meta["keywords"] == zenodo["keywords"]
+    assert [r["title"] for r in citation["references"]] == [r["name"] for r in meta["referencePublication"]]
+    # what the schemas of the three ask for
+    assert {"cff-version", "message", "title", "authors"} <= set(citation)
+    assert zenodo["upload_type"] == "software"
+    assert all("name" in who for who in zenodo["creators"])
+    assert (meta["@context"], meta["@type"]) == ("https://doi.org/10.5063/schema/codemeta-2.0", "SoftwareSourceCode")
+
+
+def test_the_workflow_pins_actions_and_runs_what_users_run():
+    text = (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+    workflow = yaml.safe_load(text)
+    assert workflow["permissions"] == {}
+    assert all(job["permissions"] == {"contents": "read"} for job in workflow["jobs"].values())
+    used = re.findall(r"uses: (\S+)(.*)", text)
+    assert used
+    for action, comment in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r"  # v\d+\.\d+\.\d+", comment), action
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"run: make (\w+)", text):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+    # on Windows, without make: the same tests
+    assert f"python.exe {re.search(r'^TESTS := (.*)', makefile, re.MULTILINE)[1]}" in text
+    listed = workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
+    newest = int(re.search(r"<3\.(\d+)", PROJECT["requires-python"])[1]) - 1
+    assert listed == [f"3.{minor}" for minor in range(11, newest + 1)]
+
+
+def test_containers_set_up_what_users_set_up():
+    """Binder's and the dev container's files name what is there, and their scripts can be run."""
+    assert (ROOT / "binder" / "requirements.txt").read_text(encoding="utf-8").splitlines()[
+        -1
+    ] == "-r ../requirements.lock"
+    major, minor = re.fullmatch(r"python-(\d+)\.(\d+)\n", (ROOT / "binder" / "runtime.txt").read_text()).groups()
+    container = (ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8")
+    described = json.loads(re.sub(r"^//.*$", "", container, flags=re.MULTILINE))
+    assert f"python:{major}.{minor}" in described["image"]
+    for script in ("binder/postBuild", described["postCreateCommand"]):
+        assert (ROOT / script).read_text(encoding="utf-8").startswith("#!")
+        listed = subprocess.run(["git", "ls-files", "-s", script], cwd=ROOT, capture_output=True, text=True, check=True)
+        assert not listed.stdout or listed.stdout.startswith("100755"), script
+
+
+def test_every_folder_of_the_code_is_in_the_table_for_contributors():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {path.parent.name for path in (ROOT / "src" / "helpers").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \| ", text, re.MULTILINE)) == rooms
 
 
 def test_every_notebook_is_in_the_readme():

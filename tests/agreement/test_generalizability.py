@@ -212,3 +212,22 @@ def test_decision_study_rows_are_valid_and_grow_with_the_design():
 def test_decision_study_leaves_comparisons_out():
     rows = [{"dialogue": "x", "dialogue_b": "y", "system_b": "b", "annotator": "A", "score": 1.0}]
     assert g.decision_study(frame(rows, method="comparative", label="quality"), LABELS) == {}
+
+
+@pytest.mark.parametrize("people", [2, 3, 8])
+def test_error_variances_are_those_of_drawn_annotators(people):
+    """Means of two systems over many studies in which two of so many annotators judge each dialogue."""
+    v = {"system": 0.0, "annotator": 0.6, "system_annotator": 0.3, "dialogue": 0.5, "residual": 0.4}
+    r, n_studies, n_dialogues, each = np.random.default_rng(6), 8000, 4, 2
+    severity = r.normal(0, np.sqrt(v["annotator"]), (n_studies, 1, people)) + r.normal(
+        0, np.sqrt(v["system_annotator"]), (n_studies, 2, people)
+    )
+    who = np.argsort(r.random((n_studies, 2, n_dialogues, people)), axis=3)[..., :each].reshape(n_studies, 2, -1)
+    means = np.take_along_axis(severity, who, axis=2).mean(axis=2)
+    means += r.normal(0, np.sqrt(v["dialogue"] / n_dialogues), means.shape)
+    means += r.normal(0, np.sqrt(v["residual"] / (n_dialogues * each)), means.shape)
+    relative, absolute = g.error_variances(v, n_dialogues, each, people)
+    assert (means[:, 0] - means[:, 1]).var() / 2 == pytest.approx(relative, rel=0.06)
+    assert means[:, 0].var() == pytest.approx(absolute, rel=0.06)
+    if people == each:
+        assert (relative, absolute) == pytest.approx(g.error_variances(v, n_dialogues, each))

@@ -63,7 +63,7 @@ def test_the_headline_counts_intervals_and_leaves_out_bounds():
     assert "1 of 5 estimates (5 labels, by group)" in text or "1 of 5 labels" in text
     assert "Ignore, Behaviour, Group G" in text.split("\n")[0]
     assert "Antisocial" not in text.split("\n")[0]  # a bound, not an interval
-    assert "In 2 of 5 the CI includes 0" in text
+    assert "In 2 of 5, the CI includes 0" in text
     assert "1 of 1 label allow" in texts(without(label="redundant", resample="dialogue"))
 
 

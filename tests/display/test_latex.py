@@ -31,7 +31,7 @@ def compiled(folder, body: str) -> str:
     head = r"\documentclass{article}\usepackage[margin=2.5cm,a4paper]{geometry}\usepackage{array,booktabs,longtable}"
     (folder / "t.tex").write_text(rf"{head}\begin{{document}}{body}\end{{document}}", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "t.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=600)
     assert done.returncode == 0, done.stdout[-2000:]
     return (folder / "t.log").read_text(errors="replace")
 

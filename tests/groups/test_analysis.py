@@ -8,7 +8,7 @@ from fixtures.made_annotations import comparisons, judged_twice, numbered, study
 from helpers.agreement import analysis as agreement
 from helpers.agreement.library_check import largest_differences
 from helpers.display.names import DisplayNames
-from helpers.groups import analysis, figures, findings, library_check, tables
+from helpers.groups import analysis, figures, findings, library_check, many_pairs, tables
 from helpers.groups.alphas import alpha_between, alpha_within
 from helpers.groups.conclusions import QUESTIONS, VERDICTS, counted
 from helpers.groups.effects import label_scores, without_one_annotator
@@ -167,6 +167,21 @@ def test_effect_sizes_are_those_of_the_libraries(three, results):
     assert largest_differences(compared) == {"pingouin": (3, pytest.approx(0, abs=1e-12))}  # a mean of each group
     wrong = compared.assign(theirs=compared["theirs"] + 0.01)
     assert largest_differences(wrong)["pingouin"][1] == pytest.approx(0.01)
+
+
+def test_very_many_pairs_are_kept_as_a_frame_and_the_most_contested_are_results(three, results, monkeypatch):
+    monkeypatch.setattr(analysis, "MANY_PAIRS", 3)
+    monkeypatch.setattr(many_pairs, "MOST_KEPT", 2)
+    kept = []
+    found = analysis.analyse(three, [QUALITY], OPTIONS, keep=lambda frame, name: kept.append(frame), **RUN)
+    n_pairs = len(results["effect_size"].drop_duplicates(["system", "system_b"]))
+    assert n_pairs > 2
+    assert len(kept[0].drop_duplicates(["system", "system_b"])) == n_pairs
+    assert len(found["effect_size"].drop_duplicates(["system", "system_b"])) == 2
+    assert (found["conclusion_count"]["n"] == n_pairs).all()
+    columns = ["tested", "p", "null_q95", "without_low", "debiased", "margin"]
+    mine, theirs = (analysis.differences(r, 0.95)[columns] for r in (found, results))
+    pd.testing.assert_frame_equal(mine, theirs, rtol=1e-9)
 
 
 def test_one_comparison_of_each_group_gives_reasons_and_no_crash():

@@ -21,6 +21,15 @@ def resampled_two_way(frame, **options):
     return collect(effects.for_each_label(groups.resampled_two_way, frame, **options))
 
 
+def rows_of(statistic, kernel, frame, **options):
+    """The rows of one statistic, without frames of results: for simulations."""
+    return [row for row in effects.for_each_label(kernel, frame, **options) if row["statistic"] == statistic]
+
+
+def column(rows, name):
+    return np.array([row[name] for row in rows])
+
+
 def with_tastes(frame, rng):
     """Every annotator favors systems in a way of their own."""
     taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
@@ -106,17 +115,15 @@ def test_two_way_intervals_are_wider_where_people_differ():
 @pytest.mark.slow
 def test_two_way_intervals_cover_where_sessions_alone_do_not():
     """Tastes are alike in both groups: in truth no effect differs."""
-    covered = {"one": [], "two": []}
+    covered = {groups.resampled: [], groups.resampled_two_way: []}
     for i in range(120):
         rng = np.random.default_rng([4, i])
         frame = with_tastes(study(rng, n_sessions=100, n_annotators=12), rng)
-        found = {"one": resampled(frame, seed=i, n_resamples=400)}
-        found["two"] = resampled_two_way(frame, seed=i, n_resamples=400)
-        for name, results in found.items():
-            rows = results["effect_difference"]
-            covered[name] += list((rows["ci_low"] < 0) & (rows["ci_high"] > 0))
-    assert np.mean(covered["one"]) < 0.85
-    assert np.mean(covered["two"]) > 0.91
+        for kernel, inside in covered.items():
+            rows = rows_of("effect_difference", kernel, frame, seed=i, n_resamples=400)
+            inside += [row["ci_low"] < 0 < row["ci_high"] for row in rows]
+    assert np.mean(covered[groups.resampled]) < 0.85
+    assert np.mean(covered[groups.resampled_two_way]) > 0.91
 
 
 def test_annotators_are_drawn_within_strata():
@@ -217,13 +224,16 @@ def test_coverage_and_bias_when_sessions_are_resampled():
     """Groups that see one system differently: intervals of differences cover, the corrected value is unbiased."""
     n, shift = 300, 0.5
     large = study(np.random.default_rng(0), n_sessions=60_000, shift=shift)
-    truth = resampled(large, seed=1, n_resamples=100)["effect_difference"]["estimate"].to_numpy()
+    (one,) = effects.label_scores(large)
+    sums = one.sums("session")[1].sum(axis=0)
+    truth = effects.between_groups(effects.pair_effects(sums, one.effect)).ravel()
     covered, squares, inside = [], [], []
     for i in range(n):
-        found = resampled(study(np.random.default_rng([1, i]), shift=shift), seed=i, n_resamples=500)
-        rows = found["effect_difference"]
-        covered.append((rows["ci_low"].to_numpy() < truth) & (truth < rows["ci_high"].to_numpy()))
-        square = found.select("group_difference_debiased", scale="square").iloc[0]
+        (one,) = effects.label_scores(study(np.random.default_rng([1, i]), shift=shift))
+        found = list(groups.resampled(one, seed=i, n_resamples=500))
+        rows = [row for row in found if row["statistic"] == "effect_difference"]
+        covered.append((column(rows, "ci_low") < truth) & (truth < column(rows, "ci_high")))
+        square = next(row for row in found if row.get("scale") == "square")
         squares.append(square["estimate"])
         inside.append(square["ci_low"] <= np.mean(truth**2) <= square["ci_high"])
     assert 0.91 < np.mean(covered) < 0.98

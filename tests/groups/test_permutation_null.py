@@ -25,6 +25,12 @@ def row_of_test(found):
     return row
 
 
+def p_value(frame, **options):
+    """The same p-value, without frames of results: for simulations."""
+    rows = effects.for_each_label(permutation_null, frame, **options)
+    return next(row["p_value"] for row in rows if row["statistic"] == "group_difference_test")
+
+
 def points(found):
     """What chance gives: mean and q95."""
     return found["group_difference_null"].set_index("point")["estimate"]
@@ -110,12 +116,8 @@ def test_a_difference_is_found():
 def test_rate_of_false_alarms():
     """Groups of like people. The other group is more lenient, judgements share dialogues and sessions."""
     n = 300
-    p = [
-        row_of_test(null(study(np.random.default_rng([8, i]), n_sessions=30, leniency=1.0), seed=i, n_permutations=99))[
-            "p_value"
-        ]
-        for i in range(n)
-    ]
+    frames = (study(np.random.default_rng([8, i]), n_sessions=30, leniency=1.0) for i in range(n))
+    p = [p_value(frame, seed=i, n_permutations=99) for i, frame in enumerate(frames)]
     assert np.mean(np.array(p) <= 0.05) < 0.05 + monte_carlo(0.05, n)
     assert np.mean(p) == pytest.approx(0.5, abs=3 / np.sqrt(12 * n) + 0.02)
 
@@ -123,18 +125,16 @@ def test_rate_of_false_alarms():
 @pytest.mark.slow
 def test_people_who_differ_are_an_alarm_for_judgements_but_not_for_annotators():
     """Every annotator favours systems in his own way, in both groups alike: these people differ, the groups do not."""
-    n, rates = 200, {}
-    for exchange in ("judgement", "annotator"):
-        p = []
-        for i in range(n):
-            rng = np.random.default_rng([9, i])
-            frame = study(rng, n_sessions=60, n_annotators=4)
-            taste = {k: rng.normal(0, 0.8) for k in set(zip(frame["annotator"], frame["system"], strict=True))}
-            own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
-            frame = frame.assign(score=frame["score"] + own)
-            found = null(frame, seed=i, exchange=exchange, n_permutations=99)
-            p.append(row_of_test(found)["p_value"])
-        rates[exchange] = np.mean(np.array(p) <= 0.05)
+    n, p = 200, {"judgement": [], "annotator": []}
+    for i in range(n):
+        rng = np.random.default_rng([9, i])
+        frame = study(rng, n_sessions=60, n_annotators=4)
+        taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
+        own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
+        frame = frame.assign(score=frame["score"] + own)
+        for exchange, values in p.items():
+            values.append(p_value(frame, seed=i, exchange=exchange, n_permutations=99))
+    rates = {exchange: np.mean(np.array(values) <= 0.05) for exchange, values in p.items()}
     assert rates["judgement"] > 0.15
     assert rates["annotator"] < 0.05 + monte_carlo(0.05, n)
 

@@ -21,7 +21,9 @@ def over_picks(frame, **options):
     return pick_ranges.over_picks(one, seed=1, **options)
 
 
-def test_picks_by_hand():
+@pytest.mark.parametrize("many", [0, 20_000], ids=["very many annotations", "few"])
+def test_picks_by_hand(many, monkeypatch):
+    monkeypatch.setattr(pick_ranges, "MANY_ANNOTATIONS", many)
     rows = [("d1", "a", 1), ("d2", "a", 2), ("d3", "b", 4), ("d4", "b", 5)]
     frame = pd.concat([ratings(rows), ratings([("d1", "a", 3)], annotator="A2")], ignore_index=True)
     found = over_picks(frame, n_picks=400)

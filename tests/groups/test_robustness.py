@@ -117,11 +117,26 @@ def test_intervals_cover_the_truth(shifts):
     n, covered, estimates = 80, [], []
     for i in range(n):
         frame = two_methods(np.random.default_rng([8, i]), shifts, n_sessions=80)
-        row = found(frame.assign(annotator_known=False), seed=i, n_resamples=400)["robustness_contrast"]
-        row = row.query("of == 'difference'").iloc[0]
+        rows = robustness(frame.assign(annotator_known=False), seed=i, n_resamples=400)
+        row = next(r for r in rows if r["statistic"] == "robustness_contrast" and r["of"] == "difference")
         sign = 1 if row["method"] == "continuous" else -1
         ends = sorted([sign * row["ci_low"], sign * row["ci_high"]])
         covered.append(ends[0] <= truth <= ends[1])
         estimates.append(sign * row["estimate"])
     assert np.mean(covered) > 0.95 - monte_carlo(0.95, n)
     assert np.mean(estimates) == pytest.approx(truth, abs=0.06)
+
+
+def test_of_very_many_pairs_random_ones_are_used(monkeypatch):
+    frame = two_methods(np.random.default_rng(1), (0.5, 1.5))
+    monkeypatch.setattr("helpers.groups.robustness.MANY_PAIRS", 3)
+    monkeypatch.setattr("helpers.groups.robustness.MOST_KEPT", 6)  # all of four systems: the estimates are the same
+    mine = found(frame)
+    monkeypatch.undo()
+    for statistic, rows in found(frame).items():
+        expected = pytest.approx(rows["estimate"].to_numpy(), rel=1e-9, nan_ok=True)
+        assert mine[statistic]["estimate"].to_numpy() == expected
+        assert mine[statistic]["note"].str.contains("6 random pairs").all()
+    monkeypatch.setattr("helpers.groups.robustness.MANY_PAIRS", 3)
+    monkeypatch.setattr("helpers.groups.robustness.MOST_KEPT", 2)
+    assert set(found(frame)["robustness"]["n"]) == {2}

@@ -142,7 +142,7 @@ def test_data_sets_are_named_by_what_distinguishes_them(analysed):
 def test_tables_hold_the_results(analysed, main):
     found = analysed[-1]
     board = tables.leaderboard(found, NAMES).frame.set_index("Metric")
-    assert board.columns.tolist() == ["Main", "Other", "Average (plain)", "Average (fisher)"]
+    assert board.columns.tolist() == ["Main", "Other", "Average (plain)", "Average (Fisher)"]
     mean = analysis.overall(main).set_index("metric")["estimate"]["m"]
     assert board.loc["Good", "Main"] == f"{100 * mean:.1f} (1)"
     assert str(board.loc["Good", "Other"]).endswith("(2)")

@@ -251,3 +251,39 @@ def test_context_intervals_cover_where_item_intervals_do_not():
             covered[unit].append(row["ci_low"] < 6 / np.pi * np.arcsin(0.25) < row["ci_high"])  # rho of a normal r = .5
     assert np.mean(covered["context"]) > 0.95 - monte_carlo(0.95, n) - 0.01
     assert np.mean(covered["item"]) < 0.87
+
+
+@pytest.mark.parametrize("coefficient", ["spearman", "pearson"])
+def test_over_very_many_clusters_intervals_are_those_of_the_bootstrap(joined, coefficient, monkeypatch):
+    options = {"seed": 1, "n_resamples": 1_000}
+    resampled = collect(correlations.correlations(joined, coefficient, **options))
+    monkeypatch.setattr(correlations, "MANY_CLUSTERS", 3)
+    robust = collect(correlations.correlations(joined, coefficient, **options))
+    for statistic in ("correlation", "mean_correlation"):
+        a, b = resampled[statistic], robust[statistic]
+        assert b["estimate"].to_numpy() == pytest.approx(a["estimate"].to_numpy())
+        assert set(b["ci_kind"]) == {"cluster_robust"}
+        widths = [(f["ci_high"] - f["ci_low"]).mean() for f in (a, b)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+
+@pytest.mark.slow
+def test_intervals_over_very_many_clusters_cover_as_the_bootstrap_does(monkeypatch):
+    rho, hits = 6 / np.pi * np.arcsin(0.5 / 2), np.zeros((2, 2))  # of two normals with correlation 0.5
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(2, 40)).repeat(3, axis=1)  # contexts of three items
+        z = (shared + rng.normal(size=(2, 120))) / np.sqrt(2)
+        x, y = z[0], 0.5 * z[0] + np.sqrt(0.75) * z[1]
+        arrays = x[:, None], y[:, None], np.arange(40).repeat(3)
+        one = items.ScoredItems("main", "turn_rating", ["m"], ["l"], *arrays, "context")
+        for i, (interval,) in enumerate(
+            (
+                correlations.robust_intervals(one, "spearman", 0.95)[0][:1],
+                correlations.bootstrap_intervals(one, "spearman", rng, n_resamples=400, confidence=0.95)[0][:1],
+            )
+        ):
+            hits[i] += [interval.low <= rho <= interval.high, interval.high - interval.low]
+    covered = hits[:, 0] / 300
+    assert covered == pytest.approx(0.95, abs=0.035)
+    assert abs(covered[0] - covered[1]) < 0.03

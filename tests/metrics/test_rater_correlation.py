@@ -63,7 +63,10 @@ def test_each_definition_written_out():
 def test_people_are_compared_when_they_share_enough_items():
     values = np.full((45, 3), np.nan)
     values[:20, :2], values[20:39, 1:] = np.arange(40).reshape(20, 2), 1.0
-    assert len(rater_correlation.compared(values, "annotator_pairs")) == 1
+    item, who = np.nonzero(np.isfinite(values))
+    people = pd.DataFrame({"dialogue": item.astype(str), "turn": pd.NA, "annotator": who, "score": values[item, who]})
+    ((both, one, other),) = rater_correlation.of_two_people(people)
+    np.testing.assert_array_equal(np.stack([one, other], axis=1), values[both, :2])
     assert len(rater_correlation.compared(values, "position_pairs")) == 2
 
 
@@ -144,3 +147,17 @@ def test_printed_agreement_of_zhang_et_al_2022(raw_data, study):
     else:
         assert cells["here"].to_numpy() == pytest.approx(cells["value"].to_numpy(), abs=0.03)
         assert verdict.tolist() == ["differs"] * 2
+
+
+def test_two_people_are_compared_on_what_both_rated():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame([(f"d{i:02d}", f"p{a}") for i in range(60) for a in range(4) if rng.random() < 0.7])
+    frame = frame.set_axis(["dialogue", "annotator"], axis=1).assign(turn=None, score=rng.normal(size=len(frame)))
+    wide = frame.set_index(["dialogue", "annotator"])["score"].unstack()  # noqa: PD010
+    expected = [(wide[a], wide[b]) for i, a in enumerate(wide) for b in list(wide)[i + 1 :]]
+    expected = [p for p in expected if np.isfinite(p[0] + p[1]).sum() >= rater_correlation.MIN_SHARED]
+    found = rater_correlation.of_two_people(frame)
+    assert len(found) == len(expected) > 3
+    assert np.mean([stats.spearmanr(x, y).statistic for _, x, y in found]) == pytest.approx(
+        rho([(x.to_numpy(), y.to_numpy()) for x, y in expected])
+    )

@@ -59,6 +59,19 @@ def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeyp
         assert by(rows, of)["n_undefined"] == 0
 
 
+def test_judge_assisted_intervals_cover_and_are_narrower():
+    """The judge adds marks at random to the truth, which people see 85% of."""
+    rows = list(other_procedures.assisted_coverage(judged(rng(5)), PLAN))
+    assert {r["of"] for r in rows} == {"assisted_mean", "assisted_difference"}
+    for of in ("assisted_mean", "assisted_difference"):
+        cover, width = (
+            {r["interval"]: r["estimate"] for r in rows if r["of"] == of and r["statistic"] == f"interval_{what}"}
+            for what in ("coverage", "width")
+        )
+        assert cover["judge_assisted"] == pytest.approx(0.95, abs=monte_carlo(0.95, 300))
+        assert width["judge_assisted"] < 0.95 * width["people_only"]
+
+
 def test_few_marks_of_a_judge_have_no_interval():
     items = judged(rng(2), n=10, turns=4, bias=0.0)
     rare = JudgedItems(items.key, items.label, items.human * 0, items.judge, items.dialogue, items.system)

@@ -26,7 +26,7 @@ def test_bibtex_reads_what_we_write(tmp_path):
     (tmp_path / "r.bib").write_text("\n".join(e.source for e in entries.values()), encoding="utf-8")
     cites = "\n".join(rf"\citation{{{key}}}" for key in entries)
     (tmp_path / "r.aux").write_text(f"\\relax\n{cites}\n\\bibstyle{{plain}}\n\\bibdata{{r}}\n")
-    done = subprocess.run(["bibtex", "r"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bibtex", "r"], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout
     assert "Warning--I didn't find" not in done.stdout
     assert (tmp_path / "r.bbl").read_text().count(r"\bibitem") == len(entries)

@@ -12,7 +12,7 @@ from fixtures import made_annotations, yaml_studies
 from helpers.agreement import analysis as agreement_analysis
 from helpers.display.names import display_names
 from helpers.display.text import interval
-from helpers.paper import analysis, files, findings, heds, references
+from helpers.paper import analysis, files, findings, found, heds, references
 from helpers.sources import build
 from helpers.study import params
 from helpers.study.results import collect
@@ -104,7 +104,7 @@ def test_settings_are_those_of_the_yaml(material):
 
 
 def test_values_are_those_of_the_results(material):
-    text = findings.results(material)
+    text = found.results(material)
     rows = agreement_analysis.primary(material.of("03")).set_index("group")
     for group, row in rows.iterrows():
         said = interval(row["estimate"], row["ci_low"], row["ci_high"])
@@ -119,7 +119,7 @@ def test_values_are_those_of_the_results(material):
 
 
 def test_only_what_ran_is_said_and_cited(material):
-    methods, results = findings.methods(material), findings.results(material)
+    methods, results = findings.methods(material), found.results(material)
     entries = files.works(material, methods, results)
     cited = references.cited(methods + results)
     assert set(cited) <= set(entries)
@@ -127,7 +127,7 @@ def test_only_what_ran_is_said_and_cited(material):
     assert not {"mcfadden1974", "davidson1970", "deutsch2021", "mann1947"} & set(entries)
     bare = analysis.Material(material.study, material.scores, {}, material.names, MADE)
     assert references.cited(findings.methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]
-    assert findings.results(bare).strip() == ""
+    assert found.results(bare).strip() == ""
 
 
 def test_a_report_is_cited_with_date_version_data_and_seeds(material):
@@ -207,7 +207,7 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
     if not shutil.which("pdflatex"):
         pytest.skip("pdflatex is not installed")
     for command in (["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "report"], ["bibtex", "report"]) * 2:
-        done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=120)
+        done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
         assert done.returncode == 0, done.stdout[-1500:]
     assert (tmp_path / "paper" / "report.pdf").stat().st_size > 10_000
 
@@ -225,6 +225,6 @@ def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, s
     own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
     assert "4 judgements of 2 dialogues" in findings.methods(own)
     assert ("by 2 systems" in findings.methods(own)) == systems
-    assert findings.results(own).strip() == ""
+    assert found.results(own).strip() == ""
     assert "3.1.1" in heds.markdown(own)
     assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})

@@ -82,7 +82,7 @@ def test_check_and_mistakes(project):
 
 def test_simulated_results_are_never_read(project):
     project.edit("params/tiny.yaml", "title: Tiny study", "title: Tiny study\nsimulated: true")
-    failed = project.run("--study", "board", "--force")
+    failed = project.run("--study", "tiny", "--study", "board", "--force")
     assert failed.returncode == 1
     assert "results of 'tiny' are simulated" in failed.stdout
 

@@ -1,5 +1,6 @@
 """The command line apart from runs: help, lists, new, check, schema, what is missing."""
 
+import argparse
 import json
 import os
 import subprocess
@@ -245,9 +246,10 @@ def test_every_needed_package_is_checked():
     import tomllib
 
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    names = {d.split(">")[0].lower().replace("pyyaml", "yaml") for d in declared} - {"jupyterlab"}
+    other = {"fonttools": "fontTools", "ipython": "IPython", "pillow": "PIL", "pyyaml": "yaml"}
+    names = [d.split(">")[0].lower() for d in declared]
     source = (ROOT / "run_all.py").read_text()
-    assert [name for name in names if f'"{name}"' not in source] == []
+    assert [name for name in names if f'"{other.get(name, name.replace("-", "_"))}"' not in source] == []
 
 
 def test_a_unit_of_resampling_that_the_data_do_not_have_stops_the_run(project):
@@ -259,3 +261,34 @@ def test_a_unit_of_resampling_that_the_data_do_not_have_stops_the_run(project):
         )
     assert project.run("check", "tiny", "--set", "bootstrap.unit=dialogue").returncode == 0
     assert "expected 'turn', 'dialogue'" in project.run("check", "tiny", "--set", "bootstrap.unit=people").stderr
+
+
+@pytest.mark.parametrize("text", ["1000001", "1000000123", "9" * 30, "9" * 5000, "0000000001000000000", "٣", "-1", ""])
+def test_a_count_has_a_limit_however_long_it_is(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="whole number up to 1,000,000"):
+        cli._count_or_none(text)
+    assert cli._count_or_none("1000000") == 1_000_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--dry-run", "fetch", "list"],
+        ["--set=seeds.bootstrap=2", "check", "demo"],
+        ["--study", "demo", "plan", "--study", "demo"],
+        ["--exec", "local:2", "bundle", "demo"],
+    ],
+)
+def test_an_option_that_a_command_would_not_see_is_refused(words, monkeypatch, capsys):
+    monkeypatch.setattr(cli, "COMMANDS", dict.fromkeys(cli.COMMANDS, lambda args: pytest.fail("something was done")))
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
+    assert cli.main(words) == 2
+    assert f"{words[0].partition('=')[0]} has no effect before" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--out", "x", "fetch", "list"], ["--jobs", "2", "plan", "--study", "demo"]])
+def test_what_a_command_sees_may_stand_before_it(words, monkeypatch, tmp_path):
+    monkeypatch.setattr(cli, "COMMANDS", dict.fromkeys(cli.COMMANDS, lambda args: 7))
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    assert cli.main(words) == 7

@@ -4,15 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 
 import pytest
 from fixtures.project_copy import Project, result
+from fixtures.waiting import wait_for
 
 
 @contextmanager
-def sleeper(project):
+def sleeper(project, *arguments):
     """A run whose notebook waits after it has written something: the process, and the process id of its kernel."""
     cells = [
         "from pathlib import Path",
@@ -23,7 +23,7 @@ def sleeper(project):
     project.notebook("01_sleeps", [*cells, "time.sleep(600)"])
     project.dag("01_sleeps: {}\n")
     process = subprocess.Popen(
-        [sys.executable, "run_all.py", "--study", "tiny"],
+        [sys.executable, "run_all.py", "--study", "tiny", *arguments],
         text=True,
         cwd=project.folder,
         env=project.environment(),
@@ -40,13 +40,6 @@ def sleeper(project):
         process.communicate()
 
 
-def wait_for(condition, seconds=600):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-
-
 def gone(pid):
     try:
         os.kill(pid, 0)
@@ -55,10 +48,17 @@ def gone(pid):
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_killed_run_leaves_nothing_half_made(tmp_path, number):
+on_a_cluster = pytest.param(signal.SIGINT, "local:1", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(
+    ("number", "where"), [*((n, "processes") for n in (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)), on_a_cluster]
+)
+def test_a_killed_run_leaves_nothing_half_made(tmp_path, number, where):
+    if where != "processes":
+        pytest.importorskip("distributed")
     project = Project(tmp_path / "project")
-    with sleeper(project) as (process, kernel):
+    with sleeper(project, "--executor", where) as (process, kernel):
         process.send_signal(number)
         _, errors = process.communicate(timeout=600)
     if number != signal.SIGKILL:
@@ -68,7 +68,7 @@ def test_a_killed_run_leaves_nothing_half_made(tmp_path, number):
     wait_for(lambda: gone(kernel))
     assert not project.out("data", "processed", "tiny", "notebooks").exists()
     assert "01_sleeps" not in project.manifest()["nodes"]
-    assert not [p for p in project.folder.rglob("*.tmp*") if p.is_file()]
+    assert not [*project.folder.rglob(".*.tmp")]
     project.edit("notebooks/01_sleeps.ipynb", "time.sleep(600)", "time.sleep(0)")
     assert project.states()["01_sleeps"] == ("done", "new")
     assert not project.out("data", "processed", "tiny", ".work").exists()

@@ -1,20 +1,26 @@
 """Parts of the pipeline on their own: closures, the cache, parameters cells, reading parameters back."""
 
 import ast
+import json
 import os
 from concurrent.futures import Future
 from unittest.mock import MagicMock
 
 import pytest
+from fixtures import yaml_studies as studies
 from hypothesis import given
 from hypothesis import strategies as st
 from papermill.translators import PythonTranslator
 
-from helpers.pipeline import closure, dag, execute, nodes, worker
+from helpers.pipeline import cache as cache_module
+from helpers.pipeline import closure, dag, execute, nodes, run, worker
 from helpers.pipeline.cache import Cache
 from helpers.pipeline.notebook import Facts, NotebookError, check_knobs
+from helpers.pipeline.pages import Pages
 from helpers.report.blocks import parameters
-from helpers.study import params
+from helpers.sources import build
+from helpers.sources.ids import recorded
+from helpers.study import params, store
 
 
 @pytest.fixture
@@ -101,18 +107,30 @@ def test_the_cache_reads_a_file_once_until_it_changes(tmp_path):
     file.write_text("one")
     os.utime(file, ns=(10**18, 10**18))
     first = Cache(kept)
-    digest = first.file(file)
     calls = []
     assert first.derived("length", file, lambda p: calls.append(p) or 3) == 3
     first.save()
     second = Cache(kept)
     assert second.derived("length", file, lambda p: calls.append(p) or 4) == 3
     assert len(calls) == 1
-    file.write_text("two")
-    os.utime(file, ns=(10**18, 10**18))  # same size, same time of change
-    assert second.file(file) == digest  # what such a cache cannot see …
-    os.utime(file, ns=(10**18 + 1, 10**18 + 1))
-    assert second.file(file) != digest  # … and what it does
+
+
+@pytest.mark.parametrize("size", [3, cache_module.SMALL + 1])
+def test_a_file_changed_in_place_is_read_again(tmp_path, monkeypatch, size):
+    """Equal size and a time of modification that was set back: a small file is read anyway, a large one shows it."""
+    monkeypatch.setattr(cache_module, "RECENT", -1)
+    file, kept = tmp_path / "file", tmp_path / "cache.json"
+    file.write_bytes(b"1" * size)
+    os.utime(file, ns=(10**18, 10**18))
+    first = Cache(kept)
+    digest, before = first.file(file), file.stat()
+    first.save()
+    assert Cache(kept).file(file) == digest
+    while file.stat().st_ctime_ns == before.st_ctime_ns:  # until the clock of the file system has moved
+        file.write_bytes(b"2" * size)
+        os.utime(file, ns=(10**18, 10**18))
+    assert file.stat().st_mtime_ns == before.st_mtime_ns
+    assert Cache(kept).file(file) != digest
 
 
 def test_a_file_changed_just_now_is_read_again(tmp_path):
@@ -124,13 +142,6 @@ def test_a_file_changed_just_now_is_read_again(tmp_path):
     file.write_text("two")
     os.utime(file, ns=(stat.st_mtime_ns, stat.st_mtime_ns))
     assert cache.file(file) != digest
-
-
-def test_a_broken_cache_is_no_obstacle(tmp_path):
-    (tmp_path / "cache.json").write_text("{")
-    (tmp_path / "file").write_text("x")
-    assert Cache(tmp_path / "cache.json").file(tmp_path / "file")
-    assert Cache(None).file(tmp_path / "absent") is None
 
 
 def facts(cell):
@@ -221,7 +232,7 @@ def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
 
     study = params.load(name, params.parse_set(["bootstrap.n_resamples=321"]))
     path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump(nodes.resolved(study), sort_keys=False, allow_unicode=True))
+    path.write_text(yaml.safe_dump(recorded.resolved(study), sort_keys=False, allow_unicode=True))
     again = params.load(path, key=name)
     assert again.model_dump(exclude={"sources"}) == study.model_dump(exclude={"sources"})
     assert again.bootstrap.n_resamples == 321
@@ -239,3 +250,49 @@ def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, m
         (raw / name).write_text("x")
     study = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), {}, Cache(None), dag.NOTEBOOKS)
     assert sorted(p.name for p in study.data()[0].outputs()) == ["data.json", "truth.json"]
+
+
+def test_the_page_for_authors_depends_on_notebooks_as_executed(tmp_path, monkeypatch):
+    """A caption, or what is private, may change where no figure and no number does."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    entries = {"03_iaa": dag.load()["03_iaa"]}
+    of = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), entries, Cache(None), dag.NOTEBOOKS)
+    of.manifest.nodes["03_iaa"] = {"outputs": {}, "finished": "2026-11-23"}
+    executed, found = of.executed("03_iaa"), []
+    executed.parent.mkdir(parents=True)
+    for tags in ([], ["private"], []):
+        executed.write_text(json.dumps({"cells": [{"metadata": {"tags": tags}}]}))
+        found.append(Pages(of, lambda name: ("done", ""))._paper_parts()["results"])
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_path_is_shown_from_the_working_directory_and_on_another_drive_as_it_is(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    assert store.relative(tmp_path / "here" / "a" / "b.html") == "a/b.html"
+    assert store.relative(tmp_path / "out" / "b.html") == "../out/b.html"
+
+    def another_drive(path):
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    monkeypatch.setattr(os.path, "relpath", another_drive)
+    assert store.relative(tmp_path / "b.html") == str(tmp_path / "b.html")
+
+
+def test_a_finished_study_whose_yaml_names_people_is_up_to_date(tmp_path, monkeypatch):
+    """Its parameters are recorded with pseudonyms; bundles and tables of sweeps ask whether it is outdated."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    named = "groups: {crowd: {annotators: [workerAAA17]}, ours: {annotators: [workerBBB18]}}\n"
+    named += "scope: {exclude_dialogues: {dialogue_rating: [d_workerAAA17]}}\n"
+    csv = studies.LONG_CSV.replace("d1,", "d_w1,").replace("w1", "workerAAA17").replace("w2", "workerBBB18")
+    study = params.load(studies.write(tmp_path, studies.LONG + named, my_csv=csv))
+    build.build(study, out=store.processed("mine"))
+    spec = worker.Spec(str(study.path), "mine")
+    of = nodes.StudyNodes(spec, study, {"03_iaa": dag.load()["03_iaa"]}, Cache(None), dag.NOTEBOOKS)
+    of.write_params()
+    assert "worker" not in (of.home / "params.yaml").read_text().replace("annotator: worker", "")
+    of.manifest.record("03_iaa", of.parts("03_iaa"), [], 1.0, of.cache)
+    of.manifest.save(study)
+    assert run.outdated("mine") == {}
+    (of.home / recorded.SECTIONS).write_text(json.dumps(recorded.kept(of.home) | {"groups": {}}))
+    assert run.outdated("mine") == {"03_iaa": "changed: groups (YAML)"}

@@ -180,12 +180,12 @@ def test_pages_of_an_earlier_run_say_so(project):
     """`--only` with `--set` leaves pages of other settings: each says so, and the index too, until it is made again."""
     done = project.run("--study", "tiny", "--jobs", "1", "--only", "03_extra", "--set", "seeds.bootstrap=5")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].endswith("with other settings or data, and marked so: 02_seeded")
+    assert done.stdout.splitlines()[-1].endswith("with other settings or data, and marked as such: 02_seeded")
     report = project.out("reports", "tiny")
-    old = "This page is of an earlier run, with other settings or data (changed: seeds.bootstrap (YAML))."
+    old = "This page is from an earlier run, with other settings or data (changed: seeds.bootstrap (YAML))."
     assert old in (report / "02_seeded.html").read_text()
     index = (report / "index.html").read_text()
-    assert index.count("This page is of an earlier run") == 1
+    assert index.count("This page is from an earlier run") == 1
     assert "No label was judged by two groups" in index  # not that it was not asked for
     for name in ("01_counts", "03_extra"):
         assert "earlier run" not in (report / f"{name}.html").read_text()
@@ -193,4 +193,4 @@ def test_pages_of_an_earlier_run_say_so(project):
     assert "earlier run" not in (report / "02_seeded.html").read_text() + (report / "index.html").read_text()
     project.states("--only", "03_extra")  # the other way round: the page that stays is the one with a value of its own
     assert old in (report / "02_seeded.html").read_text()
-    assert (report / "index.html").read_text().count("This page is of an earlier run") == 1
+    assert (report / "index.html").read_text().count("This page is from an earlier run") == 1

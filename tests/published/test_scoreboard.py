@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,9 @@ from fixtures.project_copy import ROOT
 from helpers.agreement import analysis as agreement
 from helpers.annotations import summary as collection
 from helpers.display.names import DisplayNames
-from helpers.pipeline import dag, gallery_scoreboard
-from helpers.pipeline.gallery_scoreboard import END, START, with_badge
+from helpers.pipeline import dag
+from helpers.pipeline.gallery import scoreboard_page
+from helpers.pipeline.gallery.scoreboard_page import END, START, with_badge
 from helpers.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
 from helpers.published import numbers as published
 from helpers.published.consistency.analysis import Audit, audit
@@ -296,13 +298,13 @@ class TestBoard:
     def test_the_committed_table_is_checked_verdict_by_verdict(self, tmp_path):
         """With six digits, and without the columns that only the page of a run has."""
         found = self.board({PAIR: RESULTS}, q="follows")
-        (tmp_path / "r.csv").write_bytes(gallery_scoreboard.table(found))
+        (tmp_path / "r.csv").write_bytes(scoreboard_page.table(found))
         kept = scoreboard.read(tmp_path / "r.csv")
         pd.testing.assert_frame_equal(kept, found[list(kept)], check_dtype=False, rtol=1e-5)
         assert set(found) - set(kept) == {"arithmetic", "shows"}
-        assert gallery_scoreboard.differences(kept, found) == []
+        assert scoreboard_page.differences(kept, found) == []
         other = found.assign(verdict=found["verdict"].where(found["column"] != "x", "differs"))
-        assert gallery_scoreboard.differences(kept, other) == ["z/T/p/a/x: differs, the gallery says match"]
+        assert scoreboard_page.differences(kept, other) == ["z/T/p/a/x: differs, the gallery says match"]
 
     def test_findings_state_the_counts(self):
         found = self.board({PAIR: RESULTS}, q="follows", r="contradicts")
@@ -415,6 +417,12 @@ def test_the_template_for_a_new_paper_runs(tmp_path):
     assert found["verdict"].tolist()[:2] == ["match", "differs"]
 
 
+@cache
+def everything_printed():
+    """The scoreboard where no study has been run."""
+    return scoreboard.scoreboard({}, published.load(), audit(), mapping.load())
+
+
 class TestMappings:
     """The files in data/published."""
 
@@ -425,7 +433,7 @@ class TestMappings:
         return [e for e in paper.entries if e.study]
 
     def test_every_printed_number_has_a_verdict_without_any_data(self):
-        found = scoreboard.scoreboard({}, published.load(), audit(), self.papers)
+        found = everything_printed()
         assert len(found) == 2434
         assert set(found["verdict"]) <= set(scoreboard.VERDICTS) - set(scoreboard.ATTEMPTED)
         assert (found["note"] != "").all()
@@ -433,7 +441,7 @@ class TestMappings:
     def test_numbers_that_some_study_would_decide_need_a_download(self):
         """`needs_data` is for what nobody can fetch; every study that decides a number can be fetched."""
         assert {e.study for paper in self.papers for e in self.deciding(paper)} <= set(registry.studies())
-        found = scoreboard.scoreboard({}, published.load(), audit(), self.papers)
+        found = everything_printed()
         needs = found[found["verdict"] == "needs_data"]
         assert set(needs["paper"]) == {"dstc10", "ji2022", "smith2022"}
         assert set(needs.loc[needs["paper"] == "ji2022", "element"]) == {"Table 6"}  # references of live chats

@@ -141,7 +141,7 @@ def test_no_banner_for_real_data():
 
 
 def test_tables_keep_their_alignment(page):
-    assert '<td style="text-align:right;">1</td>' in page
+    assert '<td style="text-align:right">1</td>' in page
 
 
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 72 36"><g id="a"><text style="font: 8px x">Emora</text>
@@ -361,3 +361,22 @@ def test_the_foot_of_a_printed_page_names_the_study_and_nothing_can_end_the_styl
     )
     assert re.fullmatch(r'"(?:[\w –]|\\[0-9a-f]+ )*"', foot[1])
     assert "study" in foot[1]
+
+
+def test_what_private_cells_show_can_be_left_out_of_a_page():
+    png = output({"image/png": PNG}, {"image/png": {"alt": "secret drawing", "name": "03_iaa_secret"}})
+    said = output({"text/markdown": "## Secret heading\n\nA secret. <!--/private--> Still secret."})
+    nb = notebook(
+        nbformat.v4.new_markdown_cell("# Agreement\n\nWhat?"),
+        code("show()", said, png, tags=["private"]),
+        code("more()", output({"text/markdown": "## Open\n\nFor all. <!--private-->"})),
+        code("last()", output({"text/markdown": "At the end."})),
+    )
+    page = report.notebook_page(nb, PAGE, "Agreement", ["files/03_iaa_secret.png"])
+    assert "ecret" in page
+    left, n = report.without_private(page)
+    assert n == 2
+    assert "ecret" not in left
+    assert "For all." in left
+    assert "At the end." in left
+    assert report.without_private(left) == (left, 0)

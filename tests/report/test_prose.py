@@ -1,6 +1,7 @@
 """Prose: headings that can be linked to, and terms explained where they first occur."""
 
 import re
+from html.parser import HTMLParser
 
 import pytest
 
@@ -68,3 +69,50 @@ def test_headings_have_ids_of_their_own_and_a_link():
 
 def test_ids_in_prose_are_dropped():
     assert "main" not in prose.Outline().prose('<h2 id="main">x</h2>\n\n<p id="main">y</p>')
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "<svg><style><img src=x onerror=alert(1)></style></svg>",
+        "<a href='javascript:alert(1)' onclick='x'>a</a>",
+        "<a href='data:text/html,x'>a</a>",
+        "<td style='background:url(http://e.x);position:fixed'>a",
+        "<b <script>x</b>",
+        "<!--><script>1</script>-->",
+        "<noscript><p title='</noscript><img src=x onerror=1>'></noscript>",
+        "<math><mtext><table><mglyph><style><img src=x onerror=1>",
+        "<B ONMOUSEOVER=1>x</B>",
+        "<iframe/srcdoc='<p>'>",
+    ],
+)
+def test_nothing_harmful_is_left_of_html(html):
+    found = Tags()
+    found.feed(prose.clean(html))
+    assert {tag for tag, _ in found.tags} <= prose.TAGS
+    for _, attributes in found.tags:
+        assert set(attributes) <= {"class", "title", "href", "style", "colspan", "rowspan", "scope"}
+        assert ":" not in attributes.get("href", "")
+        assert "url" not in attributes.get("style", "")
+
+
+def test_what_is_no_tag_of_ours_shows_as_text():
+    assert prose.words(prose.clean("<b>a</b> <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>")) == (
+        "a <script>x</script> 1 < 2 <T5-small> <!-- c --> <ab>"
+    )
+
+
+def test_links_to_places_of_the_report_stay():
+    text = '<a href="files/a.csv">a</a> <a href="#b">b</a> <a href="https://e.x">c</a> <a href="mailto:a@e.x">d</a>'
+    assert prose.clean(text) == text
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))

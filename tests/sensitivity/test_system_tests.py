@@ -87,7 +87,7 @@ def test_missing_labels_leave_the_others_alone():
 
 
 def test_draws_hold_n_of_each_system_and_the_same_dialogues_for_all_methods(panels):
-    keys = system_tests.draw_keys(panels, 5, np.random.default_rng(0))
+    keys = next(system_tests.draw_keys(panels, 5, np.random.default_rng(0)))
     marks, ratings, pairs = (system_tests.downsample(d, 8, k) for d, k in zip(panels, keys, strict=True))
     for s in range(4):
         assert (marks[:, panels[0].system == s].sum(axis=1) == 8).all()
@@ -103,7 +103,7 @@ def test_counts_equal_a_loop(panels):
     n, draws, seed = 12, 7, 4
     results = collect(system_tests.count_significant(panels, n=n, n_draws=draws, seed=seed))
     found, first = results["n_significant"], results["system_difference"]
-    keys = system_tests.draw_keys(panels, draws, generator(seed, "downsample"))
+    keys = next(system_tests.draw_keys(panels, draws, generator(seed, "downsample")))
     p = {}
     for data, key in zip(panels, keys, strict=True):
         weights = system_tests.downsample(data, n, key)
@@ -196,3 +196,24 @@ def test_the_null_is_rejected_as_often_as_it_should_be(within):
 def test_exchange_within_people_holds_when_some_met_a_system_more_often():
     assert null_share("interactor", True) == pytest.approx(0.05, abs=0.013)
     assert null_share("session", True) > 0.07
+
+
+def test_too_many_permutations_are_replaced_by_saddlepoints(panels, monkeypatch):
+    keys = ["system", "system_b", "label"]
+    for data in panels:
+        drawn = system_tests.session_tests(data, seed=1, n_permutations=4000).set_index(keys)
+        monkeypatch.setattr(system_tests, "MOST_DRAWN", 0)
+        found = system_tests.session_tests(data, seed=1, n_permutations=4000).set_index(keys).loc[drawn.index]
+        monkeypatch.undo()
+        assert "note" not in drawn or (drawn["note"] != system_tests.SADDLEPOINT).all()
+        assert (found["note"] == system_tests.SADDLEPOINT).any()
+        assert found["estimate"].to_numpy() == pytest.approx(drawn["estimate"].to_numpy())
+        p, q = found["p_value"].to_numpy(), drawn["p_value"].to_numpy()
+        assert np.all(np.abs(p - q) < 4.5 * np.sqrt(q * (1 - q) / 4000) + 0.06 * q + 1e-3)
+
+
+def test_draws_made_in_parts_are_those_made_at_once(panels, monkeypatch):
+    options = {"n": 12, "n_draws": 7, "seed": 4}
+    once = system_tests.count_significant(panels, **options)
+    monkeypatch.setattr(system_tests, "AT_ONCE", 1)
+    pd.testing.assert_frame_equal(once, system_tests.count_significant(panels, **options))

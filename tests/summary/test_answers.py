@@ -155,7 +155,7 @@ def test_labels_are_named_by_verdict(study):
 
 
 def test_without_double_judgements_agreement_cannot_be_said(study):
-    assert "Cannot be said" in texts(evidence(study, n03=alphas((0.1, 0.6), n=0)))["labels"]
+    assert "cannot be determined" in texts(evidence(study, n03=alphas((0.1, 0.6), n=0)))["labels"]
 
 
 def compared(p_values, **columns):
@@ -270,3 +270,12 @@ def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
     home.mkdir(parents=True)
     (home / "params.yaml").write_text(YAML, encoding="utf-8")
     assert findings.answers(analysis.read("s", {})) == []
+
+
+@pytest.mark.parametrize(("tried", "told"), [((6, 6), []), ((30, 200), ["30", "200"]), (None, ["not left out"])])
+def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
+    facts = {"n": 5, "found": 5, "sturdy": 2, "hangs": [("one annotator", 3)], "tried": tried, "untried": False}
+    given = {"n": 9, "n_differ": 5, "n_alike": 1, "open": 3, "margin": "", "detectable": None, "reason": "", "who": ""}
+    said = findings._PHRASES.say("sample", **given, sturdy=facts)
+    assert all(word in said for word in told)
+    assert ("left out" in said) == bool(told)

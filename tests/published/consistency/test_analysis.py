@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from fixtures.boxes import unreadable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -261,6 +262,10 @@ def supports(arithmetic):
 @pytest.fixture(scope="module")
 def found():
     return report.audit()
+
+
+def test_its_figure_can_be_read(found):
+    assert not unreadable([figures.outcomes(found)])
 
 
 #: what data/published/README.md says cannot be right, by check and cell; the rules know nothing of this list

@@ -1,0 +1,118 @@
+"""What the machine refuses (a folder that cannot be written, a full disk, too many open files) is said in one line."""
+
+import errno
+import os
+import subprocess
+import sys
+
+import pytest
+from fixtures.project_copy import Project
+
+from helpers.pipeline import cli, worker
+from helpers.study import store
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    project = Project(tmp_path_factory.mktemp("denied"))
+    project.notebook("03_iaa")
+    project.dag("03_iaa: {}\n")
+    return project
+
+
+def refused(done, *said):
+    """The call ended with 2 and one line on stderr, which says this."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    (line,) = done.stderr.strip().splitlines()
+    for words in said:
+        assert words in line
+    return line
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
+def test_a_write_that_fails_says_which_file_and_what_to_do(tmp_path, number):
+    target = tmp_path / "x.csv"
+
+    def write() -> None:
+        with store.atomic(target) as temporary:
+            temporary.write_text("half")
+            raise OSError(number, os.strerror(number))
+
+    with pytest.raises(store.Denied, match=r"x\.csv: .*--out DIR$"):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_another_kind_stays_what_it_is(tmp_path):
+    with pytest.raises(FileNotFoundError), store.atomic(tmp_path / "x.csv"):
+        (tmp_path / "none").read_text()
+    with pytest.raises(store.Denied, match=r"^/elsewhere/raw\.csv: access"), store.atomic(tmp_path / "x.csv"):
+        raise PermissionError(errno.EACCES, "Permission denied", "/elsewhere/raw.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[Errno 28] No space left on device: '/a/b.png'", "/a/b.png: no space"),
+        ("[Errno 24] Too many open files", "ulimit -n"),
+        ("Cannot write. Detail: [errno 28] No space left on device", "no space"),
+        ("[Errno 111] Connection refused", ""),
+        ("ValueError: 28", ""),
+    ],
+)
+def test_what_libraries_and_notebooks_pass_on_is_recognised(text, said):
+    assert said in store.remedy(text)
+    assert bool(store.remedy(text)) == bool(said)
+
+
+def test_a_piece_of_work_that_is_refused_is_no_failure_of_the_analysis():
+    @worker.timed
+    def work():
+        try:
+            raise OSError(errno.ENOSPC, "No space left on device", "/a/b")
+        except OSError as error:
+            raise RuntimeError("could not finish") from error
+
+    outcome = work()
+    assert outcome.state == "denied"
+    assert outcome.message.startswith("/a/b: no space is left on the disk: free some")
+
+
+def test_out_that_is_a_file(project, tmp_path):
+    (tmp_path / "taken").write_text("mine")
+    for command in ([], ["fetch", "gpt_abceval", "--from", str(tmp_path)]):
+        out = ["--out", str(tmp_path / "taken")]
+        refused(project.run(*command, *(["--study", "tiny"] if not command else []), *out), "taken", "file")
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_a_fetch_into_a_folder_that_cannot_be_written(monkeypatch, capsys, tmp_path):
+    def full(path, *args, **kwargs):
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(store.Path, "mkdir", full)
+    assert cli.main(["fetch", "gpt_abceval", "--from", str(tmp_path), "--out", str(tmp_path / "o")]) == 2
+    err = capsys.readouterr().err
+    assert "the disk is read-only" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no limits of this kind")
+@pytest.mark.parametrize(("limit", "said"), [("RLIMIT_FSIZE", "ulimit -f"), ("RLIMIT_NOFILE", "ulimit -n")])
+def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, said):
+    """As on a full disk, writing fails half-way; nothing partial is left."""
+    source = f"""\
+import resource, runpy, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+limit = resource.{limit}
+n = {{resource.RLIMIT_FSIZE: 20_000, resource.RLIMIT_NOFILE: 20}}[limit]
+resource.setrlimit(limit, (n, resource.getrlimit(limit)[1]))
+sys.argv = ["run_all.py", "--study", "tiny", "--jobs", "1", "--out", {str(tmp_path / "out")!r}]
+runpy.run_path("run_all.py", run_name="__main__")
+"""
+    command = [sys.executable, "-B", "-c", source]
+    done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, env=project.environment())
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert [p for p in (tmp_path / "out").rglob("*.tmp") if p.is_file()] == []

@@ -1,0 +1,68 @@
+"""What a run says of how long it takes and how far it is."""
+
+import importlib
+import json
+import os
+
+import pandas as pd
+import pytest
+
+from helpers.pipeline import dag, worker
+from helpers.pipeline.scale import durations
+from helpers.study import params
+
+
+def test_the_table_names_notebooks():
+    assert set(durations.COEFFICIENTS) <= set(dag.load())
+
+
+def test_an_estimate_grows_with_judgements_and_with_pairs_of_systems():
+    def seconds(n, systems, labels):
+        profile = {"n_annotations": n, "systems": [""] * systems, "labels": [""] * labels}
+        return durations.estimated("05_sensitivity", profile)
+
+    constant, judgements, pairs = durations.COEFFICIENTS["05_sensitivity"]
+    assert seconds(0, 1, 1) == constant
+    assert seconds(200_000, 1, 1) == pytest.approx(constant + 2 * judgements)
+    assert seconds(0, 10, 20) == pytest.approx(constant + pairs * 45 * 20 / 1000)
+    assert durations.estimated("91_consistency_audit", {"n_annotations": 5}) is None
+    assert durations.estimated("05_sensitivity", {}) is None
+
+
+@pytest.mark.parametrize(("seconds", "text"), [(3, "10 s"), (44, "40 s"), (170, "3 min"), (7200, "2.0 h")])
+def test_durations_are_said_as_one_says_them(seconds, text):
+    assert durations.shown(seconds) == text
+
+
+def job(folder):
+    return worker.NotebookJob("05_x", folder, {}, (), folder, folder, folder)
+
+
+def test_progress_is_that_of_the_newest_try(tmp_path):
+    assert worker.progress(job(tmp_path)) == ("starting", 0.0)
+    for number, (name, done) in enumerate([("05_x-lost", 3), ("05_x-new", 1)]):
+        (tmp_path / name).mkdir()
+        cells = [{"metadata": {"papermill": {"status": "completed" if i < done else "pending"}}} for i in range(5)]
+        path = tmp_path / name / "executed.ipynb"
+        path.write_text(json.dumps({"cells": cells}))
+        os.utime(path, (1000 + number, 1000 + number))
+    assert worker.progress(job(tmp_path)) == ("cell 2 of 5", 0.0)
+    note = tmp_path / "05_x-new" / "progress"
+    note.write_text("permutation tests 12 of 60\n95")
+    assert worker.progress(job(tmp_path)) == ("cell 2 of 5, permutation tests 12 of 60", 95.0)
+    os.utime(note, (900, 900))
+    assert worker.progress(job(tmp_path)) == ("cell 2 of 5", 0.0)
+
+
+def test_the_table_can_be_fitted_to_what_was_measured(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(params.ROOT / "benchmarks"))
+    fit = importlib.import_module("durations")
+    rows = []
+    for key, n, systems, labels in [("a", 1e5, 100, 60), ("b", 1e6, 10, 10), ("c", 5e6, 10, 10), ("d", 1e5, 4, 60)]:
+        home = tmp_path / "data" / "processed" / key
+        home.mkdir(parents=True)
+        profile = {"n_annotations": n, "systems": [""] * systems, "labels": [""] * labels}
+        (home / "profile.json").write_text(json.dumps(profile))
+        seconds = 6 + 5 * n / 1e5 + 0.3 * systems * (systems - 1) / 2 * labels / 1e3
+        rows.append({"study": key, "step": "05_sensitivity", "seconds": seconds, "outcome": "done"})
+    assert fit.fitted(pd.DataFrame(rows), tmp_path) == {"05_sensitivity": (6.0, 5.0, 0.3)}
