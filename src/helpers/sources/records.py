@@ -37,6 +37,13 @@ class Checked:
             return None
         return value
 
+    def name(self, value: Any, where: str, key: str) -> str | None:
+        """An id: `value` as text where it is text or a number; None where it is missing, empty, or noted as neither."""
+        value = self.plain(value, where, key)
+        if value is None or value == "" or value != value:  # NaN
+            return None
+        return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+
     def get(self, record: Any, key: str, kind: type, where: str) -> Any:
         """`record[key]` when it is a `kind`; else None, and the problem is noted."""
         if not isinstance(record, dict):

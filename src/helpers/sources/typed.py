@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -58,7 +59,17 @@ def check(reading: Reading, file: str) -> None:
             bad |= odd
         if bad.any():
             setattr(reading, name, frame[~bad].reset_index(drop=True))
+        _named(getattr(reading, name), spec)
     _to_utc(reading)
+
+
+def _named(frame: pd.DataFrame, spec: Mapping[str, Column]) -> None:
+    """Numbers that are ids as texts, in place."""
+    for column in (c for c in spec if c in frame and spec[c].dtype == "str" and c not in _TEXTS):
+        cells = frame[column]
+        plain = cells.dtype == object or pd.api.types.is_numeric_dtype(cells)
+        if plain and pd.api.types.infer_dtype(cells) not in _PLAIN[True]:
+            frame[column] = cells.map(str, na_action="ignore")
 
 
 def _place(row: pd.Series, file: str) -> tuple[str, str]:

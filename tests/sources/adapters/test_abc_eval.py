@@ -163,6 +163,15 @@ def test_nobody_keeps_the_id_of_the_file(built):
         assert f",{id_}," not in text
 
 
+def test_ids_may_be_numbers(built, tmp_path):
+    project = json.dumps(abc_project.project())
+    for i, id_ in enumerate(("alice", "w1", "bob", "dev", "stu-1", "p-1")):
+        project = project.replace(f'"worker_id": "{id_}"', f'"worker_id": {i}')
+    numbered = studies.read(tmp_path, YAML, data_json=json.loads(project))
+    for name in ("annotations", "work_units", "screening"):
+        pd.testing.assert_frame_equal(numbered.frames[name], built.frames[name])
+
+
 def test_labels_of_the_first_pilots_need_not_be_declared(built, tmp_path):
     assert rows(built, corpus="annotation_pilot_1")["label"].unique().tolist() == ["presentation"]
     project = {"surge_evaluation": abc_project.pilot("1", "presentation")}

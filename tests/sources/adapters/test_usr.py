@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 from fixtures.raw_file_studies import build_from, counted, printed
 
@@ -53,6 +54,23 @@ def test_every_list_is_a_criterion_and_every_number_a_metric(tmp_path):
     assert marks["annotator_known"].all()
     assert set(built.frames["metric_scores"]["metric"]) == {"bleu_2"}
     assert counted(built, "annotations", "kept") == {"": 12}
+
+
+@pytest.mark.parametrize("ids", [{"A": 0, "B": 1, "C": 2}, {"A": 0, "B": "y", "C": 2.0}])
+def test_ids_may_be_numbers(tmp_path, ids):
+    """An id of 0 is one, too."""
+    yaml = YAML.replace(", scores: scored.json", "")
+
+    def named(name, ids):
+        records = [{**record, "annotators": [ids[who] for who in record["annotators"]]} for record in RATINGS]
+        (tmp_path / name).mkdir()
+        return build_from(tmp_path / name, yaml, {"ratings.json": records})
+
+    numbers = named("numbers", ids)
+    texts = named("texts", {who: str(id_).removesuffix(".0") for who, id_ in ids.items()})
+    pd.testing.assert_frame_equal(numbers.frames["annotations"], texts.frames["annotations"])
+    assert numbers.frames["annotations"]["annotator"].nunique() == 3
+    assert numbers.own_ids["own_id"].tolist() == texts.own_ids["own_id"].tolist()
 
 
 def test_a_rating_belongs_to_the_annotator_named_at_its_place(tmp_path):

@@ -58,7 +58,7 @@ _PART, _JUDGE = ["corpus", "group"], ["annotator", "annotator_known", "work_unit
 _ABOUT = ["system", "dialogue", "turn", "session", "dialogue_b", "system_b", "method", "label"]
 MARKS = [*_PART, *_JUDGE, *_ABOUT, "score", "file", "where"]
 #: keys of one annotation
-_GIVEN = ("work_unit_id", "score", "dialogue_compared_to_id", "bot_compared_to")
+_IDS = ("work_unit_id", "dialogue_compared_to_id", "bot_compared_to")
 _SCALES = {"behavior": (0, 1), "turn_likert": (1, 5), "dialogue_likert": (1, 5), "comparative": (-1, 1)}
 _SESSION = re.compile(r"\([^()]*\)")
 
@@ -191,7 +191,7 @@ class _Evaluation:
         self.systems = {id_: self._system(id_, dialogue) for id_, dialogue in dialogues.items()}
         for unit in self.units.values():
             where = f"work unit {unit.id}"
-            for order, id_ in enumerate(self.checked.plain(d, where, "dialogue_ids") for d in unit.dialogues):
+            for order, id_ in enumerate(self.checked.name(d, where, "dialogue_ids") for d in unit.dialogues):
                 worker = None if unit.worker == TEMPLATE else unit.worker
                 self.sat.setdefault(id_, (worker, order))
         for id_, dialogue in dialogues.items():
@@ -206,8 +206,8 @@ class _Evaluation:
         self.n[what, "dropped" if dropped else "kept", dropped] += 1
 
     def _system(self, id_: str, dialogue: dict) -> str:
-        if bot := self.checked.plain(dialogue.get("bot"), f"dialogue {id_}", "bot"):
-            return str(bot)
+        if bot := self.checked.name(dialogue.get("bot"), f"dialogue {id_}", "bot"):
+            return bot
         self.n["dialogues", "mended", "bot not named: taken from the dialogue id, or `unknown`"] += 1
         return _system_in(id_) or "unknown"
 
@@ -221,7 +221,7 @@ class _Evaluation:
         self._count("training dialogues")
         for attempt in self.checked.optional(dialogue.get("attempts"), list, f"dialogue {id_}.attempts"):
             attempt = self.checked.optional(attempt, dict, f"dialogue {id_}.attempts")
-            unit_id = self.checked.plain(attempt.get("work_unit_id"), f"dialogue {id_}.attempts", "work_unit_id")
+            unit_id = self.checked.name(attempt.get("work_unit_id"), f"dialogue {id_}.attempts", "work_unit_id")
             unit = self.units.get(unit_id) or Unit()
             dropped = unit.dropped()
             self._count("training attempts", dropped)
@@ -279,8 +279,9 @@ class _Evaluation:
 
     def _mark(self, given: dict, i: int, method: str, label: str, dialogue: str, turn: int | None, place: str) -> str:
         """Keep one annotation; returns why it was dropped, or nothing."""
-        known = {key: self.checked.plain(given.get(key), f"{place}, annotation {i}", key) for key in _GIVEN}
-        given = {**given, **known}
+        at = f"{place}, annotation {i}"
+        given = given | {key: self.checked.name(given.get(key), at, key) for key in _IDS}
+        given["score"] = self.checked.plain(given.get("score"), at, "score")
         unit = self.units.get(given["work_unit_id"]) or Unit()
         if unit.worker == TEMPLATE:
             return unit.dropped()
@@ -293,8 +294,7 @@ class _Evaluation:
             return "a comparison that does not name the other dialogue"
         system_b = other and (self.systems.get(other) or given.get("bot_compared_to") or _system_in(other))
         about = (self.systems[dialogue], dialogue, turn, session_of(dialogue), other, system_b, method, label)
-        where = f"{place}, annotation {i}"
-        self.out.marks.append((self.corpus, self.group, *unit.judge(i), *about, given["score"], self.file, where))
+        self.out.marks.append((self.corpus, self.group, *unit.judge(i), *about, given["score"], self.file, at))
         self._learn(unit, method, label)
         return ""
 

@@ -93,10 +93,10 @@ def read_unit(id_: str, given: Any, checked: Checked) -> Unit:
     parts = checked.optional(unit.get("subtask_durations"), dict, where)
     return Unit(
         id_,
-        checked.plain(unit.get("worker_id"), where, "worker_id") or None,
+        checked.name(unit.get("worker_id"), where, "worker_id"),
         _seconds(unit.get("time_to_complete_sec"), "time_to_complete_sec", where, checked),
         _date(unit.get("completion_date"), where, checked),
-        checked.plain(unit.get("task"), where, "task") or None,
+        checked.name(unit.get("task"), where, "task"),
         checked.optional(unit.get("dialogue_ids"), list, where),
         {name: _seconds(seconds, name, where, checked) for name, seconds in parts.items()},
         [label_id(str(name)) for name in checked.optional(unit.get("labels"), list, where)],

@@ -69,7 +69,7 @@ def _history(record: Any, i: int, source: Usr, checked: Checked, marks: list, te
         return
     people = checked.get(record, "annotators", list, where) if "annotators" in record else None
     if people is not None:
-        people = [checked.plain(who, where, "annotators") for who in people]
+        people = [checked.name(who, where, "annotators") for who in people]
     of = {r.get("model"): r.get("response") for r in responses if isinstance(r, dict) and _named(r)}
     reference = of.get(source.reference_system)
     for response in responses:
