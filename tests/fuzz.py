@@ -354,6 +354,7 @@ def main() -> int:
         database=None,
         deadline=None,
         phases=[Phase.generate, Phase.shrink],
+        report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
     targets = [target for target in TARGETS if only in target.__name__]

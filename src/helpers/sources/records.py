@@ -25,7 +25,7 @@ class Checked:
 
     def report(self, where: str, key: str, expected: str, found: Any, hint: str = "") -> None:
         """Note a problem. `found` may be any value; long ones are cut."""
-        text = found if isinstance(found, str) else repr(found)
+        text = (found or "empty text") if isinstance(found, str) else repr(found)
         self.problems.append(Problem(self.file, where, key, expected, text[:80], hint or "correct it in the file"))
         if len(self.problems) >= limits.PROBLEMS:
             raise DataError(self.problems)

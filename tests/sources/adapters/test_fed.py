@@ -101,6 +101,7 @@ def test_scores_go_to_the_unit_of_their_record(tmp_path):
         ([TURNS[0], SECOND], SCORES, "record 0, context: expected a beginning of the same conversation"),
         ([{**WHOLE, "context": "Bot: hi"}], SCORES, "expected lines that start with `User: ` or `System: `"),
         ([{**WHOLE, "annotations": {"Overall": [9]}}], SCORES, "a whole number from 0 to 4 (overall), found 9"),
+        ([{**WHOLE, "annotations": {"Overall": ""}}], SCORES, "a list of ratings, found empty text"),
         (DATA, SCORES.replace("3,dialog,Person", "3,dialog,Bot"), "row 5, fed_index: expected a record"),
         (DATA, SCORES.replace("fed_index", "index"), "row 1, fed_index: expected columns fed_index, level, system"),
     ],
