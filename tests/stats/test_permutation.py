@@ -30,6 +30,23 @@ def test_ties_up_to_rounding_count():
     assert found.p_value == 1.0
 
 
+@pytest.mark.parametrize("n", [20, 27, 33, 50])
+@pytest.mark.parametrize("value", [1.0, 3.0, 5.0, 8 / 3, 4.2])
+@pytest.mark.parametrize("studentised", [False, True])
+def test_where_all_values_are_the_same_there_is_no_difference(n, value, studentised):
+    """Rounding errors of the difference are not compared with rounding errors; also where blocks differ."""
+    systems, blocks = np.tile([0, 1], n), np.repeat([0, 1], n)
+    values = np.full((2 * n, 2), value)
+    values[:, 1] += blocks
+    for one in (np.zeros(2 * n), blocks):
+        found = rs.blocked_permutation(
+            values[:, :1] if one is not blocks else values,
+            systems, one, rng=rng(), n_permutations=200, studentised=studentised,
+        )  # fmt: skip
+        assert found.observed.tolist() == [0] * len(found.observed)
+        assert found.p_value.tolist() == [1] * len(found.observed)
+
+
 @pytest.mark.parametrize("alternative", rs.ALTERNATIVES)
 def test_sign_flips_equal_scipy(alternative):
     d = np.random.default_rng(1).normal(0.4, size=11).round(2)

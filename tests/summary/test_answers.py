@@ -202,6 +202,22 @@ def test_with_one_group_what_annotators_as_a_sample_leave_is_said(study, others,
     assert texts(evidence(study, n05=rows))["judges"].startswith(starts)
 
 
+def test_where_nothing_is_significant_annotators_are_not_said_to_matter_little(study):
+    found = evidence(study, n05=[*compared([0.1, 0.2, 0.4]), *compared([0.1, 0.3, 0.2], **PEOPLE)])
+    assert texts(found)["judges"].startswith("**This cannot be determined**, because none of 3 comparisons is significant")
+
+
+def test_where_little_was_computed_no_report_is_advised(study):
+    many = annotations(annotators=[f"A{i}" for i in range(6)])
+    model = many[many["annotator"] == "A0"].assign(annotator="gpt", annotator_kind="llm")
+    for frame in (many, conform(model, ANNOTATIONS)):
+        (step,) = analysis.steps(evidence(study, frame))
+        assert (step.kind, step.facts) == ("unknown", {"missing": ["comparisons of systems", "agreement"]})
+    assert "comparisons of systems and agreement were not computed" in texts(evidence(study, many))["next"]
+    half = evidence(study, many, n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=compared([0.01, 0.02, 0.4]))
+    assert "most comparisons are decided" in texts(half)["next"]
+
+
 def test_unknown_annotators_are_said_and_to_be_recorded(study):
     found = evidence(study, annotations(known=False), n05=compared([0.01, 0.2, 0.04]))
     assert analysis.judges(found)["kind"] == "unknown"
@@ -211,12 +227,45 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
 def test_cost_is_the_time_of_every_judged_unit(study):
     minutes = {**PART, "statistic": "unit_minutes", "level": "dialogue", "tasks": "all", "estimate": 5.0, "ci_low": 4.0,
                "ci_high": 6.0, "ci_kind": "mover", "n": 72}  # fmt: skip
-    found = analysis.cost(evidence(study, n02=[minutes]))
+    whole = {
+        **PART,
+        "statistic": "median_minutes",
+        "level": "dialogue",
+        "task": PART["method"],
+        "estimate": 5.0,
+        "n": 72,
+    }
+    found = analysis.cost(evidence(study, n02=[minutes, whole]))
     assert found["hours"] == pytest.approx(2 * 36 * 5 / 60)  # two annotators, 36 dialogues each
     assert found["money"] == pytest.approx(found["hours"] * study.costs.hourly_rate)
-    assert found["next"] == pytest.approx(10 * 3 * 5 / 60 * study.costs.hourly_rate)
-    assert "6 hours" in texts(evidence(study, n02=[minutes]))["cost"]
+    assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * study.costs.hourly_rate)  # both annotators, as before
+    assert "6 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
     assert "no durations" in texts(evidence(study, reasons={COST: ""}))["cost"]
+
+
+def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
+    """Three tasks of 1, 1 and 3 minutes, in a work unit each, one label each; the third is done for half of them."""
+    tasks = ["t0", "t1", "t2"]
+    label = "  {}: {{scale: [1, 5], method: dialogue_likert, task: {}}}\n"
+    lines = "labels:\n" + "".join(label.format(*pair) for pair in zip(LABELS, tasks, strict=True))
+    (tmp_path / "s.yaml").write_text(YAML.replace("label_set: abc_eval\n", lines), encoding="utf-8")
+    named = params.load(tmp_path / "s.yaml")
+    frame = annotations()
+    frame = frame.assign(work_unit=frame["work_unit"] + frame["label"])
+    frame = frame[(frame["label"] != LABELS[2]) | (frame["annotator"] == "A1")]
+    model = frame.assign(annotator="gpt", annotator_kind="llm")
+    frame = conform(pd.concat([frame, model], ignore_index=True), ANNOTATIONS)
+    head = {**PART, "level": "dialogue", "n": 72}
+    rows = [
+        head | {"statistic": "median_minutes", "task": t, "estimate": m}
+        for t, m in zip(tasks, (1.0, 1.0, 3.0), strict=True)
+    ]
+    rows.append(head | {"statistic": "unit_minutes", "tasks": "all", "estimate": 5.0})
+    assert analysis.cost(evidence(named, frame, n02=rows))["hours"] == pytest.approx(36 * (2 * 1 + 2 * 1 + 3) / 60)
+    # without names of tasks, each work unit takes the mean of the tasks
+    assert analysis.cost(evidence(study, frame, n02=rows))["hours"] == pytest.approx(36 * 5 * (5 / 3) / 60)
+    only = conform(model, ANNOTATIONS)
+    assert "hours" not in analysis.cost(evidence(study, only, n02=rows))
 
 
 def test_steps_follow_from_the_results_the_gravest_first(study):

@@ -180,6 +180,7 @@ def blocked_permutation(
         raise ValueError(f"systems: expected two, found {names.tolist()}")
     order = np.argsort(block, kind="stable")
     y, block, first = y[order], block[order], (system[order] == 0).astype(float)
+    y = _above_first(y, block)
     centred = first - (np.bincount(block, first) / np.bincount(block))[block]
     if not np.any(centred):
         raise ValueError("blocks: expected one that holds two systems, found none: there is nothing to exchange")
@@ -201,6 +202,16 @@ def blocked_permutation(
     few = _number(sides) <= EXACT_LIMIT
     exact = statistic(_all_arrangements(np.split(weight, cuts), tuple(sides))) if few else None
     return permutation_test(statistic(weight[None])[0], permute, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+def _above_first(y: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Values (n, ...), sorted by block, less the first of their block, which changes no difference within blocks.
+
+    What is the same in a block is then exactly 0, not the rounding error of a weighted sum, which would be compared
+    with rounding errors.
+    """
+    start = y[np.flatnonzero(np.diff(block, prepend=-1))][block]
+    return np.where(np.abs(y - start) <= 1e-12 * np.abs(start), 0.0, y - start)
 
 
 def n_arrangements(systems: np.ndarray, blocks: np.ndarray) -> float:

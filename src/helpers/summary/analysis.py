@@ -17,7 +17,6 @@ from helpers.agreement import analysis as agreement
 from helpers.agreement.findings import TENTATIVE
 from helpers.annotations import summary
 from helpers.annotations.scores import known_people
-from helpers.collection.costs import COLLECTION
 from helpers.fragility import findings as fragility
 from helpers.groups import analysis as groups
 from helpers.groups.analysis import BOTH, DIFFERS
@@ -264,31 +263,49 @@ def _per_system(evidence: Evidence, tests: pd.DataFrame, corpus: str, group: str
 
 
 def cost(evidence: Evidence) -> dict:
-    """What the judgements took, by evaluation, and what a further MORE dialogues or pairs per system would.
+    """What people's judgements took, by evaluation, and what a further MORE dialogues or pairs per system would.
 
-    Returns `rows`: PART, minutes per dialogue or pair with interval, `units` judged (each annotator's count), hours,
-    money, level; `hours` and `money` of all; `main`, the row of the main evaluation that was timed, and `next`, the
-    money for MORE per system by it; or `reason`.
+    Returns `rows`: PART, minutes per dialogue or pair with interval, hours, money, level; `hours` and `money` of all;
+    `main`, the row of the main evaluation that was timed, and `next`, the money for MORE per system by it, judged as
+    often as those of the study; or `reason`.
     """
     found, section = evidence.results[COST], evidence.study.costs
     rows = found.select("unit_minutes", tasks="all").dropna(subset="estimate")
-    rows = rows[(rows["method"] != COLLECTION) & rows["corpus"].isin(evidence.annotations["corpus"].unique())]
+    hours, dialogues = _hours(evidence)
+    rows = rows.join(hours, on=PART).join(dialogues, on=PART).dropna(subset="hours")
     if rows.empty:
         return {"reason": evidence.reasons.get(COST, "")}
-    judged = evidence.annotations.drop_duplicates([*PART, "annotator", "work_unit", "dialogue", "dialogue_b"])
-    units = judged.groupby(PART).size().rename("units")
-    rows = rows.join(units, on=PART).dropna(subset="units")
-    rows["hours"] = rows["estimate"] * rows["units"] / 60
     rows["money"] = rows["hours"] * section.hourly_rate
     place = {part: i for i, part in enumerate(parts(evidence))}
     rows["part"] = [place.get(tuple(key), len(place)) for key in rows[PART].to_numpy()]
     first = rows.sort_values("part").iloc[0]
-    n = where(evidence.annotations, **{k: first[k] for k in PART})[["system", "system_b"]]
+    n = where(evidence.people, **{k: first[k] for k in PART})[["system", "system_b"]]
     systems = len({*n["system"], *n["system_b"].dropna()})
     more = MORE * systems / (2 if first["level"] == "pair" else 1)
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
     facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first.to_dict()}
-    return facts | {"next": more * first["estimate"] / 60 * section.hourly_rate, "next_units": more}
+    return facts | {"next": more * first["money"] / first["dialogues"], "next_units": more}
+
+
+def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
+    """Hours of annotation by people, and dialogues or pairs judged, by PART.
+
+    A task takes its median minutes each time one of its labels is judged; a task that the YAML does not name takes as
+    long as the method's tasks on average.
+    """
+    task = {(label.method, label.id): label.task or label.method for label in evidence.study.label_list()}
+    people, about = evidence.people, ["dialogue", "dialogue_b"]
+    names = pd.MultiIndex.from_frame(people[["method", "label"]].astype(object)).map(task)
+    judged = people[[*PART, "annotator", "work_unit", *about]].assign(task=names)
+    judged = judged.assign(task=judged["task"].fillna(judged["method"])).drop_duplicates()
+    units = judged.groupby([*PART, "task"], observed=True).size().rename("units").reset_index()
+    times = evidence.results[COST].select("median_minutes").dropna(subset="estimate")
+    minutes = times.set_index([*PART, "task"])["estimate"]
+    own = minutes.reindex(pd.MultiIndex.from_frame(units[[*PART, "task"]])).to_numpy()
+    mean = times.groupby(PART)["estimate"].mean().rename("mean")
+    units["hours"] = units["units"] * units.join(mean, on=PART)["mean"].where(np.isnan(own), own) / 60
+    dialogues = judged.drop_duplicates([*PART, *about]).groupby(PART).size().rename("dialogues")
+    return units.groupby(PART)["hours"].sum(min_count=1), dialogues
 
 
 def first_share(evidence: Evidence, part: tuple[str, str, str], system: str) -> dict | None:
@@ -330,7 +347,7 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     judged twice: have items judged twice. Most comparisons are open: collect more dialogues. Labels are doubtful:
     define them better, or average more annotations. A quarter of the significant differences or more is lost where
     annotators count as a sample: recruit more. Agreement is known too imprecisely: judge more items twice. Times are
-    not recorded: record them. Where nothing of this holds: report.
+    not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
@@ -356,4 +373,7 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
         out.append(Step("overlap", {"n": len(unclear), "of": len(trusted)}))
     if len(people) and people["seconds"].isna().all():
         out.append(Step("time", {}))
-    return out[:most] or [Step("report", {})]
+    missing = ["comparisons of systems"] * (not found["n"]) + ["agreement"] * trusted.empty
+    if not missing:
+        return out[:most] or [Step("report", {"open": found["open"]})]
+    return out[:most] or [Step("unknown", {"missing": missing})]
