@@ -267,8 +267,9 @@ def test_findings_and_tables_count_significant_changes(one):
     n = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
     assert f"with The Model, {n} of 2 rates" in headline
     assert "requires a margin" in headline
-    same = pick(found, "judge_conclusions", verdict="same")["estimate"]
-    assert f"{same:.0f} of " in conclusion
+    people = [pick(found, "judge_conclusions", verdict=v)["estimate"] for v in ("same", "opposite", "people only")]
+    assert sum(people) == 0
+    assert "people find none; " in conclusion
     assert "on the one label" in agreement
     assert "Not applicable to The Model (1 label)" in test
     assert len(tables.detection(found, NAMES).frame) == 1
@@ -278,6 +279,46 @@ def test_findings_and_tables_count_significant_changes(one):
     (plot,) = figures.changes(found, NAMES)
     assert "%" in plot.alt
     assert "rate" in plot.caption
+
+
+def test_items_with_more_judgements_than_others_do_not_displace_them():
+    """Of 405 items, 5 were judged three times, and 100 once: 305 are compared, by two people each."""
+    rng = np.random.default_rng(3)
+    truth, human = marks(rng, n=405)
+    frame = judged(np.column_stack([human, human[:, 0]]), truth, n_dialogues=81)
+    place = frame.groupby("annotator").cumcount()
+    frame = frame[((frame["annotator"] != "pos2") | (place < 5)) & ((frame["annotator"] != "pos1") | (place < 305))]
+    (items,) = judged_items(frame, LABELS)
+    assert items.human.shape == (305, 2)
+    assert items.share == 1
+    assert np.array_equal(items.human, human[:305])
+    assert np.array_equal(items.judge, truth[:305])
+    # where most items were judged three times, those judged twice are left out, and the page says how many
+    frame = judged(np.column_stack([human, human[:, 0]]), truth, n_dialogues=81)
+    frame = frame[(frame["annotator"] != "pos2") | (frame.groupby("annotator").cumcount() < 324)]
+    found = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    kept = pick(found, "judge_items")
+    assert (kept["estimate"], kept["n"], kept["n_annotators"]) == (324 / 405, 324, 3)
+    told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
+    assert any("at least 80% of the items are compared" in text for text in told)
+
+
+def test_a_judge_in_two_groups_judges_an_item_once(one):
+    frame = one[2]
+    again = frame[frame["annotator"] == "llm"].assign(group="other", score=lambda f: 1 - f["score"])
+    found = analysis.analyse(pd.concat([frame, again], ignore_index=True), LABELS, seed=1, n_resamples=500)
+    for statistic in ("judge_alpha", "judge_rate", "winning_rate", "assisted_explained"):
+        pd.testing.assert_frame_equal(found[statistic], one[-1][statistic])
+
+
+def test_a_judge_that_always_says_the_same_saves_no_labels():
+    rng = np.random.default_rng(4)
+    scores = rng.integers(1, 6, (400, 2)).astype(float)
+    frame = judged(scores, np.full(400, 3.0), label="fine", method="turn_rating", n_dialogues=100)
+    found = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    assert found["assisted_gain"]["estimate"].tolist() == [1] * len(found["assisted_gain"]) != []
+    told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
+    assert any("The Model: 1.00 labels" in text for text in told)
 
 
 def test_a_panel_without_a_label_keeps_its_row(one):

@@ -204,7 +204,9 @@ def test_with_one_group_what_annotators_as_a_sample_leave_is_said(study, others,
 
 def test_where_nothing_is_significant_annotators_are_not_said_to_matter_little(study):
     found = evidence(study, n05=[*compared([0.1, 0.2, 0.4]), *compared([0.1, 0.3, 0.2], **PEOPLE)])
-    assert texts(found)["judges"].startswith("**This cannot be determined**, because none of 3 comparisons is significant")
+    assert texts(found)["judges"].startswith(
+        "**This cannot be determined**, because none of 3 comparisons is significant"
+    )
 
 
 def test_where_little_was_computed_no_report_is_advised(study):

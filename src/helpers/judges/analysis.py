@@ -11,7 +11,7 @@ Everything resamples dialogues, as turns of one dialogue are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 import pandas as pd
@@ -20,7 +20,7 @@ from helpers.judges import choices
 from helpers.judges.alternative_annotator import winning_rates
 from helpers.judges.assisted import assisted
 from helpers.judges.detection import detection
-from helpers.judges.items import LABEL, judged_items
+from helpers.judges.items import LABEL, JudgedItems, judged_items
 from helpers.judges.judge_alpha import judge_alpha
 from helpers.judges.margin import decisions
 from helpers.judges.replacement import conclusions, replacement
@@ -56,7 +56,7 @@ def analyse(
         See `assisted.assisted`.
     """
     labels, boot = list(labels), {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    kernels = (detection, judge_alpha, replacement)
+    kernels = (compared, detection, judge_alpha, replacement)
     results = collect(
         r for items in judged_items(annotations, labels) for kernel in kernels for r in kernel(items, **boot)
     )
@@ -70,6 +70,12 @@ def analyse(
         assisted(annotations, labels, half_width=half_width, **boot),
     )  # fmt: skip
     return collect(results, decisions(results, margin))
+
+
+def compared(items: JudgedItems, **_: object) -> Iterator[dict]:
+    """`judge_items`, where items were left out because fewer people judged them (`items.judged_items`)."""
+    if items.share < 1:
+        yield items.head | items.sizes | {"statistic": "judge_items", "estimate": items.share}
 
 
 def chosen(annotations: pd.DataFrame, labels: Iterable[Label], **boot) -> Results:

@@ -175,7 +175,7 @@ def effective(data: Sums) -> np.ndarray:
 
 def explained(data: Sums, *, seed: int, name: Sequence[str], n_resamples: int, confidence: float) -> Interval:
     """Share of the variance of people's dialogue values, within systems, that the model's explain: the squared
-    correlation, 0 where it is negative, with a BCa interval over clusters."""
+    correlation, 0 where it is negative or the model does not vary, with a BCa interval over clusters."""
     known, m = data.labelled, len(data.systems)
     w, cluster = data.items[known], pd.factorize(data.cluster[known])[0]
     x, y = data.people[known] / w, data.model[known] / w
@@ -188,8 +188,8 @@ def explained(data: Sums, *, seed: int, name: Sequence[str], n_resamples: int, c
         n = np.maximum(n, 1e-300)
         xx, xy, yy = ((a - b * c / n).sum(axis=1) for a, b, c in ((sxx, sx, sx), (sxy, sx, sy), (syy, sy, sy)))
         given = (xx > 1e-9) & (yy > 1e-9)
-        r = xy / np.sqrt(np.where(given, xx * yy, 1.0))
-        return np.where(given, np.maximum(r, 0.0) ** 2, np.nan)
+        r = np.where(given, xy, 0.0) / np.sqrt(np.where(given, xx * yy, 1.0))
+        return np.where(xx > 1e-9, np.maximum(r, 0.0) ** 2, np.nan)
 
     rng = generator(seed, "assisted", *name)
     boot = {"unit": data.unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence}

@@ -24,7 +24,7 @@ LEAST_GAIN = 1.01
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
-    """The headline: whether rates, differences and choices are those of another person; whether a judge may
+    """The headline: whether rates, differences and choices change more than between people; whether a judge may
     stand in, by a margin; human labels saved; choices; conclusions about systems; agreement; the alternative annotator
     test."""
     judges = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
@@ -45,7 +45,9 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
     yield Prose(_PHRASES.say("saved", judges=saved, **told))
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
-    yield say("agreement", lambda part: _agreement(part, names), level=confidence)
+    left_out = results["judge_items"]["estimate"]
+    few = {"n": len(left_out), "least": float(left_out.min()) if len(left_out) else 1.0}
+    yield say("agreement", lambda part: _agreement(part, names), level=confidence, left_out=few)
     reasons: dict[str, list[tuple[str, int]]] = {}
     tests = {title: _test(part) for title, part in judges.items()}
     for title, test in tests.items():
@@ -71,9 +73,9 @@ def _of(results: Results, judge: str) -> Results:
 
 
 def _changes(part: Results, confidence: float) -> dict:
-    """How many rates and differences of systems change significantly, by the judge and by another person.
+    """How many rates and differences of systems change significantly, by the judge and between two people.
 
-    more : whether the judge changes more than a person, and more than chance in as many tests would.
+    more : whether the judge changes more than that, and more than chance in as many tests would.
     """
     out = {}
     for what in ("rate_change", "contrast_change"):

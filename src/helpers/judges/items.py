@@ -20,10 +20,11 @@ CASE = [*LABEL, "metric"]
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """One label as judged by people and one judge (`key["metric"]`), on the items that all of them judged.
+    """One label as judged by people and one judge (`key["metric"]`), on items with equally many judgements by people.
 
     human : (n, people) scores, judge : (n,); dialogue : (n,) numbers from 0; system : (dialogues,) names. Columns of
-    `human` are positions: people in source order.
+    `human` are positions: people in source order. share : of the items judged by the judge and two people or more,
+    those that are here.
     """
 
     key: dict[str, str]
@@ -32,6 +33,7 @@ class JudgedItems:
     judge: np.ndarray
     dialogue: np.ndarray
     system: np.ndarray
+    share: float = 1.0
 
     @property
     def head(self) -> dict[str, str]:
@@ -76,22 +78,31 @@ def by_label_and_judge(
         human = rows["annotator_kind"] == "human"
         for judge, theirs in rows[~human].groupby("annotator", sort=False):
             key = {"corpus": corpus, "method": method, "label": name, "metric": judge}
-            yield key, known[method, name], rows[human], theirs
+            # in one group, if the data have it in several
+            yield key, known[method, name], rows[human], theirs.drop_duplicates(ITEM)
 
 
 def judged_items(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator[JudgedItems]:
-    """Every label and judge with items that the judge and all of at least two people judged."""
+    """Every label and judge with items that the judge and two people or more judged.
+
+    Where items have different numbers of judgements by people, the number is taken that keeps most judgements: items
+    with fewer are left out, and of items with more the first ones count.
+    """
     for key, label, people, theirs in by_label_and_judge(annotations, labels):
         people = people.sort_values("source_row", kind="stable")
         people = people.assign(place=people.groupby(ITEM, sort=False).cumcount())
         wide = people.set_index([*ITEM, "place"])["score"].unstack()  # noqa: PD010
-        both = wide.join(theirs.set_index(ITEM)[["score", "system"]], how="inner")
-        full = both.dropna(axis=1, how="all").dropna()
-        if len(full) and full.shape[1] > 3:
+        both = wide.join(theirs.set_index(ITEM)[["score", "system"]], how="inner").dropna(subset="score")
+        human = both.drop(columns=["score", "system"]).to_numpy(float)
+        size = np.isfinite(human).sum(axis=1)
+        k = max(range(2, human.shape[1] + 1), key=lambda k: k * int((size >= k).sum()), default=0)
+        full = both[size >= k]
+        if k and len(full):
             dialogue, names = pd.factorize(full.index.get_level_values("dialogue"))
             system = full["system"].groupby(level="dialogue").first().loc[names].to_numpy()
-            human = full.drop(columns=["score", "system"]).to_numpy(float)
-            yield JudgedItems(key, label, human, full["score"].to_numpy(float), dialogue, system)
+            scores = full["score"].to_numpy(float)
+            share = len(full) / int((size >= 2).sum())
+            yield JudgedItems(key, label, human[size >= k, :k], scores, dialogue, system, share)
 
 
 def checked(interval: Interval, marks: float) -> Interval:
