@@ -15,6 +15,7 @@ from helpers.display.names import display_names
 from helpers.study import params
 from helpers.study.labels import Label
 from helpers.study.results import collect
+from helpers.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from helpers.study.sections import Annotators
 
 LEVEL = 0.05
@@ -48,6 +49,41 @@ def rates(n: int, **options) -> tuple[int, int, int]:
         who = named(made)
         alarms, found, bad = alarms + bool(who - set(made.bad)), found + len(who & set(made.bad)), bad + len(made.bad)
     return alarms, found, bad
+
+
+def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
+    """One of ten gives 1.5 points less for quality, and 1.5 more for being repetitive; a label that is neither good nor
+    bad says nothing."""
+    labels = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
+    labels += [Label("repetitive", "dialogue_likert", "Repetitive", (1, 5), direction=-1)]
+    labels += [Label("formal", "dialogue_likert", "Formal", (1, 5), direction=0)]
+    rng, rows = np.random.default_rng(3), []
+    for i in range(120):
+        quality = rng.normal(3, 0.7)
+        for who in rng.choice(10, 3, replace=False):
+            harsh = 1.5 * (who == 0)
+            for name, mean in (
+                ("quality", quality - harsh),
+                ("repetitive", 6 - quality + harsh),
+                ("formal", 3 + harsh),
+            ):
+                score = float(np.clip(round(rng.normal(mean, 0.4)), 1, 5))
+                rows.append(
+                    {"annotator": f"A{who}", "dialogue": f"d{i}", "system": "abc"[i % 3], "label": name, "score": score}
+                )
+    same = {"study": "s", "corpus": "main", "group": "all", "method": "dialogue_likert", "annotator_known": True}
+    frame = pd.DataFrame(rows).assign(annotator_kind="human", source_row=range(len(rows)), **same)
+    frame, none = conform(frame, ANNOTATIONS), pd.DataFrame(columns=list(WORK_UNITS))
+    for wanted in (["quality"], ["repetitive"], ["quality", "repetitive"], ["quality", "repetitive", "formal"]):
+        own = frame[frame["label"].isin(wanted)]
+        found = analysis.analyse(own, none, labels, Annotators(), confidence=0.95, seed=1)
+        over_all = found["annotator_severity"]
+        over_all = over_all[over_all["label"].isna()].set_index("annotator")["estimate"]
+        assert over_all.idxmin() == "A0"
+        assert over_all["A0"] < -0.8
+        z = found["annotator_z"]
+        flagged = z[(z["p_adjusted"] < LEVEL) & (z["indicator"] == "severity")]
+        assert flagged["annotator"].tolist() == ["A0"]
 
 
 @pytest.mark.slow

@@ -228,3 +228,28 @@ def test_nothing_significant_is_no_conclusion(labels):
     results = found(rated(lambda k, s, i: 3 + noise(k, s, i), n=8), labels)
     assert results["conclusion"].empty
     assert findings.facts(results)["n"] == 0
+
+
+def test_contexts_take_the_place_of_sessions(labels):
+    """Both systems respond to the same contexts, which matter more than the systems: 05 compares within contexts."""
+    frame = rated(lambda k, s, i: 3 + 0.3 * (s == "a") + 2 * noise(i) + noise(k, s, i))
+    place = frame["dialogue"].str[5:]
+    assert found(frame, labels)["sturdy"].empty
+    ours = found(frame.assign(session=place), labels)
+    theirs = found(frame.assign(context=place), labels)
+    assert len(theirs["conclusion"]) == 1
+    for statistic in ("conclusion", "specification", "sturdy", "drop_few"):
+        pd.testing.assert_frame_equal(ours[statistic], theirs[statistic])
+    assert [findings.facts(r)["unit"] for r in (ours, theirs)] == ["session", "context"]
+
+
+def test_a_conclusion_can_depend_on_one_context(labels):
+    """Just significant: without the context on which the systems differ most, it no longer is."""
+    frame = rated(lambda k, s, i: 3 + 0.08 * (s == "a") + noise(k, s, i))
+    results = found(frame.assign(context=frame["dialogue"].str[5:]), labels)
+    assert analysis.CONTEXT in hangs_on(results)
+    assert analysis.SESSION not in hangs_on(results)
+    names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
+    told = next(iter(findings.findings(results, names))).text
+    assert "one context" in told
+    assert "session" not in told

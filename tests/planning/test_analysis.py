@@ -10,8 +10,10 @@ from helpers.agreement.generalizability import generalizability
 from helpers.display.names import display_names
 from helpers.planning import analysis, figures, findings, tables
 from helpers.planning.anchors import called_different
-from helpers.planning.designs import Plan, Prices, detectable
+from helpers.planning.components import pilots
+from helpers.planning.designs import Plan, Prices, affordable, detectable
 from helpers.study import params
+from helpers.study.labels import Label
 from helpers.study.results import fold, unfold
 from helpers.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from helpers.study.sections import Planning
@@ -24,6 +26,7 @@ labels:
   x: {scale: [1, 5], title: Rated, method: dialogue_likert}
   compared: {id: x, scale: [-1, 1], title: Compared, method: comparative}
 """
+LABELS = [Label("x", "dialogue_likert", "Rated", (1, 5))]
 QUICK = {"n_worlds": 10, "n_runs": 20, "dialogues": [20, 80], "per_dialogue": [1, 2]}
 #: minutes of a judgement, of a conversation
 TIMES = {"minutes_per_judgement": {"dialogue_likert": 2.0, "comparative": 3.0}, "minutes_per_dialogue": 5.0}
@@ -123,8 +126,72 @@ def test_a_difference_that_the_scale_does_not_allow_is_not_found(study):
     narrow = frame.assign(score=frame["score"].clip(upper=4).where(frame["score"] != 1, 2))
     for frame_, options in ((narrow, {"difference": {"x": 3.0}}), (frame, {"effect": 5.0})):
         facts = planned(study, frame_, **options)[-1]
-        assert "Rated" in facts["lost"]
-        assert "100,000" in said(study, frame_, **options)
+        assert "Rated" in facts["too_wide"]
+        assert facts["lost"] == []
+        told = said(study, frame_, **options)
+        assert "100,000" not in told
+        assert "larger than any between scores in the pilot" in told
+
+
+def test_contexts_take_the_place_of_sessions(study):
+    """Two systems respond to the same contexts, and nobody has a session: the plan is the same, and says why."""
+    frame = pilot_of("dialogue_likert")
+    contexts = frame.assign(context=frame["session"], session=None)
+    ours, theirs = (planned(study, f) for f in (frame, conform(contexts, ANNOTATIONS)))
+    assert (ours[0].blocks, theirs[0].blocks) == ("session", "context")
+    assert ours[0].paired
+    assert theirs[0].paired
+    pd.testing.assert_frame_equal(ours[2]["plan_dialogues"], theirs[2]["plan_dialogues"])
+    assert "within contexts, as in this study" in said(study, conform(contexts, ANNOTATIONS))
+    assert "Contexts" in tables.variances(theirs[2], theirs[3], theirs[0].blocks).frame
+
+
+def test_what_pairing_saves_is_not_known_without_a_pilot_that_has_it(study):
+    frame = pilot_of("dialogue_likert")
+    alone = conform(frame.assign(session=None), ANNOTATIONS)
+    told = said(study, alone, paired=True)
+    assert "within sessions." in told
+    assert "as in this study" not in told
+    assert "what that saves is not known" in told
+
+
+def test_a_label_without_a_mean_is_not_said_to_lack_variance(study):
+    frame = pilot_of("dialogue_likert")
+    kinds = frame.assign(label="kind", score=np.arange(len(frame)) % 3 * 1.0)
+    kind = Label("kind", "dialogue_likert", "Kind", (0, 2), level="nominal", categories=("x", "y", "z"))
+    none, given = pd.DataFrame(columns=list(WORK_UNITS)), {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
+    both_ = conform(pd.concat([frame, kinds], ignore_index=True), ANNOTATIONS)
+    data = analysis.material(both_, none, [*study.label_list(), kind], Planning(**QUICK | {"n_worlds": 0}), **given)
+    assert (len(data.pilots), data.left_out) == (1, [])
+
+
+def test_methods_without_times_are_named_and_not_called_impossible(study):
+    frame, only = pilot_of("dialogue_likert", "comparative"), {"minutes_per_judgement": {"dialogue_likert": 2.0}}
+    _, _, results, names, facts = planned(study, frame, **only, budget=400.0)
+    assert facts["untimed"] == ["Comparative"]
+    told = said(study, frame, **only, budget=400.0)
+    assert "For Comparative, the time per judgement is unknown" in told
+    assert "unknown for Comparative" in told
+    reasons = tables.designs(results, names, currency="EUR").why
+    assert reasons["EUR"] == reasons["Hours"] == "The time per judgement is unknown."
+
+
+def test_a_budget_that_pays_for_n_dialogues_exactly_buys_n():
+    """0.6 EUR a dialogue of three systems: 12 EUR pay for 20, though 12 / 0.6 is 19.999… by rounding."""
+    pilot = next(iter(pilots(pilot_of("dialogue_likert"), LABELS, ["a", "b"], seed=1, n_worlds=0)))
+    given = {"annotators_per_dialogue": [1], "people": 6, "paired": False, "tests": 1, "n_systems": 3}
+    for n in range(2, 60):
+        budget = round(n * 0.6, 2)
+        assert affordable(pilot, Prices(0.0, 1.0, 12.0), budget, **given).n_dialogues == n
+        if n > 2:
+            assert affordable(pilot, Prices(0.0, 1.0, 12.0), budget - 0.01, **given).n_dialogues == n - 1
+
+
+def test_the_corpus_that_is_planned_from_is_named_where_there_are_several(study):
+    frame = pilot_of("dialogue_likert")
+    other = frame.iloc[: len(frame) // 2].assign(corpus="pilot")
+    assert "Estimated from Main only." in said(study, conform(pd.concat([frame, other]), ANNOTATIONS))
+    assert "Estimated from" not in said(study, frame)
 
 
 def test_without_times_designs_have_no_price_and_a_budget_buys_nothing(study):

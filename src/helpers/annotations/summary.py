@@ -45,6 +45,14 @@ def main_group(annotations: pd.DataFrame) -> str:
     return str(size.sort_values(["labels", "annotations"], ascending=False, kind="stable").index[0])
 
 
+def in_sessions(annotations: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Annotations of a corpus and group with what systems meet in as `session`, and what that is: `session`, or
+    `context` where there are contexts and no sessions."""
+    if annotations["session"].isna().all() and annotations["context"].notna().any():
+        return annotations.assign(session=annotations["context"]), "context"
+    return annotations, "session"
+
+
 def in_scope(
     annotations: pd.DataFrame, *, dialogues: Mapping[str, Sequence[str]], sessions: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:

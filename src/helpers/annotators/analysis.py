@@ -89,8 +89,9 @@ def _of_method(
         own, z["disagreement"] = others.agreement(with_order)
         found += own
     if len(with_order) and not pairwise:
-        own, z["severity"] = severity.overall(with_order, confidence)
-        drifts, z["drift"] = conduct.drift(with_order, confidence)
+        better = severity.towards_better(with_order, labels)
+        own, z["severity"] = severity.overall(better, confidence)
+        drifts, z["drift"] = conduct.drift(better, confidence)
         found += own + drifts
     found += others.alpha_without(turned, labels)
     for (method, label), own in turned.groupby(["method", "label"], sort=False):

@@ -119,7 +119,7 @@ def longest_runs(rows: pd.DataFrame) -> pd.Series:
 def drift(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]:
     """`annotator_drift`: change of severity from an annotator's first dialogue to the last, and (annotators,) z values.
 
-    rows : annotations of one corpus, group and method, none of them comparisons.
+    rows : annotations of one corpus, group and method, none of them comparisons, from `severity.towards_better`.
 
     Scores are standardised by label; what is due to systems and to the annotator's severity is taken off, and the means
     of dialogues are regressed on their order: by time of completion, or as in the source where times are not known. For

@@ -17,7 +17,7 @@ Association 84, 33-41 (outliers among random effects).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ from scipy.special import stdtrit
 
 from helpers.stats import mixed_models
 from helpers.stats.mixed_models import Fitted
+from helpers.study.labels import Label
 
 #: why there is no severity, for readers
 INSEPARABLE = "effects of annotators cannot be separated from those of what they judged"
@@ -37,6 +38,19 @@ def standardised(rows: pd.DataFrame) -> pd.DataFrame:
     by = rows.groupby("label", sort=False)["score"]
     sd = by.transform("std")
     return rows.assign(score=(rows["score"] - by.transform("mean")) / sd)[(sd > 0).to_numpy()]
+
+
+def towards_better(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -> pd.DataFrame:
+    """Rows of one method with scores that are higher for the better, which is what a lenient annotator gives.
+
+    Labels that are neither good nor bad are left out, unless there are no others. Marks stay as they are: what differs
+    between annotators is how readily they mark, whatever is marked.
+    """
+    known = {key: 1 if label.binary else label.direction for key, label in labels.items()}
+    sign = pd.Series([known[key] for key in zip(rows["method"], rows["label"], strict=True)], index=rows.index)
+    if not sign.any():
+        return rows
+    return rows.assign(score=rows["score"] * sign)[sign != 0]
 
 
 def by_label(rows: pd.DataFrame, confidence: float) -> Iterator[dict]:
@@ -62,7 +76,7 @@ def by_label(rows: pd.DataFrame, confidence: float) -> Iterator[dict]:
 def overall(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]:
     """`annotator_severity` over all labels of a method, in standard deviations of scores, and (annotators,) z values.
 
-    rows : annotations of one corpus, group and method, none of them comparisons.
+    rows : annotations of one corpus, group and method, none of them comparisons, from `towards_better`.
     """
     rows = standardised(rows)
     if rows.empty:

@@ -21,7 +21,7 @@ from scipy.special import stdtr
 
 from helpers.annotations.dialogue_values import dialogue_values, one_side
 from helpers.annotations.scores import known_people
-from helpers.annotations.summary import main_group, with_means
+from helpers.annotations.summary import in_sessions, main_group, with_means
 from helpers.fragility import drop_few
 from helpers.fragility.specifications import ALPHA, CHOICES, KEYS, Material, curve, without_people
 from helpers.quality_control.worker_tests import of_those_who_passed
@@ -41,17 +41,19 @@ KEPT, LOST, TURNED = "kept", "not significant", "turned"
 #: note of a conclusion that is lost because a system has no data without a person, a session or few dialogues
 NOTHING_LEFT = "a system has no data left, or too few for a test"
 #: what it can depend on, besides choices
-DIALOGUES, PERSON, SESSION = "dialogues", "a person", "a session"
+DIALOGUES, PERSON, SESSION, CONTEXT = "dialogues", "a person", "a session", "a context"
 
 
 @dataclass(frozen=True)
 class Part:
-    """One corpus and group: its annotations by method. labels : direction by (method, label)."""
+    """One corpus and group: its annotations by method. labels : direction by (method, label). blocks : what sessions
+    are, `session` or `context`."""
 
     corpus: str
     group: str
     methods: list[Material]
     directions: dict[tuple[str, str], int]
+    blocks: str = "session"
 
 
 def parts(
@@ -67,7 +69,7 @@ def parts(
     directions = {(x.method, x.id): x.direction for x in labels}
     for corpus, here in annotations.groupby("corpus", sort=False):
         group = main_group(here)
-        rows = with_means(here[here["group"] == group], labels)
+        rows, blocks = in_sessions(with_means(here[here["group"] == group], labels))
         kept = {
             value: here.index.isin(of_those_who_passed(here, labels, control, chosen).index)
             for value, chosen in _thresholds(options).items()
@@ -81,7 +83,7 @@ def parts(
                 continue
             masks = {value: mask[here.index.get_indexer(own.index)] for value, mask in kept.items()}
             methods.append(Material(own, method, list(systems), distinct(masks), pick_seed))
-        yield Part(str(corpus), str(group), methods, directions)
+        yield Part(str(corpus), str(group), methods, directions, blocks)
 
 
 def _thresholds(options: QualityControl) -> dict[str, QualityControl]:
@@ -140,7 +142,7 @@ def analyse(found: Sequence[Part], options: Fragility) -> Results:
             every = _of_chosen(pd.concat([every, *others], ignore_index=True), chosen)
             frames += [f.assign(**head, level=level) for f in _curves(every, chosen)]
             rows += [head | {"level": level} | row for row in _of_choices(every, chosen)]
-            rows += [head | {"level": level} | row for row in _of_few(data, chosen, options)]
+            rows += [head | {"level": level} | row for row in _of_few(data, chosen, options, part.blocks)]
         rows += [head | row for row in first_systems(curves[i], part.directions)]
     results = collect(*frames, rows)
     return collect(results, sturdy(results))
@@ -185,7 +187,7 @@ def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
                 yield key | what | {"estimate": float(share), "n": int(size)}
 
 
-def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility) -> Iterator[dict]:
+def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility, blocks: str) -> Iterator[dict]:
     """How few dialogues and people turn each conclusion, and what remains without each session and person."""
     rows = data.primary
     values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
@@ -196,7 +198,8 @@ def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility) -> Iterato
         own = values[row["label"]]
         for of, found in _dropped(data, own, row).items():
             yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(found)}
-        yield key | {"statistic": "without_session", **without_session(*_by_session(data, own, row), row)}
+        left = without_session(*_by_session(data, own, row), row)
+        yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
         if known:
             found = drop_few.people(*_by_person(data, by_label[row["label"]], row))
             yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(found)}
@@ -338,7 +341,7 @@ def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, s
 
 def sturdy(results: Results) -> Iterator[dict]:
     """1 for each conclusion that is sturdy (STURDY_SHARE, STURDY_DIALOGUES), else 0, and what it hangs on (`hangs_on`:
-    a choice, DIALOGUES, PERSON, SESSION): one row `hangs_on` for each."""
+    a choice, DIALOGUES, PERSON, SESSION or CONTEXT): one row `hangs_on` for each."""
     if results["conclusion"].empty:
         return
     by = ["corpus", *KEYS]
@@ -349,7 +352,11 @@ def sturdy(results: Results) -> Iterator[dict]:
     effects = dict(iter(results["choice_effect"].groupby(by, sort=False)))
     lost = {
         what: {tuple(key) for key in rows.loc[rows["verdict"] != KEPT, by].to_numpy()}
-        for what, rows in ((PERSON, results["without_person"]), (SESSION, results["without_session"]))
+        for what, rows in (
+            (PERSON, results["without_person"]),
+            (SESSION, results.select("without_session", resample_unit="session")),
+            (CONTEXT, results.select("without_session", resample_unit="context")),
+        )
     }
     for row in results["conclusion"].to_dict("records"):
         key = tuple(row[k] for k in by)

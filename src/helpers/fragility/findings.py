@@ -10,7 +10,7 @@ from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
 from helpers.fragility import drop_few
-from helpers.fragility.analysis import DATA, DIALOGUES, PERSON, SESSION, STURDY_DIALOGUES, STURDY_SHARE
+from helpers.fragility.analysis import CONTEXT, DATA, DIALOGUES, PERSON, SESSION, STURDY_DIALOGUES, STURDY_SHARE
 from helpers.study.results import Results, where
 
 _PHRASES = Phrases(__package__)
@@ -27,6 +27,7 @@ HANGS_ON = {
     DIALOGUES: f"fewer than {STURDY_DIALOGUES:.0%} of the dialogues",
     PERSON: "one annotator",
     SESSION: "one session",
+    CONTEXT: "one context",
 }
 
 
@@ -39,7 +40,8 @@ def facts(results: Results, **keys: object) -> dict:
     `n_specs` (most combinations that any was tested under), `open` (the choices, as HANGS_ON), `same_sign` (conclusions
     that keep their sign in all combinations), `least` (the smallest share of dialogues that reverses a sign, None where
     half of them do not), `tried` (how many annotators were left out in turn, and of how many, where most were there;
-    None if nobody was), `untried` (whether for some methods nobody was).
+    None if nobody was), `untried` (whether for some methods nobody was), `unit` (sessions, contexts or both, one of
+    which was left out in turn).
     """
     verdicts = where(results["sturdy"], **keys)
     notes = where(results["hangs_on"], **keys)["reason"].value_counts(sort=False).sort_values(ascending=False)
@@ -61,6 +63,7 @@ def facts(results: Results, **keys: object) -> dict:
         "least": None if pd.isna(least) else float(least),
         "tried": (int(some["estimate"].iloc[-1]), int(some["n_annotators"].iloc[-1])) if len(some) else None,
         "untried": 0 < len(some) < len(people),
+        "unit": " or ".join(sorted(set(where(results["without_session"], **keys)["resample_unit"]), reverse=True)),
     }
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 
 from helpers.annotations import dialogue_values as values
 from helpers.annotations import picks
-from helpers.annotations.summary import with_means
+from helpers.annotations.summary import in_sessions, with_means
 from helpers.judges.items import JudgedItems, judged_items
 from helpers.metrics import ceiling
 from helpers.metrics.items import human_means, join, scored_items
@@ -167,7 +167,7 @@ def material(
     if often.empty:
         raise ValueError("no item was judged twice by people of one group")
     corpus, group = often.idxmax()
-    here, answers = (frame[frame["corpus"] == corpus] for frame in (people, every))
+    here, answers = (in_sessions(frame[frame["corpus"] == corpus])[0] for frame in (people, every))
     found, of_picks = values.dialogue_values(here), values.dialogue_values(next(picks.picks(here, 1, pick)))
     own, own_picks = (f[f["group"] == group] for f in (found, of_picks))
     order = list(dict.fromkeys([*systems, *sorted({*own["system"], *own["system_b"].dropna()})]))

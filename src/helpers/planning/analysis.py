@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from helpers.agreement import generalizability
-from helpers.annotations.summary import main_group, with_means
+from helpers.annotations.summary import in_sessions, main_group, with_means
 from helpers.collection.costs import COLLECTION, medians, minutes
 from helpers.planning import sequential, simulated
 from helpers.planning.anchors import called_different
@@ -37,10 +37,12 @@ class Material:
     """The basis of the plan, from one corpus and group.
 
     prices : by method, None where times are not known. differences : by (method, label), the difference worth finding.
-    paired : whether all systems meet in each session. people : annotators of a future study. means : by (method,
-    label), what the means of systems vary with; not of comparisons, which have no value of one system. assumed :
+    paired : whether all systems meet in each session; met : whether they do in the pilot. people : annotators of a
+    future study. means : by (method, label), what the means of systems vary with; not of comparisons, which have no
+    value of one system. assumed :
     (method, label) of differences that nobody stated. left_out : (method, label) that were judged and cannot be planned
-    from. annotations : those of the corpus and group.
+    from. annotations : those of the corpus and group. blocks : what sessions are, `session` or `context`. several :
+    corpora, and groups, that could have been planned from.
     """
 
     corpus: str
@@ -56,6 +58,9 @@ class Material:
     assumed: list[tuple[str, str]]
     left_out: list[tuple[str, str]]
     annotations: pd.DataFrame
+    blocks: str
+    met: bool
+    several: tuple[int, int]
 
 
 def material(
@@ -79,18 +84,20 @@ def material(
     for corpus in people["corpus"].value_counts().index:
         here = people[people["corpus"] == corpus]
         group = main_group(here)
-        here = here[here["group"] == group]
+        here, blocks = in_sessions(here[here["group"] == group])
         wanted = here if options.labels is None else here[here["label"].isin(options.labels)]
         found = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
         if found:
             break
     else:
         raise ValueError("no label was judged on dialogues of two systems with scores that vary within systems")
-    judged = list(dict.fromkeys(zip(wanted["method"], wanted["label"], strict=True)))
+    scored = with_means(wanted, labels)
+    judged = list(dict.fromkeys(zip(scored["method"], scored["label"], strict=True)))
     compared = (set(here["system"]) | set(here["system_b"].dropna())) & set(systems)
     n_systems = options.systems or len(compared)
     tests = options.family * n_systems * (n_systems - 1) // 2
-    paired = _meet(here, compared) if options.paired is None else options.paired
+    met = _meet(here, compared)
+    paired = met if options.paired is None else options.paired
     planned = {(p.method, p.label) for p in found}
     stated = {(p.method, p.label): _stated(p, found, options) for p in found}
     return Material(
@@ -98,7 +105,8 @@ def material(
         {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), found, strict=True)}, paired,
         _people(here, found, options), n_systems, max(tests, 1), _means(here, labels, systems, found),
         [key for key, difference in stated.items() if difference is None],
-        [key for key in judged if key not in planned], here,
+        [key for key in judged if key not in planned], here, blocks, met,
+        (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
     )  # fmt: skip
 
 
@@ -260,11 +268,15 @@ def _chosen(pilot: Pilot, best: Plan | None, data: Material, options: Planning) 
     """The cheapest design, and the best one within the budget."""
     prices, found = data.prices.get(pilot.method), {"cheapest": best}
     if options.budget is not None and prices:
-        found["budget"] = affordable(pilot, prices, options.budget, **_considered(pilot, data, options))
+        found["budget"] = affordable(
+            pilot, prices, options.budget, wanted=options.power, **_considered(pilot, data, options)
+        )
     for aim, plan in found.items():
         row = {"statistic": "plan_dialogues", "aim": aim}
         if plan is None:
-            none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "too small for any design"}
+            none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "the budget is too small"}
+            if data.differences[pilot.method, pilot.label] >= pilot.widest:
+                none["cheapest"] = f"no scores in the pilot differ by more than {pilot.widest:g}"
             yield row | {"estimate": np.nan, "note": none[aim]}
             continue
         keys = {k: v for k, v in _keys(plan).items() if k != "n_dialogues"}

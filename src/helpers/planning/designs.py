@@ -274,12 +274,14 @@ def affordable(
     tests: int,
     n_systems: int,
     annotators: str = SAME,
+    wanted: float = 0.8,
 ) -> Plan | None:
-    """The plan within `budget` that finds the smallest difference; None where it pays for fewer than two dialogues."""
+    """The plan within `budget` that finds the smallest difference with power `wanted`; None where it pays for fewer
+    than two dialogues."""
     found = []
     for m in annotators_per_dialogue:
         one = prices.cost(Plan(2, min(m, people), people, paired, tests), n_systems, pilot.pairwise) / 2
-        n = int(budget / one) if one > 0 else 0
+        n = int(budget / one * (1 + 1e-9)) if one > 0 else 0  # a budget that pays for n exactly, in spite of rounding
         if m <= people and n >= 2:
             found.append(Plan(n, m, people, paired, tests))
-    return min(found, key=lambda p: detectable(pilot, p, annotators)[0], default=None)
+    return min(found, key=lambda p: detectable(pilot, p, annotators, wanted=wanted)[0], default=None)

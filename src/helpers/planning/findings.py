@@ -22,12 +22,17 @@ def findings(
 ) -> Iterator[Prose]:
     """The headline: dialogues that find the difference worth finding, by label; the budget; early looks."""
     known = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
-    said = ("found", "lost", "n_systems", "paired", "tests", "currency", "assumed", "chosen", "left_out", "once")
-    given = {"power": options.power, "effect": options.effect, "most": MOST}
+    said = (
+        "found", "lost", "too_wide", "n_systems", "paired", "tests", "currency", "assumed", "chosen", "left_out",
+        "once",
+    )  # fmt: skip
+    given = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
+    kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
+    given["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
     yield Prose(_PHRASES.say("headline", **{k: known[k] for k in said}, **given))
     yield Prose(_PHRASES.say("costs", times=known["times"], currency=currency, rate=known["hourly_rate"]))
     if options.budget is not None:
-        said = ("bought", "too_dear", "currency", "n_systems")
+        said = ("bought", "too_dear", "untimed", "currency", "n_systems")
         yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: known[k] for k in said}))
     yield Prose(_PHRASES.say("looks", **_looks(results), looks=options.looks))
 
@@ -36,12 +41,13 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
     """What is said about designs and costs.
 
     Returns `found` (the labels whose difference some design finds: label, wanted, pairwise, n, each, smallest, and
-    hours and money where times are known), `lost` (names of the others), `assumed` (labels whose difference was not
-    stated, and is therefore `effect` standard deviations), `bought` (as `found`, the best designs within the budget),
-    `too_dear` (labels for which the budget pays for no study), `times` (of each method: minutes of a judgement and of a
-    conversation, None where they are not known), `hourly_rate`, `tests`, `paired`, `left_out` (labels that were judged
-    and cannot be planned from), `chosen` (labels that were rated and compared: how far apart ratings of chosen
-    dialogues were), `once` (planned labels of which no item was judged twice).
+    hours and money where times are known), `lost` (names of the others), `too_wide` (of those whose difference is
+    larger than any between scores in the pilot), `untimed` (methods without times), `assumed` (labels whose difference
+    was not stated, and is therefore `effect` standard deviations), `bought` (as `found`, the best designs within the
+    budget), `too_dear` (labels for which the budget pays for no study), `times` (of each method: minutes of a judgement
+    and of a conversation, None where they are not known), `hourly_rate`, `tests`, `paired`, `left_out` (labels that
+    were judged and cannot be planned from), `chosen` (labels that were rated and compared: how far apart ratings of
+    chosen dialogues were), `once` (planned labels of which no item was judged twice).
     """
     cases = {
         aim: [
@@ -52,6 +58,9 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
     }
     found, bought = ([case for case in own if case["n"]] for own in cases.values())
     lost, too_dear = ([case["label"] for case in own if not case["n"]] for own in cases.values())
+    wide = {
+        names.distinct_label(p.label, p.method) for p in data.pilots if data.differences[p.method, p.label] >= p.widest
+    }
     known = [prices for prices in data.prices.values() if prices]
     times = [
         {"method": names.name("method", method), "judged": prices.minutes_per_judgement if prices else None,
@@ -59,8 +68,10 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
         for method, prices in data.prices.items() if any(p.method == method for p in data.pilots)
     ]  # fmt: skip
     return {
-        "found": found, "lost": lost, "bought": bought, "too_dear": too_dear, "times": times, "tests": data.tests,
-        "paired": data.paired, "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
+        "found": found, "lost": [x for x in lost if x not in wide], "too_wide": [x for x in lost if x in wide],
+        "untimed": [t["method"] for t in times if t["judged"] is None], "bought": bought, "too_dear": too_dear,
+        "times": times, "tests": data.tests, "paired": data.paired,
+        "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
         "left_out": [names.distinct_label(x, m) for m, x in data.left_out],
         "once": [names.distinct_label(p.label, p.method) for p in data.pilots if not p.judged_twice],
         "chosen": len(results["called_different"]), "hourly_rate": known[0].hourly_rate if known else None,

@@ -11,7 +11,7 @@ from helpers.display.tables import intervals
 from helpers.display.text import percent, plural, span
 from helpers.display.views import Table
 from helpers.planning.components import FACTORS
-from helpers.planning.designs import MOST, SAME, SAMPLE
+from helpers.planning.designs import SAME, SAMPLE
 from helpers.stats.intervals import exact_binomial
 from helpers.study.results import Results, where
 
@@ -26,15 +26,16 @@ LOOKS = {
 }  # fmt: skip
 
 
-def variances(results: Results, names: DisplayNames) -> Table:
-    """Shares of each source in the variance of a judgement."""
+def variances(results: Results, names: DisplayNames, unit: str = "session") -> Table:
+    """Shares of each source in the variance of a judgement. unit : what systems meet in, `session` or `context`."""
     rows = results["pilot_variance"]
     total = rows.groupby(_CASE, sort=False)["estimate"].transform("sum")
     others = total - rows["estimate"]  # the ends are shares, too, with the other variances as estimated
     for column in ("estimate", "ci_low", "ci_high"):
         rows = rows.assign(**{column: 100 * rows[column] / (rows[column] + others)})
+    titles = _FACTORS | {"session": f"{unit.capitalize()}s", "side": f"System in {unit}"}
     cells = rows.assign(cell=intervals(rows, 0)).set_index([*_CASE, "facet"])["cell"].unstack()  # noqa: PD010
-    wide = cells[[f for f in FACTORS if f in cells]].rename(columns=_FACTORS).reset_index()
+    wide = cells[[f for f in FACTORS if f in cells]].rename(columns=titles).reset_index()
     caption = f"Percentage of the variance of single judgements within systems, by source; {names.ci} by parametric"
     caption += " bootstrap. A source that the pilot cannot separate from others is included in one further to the"
     caption += " right, ultimately in the residual."
@@ -42,7 +43,7 @@ def variances(results: Results, names: DisplayNames) -> Table:
     return Table(names.named(names.sort(wide)), "variances", caption, why=why)
 
 
-def called_different(results: Results, names: DisplayNames) -> Table | None:
+def called_different(results: Results, names: DisplayNames, unit: str = "session") -> Table | None:
     """Difference in ratings between dialogues that people preferred in a comparison and the others."""
     rows = results["called_different"]
     if rows.empty:
@@ -54,7 +55,7 @@ def called_different(results: Results, names: DisplayNames) -> Table | None:
     caption = (
         "Mean rating of the dialogue that was chosen in a comparison minus that of the other, on the same label; CI"
     )
-    caption += " clustered by session. Systems that differ by this much differ, on average, as much as two dialogues of"
+    caption += f" clustered by {unit}. Systems that differ by this much differ, on average, as much as two dialogues of"
     caption += " which people prefer one. Worth finding: the difference for which this page plans."
     return Table(names.named(out), "called_different", caption, why={"Worth finding": "No plan for this label."})
 
@@ -83,7 +84,13 @@ def designs(results: Results, names: DisplayNames, *, currency: str) -> Table:
     caption = "The design that finds the difference worth finding with the least work"
     caption += ", and the design within the budget that finds the smallest difference." if "aim" in out else "."
     caption += " Differences are in units of the label."
-    why = dict.fromkeys(out.columns, f"Not even {MOST:,} dialogues per system suffice to find this difference.")
+    notes = rows.loc[rows["estimate"].isna(), "note"].dropna().unique() if "note" in rows else []
+    why = dict.fromkeys(out.columns, f"There is no such design: {' or '.join(notes)}." if len(notes) else "")
+    untimed = "The time per judgement is unknown."
+    if any(c in out and (out[c].isna() & rows["estimate"].notna()).any() for c in ("Hours", currency)):
+        why |= {
+            c: " ".join(filter(None, [untimed, why[c].replace("There is", "Or there is")])) for c in ("Hours", currency)
+        }
     return Table(names.named(out.rename(columns={"aim": "Design"})), "designs", caption, {"Hours": 0, currency: 0}, why)
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from helpers.annotations.dialogue_values import dialogue_values, interactors
 from helpers.annotations.picks import picks
-from helpers.annotations.summary import main_group
+from helpers.annotations.summary import in_sessions, main_group
 from helpers.sensitivity import differences, equivalence, power, system_tests
 from helpers.sensitivity.contrasts import Panel, panel
 from helpers.stats.multiplicity import adjust_rows
@@ -99,9 +99,7 @@ def groups(
 
 
 def _group(part: pd.DataFrame, talked: pd.Series, systems: Sequence[str], pick_seed: int) -> Group:
-    blocks = "session"
-    if part["session"].isna().all():
-        part, blocks = part.assign(session=part["context"]), "context"
+    part, blocks = in_sessions(part)
     values, of_picks = dialogue_values(part), dialogue_values(next(picks(part, 1, pick_seed)))
     panels, picked = [], []
     for method in METHODS:
