@@ -129,9 +129,9 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
     caption = (
         "Every annotator by indicator. Values to the right mean: better scores or more marks (leniency), more"
         " disagreement, more varied answers, more time, and growing leniency from the first to the last dialogue"
-        f" (drift). {SCALE} An annotator is flagged if z lies outside the spread of the other annotators in the row (generalised"
-        " ESD test; disagreement only if high, time only if short), so the distance from the others counts, not the"
-        " distance from 0."
+        f" (drift). {SCALE} An annotator is flagged if z lies outside the spread of the other annotators in the row"
+        " (generalised ESD test; disagreement only if high, time only if short), so the distance from the others"
+        " counts, not the distance from 0."
     )
     alt = f"Indicators of annotators; outside the spread of the others: {plural(n, 'value')}."
     yield Plot(fig, "indicators", alt, caption)
