@@ -395,6 +395,11 @@ def test_a_parquet_file_of_few_bytes_and_many_rows_is_refused(tmp_path):
         (["check", "demo", "--set", "seeds.pick=.inf"], "--set: 'seeds.pick': expected"),
         (["new", "x" * 5000, "--data", "my.csv"], "a study's name"),
         (["new", "mine", "--data", "x" * 5000], "no such file"),
+        (["--dry-run", "--only", ""], "--only: expected notebooks (03_iaa, 03 or iaa), found ''"),
+        (["--dry-run", "--only", "iaa", "--only", ", "], "--only: expected notebooks (03_iaa, 03 or iaa), found ', '"),
+        (["--dry-run", "--out", ""], "--out: expected a folder, found an empty name"),
+        (["bundle", "demo", "--out="], "--out: expected a folder, found an empty name"),
+        (["annotate", "scoreboard", "--tool", "potato"], "scoreboard: expected labels to ask for, found none"),
     ],
 )
 def test_a_bad_call_ends_with_2_and_a_line(tmp_path, monkeypatch, capsys, arguments, said):
@@ -409,6 +414,24 @@ def test_a_bad_call_ends_with_2_and_a_line(tmp_path, monkeypatch, capsys, argume
     assert said in message
     assert len(message) < 5000
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "said.csv: expected data, found an empty file"),
+        ("dialogue,system,system_text\n", "said.csv: expected rows of data, found a header only"),
+        ('dialogue,system,system_text\nd1,A,"hi\n', "is a quote left open?"),
+        ("dialogue,system,system_text\n,A,hi\n", "said.csv, row 2, dialogue: expected the id of the dialogue"),
+    ],
+)
+def test_dialogues_that_cannot_be_read_end_with_2_and_a_line(tmp_path, monkeypatch, capsys, content, said):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path / "out"))
+    monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
+    (tmp_path / "said.csv").write_text(content)
+    assert cli.main(["annotate", "demo", "--tool", "potato", "--dialogues", str(tmp_path / "said.csv")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_studies_of_one_name_are_refused_and_one_given_twice_is_not(tmp_path, monkeypatch, capsys):

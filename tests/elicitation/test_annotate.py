@@ -14,6 +14,7 @@ from helpers.sources import build, inspect
 from helpers.study import params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.params import ParamsError
+from helpers.study.schema import DataError
 from helpers.study.sections import TrainingItem
 
 HOSTILE = '<script>alert("1")</script> & $dialogue ]]> \x00\x1b \u202e =1+1 {{ x }} </View>'
@@ -278,6 +279,65 @@ def test_what_cannot_be_asked_is_said(study, said, tmp_path):
     lone.write_text("dialogue,system,system_text\nd1,a,hi\nd2,b,ho\n")
     with pytest.raises(ParamsError, match="session"):
         writing.command(str(study), "potato", file=lone, methods=["comparative"])
+
+
+ID = "expected the id of the"
+TURN = "turn: expected a whole number, 0 or more, found"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            [("", "A", 0), ("d1", "A", 0), (None, "A", 1)],
+            [f"1, dialogue: {ID} dialogue", f"3, dialogue: {ID} dialogue"],
+        ),
+        ([("d1", None, 0), ("d2", "A", 0)], [f"1, system: {ID} system, found an empty value"]),
+        ([("d1", "A", 0), ("d1", "B", 1)], ["2, system: expected one system per dialogue, found 'B' after 'A'"]),
+        ([("d1", "A", 1.5), ("d1", "A", 1.7)], [f"1, {TURN} '1.5'", f"2, {TURN} '1.7'"]),
+        ([("d1", "A", float("inf"))], [f"1, {TURN} 'inf'"]),
+        (
+            [("d1", "A", 1e300), ("d1", "A", "x"), ("d1", "A", -1)],
+            [f"1, {TURN} '1e+300'", f"2, {TURN} 'x'", f"3, {TURN} '-1'"],
+        ),
+        (
+            [("d1", "A", 1), ("d2", "A", 1), ("d1", "A", "1")],
+            ["3, turn: expected each turn once, found turn 1 of 'd1' again"],
+        ),
+    ],
+)
+def test_dialogues_of_a_file_without_ids_or_that_contradict_each_other_are_refused(study, tmp_path, rows, said):
+    path = tmp_path / "odd.json"
+    keys = ("dialogue", "system", "turn")
+    path.write_text(json.dumps([dict(zip(keys, row, strict=True), user_text="u", system_text="s") for row in rows]))
+    with pytest.raises(DataError) as error:
+        pages.dialogues(params.load(str(study)), path)
+    for one in said:
+        assert f"odd.json, record {one}" in str(error.value)
+    assert len(error.value.problems) == len(said)
+
+
+def test_turns_may_be_missing_and_rows_without_text_are_passed_over(study, tmp_path):
+    path = tmp_path / "chats.csv"
+    path.write_text("dialogue,system,turn,user_text,system_text\nd1,A,,u,s\nd1,A,,v,t\nd2,B,1.0,u,s\n,,x,,\n")
+    frame = pages.dialogues(params.load(str(study)), path)
+    assert frame[["dialogue", "turn"]].values.tolist() == [["d1", 0], ["d1", 1], ["d2", 1]]
+
+
+def test_a_label_that_nobody_has_judged_yet_is_asked_of_named_dialogues(study, said, tmp_path):
+    text = STUDY.replace("absent.csv", "mine.csv").replace("{dialogue: d,", "{dialogue: d, system_text: t,")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "mine.csv").write_text("d,a,t,overall,slider\nd1,w1,hi,4,50\n")
+    with pytest.raises(ParamsError, match=r"(?s)labels.*name the dialogues: --dialogues FILE"):
+        writing.command(str(tmp_path / "mine.yaml"), "potato")
+    assert writing.command(str(tmp_path / "mine.yaml"), "potato", file=said) == 0
+
+
+def test_no_label_to_ask_for_is_said(study, said):
+    with pytest.raises(ParamsError, match="scoreboard: expected labels to ask for, found none"):
+        writing.command("scoreboard", "potato", file=said)
+    with pytest.raises(ParamsError, match="chats: expected labels to ask for, found none"):
+        writing.command(str(study), "potato", file=said, methods=["comparative"], labels=["overall"])
 
 
 @pytest.mark.parametrize("shared", ["session", "context"])

@@ -1,6 +1,7 @@
 """Guessing a YAML: what is guessed, that it can be read, and what is said where it is unsure."""
 
 import json
+import time
 
 import pandas as pd
 import pytest
@@ -296,6 +297,113 @@ def test_models_that_annotate_are_no_people(tmp_path):
     assert data["sources"][0]["judges"] == {"gpt-4o": "llm"}
     assert "# Unsure: taken for language models, not people: gpt-4o (`judges`)" in text
     assert build.build(study).profile["n_annotators"] == 2
+
+
+ROWS = "".join(f"d{i // 2},w{i % 2},{1 + i % 5},{1000 * i + 7}\n" for i in range(12))
+JUDGED = [{"id": i, "ratings": {"w1": {"a": 1 + i % 5}, "w2": {"a": 1 + i % 4}}} for i in range(9)]
+
+
+def renamed(new):
+    return json.loads(json.dumps(JUDGED).replace('"a"', json.dumps(new)))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "\n",
+        "\r",
+        "\nlicence: CC0\n",
+        "\x85",
+        "\u2028",
+        "\u2029",
+        "\x7f",
+        "\x9f",
+        "\x01",
+        "\ufeff",
+        "\ufffe",
+        "\U000e0001",
+        "\U0001f600",
+    ],
+)
+@pytest.mark.parametrize("column", ["id", "annotator", "fluency", "big"])
+def test_no_header_breaks_the_yaml(tmp_path, column, odd):
+    name = f"{column}{odd}x: y"
+    head = "id,annotator,fluency,big".replace(column, f'"{name}"')
+    _, data, study = guess(tmp_path, "my.csv", f"{head}\n{ROWS}")
+    assert set(data) == {"title", "method", "sources", "labels"}
+    (source,) = data["sources"]
+    if column == "fluency" and not odd.isspace():
+        assert list(source["label_names"]) == [name]
+    assert len(build.build(study).frames["annotations"]) == 12
+
+
+@pytest.mark.parametrize("odd", ["\n", "\nlicence: CC0\n", "\x85", "\u2028", "\x7f", "\U000e0001"])
+def test_no_key_of_json_breaks_the_yaml(tmp_path, odd):
+    records = [r | {f"big{odd}x: y": 1000 * i} for i, r in enumerate(renamed(f"flu{odd}ency"))]
+    _, data, study = guess(tmp_path, "my.json", json.dumps(records))
+    assert set(data) == {"title", "method", "sources", "labels"}
+    assert list(data["sources"][0]["label_names"]) == [f"flu{odd}ency"]
+    assert len(build.build(study).frames["annotations"]) == 18
+
+
+def test_no_cell_breaks_the_yaml(tmp_path):
+    rows = "".join(f'd{i // 2},"gpt\n{i % 2}: a",{1 + i % 5}\n' for i in range(12)) + "d8,w,😀\nd9,w,3\n"
+    _, data, study = guess(tmp_path, "my.csv", "id,annotator,fluency\n" + rows)
+    assert data["sources"][0]["na_values"] == ["", "😀"]
+    assert set(data["sources"][0]["judges"]) == {"gpt\n0: a", "gpt\n1: a"}
+    assert len(build.build(study).frames["annotations"]) == 13
+
+
+@pytest.mark.parametrize(
+    ("names", "ids"),
+    [
+        (["x" * 300, "x" * 299 + "y"], ["x" * 64, "x" * 59 + "_2"]),
+        (["流畅", "连贯"], ["label", "label_2"]),
+        (["flu ency", "flu-ency"], ["flu_ency", "flu_ency_2"]),
+    ],
+)
+def test_ids_of_labels_are_short_and_differ(tmp_path, names, ids):
+    rows = "".join(f"d{i // 2},w{i % 2},{1 + i % 5},{1 + i % 3}\n" for i in range(12))
+    _, data, study = guess(tmp_path, "my.csv", f"id,annotator,{','.join(names)}\n{rows}")
+    assert list(data["labels"]) == ids
+    assert len(build.build(study).frames["annotations"]) == 24
+    both = [{"id": i, "ratings": {"w1": {n: 1 + i % 5 for n in names}}} for i in range(9)]
+    _, data, study = guess(tmp_path, "my.json", json.dumps(both))
+    assert list(data["labels"]) == ids
+    assert len(build.build(study).frames["annotations"]) == 18
+
+
+def test_empty_keys_of_json_are_passed_over(tmp_path):
+    records = [r | {"": 1} for r in JUDGED]
+    _, data, study = guess(tmp_path, "my.json", json.dumps(records))
+    assert list(data["labels"]) == ["a"]
+    assert len(build.build(study).frames["annotations"]) == 18
+    for alone in ([{"": 1, "id": "a"}, {"": 2, "id": "b"}], renamed("")):
+        with pytest.raises(DataError, match="no path names an empty key: give it a name"):
+            guess(tmp_path, "my.json", json.dumps(alone))
+
+
+@pytest.mark.parametrize("values", [[1, 2], ["yes", "no", "yes"], 5])
+def test_values_without_a_key_are_no_judgements(tmp_path, values):
+    with pytest.raises(DataError, match="expected numbers or answers that look like judgements, found nothing"):
+        guess(tmp_path, "my.json", json.dumps(values))
+
+
+def test_lists_without_a_key_are_of_one_label(tmp_path):
+    _, data, study = guess(tmp_path, "my.json", "[[1, 2], [3, 4]]")
+    assert list(data["labels"]) == ["score"]
+    assert len(build.build(study).frames["annotations"]) == 4
+
+
+def test_long_cells_take_no_time_and_stay_out_of_the_yaml(tmp_path):
+    start = time.monotonic()
+    rows = "".join(f"d{i},w,{1 + i % 5},{'QUJD' * 50_000}{i}\n" for i in range(6))
+    text, data, _ = guess(tmp_path, "my.csv", "id,annotator,fluency,image\n" + rows)
+    assert list(data["labels"]) == ["fluency"]
+    # among ratings: neither a rating nor, at that length, a word for a missing value
+    text += guess(tmp_path, "my.csv", f"id,annotator,fluency\n{rows.replace(',QUJD', chr(10) + 'd9,w,QUJD')}")[0]
+    assert len(text) < 5_000
+    assert time.monotonic() - start < 20
 
 
 def test_what_cannot_be_guessed(tmp_path):

@@ -354,6 +354,14 @@ def test_a_survey_merged_with_the_status_of_prolific(tmp_path):
     assert by_annotator([(*r[:5], None) for r in judgements(built)]) == by_annotator(written)
 
 
+def test_folders_and_links_called_like_data_are_passed_over(tmp_path):
+    data, _ = EXPORTS["Qualtrics"](tmp_path)
+    before, _ = tried(tmp_path, data)
+    (tmp_path / "a.csv").mkdir()
+    (tmp_path / "b.csv").symlink_to(tmp_path / "nowhere.csv")
+    assert tried(tmp_path, data)[0] == before
+
+
 def test_votes_in_a_table(tmp_path):
     data, written = EXPORTS["Chatbot Arena"](tmp_path)
     keys = ["question_id", "model_a", "model_b", "winner", "judge"]

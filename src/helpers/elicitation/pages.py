@@ -18,9 +18,10 @@ import pandas as pd
 from helpers.sources import build, places
 from helpers.sources.formats import read_records, scalar
 from helpers.sources.guessing.words import NAMES, plain
-from helpers.study import params, store
+from helpers.study import limits, params, store
 from helpers.study.labels import METHODS
 from helpers.study.params import ParamsError, Study
+from helpers.study.schema import DataError, Problem
 from helpers.study.sections import TrainingItem
 from helpers.study.source_shared import FileOptions
 
@@ -71,6 +72,7 @@ def dialogues(study: Study, file: Path | None = None) -> pd.DataFrame:
     Raises
     ------
     ParamsError : there are no dialogues, or their texts are not known.
+    DataError : a row of the file lacks the id of its dialogue or system, or contradicts other rows.
     """
     frame = _of_file(file) if file else _of_study(study)
     frame = frame.reindex(columns=list(COLUMNS)).astype(object)
@@ -81,17 +83,58 @@ def dialogues(study: Study, file: Path | None = None) -> pd.DataFrame:
     frame = frame[frame["user_text"].str.strip().ne("") | frame["system_text"].str.strip().ne("")]
     if not len(frame):
         raise ParamsError(f"{where}: expected dialogues with texts, found none; name a file: --dialogues FILE")
+    if file and (problems := _missing(frame, file.name)):
+        raise DataError(problems)
     frame["turn"] = pd.to_numeric(frame["turn"], errors="coerce")
     frame["turn"] = frame["turn"].fillna(frame.groupby(["corpus", "dialogue"]).cumcount()).astype(int)
+    if file and (problems := _contradicting(frame, file.name)):
+        raise DataError(problems)
     return frame.sort_values(["corpus", "dialogue", "turn"], kind="stable").reset_index(drop=True)
 
 
+def _missing(frame: pd.DataFrame, file: str) -> list[Problem]:
+    """Rows of a file without an id, or whose turn is not a whole number; an empty turn is allowed.
+
+    frame : COLUMNS; the index says where each row is in the file.
+    """
+    empty = frame.isna() | frame.apply(lambda held: held.astype(str).str.strip().eq(""))
+    out = [
+        Problem(file, where, column, f"the id of the {column}", "an empty value", "fill it in")
+        for column in ("dialogue", "system")
+        for where in frame.index[empty[column]]
+    ]
+    given = frame.loc[~empty["turn"], "turn"]
+    number = pd.to_numeric(given, errors="coerce")
+    odd = given[~(number.between(0, limits.INT32) & (number % 1 == 0))]
+    hint = "number the turns of each dialogue, or leave the column out: rows are counted then"
+    return out + [Problem(file, w, "turn", "a whole number, 0 or more", repr(v), hint) for w, v in odd.items()]
+
+
+def _contradicting(frame: pd.DataFrame, file: str) -> list[Problem]:
+    """Rows of a file with a second system for a dialogue, or with a turn that it already has; `frame` as `_missing`."""
+    frame = frame.assign(known=frame.groupby(["corpus", "dialogue"])["system"].transform("first"))
+    second = frame[frame["system"] != frame["known"]]
+    hint = "give each dialogue its own id; an id that systems share is a `context`"
+    out = [
+        Problem(file, where, "system", "one system per dialogue", f"{one.system!r} after {one.known!r}", hint)
+        for where, one in zip(second.index, second.itertuples(), strict=True)
+    ]
+    again = frame[frame.duplicated(["corpus", "dialogue", "turn"]) & (frame["system"] == frame["known"])]
+    hint = "one row per turn: what the user said, and the response"
+    return out + [
+        Problem(file, where, "turn", "each turn once", f"turn {one.turn} of {one.dialogue!r} again", hint)
+        for where, one in zip(again.index, again.itertuples(), strict=True)
+    ]
+
+
 def _of_file(file: Path) -> pd.DataFrame:
+    """Rows of a file, columns called as ours; the index says where each stands."""
     if not params.is_file(file):
         raise ParamsError(f"{file}: no such file; check --dialogues")
     found = read_records(file, file.name, FileOptions())
-    rows = [row for row in found.records if isinstance(row, dict)]
-    frame = pd.DataFrame([{k: scalar(v) for k, v in row.items() if not isinstance(v, dict | list)} for row in rows])
+    rows = {w: row for w, row in zip(found.where, found.records, strict=True) if isinstance(row, dict)}
+    cells = [{k: scalar(v) for k, v in row.items() if not isinstance(v, dict | list)} for row in rows.values()]
+    frame = pd.DataFrame(cells, index=list(rows))
     named = {}
     for ours in COLUMNS:
         near = {plain(c): c for c in frame if c not in named}
@@ -112,7 +155,10 @@ def _of_study(study: Study) -> pd.DataFrame:
         raise ParamsError(
             f"{study.key}: its dialogues are not here ({', '.join(map(str, absent[:3]))}); name them: --dialogues FILE"
         )
-    return build.build(study).frames["dialogues"]
+    try:
+        return build.build(study).frames["dialogues"]
+    except DataError as error:  # labels that nobody has judged yet, for example
+        raise ParamsError(f"{error}\nor name the dialogues: --dialogues FILE") from None
 
 
 def chosen(

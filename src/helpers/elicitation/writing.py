@@ -47,6 +47,7 @@ def command(
     Raises
     ------
     ParamsError : the study has no such method or label, or no dialogues with texts.
+    DataError : the file of dialogues cannot be read, or contradicts itself.
     """
     if each > people:
         raise ParamsError(f"--each {each}: expected at most the number of annotators, {people}")
@@ -54,14 +55,16 @@ def command(
     every = list(dict.fromkeys(label.method for label in study.label_list()))
     _refuse("--method", methods, every)
     _refuse("--labels", labels, [label.id for label in study.label_list()])
-    frame = design.dialogues(study, file)
-    wanted, left_out = methods or every, {}
+    found = {method: questions(study, method, labels) for method in methods or every}
+    wanted = {method: asked for method, asked in found.items() if asked}
+    if not wanted:
+        raise ParamsError(
+            f"{study.key}: expected labels to ask for, found none; check `labels:`, --labels and --method"
+        )
+    frame, left_out = design.dialogues(study, file), {}
     pairs = any(METHODS[method].unit == "pair" for method in wanted)
     drawn = design.chosen(frame, corpus, per_system, seed, pairs=pairs)
-    for method in wanted:
-        asked = questions(study, method, labels)
-        if not asked:
-            continue
+    for method, asked in wanted.items():
         try:
             folder, lines = project(study, tool, method, asked, frame, drawn, people, each, overlap, seed)
         except ParamsError as error:

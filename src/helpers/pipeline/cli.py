@@ -303,6 +303,8 @@ def _carried_out(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if args.command:
         _refuse_misplaced(parser, argv[: argv.index(args.command)], args.command)
+    if args.out == "":
+        raise Wrong("--out: expected a folder, found an empty name")
     if args.out:
         os.environ["COMPENDIUM_OUT"] = str(Path(args.out).resolve())
     for name in ("SIGTERM", "SIGHUP"):
@@ -351,6 +353,8 @@ def _interrupt(number: int, frame: object) -> None:
 def _run(args: argparse.Namespace) -> int:
     if args.list:
         return list_all()
+    if empty := [names for names in args.only if not names.replace(",", "").strip()]:
+        raise Wrong(f"--only: expected notebooks (03_iaa, 03 or iaa), found {empty[0]!r}")
     only = [name for names in args.only for name in names.split(",") if name]
     options = Options(
         only=only,
@@ -435,20 +439,24 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _annotate(args: argparse.Namespace) -> int:
     from helpers.elicitation import writing
+    from helpers.study.schema import DataError  # here, as it imports pandas, which --help can do without
 
-    return writing.command(
-        args.study,
-        args.tool,
-        file=args.dialogues,
-        methods=args.method,
-        labels=args.labels,
-        corpus=args.corpus,
-        per_system=args.per_system,
-        people=args.annotators,
-        each=args.each,
-        overlap=args.overlap,
-        seed=args.seed,
-    )
+    try:
+        return writing.command(
+            args.study,
+            args.tool,
+            file=args.dialogues,
+            methods=args.method,
+            labels=args.labels,
+            corpus=args.corpus,
+            per_system=args.per_system,
+            people=args.annotators,
+            each=args.each,
+            overlap=args.overlap,
+            seed=args.seed,
+        )
+    except DataError as error:
+        raise Wrong(str(error)) from None
 
 
 def _lab(args: argparse.Namespace) -> int:

@@ -31,7 +31,7 @@ from helpers.sources.formats import (
 from helpers.sources.guessing import exports, presets
 from helpers.sources.guessing.columns import Guess
 from helpers.sources.guessing.nested import NUMBERED, guess_records
-from helpers.sources.guessing.spelling import label_lines
+from helpers.sources.guessing.spelling import comment, distinct, label_lines, quoted
 from helpers.sources.guessing.tables import nameless
 from helpers.sources.guessing.words import NAMES, negative, plain
 from helpers.sources.in_words import not_used, sentences
@@ -40,8 +40,6 @@ from helpers.study.record_options import is_table
 from helpers.study.schema import ITEM, DataError, Problem
 from helpers.study.source_shared import FileOptions
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )")
-_YAML_WORDS = {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
 _FEW = 30
 #: a scale with more steps than this is a slider
 _SLIDER = 20
@@ -60,7 +58,8 @@ def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     lines = text.splitlines()
     said = f"{len(same)} other files in its folder have the same columns or keys ({', '.join(same[:3])}, …)"
     said += " and are not read"
-    lines.insert(line, f"# Unsure: {said}: `adapter: records` reads several by `file: {_common(data.name, same)}`.")
+    said += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
+    lines.insert(line, comment(f"Unsure: {said}."))
     return "\n".join(lines) + "\n"
 
 
@@ -86,7 +85,7 @@ def _beside(data: Path) -> list[str]:
 def _common(name: str, others: list[str]) -> str:
     """A pattern for file names: what they begin with, and * for the rest."""
     alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(name, *others, strict=False))
-    return _q("".join(letters[0] for letters in alike) + "*" + Path(name).suffix)
+    return quoted("".join(letters[0] for letters in alike) + "*" + Path(name).suffix)
 
 
 def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
@@ -106,7 +105,7 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     folder = folder or params.ROOT / "params"
     inside = data.resolve().is_relative_to(params.ROOT)
     file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
-    head = ["# yaml-language-server: $schema=schema.json", f"title: {_q(name.replace('_', ' ').capitalize())}"]
+    head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
     if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):
         return "\n".join([*head, *_json_source(data, file)]) + "\n"
     try:
@@ -137,31 +136,36 @@ def _json_source(data: Path, file: str) -> list[str]:
     content = read.records[0] if read.single else None
     if isinstance(content, dict):
         if set(content) & set(abc_eval.PARTS):
-            return ["label_set: abc_eval", "sources:", f"  - {{adapter: abc_eval, files: [{_q(file)}]}}"]
+            return ["label_set: abc_eval", "sources:", f"  - {{adapter: abc_eval, files: [{quoted(file)}]}}"]
         turns = next(iter(content.values()), None)
         if isinstance(turns, list) and turns and isinstance(turns[0], dict) and "behaviors" in turns[0]:
-            return ["label_set: abc_eval", "sources:", f"  - {{adapter: behaviors, file: {_q(file)}}}"]
+            return ["label_set: abc_eval", "sources:", f"  - {{adapter: behaviors, file: {quoted(file)}}}"]
     export = presets.recognise(read, data, table=False)
     if export and (lines := exports.nested_lines(export, file, {})):
         return lines
     if not read.single and read.records and all(_flat(record) for record in read.records):
-        cells = pd.DataFrame([{k: scalar(v) or "" for k, v in r.items()} for r in read.records], dtype=object)
+        cells = pd.DataFrame(
+            [{k: scalar(v) or "" for k, v in r.items() if k.strip()} for r in read.records], dtype=object
+        )
         rows = exports.guess_table(export, cells.fillna("").astype(str), data, file)
         if rows.labels:
             return _table(file, {}, rows, records=True)
     found = guess_records(read)
     if found is None:
-        places = ", ".join(unused(read, []))[:200] or "nothing"
+        left = unused(read, [])
+        places = ", ".join(left)[:200] or "nothing"
         hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
-        hint = NUMBERED if any(p.rpartition(".")[2].isdecimal() for p in unused(read, [])) else hint
+        hint = NUMBERED if any(p.rpartition(".")[2].isdecimal() for p in left) else hint
+        unnamed = any("" in p.split(".") for p in left) and isinstance(read.records[0], dict)
+        hint = "no path names an empty key: give it a name" if unnamed else hint
         raise DataError([Problem(data.name, "", "", "numbers or answers that look like judgements", places, hint)])
     labels, spelt = label_lines(found.labels)
-    lines = [_GUESSED, *(f"# Unsure: {warning}." for warning in found.warnings)]
-    lines += [f"method: {found.method}", "sources:", "  - adapter: records", f"    file: {_q(file)}"]
+    lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in found.warnings)]
+    lines += [f"method: {found.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
     lines += [f"    {line}" for line in found.source]
     if spelt:
-        lines.append("    label_names: {" + ", ".join(f"{_q(n)}: {i}" for n, i in spelt.items()) + "}")
-    lines += [f"    # not used: {path}: {kind.says}" for path, kind in found.unused.items()]
+        lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
+    lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in found.unused.items()]
     return [*lines, "labels:", *labels]
 
 
@@ -285,7 +289,7 @@ def _number(text: str) -> bool:
 def _as_yaml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(str, value))}]"
-    return str(value) if value == "none" or isinstance(value, int) else _q(value)
+    return str(value) if value == "none" or isinstance(value, int) else quoted(value)
 
 
 def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = False) -> list[str]:
@@ -293,53 +297,56 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
     records = records or bool(found.repeated or found.join) or several
     lines = [*found.comment, _GUESSED]
-    lines += [f"# Unsure: {warning}." for warning in found.warnings]
+    lines += [comment(f"Unsure: {warning}.") for warning in found.warnings]
     method = "turn_rating" if "turn" in found.columns or "{turn}" in found.scores else "dialogue_rating"
     method = "comparative" if found.comparative else method
     adapter = "records" if records else "table"
-    lines += [f"method: {method}", "sources:", f"  - adapter: {adapter}", f"    file: {_q(file)}"]
+    lines += [f"method: {method}", "sources:", f"  - adapter: {adapter}", f"    file: {quoted(file)}"]
     lines += [f"    {key}: {value}" for key, value in options.items()]
     columns = dict(found.columns)
     if not records:
         lines.append(f"    layout: {found.layout}" + _why(found, "layout"))
     elif found.layout == "long":
-        lines.append(f"    scores: {_q(columns.pop('score'))}" + _why(found, "layout"))
+        lines.append(f"    scores: {quoted(columns.pop('score'))}" + _why(found, "layout"))
     lines += ["    columns:"] if columns else []
-    lines += [f"      {ours}: {_q(name)}{_why(found, ours)}" for ours, name in columns.items()]
+    lines += [f"      {ours}: {quoted(name)}{_why(found, ours)}" for ours, name in columns.items()]
     if found.identify:
-        names = ", ".join(map(_q, found.identify))
+        names = ", ".join(map(quoted, found.identify))
         lines += ["    identify:" + _why(found, "identify"), f"      dialogue: [{names}]"]
     if found.identify_b:
-        lines.append(f"      dialogue_b: [{', '.join(map(_q, found.identify_b))}]")
+        lines.append(f"      dialogue_b: [{', '.join(map(quoted, found.identify_b))}]")
     if found.layout == "wide":
-        lines.append(f"    scores: {_q(found.scores)}{_why(found, 'scores')}")
+        lines.append(f"    scores: {quoted(found.scores)}{_why(found, 'scores')}")
     lines += [f"    first_turn: {found.first_turn}"] if found.first_turn else []
     if found.patterns:
-        lines.append("    patterns: {" + ", ".join(f"{_q(c)}: {_q(p)}" for c, p in found.patterns.items()) + "}")
+        lines.append(
+            "    patterns: {" + ", ".join(f"{quoted(c)}: {quoted(p)}" for c, p in found.patterns.items()) + "}"
+        )
     lines += [f"    {line}" for line in found.join]
     lines += [f"    drop: {exports.flow(found.drop)}"] if found.drop else []
     if found.judges:
-        lines.append("    judges: {" + ", ".join(f"{_q(j)}: llm" for j in found.judges) + "}")
+        lines.append("    judges: {" + ", ".join(f"{quoted(j)}: llm" for j in found.judges) + "}")
     if found.positions:
         lines.append("    annotators: positions" + _why(found, "annotators"))
     if found.values:
-        lines.append("    values: {" + ", ".join(f"{_q(word)}: {n:g}" for word, n in found.values.items()) + "}")
-    lines.append(f"    na_values: [{', '.join(json.dumps(v) for v in found.na_values)}]")
-    spelt = {name: label[0] for name, label in found.labels.items() if name != label[0]}
+        lines.append("    values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in found.values.items()) + "}")
+    lines.append(f"    na_values: [{', '.join(quoted(v, always=True) for v in found.na_values)}]")
+    ids = dict(zip(found.labels, distinct(label[0] for label in found.labels.values()), strict=True))
+    spelt = {name: id_ for name, id_ in ids.items() if name != id_}
     if spelt:
-        lines.append("    label_names: {" + ", ".join(f"{_q(n)}: {i}" for n, i in spelt.items()) + "}")
+        lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
     if found.metrics:
         lines.append("    # numbers that look like scores of automatic metrics; remove what is none")
-        lines.append("    metrics: {" + ", ".join(f"{_q(c)}: {_q(c)}" for c in found.metrics) + "}")
-    lines += [f"    # not used: {column}: {why}".replace("\n", " ") for column, why in found.unused.items()]
-    labels = [_label(*label, found.categories.get(name)) for name, label in found.labels.items()]
+        lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in found.metrics) + "}")
+    lines += ["    " + comment(f"not used: {column}: {why}") for column, why in found.unused.items()]
+    labels = [_label(ids[name], *label[1:], found.categories.get(name)) for name, label in found.labels.items()]
     return [*lines, "labels:" if labels else "labels: {}", *labels]
 
 
 def _label(id_: str, low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
     if categories:
         more = ", direction: -1" if negative(id_) else ""
-        return f"  {id_}: {{categories: [{', '.join(map(_q, categories))}], level: ordinal{more}}}"
+        return f"  {id_}: {{categories: [{', '.join(map(quoted, categories))}], level: ordinal{more}}}"
     # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
     more = ", level: interval" if not whole or high - low > _SLIDER else ""
     more += "" if whole else ", integer: false"
@@ -348,13 +355,7 @@ def _label(id_: str, low: float, high: float, whole: bool, categories: list[str]
 
 
 def _why(found: Guess, key: str) -> str:
-    return f"  # {found.why[key]}" if key in found.why else ""
-
-
-def _q(text: str) -> str:
-    """Text as YAML reads it back: plain where that is safe, else quoted."""
-    plain = _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS
-    return text if plain else json.dumps(text, ensure_ascii=False)
+    return "  " + comment(found.why[key]) if key in found.why else ""
 
 
 def _unnamed(study: params.Study, systems: list[str]) -> list[str]:

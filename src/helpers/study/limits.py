@@ -44,6 +44,9 @@ REPEATS = 1_000
 COLUMNS = 16_384
 #: columns with scores: a survey has dozens, and each name is compared with those of all labels
 SCORE_COLUMNS = 2_000
+#: characters of a cell that `new` takes for an id with a name in brackets: longer ones are texts, and with text of one
+#: word the expression for such cells takes time that grows with the square of the length
+COMBINED = 200
 #: cells of a table that are not in the file but taken to be empty: more than a large table has
 FILLED_CELLS = 20_000_000
 #: cells of a workbook, with those that are empty: a spreadsheet with one cell far out would fill the memory

@@ -15,7 +15,7 @@ from helpers.sources.guessing.columns import Guess
 from helpers.sources.guessing.nature import nature
 from helpers.sources.guessing.nested import guess_records
 from helpers.sources.guessing.presets import FOLDER, Export, Tool, beside, fits, holds, values_at
-from helpers.sources.guessing.spelling import Shape, declared, label_lines, quoted
+from helpers.sources.guessing.spelling import Shape, comment, declared, label_lines, quoted
 from helpers.sources.guessing.tables import guess
 from helpers.sources.guessing.words import looks_like_model, side_of
 from helpers.sources.places import wildcards
@@ -68,8 +68,8 @@ def _with_status(out: Guess, people: set[str], data: Path, folder: PurePosixPath
     key = form.source["columns"]["annotator"]
     out.join = [f"join: [{flow({'file': file, 'name': 'prolific', 'by': by, 'key': key})}]"]
     out.drop = {**out.drop, f"prolific.{rules[0]}": rules[1]}
-    said = f"# Recognised in its folder: {status.name}, of Prolific. Left out: {form.left_out[0]}."
-    out.comment = [*out.comment, said]
+    said = f"Recognised in its folder: {status.name}, of Prolific. Left out: {form.left_out[0]}."
+    out.comment = [*out.comment, comment(said)]
 
 
 def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str]:
@@ -104,7 +104,7 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
         return []
     labels, spelt = label_lines(shape.labels)
     lines += [f"label_names: {flow(spelt)}"] if spelt else []
-    out = [*export.comment, *(f"# Unsure: {warning}." for warning in [*export.warnings, *shape.warnings])]
+    out = [*export.comment, *(comment(f"Unsure: {w}.") for w in [*export.warnings, *shape.warnings])]
     out += [f"method: {form.method or shape.method}", "sources:"]
     for pattern in files:
         above = PurePosixPath(file).parents[pattern.count("/")]
@@ -136,7 +136,7 @@ def _files(export: Export) -> dict[str, dict[str, Records]]:
     for name in export.form.files:
         pattern = name.replace("<suffix>", suffix).replace("<name>", export.data.name)
         folder = export.data.resolve().parents[pattern.count("/")]
-        found = sorted(folder.glob(wildcards(pattern)))
+        found = sorted(path for path in folder.glob(wildcards(pattern)) if path.is_file())
         read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in found}
         strange = [name for name, one in read.items() if not holds(export.form, one)]
         if strange and paths.names(pattern):

@@ -107,7 +107,7 @@ def nature(name: str, values: pd.Series) -> Nature:
     if len(seen) <= 8 and len(held) >= 2 * len(seen) and pd.Series(seen).str.contains("[0-9]").mean() < 0.5:
         return Nature("words", "answers in words: " + ", ".join(s[:20] for s in seen[:8]))
     if numbers.notna().mean() > 0.5:
-        odd = ", ".join(repr(w) for w in words[numbers.isna()].unique()[:3])
+        odd = ", ".join(repr(w[:30]) for w in words[numbers.isna()].unique()[:3])
         return Nature("mixed", f"numbers and words: {odd}")
     return Nature("text" if words.str.count(" ").mean() >= 1 else "names", f"names or text: {shown}")
 

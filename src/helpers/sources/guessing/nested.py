@@ -65,7 +65,7 @@ def guess_records(read: Records) -> Shape | None:
     natures = {place: nature(name_of(place), pd.Series(node.values, dtype=object)) for place, node in leaves.items()}
     groups: dict[Place, list[Place]] = {}
     for place, found in natures.items():
-        if _may_be_score(place, found, leaves):
+        if place and _may_be_score(place, found, leaves):  # no path names a record that is itself a value
             groups.setdefault(without_label(place), []).append(place)
     groups = {g: many for g, many in groups.items() if sum(len(leaves[p].values) for p in many) > 1}
     # answers counted by score, or people known by a number: which of the two, only a person can say
@@ -393,7 +393,7 @@ class _Writer:
             level = next(v for v, n in self.names.items() if n == "label")
             spec = declared(self.out, self.leaves[place].values, name_of(place))
             self.out.labels = dict.fromkeys(self.maps[level], spec)
-        elif place[-1] == MAP:
+        elif place[-1] == MAP or _label_at(place) < 0:
             self.out.labels = {"score": declared(self.out, self.leaves[place].values, "score")}
         else:
             self.out.labels = {

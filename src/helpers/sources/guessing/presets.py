@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -195,14 +196,14 @@ def _places(read: Records, table: bool) -> dict[str, list[str | None]]:
 def beside(data: Path, ids: set[str], key: str) -> Path | None:
     """Another file of the folder in which most ids stand under a key."""
     for path in sorted(data.resolve().parent.iterdir()):
-        if path.suffix.lower() not in _DATA or path.name == data.name or key not in _beginning(path):
+        if path.suffix.lower() not in _DATA or path.name == data.name or not path.is_file():
             continue
-        try:
+        with suppress(DataError, OSError):  # a file that is not ours to read
+            if key not in _beginning(path):
+                continue
             there = set(values_at(read_records(path, path.name, FileOptions()), key, is_table(path.name)))
-        except DataError:
-            continue
-        if len(ids & there) * 2 > len(ids):
-            return path
+            if len(ids & there) * 2 > len(ids):
+                return path
     return None
 
 

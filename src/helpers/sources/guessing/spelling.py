@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
 
 from helpers.sources.guessing.nature import Nature, nature
 from helpers.sources.guessing.words import ANSWERS, SCALES, label_id, ranked
+
+#: characters of a label's id (`study.sections.Identifier`)
+_LONGEST = 64
 
 
 @dataclass
@@ -66,14 +71,31 @@ def key_of_path(key: str) -> str:
     return f"`{key}`" if re.search(r"[.\[`:]", key) else key
 
 
+def comment(text: str) -> str:
+    """A comment of one line: what cannot be printed becomes a space, as a line break would end the comment."""
+    return "# " + "".join(c if c.isprintable() else " " for c in text)
+
+
 def quoted(text: str, *, always: bool = False) -> str:
-    """Text as YAML reads it back."""
+    """Text as YAML reads it back: plain where that is safe, else in quotes, with escapes for what cannot be printed."""
     simple = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_./ -]*(?<! )", text)
     odd = text.lower() in {"yes", "no", "on", "off", "true", "false", "null", "y", "n", "none"}
-    return text if simple and not odd and not always else json.dumps(text, ensure_ascii=False)
+    if simple and not odd and not always:
+        return text
+    # not all that JSON leaves as it is may stand in YAML: DEL, or line ends such as U+0085
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in json.dumps(text, ensure_ascii=False))
+
+
+def distinct(ids: Iterable[str]) -> list[str]:
+    """Ids of labels, cut to the length that is allowed, and numbered where they are the same."""
+    out: dict[str, None] = {}
+    for id_ in ids:
+        numbered = (f"{id_[: _LONGEST - 5]}_{n}" for n in itertools.count(2))
+        out[next(i for i in itertools.chain([id_[:_LONGEST]], numbered) if i not in out)] = None
+    return list(out)
 
 
 def label_lines(labels: dict[str, str]) -> tuple[list[str], dict[str, str]]:
     """Lines below `labels:`, and spellings of the file that differ from ids."""
-    spelt = {name: label_id(name) for name in labels}
+    spelt = dict(zip(labels, distinct(map(label_id, labels)), strict=True))
     return [f"  {spelt[name]}: {spec}" for name, spec in labels.items()], {n: i for n, i in spelt.items() if n != i}

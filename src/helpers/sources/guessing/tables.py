@@ -23,6 +23,7 @@ from helpers.sources.guessing.words import (
     plain,
     side_of,
 )
+from helpers.study import limits
 
 
 def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
@@ -85,9 +86,11 @@ def _missing_words(out: Guess, column: str, values: pd.Series) -> None:
     words = list(held[number.isna()].unique())
     if not words or number.notna().mean() < 0.7 or len(words) > 3 or number.nunique() > MAX_LEVELS:
         return
+    if max(map(len, words)) > limits.YAML_TEXT:  # no word, and longer than a YAML may say
+        return
     out.na_values += words
     if not all(w.lower() in NOTHING for w in words):
-        shown = ", ".join(map(repr, words))
+        shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
         out.warnings.append(f"{shown} in {column!r}, a column of numbers: taken for missing values (`na_values`)")
 
 
@@ -201,6 +204,8 @@ def _combined(out: Guess, cells: pd.DataFrame) -> None:
     for column in cells:
         held = cells[column].str.strip()
         held = held[held != ""]
+        if held.str.len().gt(limits.COMBINED).any():
+            continue
         form = r"[^()\s%]*[A-Za-z][^()\s%]* \([^()]*[A-Za-z][^()]*\)"
         if len(held) < 2 or not held.str.fullmatch(form).all() or out.columns.get("system"):
             continue

@@ -27,7 +27,8 @@ class Node:
         self.n += 1
         if isinstance(value, dict):
             for key, inner in value.items():
-                self.keys.setdefault(str(key), Node()).add(inner)
+                if str(key).strip():  # no path names an empty key
+                    self.keys.setdefault(str(key), Node()).add(inner)
         elif isinstance(value, list):
             self.items = self.items or Node()
             for inner in value:
