@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build, places
+from helpers.sources import build, places, typed
 from helpers.sources.files import Files, read_csv, read_json, read_text
 from helpers.sources.ids import naming, recorded
-from helpers.sources.reading import Counts
+from helpers.sources.reading import Counts, Reading
 from helpers.study import params, schema, store
 from helpers.study.schema import DataError
 
@@ -55,6 +55,30 @@ def test_own_ids_say_whom_pseudonyms_stand_for(built):
     tasks = built.own_ids[built.own_ids["kind"] == "work unit"]
     assert tasks["pseudonym"].tolist() == ["U00001", "U00002", "U00003", "U00004"]
     assert tasks["own_id"].str[-1].tolist() == ["1", "2", "1", "2"]
+
+
+@pytest.mark.parametrize("worker", ["w1", "A0002"])
+def test_no_pseudonym_is_the_name_of_a_model(tmp_path, worker):
+    yaml = studies.LONG.replace("layout: long", "layout: long\n    judges: {A0001: llm}")
+    text = studies.LONG_CSV.replace("w2", "A0001").replace("w1", worker)
+    marks = studies.read(tmp_path, yaml, my_csv=text).frames["annotations"]
+    assert marks["annotator"].tolist() == ["A0002", "A0001", "A0002", "A0002"]
+    assert marks["annotator_kind"].tolist() == ["human", "llm", "human", "human"]
+
+
+@pytest.mark.parametrize("first", ["person", "position"])
+def test_a_person_whose_id_is_that_of_a_position_is_another(tmp_path, first):
+    known = "  - adapter: table\n    file: one.csv\n    layout: long\n    " + (
+        "columns: {dialogue: chat, system: bot, annotator: worker, label: what, score: rating}\n"
+    )
+    places = known.replace("one.csv", "two.csv").replace("annotator: worker, ", "").replace("    col", "    X\n    col")
+    places = places.replace("    X\n", "    annotators: positions\n")
+    yaml = "title: T\nmethod: dialogue_rating\nsources:\n" + (known + places if first == "person" else places + known)
+    yaml += "labels:\n  fluency: {scale: [1, 5]}\n"
+    one, two = "chat,bot,worker,what,rating\nd1,A,pos0,fluency,4\n", "chat,bot,what,rating\nd1,A,fluency,5\n"
+    marks = studies.read(tmp_path, yaml, one_csv=one, two_csv=two).frames["annotations"]
+    assert dict(zip(marks["annotator"], marks["annotator_known"], strict=True)) == {"A0001": True, "pos0": False}
+    assert dict(zip(marks["annotator"], marks["score"], strict=True)) == {"A0001": 4, "pos0": 5}
 
 
 def test_own_ids_are_kept_only_where_they_were_replaced(tmp_path):
@@ -234,3 +258,89 @@ def test_text_and_json_say_where_they_break(tmp_path):
     with pytest.raises(DataError, match="expected an object"):
         read_json(path, "f.json")
     assert read_json(path, "f.json", list) == [1]
+
+
+def mapped(ours):
+    """The long study with the column x as one of ours."""
+    return studies.LONG.replace("score: rating", f"score: rating, {ours}: x")
+
+
+def more(*cells):
+    """Rows of the long study with a cell each in a column x."""
+    head, *rows = studies.LONG_CSV.splitlines()
+    return "\n".join([head + ",x", *(f"{row},{cell}" for row, cell in zip(rows, cells, strict=True))]) + "\n"
+
+
+@pytest.mark.parametrize("cell", ["now", "today", "-1", "1200", "2020", "2020-01", "12:30", "1577836800"])
+def test_words_and_bare_years_are_no_times(tmp_path, cell):
+    with pytest.raises(DataError) as error:
+        studies.read(tmp_path, mapped("completed_at"), my_csv=more("2020-01-01", cell, "", ""))
+    expected = f"my.csv, row 3, completed_at: expected a date and time (YYYY-MM-DD HH:MM:SS), found {cell!r}"
+    assert expected in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "cell", ["2020-01-05", "20200105", "2020/01/05", "2020.1.5", "2020-01-05 00:00", "20200105T0000"]
+)
+def test_a_date_may_be_written_in_several_ways(tmp_path, cell):
+    frame = studies.read(tmp_path, mapped("completed_at"), my_csv=more(*[cell] * 4)).frames["annotations"]
+    assert set(frame["completed_at"].astype(str).str[:10]) == {"2020-01-05"}
+
+
+@pytest.mark.parametrize("cell", ["2020-01-01T10-05:00", "2020-01-01 10-05:00", "2020-01-01T10:00-05:00"])
+def test_a_zone_is_noted_without_minutes_too(tmp_path, cell):
+    built = studies.read(tmp_path, mapped("completed_at"), my_csv=more(*[cell] * 4))
+    assert set(built.frames["annotations"]["completed_at"].astype(str)) == {"2020-01-01 15:00:00"}
+    assert built.notes == ["4 judgements have a time with a time zone, converted to UTC"]
+
+
+@pytest.mark.parametrize("cells", [("x", "x", "", "x"), ("", "", "", "")])
+def test_a_missing_corpus_is_reported(tmp_path, cells):
+    with pytest.raises(DataError) as error:
+        studies.read(tmp_path, mapped("corpus"), my_csv=more(*cells))
+    rows = [f"row {n}" for n, cell in enumerate(cells, start=2) if not cell]
+    assert [(p.where, p.column, p.found) for p in error.value.problems] == [(row, "corpus", "nothing") for row in rows]
+
+
+def test_a_missing_corpus_of_records_is_reported(tmp_path):
+    yaml = """\
+title: T
+sources:
+  - {adapter: records, file: r.json, scores: "r.{label}", columns: {dialogue: id, annotator: w, corpus: c}}
+labels:
+  fluency: {scale: [1, 5]}
+"""
+    records = [{"id": i, "w": 1, "c": c, "r": {"fluency": 1}} for i, c in enumerate([None, "x"])]
+    with pytest.raises(DataError) as error:
+        studies.read(tmp_path, yaml, r_json=records)
+    assert "r.json, record 1, r.fluency, corpus: expected a value, found nothing" in str(error.value)
+
+
+@pytest.mark.parametrize("empty", ["", "  "])
+def test_nobody_is_no_person(tmp_path, empty):
+    yaml = studies.LONG.replace("layout: long", 'layout: long\n    na_values: ["N/A"]')
+    with pytest.raises(DataError) as error:
+        studies.read(tmp_path, yaml, my_csv=studies.LONG_CSV.replace("w2", empty))
+    assert "my.csv, row 3, annotator: expected a value, found nothing" in str(error.value)
+
+
+def test_ids_that_differ_in_blanks_around_them_are_one():
+    frame = pd.DataFrame(
+        {
+            "annotator": [" j1", "j1", "\t"],
+            "dialogue": ["d1", "d1\n", f"{naming.LONG}long "],
+            "session": [1, " 1", None],
+            "reason": [" why ", "", None],
+            "score": [1, 2, 3],
+        },
+        dtype=object,
+    )
+    facts = pd.DataFrame({"dialogue": [" d1"], "key": ["k"], "value": [""], "text": [" t "]})
+    reading = Reading(frame.assign(file="f", where="w"), dialogue_facts=facts)
+    typed.check(reading, "f")
+    assert reading.annotations["annotator"].tolist()[:2] == ["j1", "j1"]
+    assert reading.annotations["annotator"].isna().tolist() == [False, False, True]
+    assert reading.annotations["dialogue"].tolist() == ["d1", "d1", f"{naming.LONG}long "]
+    assert reading.annotations["session"].tolist()[:2] == ["1", "1"]
+    assert reading.annotations["reason"].tolist()[:2] == [" why ", ""]
+    assert reading.dialogue_facts[["dialogue", "value", "text"]].to_numpy().tolist() == [["d1", "", " t "]]

@@ -6,6 +6,7 @@ every problem at once, and only then writes.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -315,16 +316,17 @@ def _all_dialogues(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.Dat
     out = pd.concat([f for f in (dialogues, new) if len(f)] or [dialogues], ignore_index=True)
     out = out.reindex(columns=dialogues.columns)
     out = out.drop_duplicates(["corpus", "dialogue", "system", "turn"])
-    has_turns = out["turn"].notna().groupby([out["corpus"], out["dialogue"]]).transform("any")
-    return out[out["turn"].notna() | ~has_turns].reset_index(drop=True)
+    # a missing corpus is reported later
+    has_turns = out["turn"].notna().groupby([out["corpus"], out["dialogue"]], dropna=False).transform("any")
+    return out[out["turn"].notna() | ~has_turns.astype(bool)].reset_index(drop=True)
 
 
 def _pseudonyms(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], pd.DataFrame, naming.Names]:
     """Replace people's ids by A0001… and work units' by U00001…, numbered by first appearance in the study, also inside
     other ids.
 
-    Positions (`pos0`…) and the names of models are no people's ids and stay. Also returned: `Built.own_ids`, and what
-    replaces ids inside other text.
+    Positions (`pos0`…) and the names of models are no people's ids and stay; no pseudonym equals one. Also returned:
+    `Built.own_ids`, and what replaces ids inside other text.
     """
     marks = raw["annotations"]
     human = ~marks["annotator_kind"].isin(schema.KINDS[1:])
@@ -342,7 +344,10 @@ def _pseudonyms(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], 
         "dialogues": "interactor",
     }
     units = {"annotations": "work_unit", "work_units": "work_unit", "screening": "work_unit"}
-    people, tasks = _numbered(raw, places, "A{:04d}", stay), _numbered(raw, units, "U{:05d}", set())
+    # a position is nobody, even where a person has its name as an id
+    positions = marks.loc[human & ~known, "annotator"]
+    named = raw | {"annotations": marks[["annotator"]].drop(index=positions.index)}
+    people, tasks = _numbered(named, places, "A{:04d}", stay), _numbered(raw, units, "U{:05d}", set())
     rows = [("person", new, old) for old, new in people.items()] + [
         ("work unit", new, old) for old, new in tasks.items()
     ]
@@ -350,7 +355,9 @@ def _pseudonyms(raw: dict[str, pd.DataFrame]) -> tuple[dict[str, pd.DataFrame], 
     own_ids = pd.DataFrame([(k, new, old.replace(naming.LONG, "")) for k, new, old in rows])
     own_ids = own_ids.set_axis(["kind", "pseudonym", "own_id"], axis=1) if rows else pd.DataFrame()
     within = naming.Names.of(rows)
-    named = naming.numbered(_renamed(_renamed(raw, places, people), units, tasks), _IDS)
+    named = _renamed(_renamed(raw, places, people), units, tasks)
+    named["annotations"].loc[positions.index, "annotator"] = positions
+    named = naming.numbered(named, _IDS)
     named = naming.renamed(named, _IDS, within)
     facts = named["dialogue_facts"]
     known = {v: v if _is_number(v) else within.within(str(v)) for v in facts["value"].unique()}
@@ -379,8 +386,8 @@ def _texts_cleared(
 def _numbered(raw: dict[str, pd.DataFrame], places: dict[str, str], pattern: str, stay: set) -> dict[str, str]:
     """Id -> pseudonym, by first appearance; what is in `stay` keeps its name."""
     ids = pd.concat([raw[name][column] for name, column in places.items()]).dropna().unique()
-    names = {id_: pattern.format(i) for i, id_ in enumerate((i for i in ids if i not in stay), start=1)}
-    return names | {id_: id_ for id_ in stay}
+    free = (name for i in itertools.count(1) if (name := pattern.format(i)) not in stay)
+    return {id_: id_ if id_ in stay else next(free) for id_ in ids} | {id_: id_ for id_ in stay}
 
 
 def _renamed(raw: dict[str, pd.DataFrame], places: dict[str, str], names: dict[str, str]) -> dict[str, pd.DataFrame]:

@@ -1,12 +1,15 @@
-"""Reading nested records (JSON) with messages that name the place."""
+"""Reading the records (JSON) and tables of fixed formats, with messages that name the place."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
+import pandas as pd
+
 from helpers.study import limits
-from helpers.study.schema import DataError, Problem
+from helpers.study.schema import DataError, Problem, several
 
 KINDS = {dict: "an object {…}", list: "a list […]", str: "text", int: "a whole number"}
 
@@ -60,6 +63,36 @@ class Checked:
         if value is not None and not isinstance(value, kind):
             self.report(where, "", KINDS[kind], f"{type(value).__name__} {str(value)[:40]!r}")
         return value if isinstance(value, kind) else kind()
+
+
+def with_ids(table: pd.DataFrame, columns: list[str], file: str) -> pd.DataFrame:
+    """A table of text cells without blanks around the ids in `columns`. Raises DataError for rows that lack one.
+
+    Formats that join ids to others, or tell repeats by them, ask for this: what is missing would become part of an id.
+    """
+    table = table.assign(**{column: table[column].str.strip() for column in columns})
+    hint = "fill it in, or delete the row"
+    problems = [
+        problem
+        for column in columns
+        for problem in several(
+            table.index[table[column] == ""],
+            lambda n, column=column: Problem(file, f"row {n}", column, "a value", "nothing", hint),
+        )
+    ]
+    if problems:
+        raise DataError(problems)
+    return table
+
+
+def criteria(table: pd.DataFrame, known: Collection[str], file: str) -> list[str]:
+    """The columns that are not among the known ones. Raises DataError where there are none, or one has no name."""
+    found = [column for column in table if column not in known]
+    if not found or not all(map(str.strip, found)):
+        expected = "columns of scores besides the ids, each with a name"
+        what = "a column without a name" if found else "no other column"
+        raise DataError([Problem(file, "row 1", "", expected, what, "correct the header")])
+    return found
 
 
 def lines(text: str) -> str:

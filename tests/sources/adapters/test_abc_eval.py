@@ -239,6 +239,20 @@ def _part(project):
     project["surge_evaluaton"] = project.pop("surge_evaluation")
 
 
+def _passed(value):
+    def change(project):
+        attempts = [{"work_unit_id": "o1", "passed": value}]
+        units = {"o1": {"worker_id": "w1", "task": "t"}}
+        project["surge_onboarding"] = {"work_units": units, "dialogues": {"t9": {"attempts": attempts}}}
+
+    return change
+
+
+def _no_score(project):
+    _sign(project)
+    project["dialogue_collection"]["dialogues"][abc_project.B]["comparative_annotations"]["quality"][0]["score"] = ""
+
+
 def _seconds(project):
     project["surge_evaluation"]["work_units"]["s1"]["time_to_complete_sec"] = "one minute"
 
@@ -259,6 +273,11 @@ def _seconds(project):
         ),
         (_part, "", "surge_evaluaton", "a part of a project", "unknown key"),
         (_seconds, "work unit s1", "time_to_complete_sec", "seconds", "'one minute'"),
+        (_no_score, f"dialogue {abc_project.B}, comparative 'quality', annotation 0", "score", "-1", "empty text"),
+        *(
+            (_passed(value), "dialogue t9, work_unit o1", "passed", "true or false", found)
+            for value, found in (("yes", "'yes'"), (2, "2"), (1.5, "1.5"), ([], "a list […]"), ({}, "an object {…}"))
+        ),
     ],
 )
 def test_what_is_malformed_is_named(tmp_path, change, where, column, expected, found):

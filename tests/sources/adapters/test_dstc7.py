@@ -69,12 +69,39 @@ def test_quotes_are_text_and_the_reference_is_not_its_own(tmp_path):
             "judged.tsv, row 10, score: expected a whole number from 1 to 5 (relevance), found 6",
         ),
         (JUDGED + "j9\ti9\tAB\n", "judged.tsv, row 10: expected 4 cells, found 3"),
+        (JUDGED + "\ti9\tAB\t3\n", "judged.tsv, row 10, JudgeID: expected a value, found nothing"),
+        (JUDGED + "j9\t \tAB\t3\n", "judged.tsv, row 10, InstanceID: expected a value, found nothing"),
+        (
+            "JudgeID\tInstanceID\tSystemID\t\t\tRelevance\nj\ti\tA\tx\ty\t3\n",
+            "judged.tsv, row 1: expected columns of scores besides the ids, each with a name, found a column without",
+        ),
+        ("JudgeID\tInstanceID\tSystemID\nj\ti\tA\n", "judged.tsv, row 1: expected columns of scores besides the ids"),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, judged, message):
     with pytest.raises(DataError) as error:
         build_from(tmp_path, YAML, {"judged.tsv": judged, "responses.tsv": RESPONSES})
     assert message in str(error.value)
+
+
+def test_ids_have_no_blanks_around_them(tmp_path):
+    judged = JUDGED.replace("j1\ti1\tBA", " j1\ti1 \tBA")
+    ours, plain = (
+        build_from(tmp_path, YAML, {"judged.tsv": text, "responses.tsv": RESPONSES}).frames for text in (judged, JUDGED)
+    )
+    for name, frame in plain.items():
+        assert ours[name].equals(frame), name
+
+
+def test_a_response_has_one_text_whatever_its_system_is_called(tmp_path):
+    files = {"judged.tsv": JUDGED, "responses.tsv": RESPONSES + 'BA\ti1\tsay "hi\n'}
+    assert len(build_from(tmp_path, YAML, files).frames["dialogues"]) == 3
+    with pytest.raises(DataError) as error:
+        build_from(tmp_path, YAML, files | {"responses.tsv": RESPONSES + "BA\ti1\ttwo\n"})
+    expected = (
+        "responses.tsv, row 5, Response: expected the text given before for this response, 'say \"hi', found 'two'"
+    )
+    assert expected in str(error.value)
 
 
 @pytest.fixture(scope="module")

@@ -168,6 +168,14 @@ def test_no_platform_id_is_left_not_even_one_typed_into_a_chat(tmp_path):
         assert not set(re.findall(r"\w+", frame.to_csv())) & {"BWORKER", "ASG1", "H1"}, name
 
 
+def test_a_round_of_thousands_of_digits_is_no_round(tmp_path):
+    far = _row(topic1=f"#{'9' * 5000}@cats", topic_opinion1=f"#{'9' * 5000}@like")
+    yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [1]\n", "")
+    with pytest.raises(DataError) as error:
+        build_from(tmp_path, yaml, {"one.csv": far})
+    assert "turn: expected a whole number from 0 to 2,147,483,647, found 1000000000000000" in str(error.value)
+
+
 def test_without_json_files_the_system_is_the_model_type(tmp_path):
     yaml = YAML.replace("        passed: [pass.json]\n        failed: [fail.json]\n        fitted_failed: [1]\n", "")
     built = build_from(tmp_path, yaml, files())
@@ -199,6 +207,13 @@ def _row(**change):
             "one.csv, row 1, WorkerId: expected columns HITId, AssignmentId",
         ),
         ({"one.csv": table(["H", "A", "W", "", "", "6", "[{]"])}, "row 2, Answer.taskAnswers: expected a JSON list"),
+        ({"one.csv": _row(score1="9" * 5000 + "#1#2#3#4#5#6#")}, "row 2, chat 1, score1: expected 7 whole numbers"),
+        ({"one.csv": _row().replace("AWORKER", " ")}, "one.csv, row 2, WorkerId: expected a value, found nothing"),
+        ({"one.csv": _row().replace("ASG0", "")}, "one.csv, row 2, AssignmentId: expected a value, found nothing"),
+        (
+            {"one.csv": table(*[["H1", "ASG0", "AWORKER", "", "", "600", json.dumps([answers()])]] * 2)},
+            "one.csv, row 3, AssignmentId: expected each assignment once, found a repeat of one.csv, row 2",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, change, message):

@@ -86,12 +86,26 @@ def test_cuts_of_a_chat_are_facts_of_its_dialogues(tmp_path):
             "talk,5,c3,p1,P,ann,bob,two,14,1,0,1,1,1,1,1,1,ann,1,1",
             "row 7, n_exchanges: expected a whole number, found two",
         ),
+        ("talk,5,,p1,P,ann,bob,2,14,1,0,1,1,1,1,1,1,ann,1,1", "row 7, convo_id: expected a value, found nothing"),
+        ("talk,5,c3,p1, ,ann,bob,2,14,1,0,1,1,1,1,1,1,ann,1,1", "row 7, annotator: expected a value, found nothing"),
+        ("talk,5,c3,p1,P,ann,bob,2,14,1,0,1,1,1,1,1,1,ann,1,٣", "row 7, elapsed_ms: expected a whole number, found ٣"),
+        (
+            f"talk,5,c3,p1,P,ann,bob,2,14,1,0,1,1,1,1,1,1,ann,1,{'9' * 400}",
+            "row 7, elapsed_ms: expected a whole number, found 999",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, row, message):
     with pytest.raises(DataError) as error:
         mini(tmp_path, [*ROWS, row])
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("column", ["corpus", "session", "context", "seconds"])
+def test_other_columns_are_left_out_whatever_they_are_called(tmp_path, column):
+    text = "\n".join([HEAD.strip() + f",{column}", *(row + ",x" for row in ROWS)])
+    marks = build_from(tmp_path, YAML, {"marks.csv": text + "\n"}).frames["annotations"]
+    assert marks.equals(mini(tmp_path).frames["annotations"])
 
 
 @pytest.fixture(scope="module")

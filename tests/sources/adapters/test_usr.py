@@ -114,6 +114,21 @@ def test_what_does_not_fit_is_named(tmp_path):
     assert "scored.json, context 0, Net (p = 0.3): expected the record of the file of ratings" in message
 
 
+def test_a_model_has_one_response_to_a_history(tmp_path):
+    records = copy.deepcopy(RATINGS)
+    records[1]["responses"].append({"response": "no", "model": "Gold", "Nice": [2, 2]})
+    with pytest.raises(DataError) as error:
+        build_from(tmp_path, YAML, {"ratings.json": records, "scored.json": records})
+    assert "ratings.json, context 1, model: expected one response per model, found a second" in str(error.value)
+
+
+def test_responses_that_are_no_list_are_named(tmp_path):
+    records = [RATINGS[0], {**RATINGS[1], "responses": 5}]
+    with pytest.raises(DataError) as error:
+        build_from(tmp_path, YAML, {"ratings.json": records, "scored.json": scored()})
+    assert "ratings.json, context 1, responses: expected a list […], found 5" in str(error.value)
+
+
 @pytest.fixture(scope="module")
 def usr(raw_data):
     return build(params.load("usr")).frames

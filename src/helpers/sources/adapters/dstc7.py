@@ -10,7 +10,9 @@ import pandas as pd
 
 from helpers.sources.files import read_csv
 from helpers.sources.reading import Counts, OpenFile, Reading
-from helpers.sources.records import slug
+from helpers.sources.records import criteria, slug, with_ids
+from helpers.study import limits
+from helpers.study.schema import DataError, Problem, several
 from helpers.study.source_options import Dstc7
 
 _FORMAT = {"delimiter": "\t", "quoting": False}
@@ -23,11 +25,13 @@ def read(source: Dstc7, open_file: OpenFile) -> Reading:
     - `same_system` joins systems that are one under two names: their judgements are of the same response.
     - A judge counts once for a response: the first judgement in the file is kept, later ones are dropped and counted
       (equal to the first, different from it, or made under the other name of the system).
+
+    Raises DataError for rows without an id, and responses with two texts.
     """
     keys = ["JudgeID", "InstanceID", "SystemID"]
-    rows = read_csv(open_file(source.file), source.file, columns=keys, **_FORMAT)
+    rows = with_ids(read_csv(open_file(source.file), source.file, columns=keys, **_FORMAT), keys, source.file)
+    labels = criteria(rows, (*keys, "system"), source.file)
     rows["system"] = rows["SystemID"].replace(source.same_system)
-    labels = [c for c in rows if c not in (*keys, "system")]
     counts = Counts()
     kept = _first_of_each_judge(rows, labels, counts, source.file)
     counts.add(source.file, "annotations", "read", n=len(rows) * len(labels))
@@ -66,8 +70,19 @@ def _first_of_each_judge(rows: pd.DataFrame, labels: list[str], counts: Counts, 
 def _responses(source: Dstc7, open_file: OpenFile, counts: Counts) -> pd.DataFrame:
     """The texts; the reference of a response is that of the reference system to the same instance, not its own."""
     name = str(source.responses)
-    table = read_csv(open_file(name), name, columns=["SystemID", "InstanceID", "Response"], **_FORMAT)
+    keys = ["SystemID", "InstanceID"]
+    table = with_ids(read_csv(open_file(name), name, columns=[*keys, "Response"], **_FORMAT), keys, name)
     system = table["SystemID"].replace(source.same_system)
+    texts = table["Response"]
+    first = texts.groupby([system, table["InstanceID"]]).transform("first")
+    if (texts != first).any():
+        hint = "delete one of the rows; if the systems differ, correct `same_system`"
+
+        def differs(n: int) -> Problem:
+            expected = f"the text given before for this response, {first[n][: limits.QUOTED]!r}"
+            return Problem(name, f"row {n}", "Response", expected, repr(texts[n][: limits.QUOTED]), hint)
+
+        raise DataError(several(texts.index[texts != first], differs))
     gold = table[system == source.reference_system].drop_duplicates("InstanceID").set_index("InstanceID")["Response"]
     counts.add_kept(name, responses=len(table))
     return pd.DataFrame(

@@ -8,13 +8,14 @@ people. Instead of a number a rating may be `N/A (reason)`.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
 
 from helpers.sources.files import read_csv, read_json
 from helpers.sources.reading import Counts, OpenFile, Reading
-from helpers.sources.records import Checked, slug
+from helpers.sources.records import Checked, criteria, slug
 from helpers.study.source_options import Fed
 
 _MARKS = ["annotator", "system", "dialogue", "turn", "method", "label", "score", "where"]
@@ -99,8 +100,8 @@ class _Conversations:
         out = [tuple(part.strip() for part in line.partition(":")[::2]) for line in said if line.strip()]
         if any(speaker not in ("User", "System") for speaker, _ in out):
             self.checked.report(where, "context", "lines that start with `User: ` or `System: `", "another line")
-        elif response is not None and out[-1][0] != "System":
-            self.checked.report(where, "response", "a line of the system", out[-1][0])
+        elif response is not None and response.partition(":")[0].strip() != "System":
+            self.checked.report(where, "response", "a line that starts with `System: `", response)
         return out if len(self.checked.problems) == n else None
 
     def _texts(self, dialogue: str, system: str, lines: list[tuple[str, str]]) -> None:
@@ -138,16 +139,15 @@ class _Conversations:
 def _scores(name: str, open_file: OpenFile, places: dict, counts: Counts) -> tuple[pd.DataFrame, list]:
     """The automatic scores, named `fed_<score>`; every score is there for every record, whatever its level."""
     table, checked = read_csv(open_file(name), name, columns=_KEYS), Checked(name)
-    rows = []
+    metrics, rows = criteria(table, _KEYS, name), []
     for n, cells in table.iterrows():
         index = cells["fed_index"]
-        place = places.get(int(index)) if index.isdecimal() else None
+        place = places.get(int(index)) if re.fullmatch("[0-9]{1,15}", index) else None
         level = None if place is None else "dialog" if place[1] is None else "turn"
         if place is None or not cells["level"].startswith(level) or cells["system"] != place[2]:
             expected = "a record of the ratings file (0-based), of the same level and system"
             checked.report(f"row {n}", "fed_index", expected, f"{index}, {cells['level']}, {cells['system']}")
             continue
-        for metric in table.columns.difference(_KEYS, sort=False):
-            rows.append((*place[:2], f"fed_{metric}", cells[metric]))
+        rows += [(*place[:2], f"fed_{metric}", cells[metric]) for metric in metrics]
     counts.add_kept(name, metric_scores=len(rows))
     return pd.DataFrame(rows, columns=_SCORES), checked.problems

@@ -74,6 +74,7 @@ class _Run:
         self._types: dict[str, str] = {}
         self._mask = chat.Mask(())
         self._n = 0
+        self._places: dict[str, str] = {}
 
     def read(self, open_file: OpenFile) -> None:
         for names, passed in ((self.run.passed, True), (self.run.failed, False)):
@@ -121,6 +122,8 @@ class _Run:
         place = self._n
         session = f"{self.corpus}-{place:03d}"
         self._n += 1
+        if not self._identified(cells, where, checked):
+            return
         answers = _answers(cells["Answer.taskAnswers"])
         if answers is None:
             found = cells["Answer.taskAnswers"]
@@ -138,6 +141,20 @@ class _Run:
         facts = self._facts_of(cells, place)
         for i in range(_CHATS):
             self._chat(cells, answers, i, session, facts, f"{where}, chat {i}", checked)
+
+    def _identified(self, cells: pd.Series, where: str, checked: Checked) -> bool:
+        """Whether a row says who did which assignment, one not yet read; reports what is wrong."""
+        empty = [key for key in ("AssignmentId", "WorkerId") if not cells[key].strip()]
+        for key in empty:
+            checked.report(where, key, "a value", "nothing", "fill it in, or delete the row")
+        if empty:
+            return False
+        first = self._places.setdefault(cells["AssignmentId"].strip(), f"{checked.file}, {where}")
+        if first != f"{checked.file}, {where}":
+            found, hint = f"a repeat of {first}", "delete one of the rows"
+            checked.report(where, "AssignmentId", "each assignment once", found, hint)
+            return False
+        return True
 
     def _facts_of(self, cells: pd.Series, place: int) -> dict[str, str]:
         """What is known of an assignment and said of each of its chats. place : its number in the run."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from helpers.sources.ids import naming
 
 _LINE = re.compile(r"###(?=[ub]:|$)")
+_WHOLE = re.compile(r"\s*[0-9]{1,15}\s*")
 _ROUND = re.compile(r"#(\d+)@")
 
 
@@ -35,7 +36,7 @@ def turns(text: str) -> list[tuple[str, str]] | None:
 def scores(text: str, n: int) -> list[int] | None:
     """`72#75#…#` as `n` whole numbers; None when it is not that."""
     cells = text.removesuffix("#").split("#")
-    if len(cells) != n or not all(cell.strip().isdecimal() for cell in cells):
+    if len(cells) != n or not all(_WHOLE.fullmatch(cell) for cell in cells):
         return None
     return [int(cell) for cell in cells]
 
@@ -43,7 +44,8 @@ def scores(text: str, n: int) -> list[int] | None:
 def rounds(text: str) -> list[tuple[int, str]]:
     """`#0@text#4@text` as (round, text); round 0 is the start of the chat. Empty text: none."""
     cells = _ROUND.split(text)[1:]
-    return [(int(n), words.strip()) for n, words in zip(cells[::2], cells[1::2], strict=True)]
+    # a number of thousands of digits is no int: any as large is reported as no round
+    return [(int(min(float(n), 1e15)), words.strip()) for n, words in zip(cells[::2], cells[1::2], strict=True)]
 
 
 class Mask:

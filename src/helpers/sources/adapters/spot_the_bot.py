@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.sources.files import read_csv
 from helpers.sources.reading import Counts, OpenFile, Reading
-from helpers.sources.records import Checked
+from helpers.sources.records import Checked, with_ids
 from helpers.study.schema import DataError
 from helpers.study.source_options import SpotTheBot
 
@@ -19,6 +19,7 @@ from helpers.study.source_options import SpotTheBot
 POINTS = {"1": 2, "": 1, "0": 0}
 MARKS = ("fluency", "sensible", "specific")
 _SIDES = ("0", "1")
+_IDS = ["domain", "convo_id", "annotator", "system0", "system1", "winner"]
 _COLUMNS = [
     *("domain", "convo_id", "annotator", "n_exchanges", "n_utterances_in_convo", "winner", "start_ms", "elapsed_ms"),
     *(f"{name}{side}" for name in ("system", "is_human", *MARKS) for side in _SIDES),
@@ -36,7 +37,8 @@ def read(source: SpotTheBot, open_file: OpenFile) -> Reading:
       are missing where no start was recorded. Longer ones (a person who went away) are kept as measured.
     """
     name = source.file
-    table, checked, counts = read_csv(open_file(name), name, columns=_COLUMNS), Checked(name), Counts()
+    table = with_ids(read_csv(open_file(name), name, columns=_COLUMNS)[_COLUMNS], _IDS, name)
+    checked, counts = Checked(name), Counts()
     _check(table, checked)
     if checked.problems:
         raise DataError(checked.problems)
@@ -69,7 +71,7 @@ def _check(table: pd.DataFrame, checked: Checked) -> None:
         for n, cell in table.loc[~table[column].isin(values), column].items():
             checked.report(f"row {n}", column, "one of " + ", ".join(v or "empty" for v in values), cell)
     for column in ("n_exchanges", "start_ms", "elapsed_ms"):
-        for n, cell in table.loc[~table[column].str.fullmatch(r"-?\d+"), column].items():
+        for n, cell in table.loc[~table[column].str.fullmatch("-?[0-9]{1,15}"), column].items():
             checked.report(f"row {n}", column, "a whole number", cell)
     points = table["is_human0"].map(POINTS) - table["is_human1"].map(POINTS)
     winner = table["system0"].where(points > 0, table["system1"]).where(points != 0, "tie")

@@ -72,11 +72,17 @@ def _history(record: Any, i: int, source: Usr, checked: Checked, marks: list, te
         people = [checked.name(who, where, "annotators") for who in people]
     of = {r.get("model"): r.get("response") for r in responses if isinstance(r, dict) and _named(r)}
     reference = of.get(source.reference_system)
+    seen: set[str] = set()
     for response in responses:
         model = checked.get(response, "model", str, where)
         text = checked.get(response, "response", str, where)
         if model is None or text is None:
             continue
+        if model in seen:
+            hint = "give them different models, or delete one"
+            checked.report(where, "model", "one response per model", f"a second one by {model!r}", hint)
+            continue
+        seen.add(model)
         dialogue, context, place = _dialogue(i, model), f"c{i:03d}", f"{where}, {model}"
         own = model == source.reference_system
         gold = lines(reference) if isinstance(reference, str) and not own else None
@@ -101,7 +107,8 @@ def _scores(scored: list, records: list, checked: Checked, scores: list) -> list
         where = f"context {i}"
         responses = checked.get(record, "responses", list, where) or []
         known = rated.get("responses") if isinstance(rated, dict) else None
-        known = {r.get("model"): r for r in known or [] if isinstance(r, dict) and _named(r)}
+        known = known if isinstance(known, list) else []  # reported with the ratings
+        known = {r.get("model"): r for r in known if isinstance(r, dict) and _named(r)}
         for response in responses:
             model = checked.get(response, "model", str, where)
             if model is None:

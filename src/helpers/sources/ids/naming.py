@@ -34,7 +34,9 @@ LONG = "\x1f"
 _DISTINCT = 8
 _WORD = re.compile(r"[^\W_]+")
 _AT, _DOT = r"\s*(?:@|[\[({]\s*at\s*[\])}])\s*", r"\s*(?:\.|[\[({]\s*dot\s*[\])}])\s*"
-_MAIL = re.compile(rf"[\w.+-]+{_AT}[\w-]+(?:{_DOT}[\w-]+)+|[\w.+-]+\s+at\s+[\w-]+(?:\s+dot\s+[\w-]+)+", re.IGNORECASE)
+# matches words without an address, too: sought from each letter of a long word, one would take a time that grows with
+# the square of its length
+_MAIL = re.compile(rf"[\w.+-]+({_AT}[\w-]+(?:{_DOT}[\w-]+)+|\s+at\s+[\w-]+(?:\s+dot\s+[\w-]+)+)?", re.IGNORECASE)
 _PHONE = re.compile(r"(?<![\w.])(?:\+\d[\d ()./-]{6,16}\d|\(?\d{3}\)?[ .-]?\d{3}[ .-]?\d{4})(?![\w])")
 
 
@@ -102,11 +104,12 @@ class Names:
         return {id_ for start in starts & self._starts.keys() for id_ in self._starts[start]}
 
     def _replaced(self, text: str, found: Iterable[str], name: Callable[[str], str] | None = None) -> tuple[str, int]:
-        name, n = name or self.pseudonyms.__getitem__, 0
-        for id_ in sorted(found, key=lambda i: (-len(i), i)):
-            text, more = _pattern(id_).subn(name(id_).replace("\\", r"\\"), text)
-            n += more
-        return text, n
+        """All at once, the longest id first: what replaces one may be the id of another."""
+        ids = sorted(found, key=lambda i: (-len(i), i))
+        if not ids:
+            return text, 0
+        name = name or self.pseudonyms.__getitem__
+        return _pattern(tuple(ids)).subn(lambda match: name(ids[match.lastindex - 1]), text)
 
 
 def _telling(words: list[str]) -> bool:
@@ -124,11 +127,16 @@ def _distinct(words: list[str]) -> bool:
 
 
 @cache
-def _pattern(id_: str) -> re.Pattern[str]:
+def _pattern(ids: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of the ids; its groups are numbered as they are."""
+    return re.compile("|".join(f"({_alone(id_)})" for id_ in ids), re.IGNORECASE)
+
+
+def _alone(id_: str) -> str:
     words = _WORD.findall(id_.lower())
     if _distinct(words):
-        return re.compile(r"[\W_]{0,2}".join(map(re.escape, "".join(words))), re.IGNORECASE)
-    return re.compile(r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)) + r"(?![^\W_])", re.IGNORECASE)
+        return r"[\W_]{0,2}".join(map(re.escape, "".join(words)))
+    return r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, words)) + r"(?![^\W_])"
 
 
 def addresses(text: str) -> tuple[str, int]:
@@ -137,11 +145,11 @@ def addresses(text: str) -> tuple[str, int]:
     Addresses are also found as `ann (at) mail (dot) com` and `ann at mail dot com`; numbers with a `+`, or of three,
     three and four digits.
     """
-    n = 0
-    for pattern in (_MAIL, _PHONE):
-        text, more = pattern.subn(MASK, text)
-        n += more
-    return text, n
+    n = sum(match[1] is not None for match in _MAIL.finditer(text))
+    if n:
+        text = _MAIL.sub(lambda match: match[0] if match[1] is None else MASK, text)
+    text, more = _PHONE.subn(MASK, text)
+    return text, n + more
 
 
 def renamed(frames: dict[str, pd.DataFrame], columns: Iterable[str], names: Names) -> dict[str, pd.DataFrame]:
