@@ -82,6 +82,13 @@ def test_a_sheet_for_each_person(tmp_path):
     assert held(read(tmp_path, inspect.new_yaml("odd", path))) == wanted
 
 
+def test_a_workbook_without_data_is_reported(tmp_path):
+    pytest.importorskip("python_calamine")
+    workbook.write(tmp_path / "f.xlsx", {"ann": [], "ben": []})
+    with pytest.raises(DataError, match=r"f\.xlsx, sheet: expected one like '{annotator}', found no sheet with data"):
+        read(tmp_path, SHEETS)
+
+
 TWO_HEADERS = """\
 title: Systems above labels
 sources:

@@ -20,7 +20,19 @@ import pandas as pd
 
 from helpers.annotations.features import profile
 from helpers.sources import embedded, filters, typed, unmatched
-from helpers.sources.adapters import abc_eval, behaviors, dstc7, fed, grade, ji2022, records, spot_the_bot, table, usr
+from helpers.sources.adapters import (
+    abc_eval,
+    behaviors,
+    dstc7,
+    fed,
+    grade,
+    ji2022,
+    records,
+    spot_the_bot,
+    table,
+    table_cells,
+    usr,
+)
 from helpers.sources.files import Files
 from helpers.sources.ids import naming, recorded
 from helpers.sources.places import find, names
@@ -128,6 +140,7 @@ UNFORESEEN = "if the file is correct, this is a bug: please report it"
 def _built(study: Study) -> Built:
     files(study)
     readings, problems = _read_all(study)
+    table_cells.alike(readings)
     raw = {name: _joined(readings, name) for name in schema.FRAMES if name != "counts"}
     where = raw["annotations"][["file", "where"]]
     raw["annotations"] = raw["annotations"].drop(columns=["file", "where"])
@@ -140,6 +153,8 @@ def _built(study: Study) -> Built:
     counted = {pair for f in counts for pair in f[["file", "what"]].itertuples(index=False, name=None)}
     raw, left_out, unknown = filters.of_study(study, raw, where, counted)
     problems += unknown
+    if raw["annotations"].empty:
+        raise DataError(problems)
     raw["dialogues"] = _all_dialogues(raw["dialogues"], raw["annotations"])
     seen = _some(raw["annotations"]).join(where)
     for reading in readings:  # joined by now: of millions of judgements one copy fewer in memory

@@ -17,9 +17,11 @@ from helpers.study.params import Study
 from helpers.study.schema import Problem
 
 _COMPARISON = re.compile(r"(<=|>=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)")
-#: columns in which a value that does not occur is a mistake, not a case that did not arise
+#: a number; 007 is none
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 #: columns that a comparison has twice
 _SIDES = ("system", "dialogue")
+#: columns in which a value that does not occur is a mistake, not a case that did not arise
 _IDS = {"annotator", "system", "label", "dialogue", "session", "context", "corpus", "group", "method"}
 
 
@@ -27,15 +29,18 @@ def text_of(value: Any) -> str:
     """A value of the YAML as a cell holds it."""
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, float) else str(value).strip()
+    return repr(value).removesuffix(".0") if isinstance(value, float) else str(value).strip()
 
 
 def listed(values: Any) -> list[str]:
     return [text_of(v) for v in (values if isinstance(values, list) else [values])]
 
 
-def matches(cells: pd.Series, value: str) -> pd.Series:
-    """Which cells a value of `keep` or `drop` means: a comparison, text with *, or the very text."""
+def matches(cells: pd.Series, value: str, *, ids: bool = False) -> pd.Series:
+    """Which cells a value of `keep` or `drop` means: a comparison, text with *, the very text, or the same number.
+
+    ids : cells are ids, of which 1 and 1.0 are two.
+    """
     text = cells.astype(object).where(cells.notna(), "").astype(str).str.strip()
     if found := _COMPARISON.fullmatch(value):
         number = pd.to_numeric(text, errors="coerce")
@@ -44,6 +49,9 @@ def matches(cells: pd.Series, value: str) -> pd.Series:
     if "*" in value:
         wanted = re.compile(fnmatch.translate(value))
         return text.map(lambda cell: wanted.match(cell) is not None).astype(bool)
+    if _NUMBER.fullmatch(value) and not ids:
+        alike = pd.to_numeric(text, errors="coerce").eq(float(value))
+        return text.eq(value) | alike & text.str.fullmatch(_NUMBER)
     return text.eq(value) | text.str.lower().eq(value) & text.str.lower().isin(["true", "false"])
 
 
@@ -63,7 +71,8 @@ def dropped(
     unknown: list[tuple[str, str]] = []
     for key, rules in (("drop", drop), ("keep", keep)):
         for column, values in rules.items():
-            hits = {value: matches(columns[column], value) for value in listed(values)}
+            ids = column in _IDS or column in people
+            hits = {value: matches(columns[column], value, ids=ids) for value in listed(values)}
             unknown += [(f"{key}.{column}", value) for value, hit in hits.items() if not hit.any() and len(index)]
             if key == "keep":
                 stays = pd.concat(hits.values(), axis=1).any(axis=1)
@@ -142,7 +151,7 @@ def of_study(
     place = study.path.name if study.path else study.key
     seen = {c: pd.concat([marks[c], pairs[f"{c}_b"]]) if f"{c}_b" in marks else marks[c] for c in {**keep, **drop}}
     problems = unknown_values(place, unknown, seen)
-    if out.all():
+    if out.all() and not problems:
         problems.append(Problem(place, "", "", "judgements left by `keep` and `drop`", "none", "correct them"))
     left = {"annotations": marks[~out]}
     for name in ("dialogues", "work_units", "screening"):

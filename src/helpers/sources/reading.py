@@ -61,6 +61,8 @@ class Reading:
         likewise.
     counts : see `Counts`.
     labels : labels that the source brings with it and no YAML need declare.
+    made : our column -> ids that `identify` joined -> their checksums, which `table_cells.alike` puts in their place
+        where other sources have checksums; empty where this one has.
     unused : file -> column (or path) that nothing in the YAML names -> its cells.
     notes : what `check` says of the source, one line each.
     problems : what the adapter found wrong and could read past; what it could not read past it raises as DataError.
@@ -75,5 +77,6 @@ class Reading:
     counts: Counts = field(default_factory=Counts)
     problems: list[Problem] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
     unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)

@@ -51,7 +51,7 @@ from helpers.study.sections import (
     Techniques,
 )
 from helpers.study.source_options import Source
-from helpers.study.source_shared import Value
+from helpers.study.source_shared import Values
 
 ROOT = Path(__file__).resolve().parents[3]
 FilterColumn = Literal[
@@ -113,12 +113,12 @@ class Study(Section):
         description="evaluator groups, in the order of figures: id as in the column `group` -> who belongs to it",
         examples=[{"students": {"title": "Students"}}],
     )
-    keep: dict[FilterColumn, Value | list[Value]] = Field(
+    keep: dict[FilterColumn, Values] = Field(
         {},
         description="only these judgements, of all sources: our column -> value or values, as spelt there",
         examples=[{"label": ["fluency", "quality"]}],
     )
-    drop: dict[FilterColumn, Value | list[Value]] = Field(
+    drop: dict[FilterColumn, Values] = Field(
         {},
         description="judgements left out, of all sources: our column -> value or values; * is any text",
         examples=[{"annotator": "w13"}],

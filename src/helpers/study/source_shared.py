@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from helpers.study import formulas, limits, paths
 
@@ -46,8 +46,17 @@ File = Annotated[
     ),
 ]
 Value = str | int | float | bool
+
+
+def _not_empty(value: Value | list[Value]) -> Value | list[Value]:
+    if value == []:
+        raise ValueError("expected a value, or a list of one or more, found []")
+    return value
+
+
+Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
 #: column -> values; of several columns each counts
-Rows = dict[Name, Value | list[Value]]
+Rows = dict[Name, Values]
 
 
 class Strict(BaseModel):
@@ -134,9 +143,12 @@ class Composite(Strict):
 class JudgementOptions(Strict):
     """What is common to all files of judgements, whatever their shape."""
 
-    identify: dict[Literal["dialogue", "dialogue_b", "context", "session", "work_unit"], list[Name]] = Field(
+    identify: dict[
+        Literal["dialogue", "dialogue_b", "context", "session", "work_unit"], Annotated[list[Name], Field(min_length=1)]
+    ] = Field(
         {},
-        description="our column -> the columns of the file whose values form the id, joined by _, or a number if long",
+        description="our column -> the columns of the file whose values form the id, joined by _; ids are numbers if "
+        "one of them is long; for a dialogue, each of the columns needs a value",
         examples=[{"dialogue": ["prompt", "model"]}],
     )
     constants: dict[Ours, str | int] = Field(

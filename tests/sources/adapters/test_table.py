@@ -110,18 +110,20 @@ def test_missing_scores_are_counted_with_their_reason(tmp_path):
 def test_several_systems_side_by_side(tmp_path):
     """Score columns that name systems: the item is the context, each response a dialogue of its own."""
     yaml = studies.WIDE.replace("{label}_{annotator}", "{label}_{system}_{annotator}")
-    csv = "id,fluency_bot_a_w1,fluency_bot_b_w1,quality_bot_a_w1\n7,3,4,5\n"
+    csv = "id,fluency_bot-a_w1,fluency_bot-b_w1,quality_bot-a_w1\n7,3,4,5\n"
     built = studies.read(tmp_path, yaml, my_csv=csv)
     marks = built.frames["annotations"]
     assert marks[["dialogue", "system", "context", "label", "score"]].values.tolist() == [
-        ["7_bot_a", "bot_a", "7", "fluency", 3.0],
-        ["7_bot_b", "bot_b", "7", "fluency", 4.0],
-        ["7_bot_a", "bot_a", "7", "quality", 5.0],
+        ["7_bot-a", "bot-a", "7", "fluency", 3.0],
+        ["7_bot-b", "bot-b", "7", "fluency", 4.0],
+        ["7_bot-a", "bot-a", "7", "quality", 5.0],
     ]
     assert built.frames["dialogues"][["dialogue", "system"]].values.tolist() == [
-        ["7_bot_a", "bot_a"],
-        ["7_bot_b", "bot_b"],
+        ["7_bot-a", "bot-a"],
+        ["7_bot-b", "bot-b"],
     ]
+    with pytest.raises(DataError, match="system 'bot', annotator 'a_w1' or label 'fluency', system 'bot_a', annotator"):
+        studies.read(tmp_path, yaml, my_csv=csv.replace("-", "_"))
 
 
 SIDE_BY_SIDE = """\
@@ -167,6 +169,77 @@ labels:
     one, two = f"q,w,good\n{text},p,1\nshort,p,0\n", f"w,good,q\nr,0,{text}\n"
     marks = studies.read(tmp_path, yaml, one_csv=one, two_csv=two).frames["annotations"]
     assert marks["dialogue"].tolist() == ["D00001", "D00002", "D00001"]  # by first appearance
+
+
+IDENTIFY = """\
+title: T
+method: dialogue_rating
+sources:
+  - &s {adapter: table, file: a.csv, identify: {dialogue: [p, m], context: [p]}, columns: {system: m, annotator: w}}
+  - {<<: *s, file: b.csv}
+labels:
+  good: {scale: [0, 1]}
+"""
+
+
+def test_one_long_id_makes_the_ids_of_all_files_numbers(tmp_path):
+    """Whether an item has an id that can be read or a number does not depend on the other rows of its file."""
+    one, two = "p,m,w,good\nhi,A,w1,1\nho,A,w1,0\n", "p,m,w,good\nhi,A,w2,1\n" + "x" * 70 + ",A,w2,0\n"
+    built = studies.read(tmp_path, IDENTIFY, a_csv=one, b_csv=two)
+    marks = built.frames["annotations"]
+    assert marks["dialogue"].tolist() == ["D00001", "D00002", "D00001", "D00003"]
+    assert marks["context"].tolist() == ["C00001", "C00002", "C00001", "C00003"]
+    assert built.frames["dialogues"]["dialogue"].tolist() == ["D00001", "D00002", "D00003"]
+    both = studies.read(tmp_path, IDENTIFY, a_csv=one, b_csv=two.replace("x" * 70, "ha"))
+    assert both.frames["annotations"]["dialogue"].tolist() == ["hi_A", "ho_A", "hi_A", "ha_A"]
+
+
+def test_one_id_for_two_things_is_none(tmp_path):
+    one, two = "p,m,w,good\na_b,c,w1,1\n", "p,m,w,good\na,b_c,w1,1\n"
+    marks = studies.read(tmp_path, IDENTIFY, a_csv=one, b_csv=two).frames["annotations"]
+    assert marks["dialogue"].tolist() == ["D00001", "D00002"]
+
+
+def test_both_sides_of_a_comparison_have_ids_of_one_kind(tmp_path):
+    """The longer name of one system would otherwise make its dialogues other ones on the right than on the left."""
+    yaml = """\
+title: T
+method: comparative
+sources:
+  - adapter: table
+    file: my.csv
+    identify: {dialogue: [p, l], dialogue_b: [p, r]}
+    columns: {system: l, system_b: r, annotator: w}
+labels:
+  good: {scale: [-1, 1]}
+"""
+    csv = "p,l,r,w,good\n" + "x" * 57 + ",A,long,w1,1\nhi,A,B,w1,1\nhi,C,A,w1,1\n"
+    marks = studies.read(tmp_path, yaml, my_csv=csv).frames["annotations"]
+    assert marks["dialogue"].tolist() == ["D00001", "D00002", "D00003"]
+    assert marks["dialogue_b"].tolist() == ["D00004", "D00005", "D00002"]
+
+
+def test_items_with_systems_side_by_side_in_two_files(tmp_path):
+    yaml = (
+        IDENTIFY.replace(", context: [p]", "")
+        .replace("system: m, ", "")
+        .replace("w}}", 'w}, scores: "{label}_{system}"}')
+    )
+    one, two = "p,m,w,good_A\nhi,1,w1,1\n", "p,m,w,good_A\nhi,1,w2,1\n" + "x" * 70 + ",1,w2,0\n"
+    marks = studies.read(tmp_path, yaml, a_csv=one, b_csv=two).frames["annotations"]
+    assert marks["dialogue"].tolist() == ["D00001", "D00001", "D00002"]
+    assert marks["context"].tolist() == ["C00001", "C00001", "C00002"]
+
+
+def test_the_id_of_a_dialogue_needs_all_its_parts(tmp_path):
+    """A context may lack one: there is not always an input to an instruction."""
+    yaml = IDENTIFY.replace("  - {<<: *s, file: b.csv}\n", "")
+    csv = "p,m,w,good\n,A,w1,1\n,A,w2,1\nhi,C,w1,1\n"
+    with pytest.raises(DataError, match="row 2, good, dialogue: expected a value, found nothing"):
+        studies.read(tmp_path, yaml, a_csv=csv)
+    yaml = yaml.replace("[p, m], context: [p]", "[m, w], context: [p, m]")
+    marks = studies.read(tmp_path, yaml, a_csv=csv).frames["annotations"]
+    assert marks["context"].tolist() == ["_A", "_A", "hi_C"]
 
 
 COMPARE = """\

@@ -202,15 +202,16 @@ def _scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], 
     score = marks["score"].map(lambda text: source.values.get(text, text))
     if "system_b" in marks:
         # the winner of a comparison by its name
-        sides = marks["system"] != marks["system_b"]
-        for side, won in (("system", 1), ("system_b", -1)):
-            named = sides & marks[side].notna() & (score == marks[side])
-            score = score.where(~named, won)
+        sides = (marks["system"] != marks["system_b"]) & marks["system_b"].notna()
+        named = {won: sides & (score == marks[side]) for side, won in (("system", 1), ("system_b", -1))}
+        state.problems += _names_or_scores(marks, score[named[1] | named[-1]])
+        for won, by_name in named.items():
+            score = score.where(~by_name, won)
     for label in (x for x in labels if x.categories):
         code = {word: low for low, word in enumerate(label.categories, start=int(label.scale[0]))}
         if label.level == "sets":
             code = {word: 2**i for i, word in enumerate(label.categories)}
-        mine = (marks["label"] == label.id) & marks["score"].notna()
+        mine = _of(label, marks, labels) & marks["score"].notna()
         odd = marks.index[mine & ~marks["score"].isin(list(code)) & score.map(lambda x: isinstance(x, str))]
         for i in odd[: limits.PROBLEMS]:
             text = marks.at[i, "score"]
@@ -224,6 +225,30 @@ def _scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], 
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
     return marks.assign(score=score)
+
+
+def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
+    """Problems of winners' names that could be scores; none where a name is no score, as names are then meant.
+
+    named : scores, as the file spells them, that are the name of a system of their row.
+    """
+    if not len(named) or not pd.to_numeric(named, errors="coerce").isin([-1, 0, 1]).all():
+        return []
+    hint = "in `values`, map each score to a number; if names of winners are meant, give the systems other names"
+
+    def unclear(i: Any) -> Problem:
+        found = f"{named[i]!r}, which is the name of a system, too"
+        return Problem(*marks.loc[i, ["file", "where"]], "score", "a score, or the name of the winner", found, hint)
+
+    return several(named.index, unclear)
+
+
+def _of(label: Label, marks: pd.DataFrame, labels: list[Label]) -> pd.Series:
+    """Which judgements are by a label: of several with its id, the one of their method."""
+    mine = marks["label"] == label.id
+    if sum(other.id == label.id for other in labels) > 1:
+        mine &= _with_method(marks, labels)["method"] == label.method
+    return mine
 
 
 def _composed(source: JudgementOptions, marks: pd.DataFrame, own: set[str], state: _State) -> pd.DataFrame:
@@ -245,7 +270,10 @@ def _composed(source: JudgementOptions, marks: pd.DataFrame, own: set[str], stat
             state.problems.append(Problem(*place, expected, repr(marks.at[i, "score"]), hint))
         turned = items["label"].isin(composite.reversed)
         score = score.where(~turned, low + high - score).where(~off)
-        groups = items.assign(score=score).groupby(by, dropna=False, sort=False)
+        again = items[score.notna()].duplicated([*by, "label"]).reindex(items.index, fill_value=False)
+        if source.repeats == "error":
+            state.problems += several(items.index[again], lambda i, name=name: _twice(marks.loc[i], name))
+        groups = items.assign(score=score.where(~again)).groupby(by, dropna=False, sort=False)
         least = composite.least or len(composite.mean)
         mean = groups["score"].mean().where(groups["score"].count() >= least)
         first = groups.head(1).assign(label=name)
@@ -263,14 +291,23 @@ def _composed(source: JudgementOptions, marks: pd.DataFrame, own: set[str], stat
     return out[~out["label"].isin(used)].sort_index(kind="stable").reset_index(drop=True)
 
 
+def _twice(mark: pd.Series, composite: str) -> Problem:
+    expected = f"one answer per annotator, item judged and item of {composite}"
+    hint = "drop one, identify the annotators by a column, or set `repeats: first`"
+    return Problem(mark["file"], mark["where"], "score", expected, f"a second answer to {mark['label']!r}", hint)
+
+
 def _reversed(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: _State) -> pd.DataFrame:
     """Scores of reversed labels turned round within their scale."""
     turned = marks["label"].isin(source.reversed)
     if not turned.any():
         return marks
-    ends = {label.id: sum(label.scale) for label in labels}
+    ends = pd.Series(np.nan, marks.index)
+    for label in (x for x in labels if x.id in source.reversed):
+        ends = ends.mask(_of(label, marks, labels), sum(label.scale))
+    turned &= ends.notna()
     number = pd.to_numeric(marks["score"], errors="coerce")
-    whole = (marks["label"].map(ends) - number).astype(object)
+    whole = (ends - number).astype(object)
     state.count(marks[turned], "mended", "turned round, as the YAML says (`reversed`)")
     return marks.assign(score=marks["score"].astype(object).where(~turned | number.isna(), whole))
 
@@ -306,7 +343,7 @@ def _who(source: JudgementOptions, marks: pd.DataFrame) -> pd.DataFrame:
             place = pd.Series(pd.factorize(marks["annotator"].where(human))[0], marks.index)
         else:
             place = _places(marks)
-        positions = "pos" + place.astype(str)
+        positions = ("pos" + place.astype(str)).where(place >= 0, None)
         marks["annotator"] = positions.where(human, marks.get("annotator"))
         marks["annotator_known"] = ~human
     elif source.annotators is None and "_positional" in marks:
@@ -355,7 +392,8 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: _
         return marks, pd.Index([])
     columns, problems = {}, []
     for column in {**source.keep, **source.drop}:
-        held = column if column in marks else cell_column(column)
+        # the file may have a column with a name that `marks` uses for something else
+        held = column if column in OURS and column in marks else cell_column(column)
         if held in marks:
             columns[column] = marks[held]
             continue
@@ -379,7 +417,9 @@ def _filtered(source: JudgementOptions, name: str, marks: pd.DataFrame, state: _
 
 def _sets(marks: pd.DataFrame, labels: list[Label], state: _State) -> pd.DataFrame:
     """Of labels with sets of answers, the answers of an annotator to an item as one score."""
-    mine = marks["label"].isin([label.id for label in labels if label.level == "sets"])
+    mine = pd.Series(False, marks.index)
+    for label in (x for x in labels if x.level == "sets"):
+        mine |= _of(label, marks, labels)
     if not mine.any():
         return marks
     key = [c for c in ("annotator", "work_unit", *_ITEM) if c in marks]

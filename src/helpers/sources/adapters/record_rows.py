@@ -16,6 +16,8 @@ from helpers.study.record_options import prefixes
 from helpers.study.schema import DataError, Problem
 
 _SHOWN = 60
+#: digits of a position in a list
+_DIGITS = 9
 Env = dict[str, Any]
 
 
@@ -159,7 +161,13 @@ class Walk:
                 return None, True
             if step.kind == "list":
                 k = step.index if step.index is not None else env.get(f"@{prefix}", env.get(step.name))
-                if not isinstance(node, list) or k is None or not int(k) < len(node):
+                if not isinstance(node, list) or k is None:
+                    return None, False
+                if not (str(k).isascii() and str(k).isdecimal() and len(str(k)) <= _DIGITS):
+                    hint = f"[{step.name}] takes an element by its position: `scores` must bind the name to one"
+                    self.report(where, path, "a position in the list: 0, 1, …", repr(k), hint)
+                    return None, True
+                if not int(k) < len(node):
                     return None, False
                 node = node[int(k)]
             elif step.kind == "key":
@@ -224,7 +232,7 @@ class Look(Walk):
 
 
 def _place(where: str, place: list[str]) -> str:
-    inner = ".".join(place).replace(".[", "[")
+    inner = ".".join(key[:_SHOWN] for key in place).replace(".[", "[")
     return ", ".join(p for p in (where, inner) if p)
 
 

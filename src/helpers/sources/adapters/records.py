@@ -14,7 +14,7 @@ import pandas as pd
 from helpers.sources.adapters import judgements
 from helpers.sources.adapters.judgements import WHERE
 from helpers.sources.adapters.record_rows import Walk, unused
-from helpers.sources.adapters.table_cells import joined
+from helpers.sources.adapters.table_cells import identified
 from helpers.sources.files import Files
 from helpers.sources.formats import Records as Read
 from helpers.sources.formats import filled_sheets, read_records, scalar
@@ -57,6 +57,8 @@ def read(source: Records, open_file: Files) -> Reading:
         found = "no record that the paths of `scores` fit"
         raise DataError([Problem(source.file, "", "", "at least one score", found, "check `scores`")])
     cells = pd.DataFrame(rows, dtype=object)
+    # names that only paths bind which lead nowhere
+    cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
     if source.chosen:
         cells = _chosen(source, cells, problems)
     if source.count:
@@ -64,7 +66,7 @@ def read(source: Records, open_file: Files) -> Reading:
     positional = cells.pop(POSITIONAL)
     cells, odd = judgements.with_patterns(source, cells)
     problems += odd
-    cells = cells.assign(**{f"identify.{ours}": joined(cells, names) for ours, names in source.identify.items()})
+    cells, made = identified(cells, source.identify)
     if "score" in source.constants:
         cells = cells.drop(columns=SCORE)
     base = judgements.mapped(source, cells, source.columns)
@@ -72,7 +74,7 @@ def read(source: Records, open_file: Files) -> Reading:
     if problems and base[["label", "dialogue"]].isna().all().any():
         raise DataError(problems)
     reading = judgements.finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
-    reading.unused, reading.notes = {f: u for f, u in left.items() if u}, notes
+    reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
     return reading
 
 
@@ -84,7 +86,10 @@ def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | No
     match = paths.Matcher(source.sheet.replace("*", "{_any}"))
     fitting = [s for s in sheets if match(s) is not None]
     if not fitting:
-        raise DataError([Problem(name, "", "sheet", f"one like {source.sheet!r}", ", ".join(sheets))])
+        found = ", ".join(sheets) or "no sheet with data"
+        raise DataError(
+            [Problem(name, "", "sheet", f"one like {source.sheet!r}", found, "correct `sheet`, or the file")]
+        )
     return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
 
 
@@ -106,11 +111,12 @@ def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd
         found = hit.groupby(cells[WHERE_RECORD]).transform("any")
         for i in cells.index[~found & ~missing & ~cells[WHERE_RECORD].duplicated()]:
             options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
-            problems.append(
-                Problem(cells.at[i, FILE], cells.at[i, WHERE_RECORD], path, f"one of {options}", repr(picked[i]))
-            )
+            place = cells.at[i, FILE], cells.at[i, WHERE_RECORD], path
+            hint = "correct it in the file, or the path in `chosen`"
+            problems.append(Problem(*place, f"one of {options}", repr(picked[i]), hint))
         for i in cells.index[hit & once]:
-            problems.append(Problem(cells.at[i, FILE], cells.at[i, WHERE], path, "another option", repr(picked[i])))
+            place = cells.at[i, FILE], cells.at[i, WHERE], path
+            problems.append(Problem(*place, "another option", repr(picked[i]), "each option can be chosen once"))
         once |= hit
         scores = scores.where(~hit, score)
         silent |= missing

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 
@@ -11,9 +9,8 @@ from helpers.sources.adapters import judgements, table_cells
 from helpers.sources.files import Files
 from helpers.sources.guessing.nature import nature
 from helpers.sources.reading import Reading
-from helpers.study import limits
+from helpers.study import limits, paths
 from helpers.study.labels import Label
-from helpers.study.paths import ALONE
 from helpers.study.schema import DataError, Problem
 from helpers.study.source_options import Table
 
@@ -26,7 +23,7 @@ def read(source: Table, open_file: Files) -> Reading:
     """
     cells = table_cells.load(source, open_file(source.file))
     columns = [c for c in cells if c and c != table_cells.ROW]
-    cells, problems = table_cells.items(source, cells.assign(**{"{file}": source.file}))
+    cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
     base = judgements.mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
     taken = set()
@@ -40,6 +37,12 @@ def read(source: Table, open_file: Files) -> Reading:
     reading = judgements.finish(
         source, source.file, cells, base, marks, open_file.labels, problems, item_of_marks=by_system
     )
+    if by_system and "dialogue" in made:
+        # as `_wide` makes contexts and dialogues of the ids of items
+        sums, systems = made["dialogue"], marks["system"].unique()
+        made["context"] = made.get("context", {}) | sums
+        made["dialogue"] = {f"{id_}_{s}": f"{sums[id_]}_{s}" for id_ in sums for s in systems}
+    reading.made = made
     used = {
         c
         for name in table_cells.named_columns(source)
@@ -94,30 +97,25 @@ def _score_columns(
     spelt = judgements.spellings(source, labels)
     taken = {n for name in table_cells.named_columns(source) for n in table_cells.matching(cells, name)}
     free = [c for c in cells if c not in taken and not table_cells.ours(c)]
-    known, loose = _pattern(source.scores, list(spelt)), _pattern(source.scores, None)
-    found, problems = {}, []
+    known = {"label": list(spelt)}
+    least, most = (paths.pattern(source.scores, known, greedy=greedy) for greedy in (False, True))
+    found, problems, odd = {}, [], set()
     for column in free:
-        match = known.fullmatch(column)
-        if match:
+        match, other = least.fullmatch(column), most.fullmatch(column)
+        if match and match.groupdict() != other.groupdict():
+            odd.add(column)
+            ways = (", ".join(f"{k} {v!r}" for k, v in m.groupdict().items()) for m in (match, other))
+            expected = f"a name that fits {source.scores!r} in one way"
+            hint = "separate the parts by another character, in the file and in `scores`"
+            problems.append(Problem(source.file, "row 1", column, expected, " or ".join(ways), hint))
+        elif match:
             found[column] = match.groupdict() | {"label": spelt[match["label"]]}
     others = {tuple(v for k, v in named.items() if k != "label") for named in found.values()} - {()}
-    for column in (c for c in free if c not in found):
+    loose = paths.pattern(source.scores, greedy=True)
+    for column in (c for c in free if c not in found and c not in odd):
         match = loose.fullmatch(column)
         if match and tuple(v for k, v in match.groupdict().items() if k != "label") in others:
             expected = f"a declared label ({', '.join(spelt)})"
             hint = "declare it under `labels:`, or say how it is spelt in `label_names`"
             problems.append(Problem(source.file, "row 1", column, expected, repr(match["label"]), hint))
     return found, problems
-
-
-def _pattern(scores: str, labels: list[str] | None) -> re.Pattern[str]:
-    """The pattern of score columns; with `labels`, for these only."""
-    out = ""
-    for text in re.split(r"(\{[a-z]+\})", scores):
-        name = text[1:-1] if ALONE.fullmatch(text) else ""
-        out += "" if name else re.escape(text)
-        if name == "label" and labels is not None:
-            out += f"(?P<label>{'|'.join(re.escape(i) for i in sorted(labels, key=len, reverse=True)) or '(?!)'})"
-        elif name:
-            out += f"(?P<{name}>{r'[0-9]+' if name == 'turn' else '.+'})"
-    return re.compile(out)

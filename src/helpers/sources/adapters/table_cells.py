@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -12,12 +13,15 @@ import pandas as pd
 from helpers.sources.adapters.judgements import WHERE, with_patterns
 from helpers.sources.formats import read_table
 from helpers.sources.ids import naming
+from helpers.sources.reading import Reading
 from helpers.study.paths import ALONE
 from helpers.study.schema import DataError, Problem
 from helpers.study.source_options import Table
 from helpers.study.source_shared import OURS
 
 ROW = "{row}"
+#: columns whose ids name the same things
+_SHARED = (("dialogue", "dialogue_b"), ("context",), ("session",))
 #: longer joined values are replaced by a checksum, which `sources.build` replaces by a number
 _LONG = 60
 
@@ -78,14 +82,15 @@ def _check_columns(source: Table, columns: list[str]) -> None:
         raise DataError(problems)
 
 
-def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
+def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem], dict[str, dict[str, str]]]:
     """One row per item: repeats below each other, cells divided by `patterns`, ids made from several columns.
 
-    Columns `identify.<ours>` hold those ids, `{name}` what a pattern found, `where` the place in the file.
+    Columns `identify.<ours>` hold those ids, `{name}` what a pattern found, `where` the place in the file. The third
+    is `Reading.made`.
     """
     repeated = {c for c in source.patterns if "{i}" in c}
     early = {k: v for k, v in source.identify.items() if not any(ALONE.fullmatch(n) or "{i}" in n for n in v)}
-    cells = cells.assign(**{f"identify.{ours}": joined(cells, names) for ours, names in early.items()})
+    cells, made = identified(cells, early)
     cells[WHERE] = "row " + cells[ROW]
     problems: list[Problem] = []
     if not repeated:
@@ -94,8 +99,8 @@ def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Proble
         cells = _unrolled(source, cells)
     if repeated:
         cells, problems = with_patterns(source, cells)
-    late = {k: v for k, v in source.identify.items() if k not in early}
-    return cells.assign(**{f"identify.{ours}": joined(cells, names) for ours, names in late.items()}), problems
+    cells, more = identified(cells, {k: v for k, v in source.identify.items() if k not in early})
+    return cells, problems, made | more
 
 
 def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
@@ -111,14 +116,59 @@ def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
 
 
-def joined(cells: pd.DataFrame, names: list[str]) -> pd.Series:
-    """The values of some columns as one id: joined by _, or (led by `naming.LONG`) a checksum where that is long or not
-    unique, the same in all files; `sources.build` numbers these."""
-    columns = list(dict.fromkeys(c for name in names for c in matching(cells, name)))
-    parts = cells[columns].apply(lambda column: column.fillna("").str.strip())
-    out = parts.agg("_".join, axis=1)
-    if out.str.len().max() > _LONG or out.nunique() != len(parts.drop_duplicates()):
-        out = parts.agg("\x1f".join, axis=1).map(
-            lambda text: naming.LONG + hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-        )
-    return out.where((parts != "").any(axis=1), "")
+def identified(
+    cells: pd.DataFrame, identify: Mapping[str, list[str]]
+) -> tuple[pd.DataFrame, dict[str, dict[str, str]]]:
+    """`cells` with columns `identify.<ours>`, the values of some columns as one id, and `Reading.made`.
+
+    Values are joined by _. Where that is long or not unique in the file, ids are checksums (led by `naming.LONG`), the
+    same in all files; `sources.build` numbers these. An id is "" where all values are, that of a dialogue where one is.
+    """
+    out, made = {}, {}
+    for columns in (*_SHARED, ("work_unit",)):
+        ids = [_joined(cells, identify[c], whole=c in _SHARED[0]).assign(ours=c) for c in columns if c in identify]
+        if not ids:
+            continue
+        every = pd.concat(ids)
+        long = every["short"].str.len().max() > _LONG or every["short"].nunique() != every["exact"].nunique()
+        sums = every["exact"].map({text: _checksum(text) for text in every["exact"].unique()})
+        for ours, mine in every.assign(sums=sums).groupby("ours", sort=False):
+            out[f"identify.{ours}"] = mine["sums" if long else "short"].where(mine["there"], "")
+            made[ours] = {} if long else dict(zip(mine["short"], mine["sums"], strict=True))
+    return cells.assign(**out), made
+
+
+def _joined(cells: pd.DataFrame, names: list[str], *, whole: bool) -> pd.DataFrame:
+    """The values of some columns joined: `short` by _, `exact` so that others give another text, and `there`: whether
+    there is a value at all, or (whole) one for each of `names`."""
+    of = [matching(cells, name) for name in names]
+    parts = cells[list(dict.fromkeys(c for columns in of for c in columns))]
+    parts = parts.apply(lambda column: column.fillna("").str.strip())
+    given = pd.DataFrame({name: (parts[columns] != "").any(axis=1) for name, columns in zip(names, of, strict=True)})
+    short, exact = (parts.agg(between.join, axis=1) for between in ("_", "\x1f"))
+    return pd.DataFrame({"short": short, "exact": exact, "there": given.all(axis=1) if whole else given.any(axis=1)})
+
+
+def _checksum(text: str) -> str:
+    return naming.LONG + hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def alike(readings: list[Reading]) -> None:
+    """Ids made of several columns in the same form in all sources, in place: where one has checksums, or two mean
+    different things by an id, all have checksums."""
+    for columns in _SHARED:
+        mine = [r for r in readings if r.made.keys() & set(columns)]
+        # `orient` may have put an id of one side on the other
+        sums = [{id_: sum_ for c in columns for id_, sum_ in r.made.get(c, {}).items()} for r in mine]
+        pairs = {pair for known in sums for pair in known.items()}
+        frames = [(f, c, known) for r, known in zip(mine, sums, strict=True) for c in columns for f in _with(r, c)]
+        long = any(str(id_).startswith(naming.LONG) for f, c, _ in frames for id_ in f[c].unique())
+        if long or len(dict(pairs)) < len(pairs):
+            for frame, column, known in frames:
+                frame[column] = frame[column].map(lambda id_, known=known: known.get(id_, id_))
+
+
+def _with(reading: Reading, column: str) -> list[pd.DataFrame]:
+    """The frames of a reading that have the column."""
+    frames = (reading.annotations, reading.dialogues, reading.metric_scores)
+    return [frame for frame in frames if frame is not None and column in frame]
