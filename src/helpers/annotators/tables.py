@@ -20,11 +20,11 @@ _CELL = ["corpus", "group", "method", "annotator"]
 SOURCES = {"mean": "Annotations", "dawid_skene": "Dawid–Skene", "mace": "MACE"}
 #: indicator -> what a low and a high value mean
 MEANING = {
-    "severity": ("gives worse scores (fewer marks)", "gives better scores (more marks)"),
+    "severity": ("gives worse scores, or fewer marks", "gives better scores, or more marks"),
     "disagreement": ("agrees more than the others", "disagrees with the others"),
     "answers": ("gives less varied answers than the others", "gives more varied answers than the others"),
     "speed": ("is faster than the others", "is slower than the others"),
-    "drift": ("gives worse scores (fewer marks) over time", "gives better scores (more marks) over time"),
+    "drift": ("scores get worse, or marks fewer, over time", "scores get better, or marks more frequent, over time"),
 }
 
 
