@@ -302,7 +302,7 @@ TURN = "turn: expected a whole number, 0 or more, found"
         ),
         (
             [("d1", "A", 1), ("d2", "A", 1), ("d1", "A", "1")],
-            ["3, turn: expected each turn once, found turn 1 of 'd1' again"],
+            ["3, turn: expected one row per turn, found a second row for turn 1 of 'd1'"],
         ),
     ],
 )

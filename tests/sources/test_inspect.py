@@ -379,7 +379,7 @@ def test_empty_keys_of_json_are_passed_over(tmp_path):
     assert list(data["labels"]) == ["a"]
     assert len(build.build(study).frames["annotations"]) == 18
     for alone in ([{"": 1, "id": "a"}, {"": 2, "id": "b"}], renamed("")):
-        with pytest.raises(DataError, match="no path names an empty key: give it a name"):
+        with pytest.raises(DataError, match="a path cannot contain an empty key: give the key a name"):
             guess(tmp_path, "my.json", json.dumps(alone))
 
 

@@ -91,7 +91,9 @@ def _caterpillar(ax: Axes, own: pd.DataFrame, out: set[str], names: DisplayNames
     said = [f"{r.annotator}: {interval(r.estimate, r.ci_low, r.ci_high)}" for r in own.itertuples()]
     tips(ax, said, own["estimate"], y)
     ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
-    ax.set(yticks=y, ylim=(-0.8, len(own) - 0.2), xlabel="← worse (fewer marks)     better (more marks) →")
+    marks = all(label.binary for (m, _), label in names.labels.items() if m == own["method"].iloc[0])
+    less, more = ("fewer marks", "more marks") if marks else ("less favourable", "more favourable")
+    ax.set(yticks=y, ylim=(-0.8, len(own) - 0.2), xlabel=f"← {less}       {more} →")
     ax.set_yticklabels(own["annotator"], fontsize=5.5)
     ax.tick_params(axis="y", length=0)
 
@@ -127,8 +129,8 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
     n = int((rows["p_adjusted"] < false_alarms).sum())
     legend_of(fig, [handle("annotator", NEUTRAL[0], "|"), *([handle("flagged", BAD, "D")] if n else [])])
     caption = (
-        "Every annotator by indicator. Values to the right mean: better scores or more marks (leniency), more"
-        " disagreement, more varied answers, more time, and growing leniency from the first to the last dialogue"
+        "Every annotator by indicator. Values to the right mean: more favourable scores or more marks (leniency),"
+        " more disagreement, more varied answers, more time, and growing leniency from the first to the last dialogue"
         f" (drift). {SCALE} An annotator is flagged if z lies outside the spread of the other annotators in the row"
         " (generalised ESD test; disagreement only if high, time only if short), so the distance from the others"
         " counts, not the distance from 0."

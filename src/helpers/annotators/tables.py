@@ -20,11 +20,14 @@ _CELL = ["corpus", "group", "method", "annotator"]
 SOURCES = {"mean": "Annotations", "dawid_skene": "Dawid–Skene", "mace": "MACE"}
 #: indicator -> what a low and a high value mean
 MEANING = {
-    "severity": ("gives worse scores, or fewer marks", "gives better scores, or more marks"),
+    "severity": ("gives less favourable scores, or fewer marks", "gives more favourable scores, or more marks"),
     "disagreement": ("agrees more than the others", "disagrees with the others"),
     "answers": ("gives less varied answers than the others", "gives more varied answers than the others"),
     "speed": ("is faster than the others", "is slower than the others"),
-    "drift": ("scores get worse, or marks fewer, over time", "scores get better, or marks more frequent, over time"),
+    "drift": (
+        "gives less favourable scores, or fewer marks, over time",
+        "gives more favourable scores, or more marks, over time",
+    ),
 }
 
 
@@ -84,7 +87,9 @@ def everyone(results: Results, names: DisplayNames) -> Table | None:
     total = len(out)
     out = out.sort_values(["p", "z"], kind="stable").drop(columns=["p", "z"]).head(MOST)
     out = out.dropna(axis=1, how="all").rename(columns={"annotator": "Annotator"})
-    caption = "Leniency: in standard deviations of scores; positive: better scores, or more marks. Drift: change in"
+    caption = (
+        "Leniency: in standard deviations of scores; positive: more favourable scores, or more marks. Drift: change in"
+    )
     caption += " leniency from the first to the last dialogue. r with others: correlation with their mean. Alpha"
     caption += " without: change in alpha when the annotator is left out. Time: relative to what is usual for the task."
     caption += " Accuracy: estimated by Dawid and Skene’s model."

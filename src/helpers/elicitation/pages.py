@@ -106,7 +106,7 @@ def _missing(frame: pd.DataFrame, file: str) -> list[Problem]:
     given = frame.loc[~empty["turn"], "turn"]
     number = pd.to_numeric(given, errors="coerce")
     odd = given[~(number.between(0, limits.INT32) & (number % 1 == 0))]
-    hint = "number the turns of each dialogue, or leave the column out: rows are counted then"
+    hint = "number the turns of each dialogue, or omit the column: turns are then numbered in the order of the rows"
     return out + [Problem(file, w, "turn", "a whole number, 0 or more", repr(v), hint) for w, v in odd.items()]
 
 
@@ -120,9 +120,9 @@ def _contradicting(frame: pd.DataFrame, file: str) -> list[Problem]:
         for where, one in zip(second.index, second.itertuples(), strict=True)
     ]
     again = frame[frame.duplicated(["corpus", "dialogue", "turn"]) & (frame["system"] == frame["known"])]
-    hint = "one row per turn: what the user said, and the response"
+    hint = "put the user's text and the response in one row, or correct the turn"
     return out + [
-        Problem(file, where, "turn", "each turn once", f"turn {one.turn} of {one.dialogue!r} again", hint)
+        Problem(file, where, "turn", "one row per turn", f"a second row for turn {one.turn} of {one.dialogue!r}", hint)
         for where, one in zip(again.index, again.itertuples(), strict=True)
     ]
 

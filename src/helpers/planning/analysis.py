@@ -276,7 +276,7 @@ def _chosen(pilot: Pilot, best: Plan | None, data: Material, options: Planning) 
         if plan is None:
             none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "the budget is too small"}
             if data.differences[pilot.method, pilot.label] >= pilot.widest:
-                none["cheapest"] = f"no scores in the pilot differ by more than {pilot.widest:g}"
+                none["cheapest"] = f"the difference is too large for the scores in the pilot (limit: {pilot.widest:g})"
             yield row | {"estimate": np.nan, "note": none[aim]}
             continue
         keys = {k: v for k, v in _keys(plan).items() if k != "n_dialogues"}

@@ -85,7 +85,7 @@ def designs(results: Results, names: DisplayNames, *, currency: str) -> Table:
     caption += ", and the design within the budget that finds the smallest difference." if "aim" in out else "."
     caption += " Differences are in units of the label."
     notes = rows.loc[rows["estimate"].isna(), "note"].dropna().unique() if "note" in rows else []
-    why = dict.fromkeys(out.columns, f"There is no such design: {' or '.join(notes)}." if len(notes) else "")
+    why = dict.fromkeys(out.columns, f"There is no such design: {'; or '.join(notes)}." if len(notes) else "")
     untimed = "The time per judgement is unknown."
     if any(c in out and (out[c].isna() & rows["estimate"].notna()).any() for c in ("Hours", currency)):
         why |= {

@@ -157,7 +157,7 @@ def _json_source(data: Path, file: str) -> list[str]:
         hint = "docs/own_data.md shows how to write the path by hand (`adapter: records`)"
         hint = NUMBERED if any(p.rpartition(".")[2].isdecimal() for p in left) else hint
         unnamed = any("" in p.split(".") for p in left) and isinstance(read.records[0], dict)
-        hint = "no path names an empty key: give it a name" if unnamed else hint
+        hint = "a path cannot contain an empty key: give the key a name" if unnamed else hint
         raise DataError([Problem(data.name, "", "", "numbers or answers that look like judgements", places, hint)])
     labels, spelt = label_lines(found.labels)
     lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in found.warnings)]

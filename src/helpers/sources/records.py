@@ -89,8 +89,8 @@ def criteria(table: pd.DataFrame, known: Collection[str], file: str) -> list[str
     """The columns that are not among the known ones. Raises DataError where there are none, or one has no name."""
     found = [column for column in table if column not in known]
     if not found or not all(map(str.strip, found)):
-        expected = "columns of scores besides the ids, each with a name"
-        what = "a column without a name" if found else "no other column"
+        expected = "named columns of scores in addition to the ids"
+        what = "a column without a name" if found else "only ids"
         raise DataError([Problem(file, "row 1", "", expected, what, "correct the header")])
     return found
 

@@ -50,7 +50,7 @@ Value = str | int | float | bool
 
 def _not_empty(value: Value | list[Value]) -> Value | list[Value]:
     if value == []:
-        raise ValueError("expected a value, or a list of one or more, found []")
+        raise ValueError("expected a value or a non-empty list, found []; add a value or remove the line")
     return value
 
 
@@ -147,8 +147,8 @@ class JudgementOptions(Strict):
         Literal["dialogue", "dialogue_b", "context", "session", "work_unit"], Annotated[list[Name], Field(min_length=1)]
     ] = Field(
         {},
-        description="our column -> the columns of the file whose values form the id, joined by _; ids are numbers if "
-        "one of them is long; for a dialogue, each of the columns needs a value",
+        description="our column -> the columns of the file whose values form the id, joined by _; if any id is long, "
+        "all are replaced by numbers; a dialogue id needs a value in each column",
         examples=[{"dialogue": ["prompt", "model"]}],
     )
     constants: dict[Ours, str | int] = Field(

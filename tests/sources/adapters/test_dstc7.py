@@ -73,9 +73,12 @@ def test_quotes_are_text_and_the_reference_is_not_its_own(tmp_path):
         (JUDGED + "j9\t \tAB\t3\n", "judged.tsv, row 10, InstanceID: expected a value, found nothing"),
         (
             "JudgeID\tInstanceID\tSystemID\t\t\tRelevance\nj\ti\tA\tx\ty\t3\n",
-            "judged.tsv, row 1: expected columns of scores besides the ids, each with a name, found a column without",
+            "judged.tsv, row 1: expected named columns of scores in addition to the ids, found a column without",
         ),
-        ("JudgeID\tInstanceID\tSystemID\nj\ti\tA\n", "judged.tsv, row 1: expected columns of scores besides the ids"),
+        (
+            "JudgeID\tInstanceID\tSystemID\nj\ti\tA\n",
+            "judged.tsv, row 1: expected named columns of scores in addition to the ids",
+        ),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path, judged, message):

@@ -118,7 +118,7 @@ def test_scores_go_to_the_unit_of_their_record(tmp_path):
         (
             DATA,
             "\n".join(line + (",," if i == 0 else ",1,1") for i, line in enumerate(SCORES.splitlines())) + "\n",
-            "scores.csv, row 1: expected columns of scores besides the ids, each with a name, found a column without",
+            "scores.csv, row 1: expected named columns of scores in addition to the ids, found a column without",
         ),
     ],
 )

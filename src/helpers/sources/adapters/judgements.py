@@ -234,11 +234,13 @@ def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
     """
     if not len(named) or not pd.to_numeric(named, errors="coerce").isin([-1, 0, 1]).all():
         return []
-    hint = "in `values`, map each score to a number; if names of winners are meant, give the systems other names"
+    hint = "if it is a score, map it to a number in `values`; if it is a name, rename the systems"
 
     def unclear(i: Any) -> Problem:
-        found = f"{named[i]!r}, which is the name of a system, too"
-        return Problem(*marks.loc[i, ["file", "where"]], "score", "a score, or the name of the winner", found, hint)
+        found = f"{named[i]!r}, which could be both"
+        return Problem(
+            *marks.loc[i, ["file", "where"]], "score", "either a score or the name of the winner", found, hint
+        )
 
     return several(named.index, unclear)
 
@@ -292,8 +294,8 @@ def _composed(source: JudgementOptions, marks: pd.DataFrame, own: set[str], stat
 
 
 def _twice(mark: pd.Series, composite: str) -> Problem:
-    expected = f"one answer per annotator, item judged and item of {composite}"
-    hint = "drop one, identify the annotators by a column, or set `repeats: first`"
+    expected = f"one answer by each annotator to each question of {composite}"
+    hint = "delete one, name the column of annotators, or set `repeats: first`"
     return Problem(mark["file"], mark["where"], "score", expected, f"a second answer to {mark['label']!r}", hint)
 
 

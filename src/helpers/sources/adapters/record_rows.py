@@ -164,7 +164,9 @@ class Walk:
                 if not isinstance(node, list) or k is None:
                     return None, False
                 if not (str(k).isascii() and str(k).isdecimal() and len(str(k)) <= _DIGITS):
-                    hint = f"[{step.name}] takes an element by its position: `scores` must bind the name to one"
+                    hint = (
+                        f"[{step.name}] selects an element by position: use a name that is a list position in `scores`"
+                    )
                     self.report(where, path, "a position in the list: 0, 1, …", repr(k), hint)
                     return None, True
                 if not int(k) < len(node):

@@ -109,14 +109,14 @@ def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd
         for name in names:
             hit |= shown & ~found & ~missing & (cells[name] == picked)
         found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+        hint = "correct it in the file, or the path in `chosen`"
         for i in cells.index[~found & ~missing & ~cells[WHERE_RECORD].duplicated()]:
             options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
             place = cells.at[i, FILE], cells.at[i, WHERE_RECORD], path
-            hint = "correct it in the file, or the path in `chosen`"
             problems.append(Problem(*place, f"one of {options}", repr(picked[i]), hint))
         for i in cells.index[hit & once]:
             place = cells.at[i, FILE], cells.at[i, WHERE], path
-            problems.append(Problem(*place, "another option", repr(picked[i]), "each option can be chosen once"))
+            problems.append(Problem(*place, "an option not chosen before", repr(picked[i]), hint))
         once |= hit
         scores = scores.where(~hit, score)
         silent |= missing

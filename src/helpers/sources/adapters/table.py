@@ -105,8 +105,8 @@ def _score_columns(
         if match and match.groupdict() != other.groupdict():
             odd.add(column)
             ways = (", ".join(f"{k} {v!r}" for k, v in m.groupdict().items()) for m in (match, other))
-            expected = f"a name that fits {source.scores!r} in one way"
-            hint = "separate the parts by another character, in the file and in `scores`"
+            expected = f"a column name that matches {source.scores!r} in only one way"
+            hint = "separate the parts with a character that is in none of them, in the file and in `scores`"
             problems.append(Problem(source.file, "row 1", column, expected, " or ".join(ways), hint))
         elif match:
             found[column] = match.groupdict() | {"label": spelt[match["label"]]}
