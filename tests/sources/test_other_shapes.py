@@ -230,7 +230,7 @@ def test_a_choice_that_was_not_shown_is_reported_and_none_is_no_score(tmp_path):
     with pytest.raises(DataError, match="row 4, best: expected one of alpha, beta, found 'gamma'"):
         read(tmp_path, BEST_WORST)
     table(tmp_path, "f.csv", [head, *rows, ["p3", "ann", "alpha", "beta", "beta", "beta"]])
-    with pytest.raises(DataError, match="expected another option"):
+    with pytest.raises(DataError, match="expected an option not chosen before"):
         read(tmp_path, BEST_WORST)
 
 
