@@ -183,9 +183,12 @@ class Victim:
         limit = time.monotonic() + LEFT_OVER
         while (found := _of(self.tokens[-1])) and time.monotonic() < limit:
             time.sleep(0.1)
+        names = []
         for process in found:
-            process.kill()
-        return [" ".join(process.cmdline())[:100] for process in found]
+            with suppress(psutil.NoSuchProcess):  # it ended just now; a zombie has, too
+                names.append(f"{' '.join(process.cmdline())[:100]} ({process.status()})")
+                process.kill()
+        return names
 
     def half_written(self, command: str) -> list[str]:
         """Files in their place that are not whole. What depends on how far the run came must only be complete."""
