@@ -57,14 +57,16 @@ class Names:
 
     def __init__(self, pseudonyms: Mapping[str, str]):
         self.pseudonyms = dict(pseudonyms)
-        self._words: dict[str, list[str]] = defaultdict(list)
-        self._starts: dict[str, list[str]] = defaultdict(list)
+        # by first word, or first characters: an id, and what a text must hold for the id to be in it
+        self._words: dict[str, list[tuple[str, set[str]]]] = defaultdict(list)
+        self._starts: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for id_ in self.pseudonyms:
             words = _WORD.findall(id_.lower())
             if _telling(words):
-                self._words[words[0]].append(id_)
+                self._words[words[0]].append((id_, set(words)))
             if _distinct(words):
-                self._starts["".join(words)[:_DISTINCT]].append(id_)
+                squeezed = "".join(words)
+                self._starts[squeezed[:_DISTINCT]].append((id_, squeezed))
 
     @classmethod
     def of(cls, rows: Iterable[tuple[str, str, str]]) -> Names:
@@ -95,13 +97,14 @@ class Names:
         return self._replaced(text, found, lambda id_: MASK)
 
     def _among(self, words: Iterable[str]) -> set[str]:
-        return {id_ for word in self._words.keys() & set(words) for id_ in self._words[word]}
+        here = set(words)
+        return {id_ for word in self._words.keys() & here for id_, own in self._words[word] if own <= here}
 
     def _inside(self, squeezed: str) -> set[str]:
         if not self._starts:
             return set()
         starts = {squeezed[i : i + _DISTINCT] for i in range(len(squeezed) - _DISTINCT + 1)}
-        return {id_ for start in starts & self._starts.keys() for id_ in self._starts[start]}
+        return {id_ for start in starts & self._starts.keys() for id_, own in self._starts[start] if own in squeezed}
 
     def _replaced(self, text: str, found: Iterable[str], name: Callable[[str], str] | None = None) -> tuple[str, int]:
         """All at once, the longest id first: what replaces one may be the id of another."""
