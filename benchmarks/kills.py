@@ -1,8 +1,8 @@
 """Ends runs at random moments and looks at what they leave: `python benchmarks/kills.py --kills 200 --seed 1`.
 
 Each time a command (a run, `gallery`, `fetch` or `new`) on a small study gets a signal (KILL, TERM, INT or HUP), as a
-whole group, in its main process, a worker or a kernel, once the command has used a random share of the CPU time that
-it takes. Then no file may stand half-written in its place and no process may be left, and the same command, given
+whole group, in its main process, a worker, a kernel or the process that forks kernels, once the command has used a
+random share of the CPU time that it takes. Then no file may stand half-written in its place and no process may be left, and the same command, given
 again, must end well and give what it gives undisturbed, byte for byte.
 """
 
@@ -36,7 +36,7 @@ from fixtures.project_copy import Project, result  # noqa: E402
 
 #: command -> how many of ten kills are its
 COMMANDS = {"run": 4, "force": 1, "gallery": 1, "fetch": 2, "new": 2}
-TARGETS = {"group": 3, "main": 3, "worker": 2, "kernel": 2}
+TARGETS = {"group": 3, "main": 3, "worker": 2, "kernel": 2, "forker": 1}
 SIGNALS = ("KILL", "TERM", "INT", "HUP")
 #: marks all processes of one command
 TOKEN = "KILLS_TOKEN"
@@ -266,12 +266,20 @@ def _send(pid: int, kill: Kill) -> bool:
         if kill.target == "group":
             os.killpg(pid, number)
             return True
-        word = {"worker": "spawn_main", "kernel": "ipykernel_launcher"}.get(kill.target)
         for process in _tree(pid):
-            if word is None or word in " ".join(process.cmdline()):
+            if kill.target in ("main", _kind(process)):
                 process.send_signal(number)
                 return True
     return False
+
+
+def _kind(process: psutil.Process) -> str:
+    """What a process of a run is. A kernel was forked by the process that has imported what all kernels need."""
+    command = " ".join(process.cmdline())
+    if "warm.py" in command:
+        parent = process.parent()
+        return "kernel" if parent and "warm.py" in " ".join(parent.cmdline()) else "forker"
+    return "worker" if "spawn_main" in command else "kernel" if "ipykernel_launcher" in command else ""
 
 
 def kills(n: int, seed: int, commands: Iterable[str] = COMMANDS) -> Iterator[Kill]:

@@ -226,8 +226,10 @@ def _below(process: int) -> Iterator[int]:
 
 
 def _is_kernel(process: int) -> bool:
+    """A kernel is forked by the process that has imported what all kernels need."""
     try:
-        return b"ipykernel_launcher" in Path(f"/proc/{process}/cmdline").read_bytes()
+        parent = int(Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+        return all(b"warm.py" in Path(f"/proc/{p}/cmdline").read_bytes() for p in (process, parent))
     except OSError:
         return False
 

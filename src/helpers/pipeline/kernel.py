@@ -5,15 +5,24 @@ No kernel has to be installed, and one installed for another environment is not 
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
+import select
+import signal
+import subprocess
 import sys
+import threading
+import uuid
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_client.provisioning import LocalProvisioner
 from traitlets import default
 
 from helpers.pipeline.surroundings import PERSONAL, impersonal
@@ -65,6 +74,101 @@ def last_words(scratch: str) -> str:
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
+class Forked:
+    """A kernel that another process forked, with as much of the interface of `subprocess.Popen` as is used."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid: int):
+        """Raises ProcessLookupError where it has ended already."""
+        self.pid = pid
+        self._open = os.pidfd_open(pid)
+
+    def poll(self) -> int | None:
+        """None while it runs; how it ended is its parent's to know."""
+        return 1 if select.select([self._open], [], [], 0)[0] else None
+
+    def wait(self) -> int:
+        select.select([self._open], [], [])
+        os.close(self._open)
+        return 1
+
+    def send_signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._open, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class Kernels:
+    """The process that forks the kernels of this one (`warm`); it starts with the first, and ends with this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._server: subprocess.Popen[str] | None = None
+        self._answers = -1
+
+    def fork(self, argv: list[str], env: dict[str, str], cwd: str, stderr: str) -> Forked:
+        """A new kernel; its standard error is added to a file. Raises OSError where there is none."""
+        request = json.dumps({"argv": argv, "env": env, "cwd": cwd, "stderr": stderr})
+        with self._lock:
+            if self._server is None or self._server.poll() is not None:
+                self._start(env, stderr)
+            assert self._server is not None and self._server.stdin is not None
+            print(request, file=self._server.stdin, flush=True)
+            answer = os.read(self._answers, 20)
+        if not answer:
+            raise OSError("no kernel could be forked")
+        return Forked(int(answer))
+
+    def _start(self, env: dict[str, str], stderr: str) -> None:
+        self.close()
+        self._answers, theirs = os.pipe()
+        script = str(Path(__file__).with_name("warm.py"))
+        # in a session of its own: what interrupts the run is for its main process
+        options: dict[str, Any] = {"text": True, "env": env, "pass_fds": [theirs], "start_new_session": True}
+        try:
+            with open(stderr, "ab") as file:
+                command = [sys.executable, "-P", script, str(theirs)]
+                self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=file, **options)
+        finally:
+            os.close(theirs)
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._answers >= 0:
+            os.close(self._answers)
+            self._answers = -1
+        if self._server is not None:
+            with suppress(OSError):
+                self._server.__exit__(None, None, None)
+            self._server = None
+
+
+_kernels = Kernels()
+atexit.register(_kernels.close)
+
+
+class Provisioner(LocalProvisioner):
+    """Forks a kernel that has imported much already, on Linux; elsewhere starts it as any program."""
+
+    async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
+        env, cwd = options["env"], options.get("cwd") or os.getcwd()
+        arguments = cmd[cmd.index("-f") :]
+        try:
+            if not hasattr(os, "pidfd_open"):
+                raise OSError("not Linux")
+            self.process = _kernels.fork(arguments, env, cwd, os.path.abspath(options["stderr"].name))
+        except OSError:
+            return await super().launch_kernel(cmd, **options)
+        self.pid = self.pgid = self.process.pid
+        return self.connection_info
+
+
 class Kernel(AsyncKernelManager):
     """Starts `sys.executable`, whatever kernels are installed; its files are removed with those of the notebook."""
 
@@ -75,6 +179,8 @@ class Kernel(AsyncKernelManager):
     async def start_kernel(self, **options: Any) -> None:
         """As usual; what the process says where it cannot go on is kept with its files, not printed."""
         with open(os.path.join(os.environ["JUPYTER_RUNTIME_DIR"], LAST_WORDS), "wb") as file:
+            self.kernel_id = str(uuid.uuid4())
+            self.provisioner = Provisioner(kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self)
             await super().start_kernel(**{"stderr": file} | options)
 
     @property

@@ -1,0 +1,70 @@
+"""Starts kernels that need not import what all need: this process imports it once, and forks.
+
+Run as a script, by the worker process whose kernels these are (`kernel.Kernels`): a line of JSON asks for a kernel, its
+process id is the answer. Linux only; nothing of this project is imported here, since kernels must load it themselves.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import IO, Any
+
+#: imported before the first kernel
+FIRST = ("ipykernel.kernelapp", "ipykernel.zmqshell", "numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml")
+#: imported before the second: whoever runs one notebook pays for what that one needs only. Matplotlib's backend is not
+#: among them: it shows figures only where it is imported in a kernel
+MORE = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
+
+
+def serve(requests: IO[str], answers: int) -> dict[str, Any]:
+    """Fork a kernel for each line of `requests`; returns, with the request, in the new process only.
+
+    At the end of the requests, which is the end of the process that makes them, this process ends; its kernels see that
+    their parent has changed, and end, too.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel of the system removes those that have ended
+    _import(FIRST)
+    for n, line in enumerate(iter(requests.readline, "")):
+        if n == 1:
+            _import(MORE)
+        gc.freeze()  # what is never looked at again stays shared
+        parent = os.getpid()
+        pid = os.fork()
+        if not pid:
+            os.close(answers)
+            return json.loads(line) | {"parent": parent}
+        os.write(answers, f"{pid}\n".encode())
+    raise SystemExit(0)
+
+
+def _import(names: tuple[str, ...]) -> None:
+    for name in names:
+        with suppress(ImportError):  # said by the notebook that needs it
+            importlib.import_module(name)
+
+
+def become(request: dict[str, Any]) -> None:
+    """Be the kernel that was asked for: its environment, folder, arguments and standard error."""
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["cwd"])
+    for path, number in ((os.devnull, 0), (request["stderr"], 2)):
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+        os.dup2(file, number)
+        os.close(file)
+    from ipykernel.kernelapp import IPKernelApp
+
+    sys.argv = ["ipykernel_launcher.py", *request["argv"]]
+    IPKernelApp.launch_instance([*request["argv"], f"--IPKernelApp.parent_handle={request['parent']}"])
+
+
+if __name__ == "__main__":
+    become(serve(sys.stdin, int(sys.argv[1])))

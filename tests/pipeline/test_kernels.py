@@ -1,0 +1,77 @@
+"""Kernels are forked from a process that has imported what all need, and are as if each had been started alone."""
+
+import json
+import os
+import signal
+
+import nbformat
+import pytest
+
+from helpers.pipeline import kernel, worker
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="kernels are forked on Linux only")
+ABOUT = """\
+import json, os, sys
+loaded = [m for m in sys.modules if m.split(".")[0] == "helpers"]
+about = {"pid": os.getpid(), "parent": os.getppid(), "folder": os.getcwd(), "path": sys.path, "helpers": loaded}
+about |= {"plots": "matplotlib.pyplot" in sys.modules, "mark": os.environ.get("MARK"), "session": os.getsid(0)}
+print(json.dumps(about))
+"""
+PLOT = "import matplotlib.pyplot as plt\nplt.figure(figsize=(1, 1)).add_subplot().plot([0, 1])"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs a notebook of these cells; its cells with outputs, or what the worker says where it failed."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    kept = dict(os.environ)  # a worker process keeps what its kernels need; this one is no worker
+
+    def run(name, *cells):
+        made = [nbformat.v4.new_code_cell("x = 1", metadata={"tags": ["parameters"]})]
+        made += [nbformat.v4.new_code_cell(cell) for cell in cells]
+        source, done, failed = (tmp_path / f"{name}.{kind}.ipynb" for kind in ("source", "done", "failed"))
+        nbformat.write(nbformat.v4.new_notebook(cells=made), source)
+        outcome = worker.notebook(worker.NotebookJob(name, source, {}, (), done, failed, tmp_path / "work"))
+        return nbformat.read(done, 4).cells[1:] if outcome.state == "done" else outcome.message
+
+    yield run
+    kernel._kernels.close()
+    os.environ.clear()
+    os.environ.update(kept)
+
+
+def test_each_kernel_is_its_own_and_none_holds_helpers(run, monkeypatch):
+    found = []
+    for mark in ("a", "b"):
+        monkeypatch.setenv("MARK", mark)
+        cells = run(mark, ABOUT, PLOT)
+        found.append(json.loads(cells[0].outputs[0].text))
+        # a figure is shown, as where Matplotlib was imported in the kernel
+        assert [sorted(o.data) for o in cells[1].outputs][-1] == ["image/png", "text/plain"]
+    first, second = found
+    assert first["parent"] == second["parent"] == kernel._kernels._server.pid
+    assert first["pid"] == first["session"] != second["pid"] == second["session"]
+    assert [f["mark"] for f in found] == ["a", "b"]
+    assert [f["helpers"] for f in found] == [[], []]
+    assert first["path"] == second["path"]
+    assert not any(path.endswith("pipeline") for path in first["path"])
+    assert first["folder"] != second["folder"]
+    assert [f["plots"] for f in found] == [False, True]
+
+
+def test_a_kernel_that_dies_says_so_and_the_next_one_runs(run):
+    assert run("dies", "import os", "os._exit(3)").startswith("the kernel died")
+    assert run("runs", "print(1)")[0].outputs[0].text == "1\n"
+
+
+def test_without_the_process_that_forks_kernels_start_alone(run, monkeypatch):
+    assert run("forked", "print(1)")
+    os.kill(kernel._kernels._server.pid, signal.SIGKILL)
+    assert run("again", "print(2)")[0].outputs[0].text == "2\n"
+
+    def none(*_):
+        raise OSError
+
+    monkeypatch.setattr(kernel.Kernels, "fork", none)
+    alone = json.loads(run("alone", ABOUT)[0].outputs[0].text)
+    assert alone["parent"] == os.getpid()
