@@ -2,8 +2,8 @@
 
 Each time a command (a run, `gallery`, `fetch` or `new`) on a small study gets a signal (KILL, TERM, INT or HUP), as a
 whole group, in its main process, a worker, a kernel or the process that forks kernels, once the command has used a
-random share of the CPU time that it takes. Then no file may stand half-written in its place and no process may be left, and the same command, given
-again, must end well and give what it gives undisturbed, byte for byte.
+random share of the CPU time that it takes. Then no file may stand half-written in its place and no process may be left,
+and the same command, given again, must end well and give what it gives undisturbed, byte for byte.
 """
 
 from __future__ import annotations

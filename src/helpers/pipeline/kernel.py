@@ -116,16 +116,16 @@ class Kernels:
         """A new kernel; its standard error is added to a file. Raises OSError where there is none."""
         request = json.dumps({"argv": argv, "env": env, "cwd": cwd, "stderr": stderr})
         with self._lock:
-            if self._server is None or self._server.poll() is not None:
-                self._start(env, stderr)
-            assert self._server is not None and self._server.stdin is not None
-            print(request, file=self._server.stdin, flush=True)
+            server = self._server
+            if server is None or server.poll() is not None:
+                server = self._start(env, stderr)
+            print(request, file=server.stdin, flush=True)
             answer = os.read(self._answers, 20)
         if not answer:
             raise OSError("no kernel could be forked")
         return Forked(int(answer))
 
-    def _start(self, env: dict[str, str], stderr: str) -> None:
+    def _start(self, env: dict[str, str], stderr: str) -> subprocess.Popen[str]:
         self.close()
         self._answers, theirs = os.pipe()
         script = str(Path(__file__).with_name("warm.py"))
@@ -137,6 +137,7 @@ class Kernels:
                 self._server = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=file, **options)
         finally:
             os.close(theirs)
+        return self._server
 
     def close(self) -> None:
         """End the process, if there is one."""
