@@ -13,7 +13,6 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -209,6 +208,8 @@ def heatmap(
     titles : what a pointer is told of each cell; its row, column and value where left out. Other arguments go to
     `seaborn.heatmap`.
     """
+    import seaborn as sns  # takes a second, and few figures need it
+
     values = matrix.astype(float)
     texts = values.map(lambda v: number(v, decimals)) if texts is None else texts
     size = {"size": 7 if matrix.shape[1] <= 16 else 5.5}

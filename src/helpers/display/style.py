@@ -11,7 +11,6 @@ from weakref import WeakKeyDictionary
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
@@ -44,10 +43,25 @@ STYLE = {
     "axes.edgecolor": "#666666",
     "axes.linewidth": 0.7,
     "axes.axisbelow": True,
+    "axes.labelcolor": ".15",
+    "text.color": ".15",
+    "legend.title_fontsize": 9.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.8,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": "w",
+    "patch.force_edgecolor": True,
+    "patch.linewidth": 0.8,
     "xtick.color": INK,
     "ytick.color": INK,
     "xtick.major.width": 0.7,
     "ytick.major.width": 0.7,
+    "xtick.major.size": 4.8,
+    "ytick.major.size": 4.8,
+    "xtick.minor.size": 3.2,
+    "ytick.minor.size": 3.2,
+    "xtick.minor.width": 0.8,
+    "ytick.minor.width": 0.8,
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.6,
     "axes.prop_cycle": mpl.cycler(color=COLORS),
@@ -65,7 +79,7 @@ STYLE = {
 def set_style() -> None:
     """Use the project's style for every figure made from here on, whatever the user's own settings say."""
     mpl.rcdefaults()
-    sns.set_theme(context="paper", style="ticks", palette=COLORS, rc=STYLE)
+    mpl.rcParams.update(STYLE)
 
 
 def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float = 3.0, **kwargs) -> tuple:

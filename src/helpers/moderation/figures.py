@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -37,6 +36,8 @@ INTERVALS = {
 
 def categories(results: Results) -> Iterator[Plot]:
     """Shares of the categories among the judgements of every annotator (Figure 2)."""
+    import seaborn as sns  # takes a second, and few figures need it
+
     for suffix, rows in by_corpus(results["annotator_score_share"]):
         titles = category_titles(rows["score"])
         wide = rows.pivot_table(index="annotator", columns="score", values="estimate", sort=False)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
@@ -60,6 +59,8 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
 
 def p_values(crowd: Crowd) -> Plot:
     """Distribution of workers' p-values, a panel per run."""
+    import seaborn as sns  # takes a second, and few figures need it
+
     n = len(crowd.corpora)
     fig, axes = subplots(1, n, width=min(PAGE, 3.4 * n), height=2.1, squeeze=False)
     for ax, corpus in zip(axes[0], crowd.corpora, strict=True):
@@ -134,6 +135,8 @@ def _by_run(
 
 def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     """Which system (row) is rated higher than which (column) by one-sided tests: darker for smaller levels."""
+    import seaborn as sns  # takes a second, and few figures need it
+
     tests = results.select("system_test", workers="passed", list=None, standardised="all")
     means = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
     order, several = _highest(means[means["system"].isin(crowd.systems)]), len(crowd.systems)
@@ -281,6 +284,8 @@ def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
 
 def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bins: np.ndarray) -> None:
     """Outlines of the distributions of passed and failed, each with its median."""
+    import seaborn as sns  # takes a second, and few figures need it
+
     options = {"element": "step", "fill": False, "stat": "density", "common_norm": False, "legend": False}
     inside = values.between(bins[0], bins[-1])
     data = pd.DataFrame({"x": values, "workers": workers})

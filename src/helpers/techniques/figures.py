@@ -7,7 +7,6 @@ from textwrap import fill
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -243,6 +242,8 @@ def power(results: Results, data: TechniqueData, names: DisplayNames, options: T
 
 def errors(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Plot | None:
     """Type I error rates by technique, of one planned test and of testing after every rating."""
+    import seaborn as sns  # takes a second, and few figures need it
+
     tests = {"one planned test": "technique_false_positive", "a test after every rating": "technique_false_crossing"}
     parts = [results[statistic].assign(test=test) for test, statistic in tests.items() if len(results[statistic])]
     if not parts:
