@@ -10,7 +10,7 @@ from math import nan
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import fdtri
 
 
 def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
@@ -112,12 +112,12 @@ def _icc(x: np.ndarray, confidence: float) -> dict[str, tuple[float, float, floa
     ms_e = np.sum((x - rows[:, None] - columns + x.mean()) ** 2) / ((n - 1) * (k - 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         within, df = n * (k - 1), (n - 1) * (k - 1)
-        one_way = ms_r / ms_w / np.array([1, stats.f.ppf(upper, n - 1, within), 1 / stats.f.ppf(upper, within, n - 1)])
-        two_way = ms_r / ms_e / np.array([1, stats.f.ppf(upper, n - 1, df), 1 / stats.f.ppf(upper, df, n - 1)])
+        one_way = ms_r / ms_w / np.array([1, fdtri(n - 1, within, upper), 1 / fdtri(within, n - 1, upper)])
+        two_way = ms_r / ms_e / np.array([1, fdtri(n - 1, df, upper), 1 / fdtri(df, n - 1, upper)])
         absolute = (ms_r - ms_e) / (ms_r + (k - 1) * ms_e + k / n * (ms_c - ms_e))
         a, b = k * absolute / (n * (1 - absolute)), 1 + k * absolute * (n - 1) / (n * (1 - absolute))
         v = (a * ms_c + b * ms_e) ** 2 / ((a * ms_c) ** 2 / (k - 1) + (b * ms_e) ** 2 / df)
-        f_low, f_high = stats.f.ppf(upper, n - 1, v), stats.f.ppf(upper, v, n - 1)
+        f_low, f_high = fdtri(n - 1, v, upper), fdtri(v, n - 1, upper)
         error = k * ms_c + (k * n - k - n) * ms_e
         low = n * (ms_r - f_low * ms_e) / (f_low * error + n * ms_r)
         high = n * (f_high * ms_r - ms_e) / (error + n * f_high * ms_r)

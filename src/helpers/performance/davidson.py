@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from helpers.annotations.scores import known_people, require_unit
 from helpers.stats.clusters import sandwich
@@ -135,7 +135,7 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
     m, head = len(fit.systems), fit.head
     kind = "not_estimable" if fit.reason else "cluster_robust"
     head |= {"n": fit.n_votes, "ci_kind": kind, "note": fit.reason or None}
-    quantile = stats.t.ppf((1 + confidence) / 2, fit.df) if fit.df > 0 else np.nan
+    quantile = stdtrit(fit.df, (1 + confidence) / 2) if fit.df > 0 else np.nan
     half = quantile * np.sqrt(np.diag(fit.covariance)[:m])
     for system, estimate, h in zip(fit.systems, fit.strengths, half, strict=True):
         ends = {"estimate": estimate, "ci_low": estimate - h, "ci_high": estimate + h}

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from math import nan, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri, stdtrit
 
 COEFFICIENTS = ("pearson", "spearman", "kendall")
 #: fewer items than this give no correlation
@@ -44,7 +44,9 @@ def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return nan, "one of the two sides is constant"
     if coefficient == "kendall":
-        return float(stats.kendalltau(x, y).statistic), ""
+        from scipy.stats import kendalltau  # takes a second to import
+
+        return float(kendalltau(x, y).statistic), ""
     return float(weighted_correlations(x, y[:, None], np.ones((1, len(x))), coefficient)[0, 0]), ""
 
 
@@ -226,7 +228,7 @@ def fisher_interval(r: float, se: float, df: int, confidence: float = 0.95) -> t
     """
     if not (abs(r) < 1 - 1e-12 and np.isfinite(se) and df > 0):
         return nan, nan
-    half = stats.t.ppf((1 + confidence) / 2, df) * se / (1 - r**2)
+    half = stdtrit(df, (1 + confidence) / 2) * se / (1 - r**2)
     low, high = np.tanh(np.arctanh(r) + np.array([-half, half]))
     return float(low), float(high)
 
@@ -235,7 +237,7 @@ def fisher(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of a correlation of n points on Fisher's scale (Fisher 1921); missing where n < 4 or |r| = 1."""
     if n < 4 or not abs(r) < 1:
         return nan, nan
-    z, half = np.arctanh(r), stats.norm.ppf((1 + confidence) / 2) / np.sqrt(n - 3)
+    z, half = np.arctanh(r), ndtri((1 + confidence) / 2) / np.sqrt(n - 3)
     return float(np.tanh(z - half)), float(np.tanh(z + half))
 
 

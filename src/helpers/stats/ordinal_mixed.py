@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import log, pi
 
 import numpy as np
-from scipy import optimize, stats
-from scipy.special import expit, log_expit
+from scipy import optimize
+from scipy.special import expit, gammaincinv, log_expit
 
 from helpers.stats import variance_shares
 
@@ -300,7 +300,7 @@ def fit(
     if not np.all(np.sqrt(np.maximum(np.diag(covariance), 0.0)) * reach < _FAR):
         return _not_converged(model)  # the likelihood still rises, and is only too flat to tell: a predictor separates
     if confidence is not None:
-        allowed = stats.chi2.ppf(confidence, 1)
+        allowed = 2 * gammaincinv(0.5, confidence)  # of chi-square with 1 df
         if interval == "wald":
             low, high = variance_shares.wald(2 * best[-m:], 4 * spread, LATENT_VARIANCE, confidence)
         for i in np.flatnonzero(np.isnan(low)):

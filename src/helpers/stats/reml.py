@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from math import log, log2, nan
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize
 from scipy.linalg import lapack
+from scipy.special import gammaincinv
 
 from helpers.stats import variance_shares
 
@@ -264,7 +265,8 @@ def _fit(
     at = model.solve(ratios)
     shares, low, high = variance_shares.shares(ratios, 1.0), np.full(m + 1, nan), np.full(m + 1, nan)
     if confidence is not None and shares[-1] > 1e-7:
-        allowed, logs = stats.chi2.ppf(confidence, 1), np.log(np.maximum(ratios, 1e-3))
+        # of chi-square with 1 df
+        allowed, logs = 2 * gammaincinv(0.5, confidence), np.log(np.maximum(ratios, 1e-3))
         for i in range(m + 1):
             rise = _rise(model, i, logs, deviance)
             low[i], high[i] = variance_shares.profile(shares[i], rise, allowed, residual=i == m)
