@@ -98,15 +98,18 @@ def test_a_fetch_into_a_folder_that_cannot_be_written(monkeypatch, capsys, tmp_p
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no limits of this kind")
-@pytest.mark.parametrize(("limit", "said"), [("RLIMIT_FSIZE", "ulimit -f"), ("RLIMIT_NOFILE", "ulimit -n")])
-def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, said):
-    """As on a full disk, writing fails half-way; nothing partial is left."""
+@pytest.mark.parametrize(
+    ("limit", "n", "said"),
+    [("RLIMIT_FSIZE", 20_000, "ulimit -f"), ("RLIMIT_NOFILE", 20, "ulimit -n"), ("RLIMIT_NOFILE", 35, "ulimit -n")],
+)
+def test_a_run_that_meets_a_limit_ends_with_one_line(project, tmp_path, limit, n, said):
+    """As on a full disk, writing fails half-way, and ZeroMQ ends a process that has no files left; nothing partial is
+    left.
+    """
     source = f"""\
 import resource, runpy, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-limit = resource.{limit}
-n = {{resource.RLIMIT_FSIZE: 20_000, resource.RLIMIT_NOFILE: 20}}[limit]
-resource.setrlimit(limit, (n, resource.getrlimit(limit)[1]))
+resource.setrlimit(resource.{limit}, ({n}, resource.getrlimit(resource.{limit})[1]))
 sys.argv = ["run_all.py", "--study", "tiny", "--jobs", "1", "--out", {str(tmp_path / "out")!r}]
 runpy.run_path("run_all.py", run_name="__main__")
 """

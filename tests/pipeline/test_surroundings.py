@@ -1,5 +1,6 @@
 """Settings of the user, the locale and closed streams change nothing but what a terminal shows."""
 
+import os
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 from fixtures.project_copy import Project, result
 
 from helpers.pipeline import worker
+from helpers.study.params import ROOT
 
 DRAWS = """\
 from helpers.display import style, tables
@@ -103,8 +105,23 @@ def test_a_terminal_without_letters_and_a_reader_that_leaves(project, tmp_path, 
 def test_a_worker_that_was_told_to_stop_begins_nothing(monkeypatch):
     """The exception of the signal may be lost in an import or a callback; what waits is then not begun."""
     monkeypatch.setattr(worker, "_stopping", 0)
+    monkeypatch.setattr(worker, "_working", True)
     with pytest.raises(SystemExit):
         worker._stop(15, None)
     with pytest.raises(SystemExit):
         worker.annotations(worker.Spec("demo", "demo"))
     assert worker._stop(15, None) is None  # a second one does not end the first one's cleaning up
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no signals of this kind")
+def test_a_worker_that_is_ending_already_is_stopped_without_a_word():
+    """It has nothing to clean up, and an exception would be printed."""
+    source = """\
+import atexit, os, signal
+from helpers.pipeline import worker
+atexit.register(os.kill, os.getpid(), signal.SIGTERM)
+worker.initialize()
+"""
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")

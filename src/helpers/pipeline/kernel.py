@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import uuid
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,18 @@ from helpers.stats.seats import THREADS
 from helpers.study import params, store
 
 
+#: files that must be free for talking to a kernel, with some to spare; where none are left, ZeroMQ ends the process
+_FILES = 50
+
+
 def prepare(scratch: str) -> None:
-    """Give this process the environment that its next kernel inherits; `scratch` is for Jupyter's own files."""
+    """Give this process the environment that its next kernel inherits; `scratch` is for Jupyter's own files.
+
+    Raises OSError where too many files are open.
+    """
+    with open(os.devnull, "rb") as file, ExitStack() as copies:
+        for _ in range(_FILES):
+            copies.callback(os.close, os.dup(file.fileno()))
     path = [str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     for name in PERSONAL:
         os.environ.pop(name, None)

@@ -86,10 +86,14 @@ def initialize() -> None:
 #: exit code of a process that was told to stop: it begins no further work, even where the exception was lost in an
 #: import or a callback, or where the pool hands it what waited for another
 _stopping = 0
+#: whether there is something to clean up
+_working = False
 
 
 def _stop(number: int, frame: object) -> None:
     global _stopping
+    if not _working:  # an exception would be printed where the process is ending already
+        os._exit(128 + number)
     if not _stopping:  # a second signal must not end the first one's cleaning up
         _stopping = 128 + number
         # an exception, so `finally` blocks end the kernel and remove unfinished files
@@ -101,9 +105,11 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
 
     @wraps(work)
     def run(*args: Any) -> Outcome:
+        global _working
         if _stopping:
             raise SystemExit(_stopping)
         start = time.perf_counter()
+        _working = True
         try:
             state, message = "done", work(*args) or ""
         except Exception as error:
@@ -113,6 +119,8 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
             message = str(error) if state == "invalid" or isinstance(error, Failed) else _described(error)
             denied = _denied(error)
             state, message = ("denied", denied) if denied else (state, message)
+        finally:
+            _working = False
         return Outcome(state, time.perf_counter() - start, message)
 
     return run
