@@ -42,21 +42,20 @@ def run(tmp_path, monkeypatch):
 
 def test_each_kernel_is_its_own_and_none_holds_helpers(run, monkeypatch):
     found = []
-    for mark in ("a", "b"):
+    for mark in ("a", "b", "c"):
         monkeypatch.setenv("MARK", mark)
         cells = run(mark, ABOUT, PLOT)
         found.append(json.loads(cells[0].outputs[0].text))
         # a figure is shown, as where Matplotlib was imported in the kernel
         assert [sorted(o.data) for o in cells[1].outputs][-1] == ["image/png", "text/plain"]
-    first, second = found
-    assert first["parent"] == second["parent"] == kernel._kernels._server.pid
-    assert first["pid"] == first["session"] != second["pid"] == second["session"]
-    assert [f["mark"] for f in found] == ["a", "b"]
-    assert [f["helpers"] for f in found] == [[], []]
-    assert first["path"] == second["path"]
-    assert not any(path.endswith("pipeline") for path in first["path"])
-    assert first["folder"] != second["folder"]
-    assert [f["plots"] for f in found] == [False, True]
+    assert {f["parent"] for f in found} == {kernel._kernels._server.pid}
+    assert [f["pid"] for f in found] == [f["session"] for f in found]
+    assert [f["mark"] for f in found] == ["a", "b", "c"]
+    assert [f["helpers"] for f in found] == [[], [], []]
+    assert found[0]["path"] == found[1]["path"] == found[2]["path"]
+    assert not any(path.endswith("pipeline") for path in found[0]["path"])
+    assert len({f["folder"] for f in found}) == len({f["pid"] for f in found}) == 3
+    assert [f["plots"] for f in found] == [False, False, True]
 
 
 def test_a_kernel_that_dies_says_so_and_the_next_one_runs(run):

@@ -16,7 +16,7 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtr
 
 from helpers.judges.choices import choices
 from helpers.judges.items import ITEM, by_label_and_judge
@@ -97,7 +97,7 @@ def left_out(
         ours, theirs = (alignment(v[at], others[at], level) for v in (judge, values[:, j]))
         d = (theirs >= ours).astype(float) - (ours >= theirs)  # +1: the person is closer, -1: the judge, 0: alike
         codes = np.unique(dialogue[at], return_inverse=True)[1]
-        p = _p(d.mean() - cost, stats.sem(d), len(d) - 1)
+        p = _p(d.mean() - cost, d.std(ddof=1) / np.sqrt(len(d)), len(d) - 1)
         p_clustered = _p(d.mean() - cost, clustered_se((d - d.mean()) / len(d), codes), int(codes.max()))
         out.append((j, len(at), np.mean(ours >= theirs), np.mean(theirs >= ours), p, p_clustered))
     tests = pd.DataFrame(out, columns=["annotator", "n", "judge", "human", "p_value", "p_clustered"])
@@ -112,7 +112,7 @@ def _p(excess: float, se: float, df: int) -> float:
         return nan
     if se == 0:
         return 0.0 if excess < 0 else 1.0
-    return float(stats.t.cdf(excess / se, df))
+    return float(stdtr(df, excess / se))
 
 
 def winning_rates(

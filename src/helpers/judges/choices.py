@@ -18,7 +18,6 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from helpers.agreement.coincidences import patterns, terms
 from helpers.judges.items import LABEL
@@ -229,7 +228,7 @@ def orders(pairs: JudgedPairs) -> Iterator[dict]:
     first = {side: values.idxmax() if values.max() > values.min() else None for side, values in wide.items()}
     known = None not in first.values()
     note = None if known else "scores do not exist, or all are equal"
-    rho = stats.spearmanr(wide["people"], wide["judge"]).statistic if known else nan
+    rho = wide["people"].corr(wide["judge"], method="spearman") if known else nan
     row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry", "n": n}
     yield head | row | {"estimate": float(rho), "note": note}
     same = float(first["people"] == first["judge"]) if known else nan

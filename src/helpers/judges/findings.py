@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pandas as pd
-from scipy.stats import binom
 
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
@@ -77,6 +76,8 @@ def _changes(part: Results, confidence: float) -> dict:
 
     more : whether the judge changes more than that, and more than chance in as many tests would.
     """
+    from scipy.stats import binom  # takes a second to import, which the first page would wait for
+
     out = {}
     for what in ("rate_change", "contrast_change"):
         rows = part[what]
@@ -84,6 +85,8 @@ def _changes(part: Results, confidence: float) -> dict:
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
         out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
     judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
+    from scipy.stats import binom  # takes a second to import
+
     chance = binom.ppf((1 + confidence) / 2, sum(counts["n"] for counts in out.values()), 1 - confidence)
     return out | {"more": bool(judge > max(person, chance))}
 

@@ -7,7 +7,6 @@ from itertools import combinations
 from math import nan
 
 import numpy as np
-from scipy import stats
 
 from helpers.judges.items import CASE, JudgedItems
 from helpers.study.results import Results
@@ -70,7 +69,7 @@ def conclusions(results: Results) -> Iterator[dict]:
         head = dict(zip(CASE, key, strict=True)) | {"level": "system"}
         wide = rates.pivot_table(index="system", columns="raters", values="estimate", sort=False)
         varied = len(wide) > 1 and (np.ptp(wide.to_numpy(), axis=0) > 0).all()
-        tau = float(stats.kendalltau(wide["model"], wide["people"]).statistic) if varied else nan
+        tau = float(wide["model"].corr(wide["people"], method="kendall")) if varied else nan
         note = None if varied else "fewer than two systems, or rates that are all equal"
         row = {"statistic": "judge_rank_correlation", "coefficient": "kendall"}
         yield head | row | {"estimate": tau, "note": note, "n": len(wide)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isfinite, nan
 
-import evalica
 import pandas as pd
 
 from helpers.study.labels import METHODS
@@ -20,6 +19,8 @@ LIMIT, TOLERANCE = 100_000, 1e-10
 
 def bradley_terry(comparisons: pd.DataFrame) -> pd.Series:
     """Scores that add up to 1, by system, of votes that all count alike; NaN where the iterations do not converge."""
+    import evalica  # loads scipy.stats, which takes a second: the first page reads results of this folder, too
+
     winner = comparisons["score"].map({1.0: evalica.Winner.X, 0.0: evalica.Winner.Draw, -1.0: evalica.Winner.Y})
     sides = (comparisons["system"].tolist(), comparisons["system_b"].tolist(), winner.tolist())
     found = evalica.bradley_terry(*sides, tolerance=TOLERANCE, limit=LIMIT)

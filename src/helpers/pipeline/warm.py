@@ -17,7 +17,7 @@ from typing import IO, Any
 
 #: imported before the first kernel
 FIRST = ("ipykernel.kernelapp", "ipykernel.zmqshell", "numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml")
-#: imported before the second: whoever runs one notebook pays for what that one needs only. Matplotlib's backend is not
+#: imported before the third: whoever runs a notebook or two pays for what these need only. Matplotlib's backend is not
 #: among them: it shows figures only where it is imported in a kernel
 MORE = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
 
@@ -31,7 +31,7 @@ def serve(requests: IO[str], answers: int) -> dict[str, Any]:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel of the system removes those that have ended
     _import(FIRST)
     for n, line in enumerate(iter(requests.readline, "")):
-        if n == 1:
+        if n == 2:
             _import(MORE)
         gc.freeze()  # what is never looked at again stays shared
         parent = os.getpid()
