@@ -46,6 +46,16 @@ def test_p_values_are_those_of_scipy():
         assert row.p_clustered == pytest.approx(test.pvalue)
 
 
+def test_items_that_one_person_or_no_judge_judged_do_not_count():
+    rng = np.random.default_rng(3)
+    values, model = rng.integers(1, 6, (90, 3)).astype(float), rng.integers(1, 6, 90).astype(float)
+    values[:10, 1:] = values[10:20, :2] = model[20:30] = np.nan
+    found = alternative.left_out(values, model, np.arange(90) // 2, "ordinal", min_items=30)
+    rest = alternative.left_out(values[30:], model[30:], np.arange(30, 90) // 2, "ordinal", min_items=30)
+    assert found["n"].tolist() == [60, 60, 60]
+    pd.testing.assert_frame_equal(found, rest)
+
+
 def test_whole_dialogues_say_less_than_their_turns():
     rng = np.random.default_rng(2)
     values = rng.integers(1, 6, (100, 3)).astype(float)

@@ -203,6 +203,13 @@ def test_session_normal_in_draws_and_with_missing_labels():
             assert p[d, 0, j] == pytest.approx(contrasts.draw_p_values(one, "session")[0][0, 0, 0])
 
 
+@pytest.mark.parametrize("columns", [1, 3])
+def test_patterns_of_equal_labels_are_found_without_sorting(columns):
+    rng = np.random.default_rng(3)
+    for judged in (np.repeat(rng.random((30, 1)) < 0.5, columns, axis=1), rng.random((30, columns)) < 0.5):
+        assert np.array_equal(contrasts.patterns(judged), np.unique(judged, axis=1).T)
+
+
 def test_a_session_test_of_comparisons_is_the_sign_test(study):
     _, found, _ = study
     data = contrasts.panel(found, "comparative")

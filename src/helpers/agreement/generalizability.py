@@ -133,7 +133,8 @@ class _Design:
 
     def components(self, x: np.ndarray) -> np.ndarray:
         """(facets + 1, b) raw variance components of b sets of judgements (n, b), each with mean 0."""
-        return (self.inverse @ [((s @ x) ** 2).sum(axis=0) for s in self.sums])[1:]
+        totals = [s @ x for s in self.sums[:-1]] + [x]  # each judgement is its own residual
+        return (self.inverse @ [np.square(t).sum(axis=0) for t in totals])[1:]
 
     @cached_property
     def in_error(self) -> np.ndarray:
@@ -153,8 +154,10 @@ class _Design:
         n = len(self.codes["system"])
         x = np.sqrt(variances[-1]) * rng.standard_normal((n, size))
         for variance, levels in zip(variances[:-1], self.codes.values(), strict=True):
-            x += np.sqrt(variance) * rng.standard_normal((levels.max() + 1, size))[levels]
-        return x - x.mean(axis=0)
+            effects = np.sqrt(variance) * rng.standard_normal((levels.max() + 1, size))
+            x += effects[levels]
+        x -= x.mean(axis=0)
+        return x
 
 
 def _shared(f: np.ndarray, g: np.ndarray, n_f: np.ndarray) -> float:

@@ -81,50 +81,80 @@ def significance(a: np.ndarray, b: np.ndarray | None = None, alpha: float = 0.05
 
     Raises ValueError where the test is not significant to begin with.
     """
-    samples = [a] if b is None else [a, b]
-    x, side = np.concatenate(samples), np.repeat(np.arange(len(samples)), [len(s) for s in samples])
-    kept, gone = np.ones(len(x), bool), []
-    parts = _moments(samples)
+    samples = [_Sample(a, 0)] if b is None else [_Sample(a, 0), _Sample(b, len(a))]
+    n, gone = sum(s.n for s in samples), []
+    parts = [s.moments() for s in samples]
     if _p(parts) >= alpha:
         raise ValueError("the difference is not significant")
-    while len(gone) < MOST * len(x):
-        places = np.flatnonzero(kept)
-        t = np.abs(_t(_without_each(parts, x[places], side[places]))[0])
-        if not np.isfinite(t).any():  # no spread is left, whichever value goes
+    while len(gone) < MOST * n:
+        found = []
+        for i, sample in enumerate(samples):
+            left = np.flatnonzero(sample.counts)
+            t = np.abs(_t([*parts[:i], _without_each(parts[i], sample.values[left]), *parts[i + 1 :]])[0])
+            k = min(left[t == t.min()].tolist(), key=sample.next.__getitem__)
+            found.append((float(t.min()), sample.next[k], i, k))
+        smallest, place, i, k = min(found)
+        if not np.isfinite(smallest):  # no spread is left, whichever value goes
             break
-        gone.append(places[t.argmin()])
-        kept[gone[-1]] = False
-        parts = _moments([x[kept & (side == s)] for s in range(len(samples))])
+        gone.append(place)
+        samples[i].remove(k)
+        parts[i] = samples[i].moments()
         if _p(parts) >= alpha:
-            return Dropped(len(x), len(gone), np.sort(np.array(gone)))
-    return Dropped(len(x), None, np.array([], dtype=int))
+            return Dropped(n, len(gone), np.sort(np.array(gone)))
+    return Dropped(n, None, np.array([], dtype=int))
 
 
-def _moments(samples: list[np.ndarray]) -> list[tuple]:
-    """Size, mean and variance of each sample."""
-    return [(len(s), s.mean(), s.var(ddof=1) if len(s) > 1 else 0.0) for s in samples]
+class _Sample:
+    """Values of which some are left out. Equal ones count together, so that time grows with the number of different
+    values: dialogues have few, as scores do.
+
+    values : (k,) different values, ascending. counts : (k,) how many are left. next : (k,) the first place of each
+    among those left, from `first` on.
+    """
+
+    def __init__(self, x: np.ndarray, first: int):
+        self.values, code, self.counts = np.unique(x, return_inverse=True, return_counts=True)
+        order = np.argsort(code, kind="stable") + first
+        self.places = [iter(part.tolist()) for part in np.split(order, np.cumsum(self.counts)[:-1])]
+        self.next: list[int | None] = [next(part) for part in self.places]
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.sum())
+
+    def remove(self, k: int) -> None:
+        self.counts[k] -= 1
+        self.next[k] = next(self.places[k], None)
+
+    def moments(self) -> tuple[int, float, float]:
+        """Size, mean and variance of what is left."""
+        n = self.n
+        mean = np.sum(self.counts * self.values) / n
+        return n, mean, np.sum(self.counts * (self.values - mean) ** 2) / (n - 1) if n > 1 else 0.0
 
 
-def _without_each(parts: list[tuple], x: np.ndarray, side: np.ndarray) -> list[tuple[np.ndarray, ...]]:
-    """`_moments` without each of the values x (k,) of the samples `side` (k,) in turn: (k,) arrays."""
-    out = []
-    for s, (n, mean, variance) in enumerate(parts):
-        gone, d = side == s, np.where(side == s, x - mean, 0.0)
-        squares = (n - 1) * variance - d**2 * n / (n - 1)
-        squares = np.where(squares > 1e-12 * (n - 1) * variance, squares, 0.0)  # rounding
-        out.append((n - gone, mean - d / (n - 1), squares / np.maximum(n - gone - 1, 1)))
-    return out
+def _without_each(part: tuple, x: np.ndarray) -> tuple:
+    """Size, mean and variance of a sample without each of its values x (k,) in turn."""
+    n, mean, variance = part
+    if n < 2:
+        return 0, np.zeros(len(x)), np.zeros(len(x))
+    d = x - mean
+    squares = (n - 1) * variance - d**2 * n / (n - 1)
+    squares = np.where(squares > 1e-12 * (n - 1) * variance, squares, 0.0)  # rounding
+    return n - 1, mean - d / (n - 1), squares / max(n - 2, 1)
 
 
 def _t(parts: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
     """t and degrees of freedom of one sample, or Welch's of two; 0 and 1 where a sample has fewer than two values."""
-    n, mean, variance = (np.stack(x) for x in zip(*parts, strict=True))
-    gap, errors = mean[0] - (mean[1] if len(mean) == 2 else 0.0), variance / n
-    total, few = errors.sum(axis=0), (n < 2).any(axis=0)
+    gap, few = parts[0][1] - (parts[1][1] if len(parts) == 2 else 0.0), min(n for n, *_ in parts) < 2
+    if few:
+        return np.zeros(np.shape(gap)), np.ones(np.shape(gap))
+    errors = [(variance / n, n) for n, _, variance in parts]
+    total = sum(error for error, _ in errors)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(few | (gap == 0), 0.0, gap / np.sqrt(total))
-        df = total**2 / np.sum(errors**2 / (n - 1), axis=0)
-    return t, np.where(few | (total <= 0), 1.0, df)
+        t = np.where(gap == 0, 0.0, gap / np.sqrt(total))
+        df = total**2 / sum(error**2 / (n - 1) for error, n in errors)
+    return t, np.where(total <= 0, 1.0, df)
 
 
 def _p(parts: list[tuple]) -> float:

@@ -88,13 +88,14 @@ def left_out(
     t test over items, H0: judge <= human - cost), p_clustered (the same with the standard error of whole dialogues) and
     both adjusted by Benjamini and Yekutieli, as in the paper.
     """
-    out = []
+    out, present = [], np.isfinite(values)
+    usable = np.isfinite(judge) & (present.sum(axis=1) > 1)
     for j in range(values.shape[1]):
-        others = np.delete(values, j, axis=1)
-        at = np.flatnonzero(np.isfinite(values[:, j]) & np.isfinite(judge) & np.isfinite(others).any(axis=1))
+        at = np.flatnonzero(present[:, j] & usable)
         if len(at) < min_items:
             continue
-        ours, theirs = (alignment(v[at], others[at], level) for v in (judge, values[:, j]))
+        others = np.delete(values[at], j, axis=1)  # of these items only: with many people that is a small part
+        ours, theirs = (alignment(v[at], others, level) for v in (judge, values[:, j]))
         d = (theirs >= ours).astype(float) - (ours >= theirs)  # +1: the person is closer, -1: the judge, 0: alike
         codes = np.unique(dialogue[at], return_inverse=True)[1]
         p = _p(d.mean() - cost, d.std(ddof=1) / np.sqrt(len(d)), len(d) - 1)

@@ -332,7 +332,7 @@ def session_normal(part: Panel, w: np.ndarray, a: int, within: str = "session") 
     group = pd.factorize(_people(part, within))[0]
     p = np.full((len(w), len(part.labels)), nan)
     judged = part.n > 0
-    for pattern in np.unique(judged, axis=1).T:
+    for pattern in patterns(judged):
         columns = np.flatnonzero((judged == pattern[:, None]).all(axis=0))
         v = np.where(pattern[:, None], part.total[:, columns], 0.0)
         single, paired = rest * pattern, both * (pattern[first] & pattern[second])
@@ -346,6 +346,13 @@ def session_normal(part: Panel, w: np.ndarray, a: int, within: str = "session") 
         with np.errstate(invalid="ignore", divide="ignore"):
             p[:, columns] = np.where(variance > 1e-12, 2 * ndtr(-np.abs(statistic) / np.sqrt(variance)), nan)
     return p
+
+
+def patterns(judged: np.ndarray) -> np.ndarray:
+    """(patterns, rows) which rows were judged, by labels that differ in that: sorting columns takes long."""
+    if (judged == judged[:, :1]).all():
+        return judged[:, :1].T
+    return np.unique(judged, axis=1).T
 
 
 def _sessions(part: Panel, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -22,7 +22,7 @@ from math import nan
 import numpy as np
 import pandas as pd
 
-from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered
+from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered, patterns
 from helpers.stats import saddlepoint, tasks
 from helpers.stats.intervals import generator
 from helpers.stats.multiplicity import adjust
@@ -116,19 +116,12 @@ def _tests_of_pairs(
     judged = data.n > 0
     for a, b in pairs:
         here = np.flatnonzero(data.rows_of(a, b))
-        for pattern in _patterns(judged[here]):
+        for pattern in patterns(judged[here]):
             columns = np.flatnonzero((judged[here] == pattern[:, None]).all(axis=0))
             part = data.take(here[pattern])
             rng = generator(seed, "session_tests", data.method, data.systems[a], data.systems[b])
             rows += _session_rows(part, columns, a, b, within, rng, draws)
     return pd.DataFrame(rows)
-
-
-def _patterns(judged: np.ndarray) -> np.ndarray:
-    """(patterns, rows) which rows were judged, by labels that differ in that."""
-    if (judged == judged[:, :1]).all():
-        return judged[:, :1].T
-    return np.unique(judged, axis=1).T
 
 
 def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws: int | None) -> list[dict]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,7 @@ class Evidence:
     results: Mapping[str, Results]
     reasons: Mapping[str, str]
 
-    @property
+    @cached_property
     def people(self) -> pd.DataFrame:
         return self.annotations[self.annotations["annotator_kind"] == "human"]
 
@@ -295,9 +296,9 @@ def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     """
     task = {(label.method, label.id): label.task or label.method for label in evidence.study.label_list()}
     people, about = evidence.people, ["dialogue", "dialogue_b"]
-    names = pd.MultiIndex.from_frame(people[["method", "label"]].astype(object)).map(task)
-    judged = people[[*PART, "annotator", "work_unit", *about]].assign(task=names)
-    judged = judged.assign(task=judged["task"].fillna(judged["method"])).drop_duplicates()
+    pair, keys = people.groupby(["method", "label"], sort=False).ngroup(), people[["method", "label"]].drop_duplicates()
+    tasks = np.array([task.get(key, key[0]) for key in keys.itertuples(index=False, name=None)], dtype=object)
+    judged = people[[*PART, "annotator", "work_unit", *about]].assign(task=tasks[pair.to_numpy()]).drop_duplicates()
     units = judged.groupby([*PART, "task"], observed=True).size().rename("units").reset_index()
     times = evidence.results[COST].select("median_minutes").dropna(subset="estimate")
     minutes = times.set_index([*PART, "task"])["estimate"]

@@ -71,7 +71,7 @@ def _method_of(label: str, names: DisplayNames) -> str:
 def _who(part: tuple, evidence: Evidence, names: DisplayNames) -> str:
     """Method, group and run as prose names them, the latter two where there are several."""
     corpus, group, method = part
-    several = {c: len(set(evidence.annotations[c])) > 1 for c in ("corpus", "group")}
+    several = {c: len(evidence.annotations[c].unique()) > 1 for c in ("corpus", "group")}
     said = [names.name("method", method)] if method else []
     said += [names.name("group", group)] if several["group"] else []
     return ", ".join(said + ([names.name("corpus", corpus)] if several["corpus"] else []))
@@ -121,7 +121,7 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     free = known[known["ci_low"].notna()]
     best = free.loc[free["estimate"].idxmax()] if len(free) else None
     facts["best"] = {"name": _title(best, names, several), "row": best.to_dict()} if best is not None else None
-    many = len(set(evidence.annotations["group"])) > 1
+    many = len(evidence.annotations["group"].unique()) > 1
     facts["who"] = names.name("group", rows["group"].iloc[0]) if many else ""
     text = _PHRASES.say("labels", **facts)
     return _answer(evidence, "labels", text, analysis.AGREEMENT, figures.labels(known, names))
