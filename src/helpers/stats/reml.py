@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import log, log2, nan
+from itertools import pairwise
+from math import log, log2, nan, pi
 
 import numpy as np
 from scipy import optimize
@@ -85,8 +86,10 @@ class _Model:
         self.rest = [i for i in range(len(factors)) if i != self.main]
         sizes = [self.levels[i] for i in self.rest]
         self.of, self.m = np.repeat(np.arange(len(sizes)), sizes), sum(sizes)
+        starts = np.cumsum([0, *sizes]).tolist()
+        self.own = [slice(*ends) for ends in pairwise(starts)]  # columns of each factor but the main one
         columns, rows = np.zeros((self.n, self.m + self.p + 1)), np.arange(self.n)
-        for i, start in zip(self.rest, np.cumsum([0, *sizes]), strict=False):
+        for i, start in zip(self.rest, starts, strict=False):
             columns[rows, start + factors[i]] = 1.0
         columns[:, self.m : -1], columns[:, -1] = x, y
         self.gram = columns.T @ columns
@@ -99,26 +102,27 @@ class _Model:
         self.by_size = np.stack([b.T @ b for b in parts])
 
     def solve(self, ratios: np.ndarray) -> _Solution:
-        """The solution at given ratios."""
-        r, s = ratios[self.main], np.r_[np.sqrt(ratios[self.rest])[self.of], np.ones(self.p + 1)]
-        scale, d = np.outer(s, s), 1 + r * self.sizes
-        # Woodbury: what the main factor takes off sums of squares
-        a = (self.gram - np.tensordot(r / d, self.by_size, 1)) * scale
-        a[np.arange(self.m), np.arange(self.m)] += 1.0
+        """The solution at given ratios. It is asked for thousands of times, of matrices so small that what counts is
+        how many calls of NumPy there are."""
+        r, d, s = ratios[self.main], 1 + ratios[self.main] * self.sizes, np.ones(self.m + self.p + 1)
+        s[: self.m] = np.sqrt(ratios[self.rest])[self.of]
+        # Woodbury: what the main factor takes off sums of squares, and its derivative
+        taken = np.stack([r / d, r / d**2]) @ self.by_size.reshape(len(d), -1)
+        off, gram = taken.reshape(2, *self.gram.shape) * (s[:, None] * s)
+        a = self.gram * (s[:, None] * s) - off
+        a.flat[: self.m * (len(s) + 1) : len(s) + 1] += 1.0
         inverse, log_det = _inverse(a[:-1, :-1])
         values = inverse @ a[:-1, -1]
         free = self.n - self.p
         residual = max(a[-1, -1] - a[:-1, -1] @ values, 1e-300) / free
         log_det += self.multiplicity @ np.log(d)
-        gradient, effects = np.zeros(len(ratios)), values[: self.m]
-        for place, i in enumerate(self.rest):
-            own = self.of == place
-            gradient[i] = np.sum(1 - np.diag(inverse)[: self.m][own]) - np.sum(effects[own] ** 2) / residual
-        gram = np.tensordot(r / d**2, self.by_size, 1) * scale
-        left = np.r_[-values, 1.0]
-        traces = self.multiplicity @ (1 - 1 / d) - np.sum(gram[:-1, :-1] * inverse)
+        gradient, known, squares = np.zeros(len(ratios)), 1 - inverse.diagonal(), values**2
+        for own, i in zip(self.own, self.rest, strict=True):
+            gradient[i] = known[own].sum() - squares[own].sum() / residual
+        left = np.append(-values, 1.0)
+        traces = self.multiplicity @ (1 - 1 / d) - (gram[:-1, :-1] * inverse).sum()
         gradient[self.main] = traces - left @ gram @ left / residual
-        deviance = free * (np.log(2 * np.pi * residual) + 1) + log_det
+        deviance = free * (log(2 * pi * residual) + 1) + log_det
         return _Solution(float(deviance), gradient, float(residual), values, inverse)
 
     def minimise(
@@ -129,28 +133,31 @@ class _Model:
         of : from free values to log ratios; by default these are free.
         """
         of = of or (lambda free: (free, np.eye(len(free))))
+        logs, jacobian = of(start)
+        found = self.solve(np.exp(logs))
         # a search that starts at the optimum may end elsewhere: deviance, free values, log ratios, slope
-        best = (np.inf, start, np.empty(0), np.empty(0))
+        best = (found.deviance, start.copy(), logs.copy(), found.gradient @ jacobian)
         # the search ends by changes relative to the value, which without an offset grows with the number of scores
-        offset, flat = self.solve(np.exp(of(start)[0])).deviance, FLAT * max(1.0, np.sqrt(max(self.levels) / LEVELS))
+        offset, flat = found.deviance, FLAT * max(1.0, np.sqrt(max(self.levels) / LEVELS))
 
         def both(free: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
+            if np.array_equal(free, best[1]):  # where a search starts
+                return best[0] - offset, best[3].copy()
             logs, jacobian = of(free)
             found = self.solve(np.exp(logs))
             slope = found.gradient @ jacobian
             if found.deviance < best[0]:
-                inside = (free > LIMITS[0]) & (free < LIMITS[1])
-                best = (found.deviance, free.copy(), logs.copy(), slope[inside])
+                best = (found.deviance, free.copy(), logs.copy(), slope)
             return found.deviance - offset, slope
 
-        both(start)
         options = {"maxiter": 500, "ftol": precision, "gtol": 1e-6}
         limits, settled = [LIMITS] * len(start), len(start) == 0
         for _ in range(0 if settled else SEARCHES):
             optimize.minimize(both, best[1], jac=True, method="L-BFGS-B", bounds=limits, options=options)
+            inside = (best[1] > LIMITS[0]) & (best[1] < LIMITS[1])
             # without a residual the ratios have no optimum
-            settled = np.abs(best[3]).max(initial=0.0) < flat or best[2].max(initial=-np.inf) > LIMITS[1] - 5
+            settled = np.abs(best[3][inside]).max(initial=0.0) < flat or best[2].max(initial=-np.inf) > LIMITS[1] - 5
             if settled:
                 break
         return best[2], best[0], bool(settled)
@@ -164,8 +171,7 @@ class _Model:
         s, diagonal = np.sqrt(ratios[self.rest])[self.of], np.diag(at.inverse)
         variance = s**2 * diagonal[: self.m]
         total = variance + 2 * s * at.inverse[: self.m, self.m] + diagonal[self.m]
-        for place, i in enumerate(self.rest):
-            own = self.of == place
+        for own, i in zip(self.own, self.rest, strict=True):
             out[i] = (s[own] * at.values[: self.m][own], variance[own], total[own])
         if only is None or only == self.main:
             out[self.main] = self._main_effects(ratios[self.main], s, at)
@@ -187,7 +193,9 @@ def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     if wrong:  # not positive within rounding
         return np.linalg.inv(matrix), float(np.linalg.slogdet(matrix)[1])
     lower, _ = lapack.dpotri(factor, lower=True)
-    return np.tril(lower) + np.tril(lower, -1).T, 2 * float(np.log(np.diag(factor)).sum())
+    inverse = lower + lower.T  # above the diagonal LAPACK leaves the zeros of the factor
+    inverse.flat[:: len(inverse) + 1] /= 2
+    return inverse, 2 * float(np.log(factor.diagonal()).sum())
 
 
 def fit(
