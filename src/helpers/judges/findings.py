@@ -85,7 +85,6 @@ def _changes(part: Results, confidence: float) -> dict:
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
         out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
     judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
-    from scipy.stats import binom  # takes a second to import
 
     chance = binom.ppf((1 + confidence) / 2, sum(counts["n"] for counts in out.values()), 1 - confidence)
     return out | {"more": bool(judge > max(person, chance))}

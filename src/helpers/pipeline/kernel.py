@@ -29,7 +29,6 @@ from helpers.pipeline.surroundings import PERSONAL, impersonal
 from helpers.stats.seats import THREADS
 from helpers.study import params, store
 
-
 #: files that must be free for talking to a kernel, with some to spare; where none are left, ZeroMQ ends the process
 _FILES = 50
 
