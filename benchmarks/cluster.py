@@ -15,6 +15,7 @@ Notebooks that the measured ones need are run before. The files of the two runs 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,8 +29,9 @@ NOT_COMPARED = ("manifest.json", ".cache.json", ".lock")  # they say when someth
 def run(study: str, out: Path, *arguments: str) -> float:
     """Seconds of a run; stops where it fails."""
     command = [sys.executable, str(ROOT / "run_all.py"), "--study", study, "--out", str(out), *arguments]
+    env = os.environ | ({"COMPENDIUM_RAW": str(Path(study).parent)} if study.endswith(".yaml") else {})
     start = time.perf_counter()
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise SystemExit(f"{' '.join(command)}\n{done.stdout}")
     return time.perf_counter() - start
