@@ -16,7 +16,7 @@ def bars(n=1, names=("Alpha", "Beta"), **kwargs):
     drawn = axes.flat[0].containers[0]
     style.legend_of(fig, [style.handle("a longer name of a series", "red", "o"), style.handle("another", "blue", "s")])
     fig.legend([drawn], ["bars"], loc="outside lower left")
-    style._lay_out(fig, 120)
+    style.lay_out(fig, 120)
     return fig
 
 

@@ -23,7 +23,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
     Figures with axes beside each other, and those that are narrow anyway, stay as they are. below : inches kept free
     at the bottom. Of a figure that cannot be read so, the layout is lost: save what is needed before.
     """
-    from helpers.display.style import legend_columns, legend_of  # which saves narrow figures
+    from helpers.display.style import lay_out, legend_columns, legend_of  # which saves narrow figures
 
     placed = [ax for ax in fig.axes if ax.get_visible() and ax.get_subplotspec() is not None]
     columns = {ax.get_subplotspec().colspan.start for ax in placed}
@@ -47,8 +47,7 @@ def narrow(fig: Figure, *, below: float = 0.0) -> bool:
         if isinstance(ax.xaxis.get_major_locator(), MaxNLocator):
             ax.xaxis.get_major_locator().set_params(nbins=4)
     fig.set_layout_engine("constrained", rect=(0, below / height, 1, 1 - below / height))
-    fig.get_layout_engine().execute(fig)
-    fig.set_layout_engine("none")
+    lay_out(fig)
     return min(ax.get_position().width for ax in placed) * WIDTH >= LEAST and _readable(fig)
 
 

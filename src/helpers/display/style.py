@@ -14,6 +14,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogFormatter
+from matplotlib.transforms import Bbox
 
 from helpers.display.names import COLORS, DisplayNames
 from helpers.display.narrow import narrow
@@ -25,6 +26,8 @@ INK = "#222222"
 STRIP = 0.2
 #: dots per inch of PNG files; the picture in a notebook has those of the YAML
 FILE_DPI = 300
+#: digits of the place of axes, as a share of the figure
+PLACES = 6
 #: what a pointer must hit to be told a value, in points: small marks get a larger place
 TARGET = 7.0
 STYLE = {
@@ -107,7 +110,7 @@ def save(fig: Figure, name: str, *, alt: str, run: store.Run, caption: str = "")
         _stamp(fig)
     settings, stem = run.study.figures, f"{run.notebook}_{name}"
     with mpl.rc_context(STYLE):
-        _lay_out(fig, settings.dpi)
+        lay_out(fig, settings.dpi)
         shown = _drawn(fig, "png", settings.dpi, stem, alt)
         files = {f"{stem}.{f}": _drawn(fig, f, FILE_DPI, stem, alt) for f in sorted(settings.formats)}
         if "svg" in settings.formats and narrow(fig, below=STRIP if run.simulated else 0):
@@ -192,19 +195,30 @@ def drawing(fig: Figure, suffix: str, *, name: str, alt: str, simulated: bool, d
     if simulated:
         _stamp(fig)
     with mpl.rc_context(STYLE):
-        _lay_out(fig, dpi)
+        lay_out(fig, dpi)
         content = _drawn(fig, suffix, dpi, name, alt)
     plt.close(fig)
     return content
 
 
-def _lay_out(fig: Figure, dpi: float) -> None:
-    """Place axes and legends for good; `savefig` would draw the whole figure once more for it, in each format."""
+def lay_out(fig: Figure, dpi: float | None = None) -> None:
+    """Place axes and legends for good; `savefig` would draw the whole figure once more for it, in each format.
+
+    Places are rounded: their last digits depend on where in memory the solver keeps what it solves, and would make
+    files of the same figure differ.
+    """
     engine = fig.get_layout_engine()
-    if engine is not None:
-        fig.set_dpi(dpi)
-        engine.execute(fig)
-        fig.set_layout_engine("none")
+    if engine is None:
+        return
+    fig.set_dpi(dpi or fig.dpi)
+    engine.execute(fig)
+    fig.set_layout_engine("none")
+    for part in fig.subfigs:
+        part.bbox_relative.set_points(np.round(part.bbox_relative.get_points(), PLACES))
+    for ax in fig.axes:
+        kept = ax.get_in_layout()
+        ax.set_position(Bbox(np.round(ax.get_position(original=True).get_points(), PLACES)))
+        ax.set_in_layout(kept)  # which a position that is set ends
 
 
 def _stamp(fig: Figure) -> None:
