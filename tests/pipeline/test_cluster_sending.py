@@ -18,6 +18,7 @@ from helpers.stats import scheduler, seats
 from helpers.study import params, store
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 
 
 def made(out, **values):
@@ -150,6 +151,20 @@ def test_a_seat_that_another_thread_takes_is_replaced_by_a_new_one(monkeypatch):
     here = joined(monkeypatch, place)
     assert seats.answer(seats.call(place, b"work")) == b"work"
     assert len(here.compendium_seats[place.run, place.lead]) == 1
+
+
+def test_a_seat_keeps_its_memory_whatever_dask_set_for_its_worker(monkeypatch):
+    """With Dask's setting each large array costs a call of the system."""
+    preset = dask.config.get("distributed.nanny.pre-spawn-environ")
+    for name, value in preset.items():
+        monkeypatch.setenv(name, str(value))
+    found = []
+    monkeypatch.setattr("subprocess.Popen", lambda *_, env, **__: found.append(env) or SimpleNamespace())
+    seats._start(seats.setting("run", "/none", {"COMPENDIUM_OUT": "/out"}), "/none")
+    (own,) = found
+    assert {name: own[name] for name in preset if name in own} == dict.fromkeys(preset.keys() & seats.THREADS, "1")
+    assert "MALLOC_TRIM_THRESHOLD_" in preset
+    assert own["COMPENDIUM_OUT"] == "/out"
 
 
 def answered(one, packed, own):

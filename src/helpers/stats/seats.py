@@ -34,6 +34,9 @@ PROGRESS = "COMPENDIUM_PROGRESS"
 IDLE = 60.0  # seconds without work after which a seat ends
 GRACE = 20.0  # seconds a seat is given to clean up
 _LOOK = 0.5  # seconds between two looks at whether a task is still wanted
+#: what Dask sets for its workers and seats must not have: by this one memory is given back to the system after each
+#: large array and asked for again with the next, which doubles the time of what works with arrays
+FOREIGN = ("MALLOC_TRIM_THRESHOLD_",)
 #: what has one thread: with more the last digits of matrix products vary
 THREADS = (
     "OMP_NUM_THREADS",
@@ -148,7 +151,8 @@ def _start(place: Any, root: str) -> Any:
 
     environment = {**os.environ, **place.variables, RUN: place.run, **dict.fromkeys(THREADS, "1")}
     environment |= {"PYTHONPATH": os.path.join(root, "src"), "PYTHONHASHSEED": "0", ROOT: root}
-    environment.pop(EXECUTOR, None)
+    for name in (EXECUTOR, *FOREIGN):
+        environment.pop(name, None)
     if place.lead:
         from distributed import get_worker
 
