@@ -17,12 +17,47 @@ def winning_rates(annotations, **options):
     return collect(alternative.winning_rates(annotations, LABELS, **options))
 
 
-def test_alignment_by_hand():
-    others = np.array([[1.0, 1, 0], [0, np.nan, np.nan], [np.nan, np.nan, np.nan]])
-    value = np.array([1.0, 1, 1])
-    assert alternative.alignment(value, others, "nominal") == pytest.approx([2 / 3, 0, np.nan], nan_ok=True)
-    expected = [-np.sqrt(1 / 3), -1, np.nan]
-    assert alternative.alignment(value, others, "ordinal") == pytest.approx(expected, nan_ok=True)
+def panel_of(values, dialogue, min_items=30):
+    """The panel of an (items, annotators) array, NaN where nobody judged, and its scores."""
+    item, annotator = np.nonzero(np.isfinite(values))
+    return alternative.Panel(item, annotator, np.asarray(dialogue), min_items), values[item, annotator]
+
+
+def left_out(values, judge, dialogue, level, *, min_items=30, **options):
+    return alternative.left_out(*panel_of(values, dialogue, min_items), judge, level, **options)
+
+
+def alignment(value, others, level):
+    """Calderon et al. 2025, section 3.1: one score held against those of the others."""
+    if level == "nominal":
+        return np.mean(others == value)
+    return -np.sqrt(np.mean((others - value) ** 2))
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("kind", ["integers", "decimals", "continuous"])
+def test_who_is_closer_is_said_as_in_the_paper(level, kind):
+    """Item by item, against the definition; ties of decimals are ties, whatever their last digits."""
+    rng = np.random.default_rng(8)
+    draw = {
+        "integers": lambda *shape: rng.integers(1, 6, shape).astype(float),
+        "decimals": lambda *shape: rng.integers(1, 6, shape) / 10 + 0.1,
+        "continuous": lambda *shape: 100 * rng.random(shape),
+    }[kind]
+    values, judge = draw(200, 5), draw(200)
+    values[rng.random(values.shape) < 0.3] = np.nan
+    panel, value = panel_of(values, np.arange(200), 1)
+    item, annotator = np.nonzero(np.isfinite(values))
+    expected = []
+    for i, j in zip(item[panel.used], annotator[panel.used], strict=True):
+        others = np.delete(values[i], j)
+        theirs, ours = (alignment(x, others[np.isfinite(others)], level) for x in (values[i, j], judge[i]))
+        expected.append(0 if abs(theirs - ours) < 1e-9 else np.sign(theirs - ours))
+    found = panel.closer(value, judge, level)
+    assert found.tolist() == expected
+    ties = kind != "continuous" or level == "nominal"
+    assert (0 in found) == ties
+    assert ({-1, 1} <= set(found)) == (kind != "continuous" or level != "nominal")
 
 
 def test_p_values_are_those_of_scipy():
@@ -30,7 +65,7 @@ def test_p_values_are_those_of_scipy():
     values = rng.integers(1, 6, (60, 4)).astype(float)
     values[:10, 0] = np.nan
     model = np.nanmean(values, axis=1).round()
-    found = alternative.left_out(values, model, np.arange(60), "ordinal", cost=0.1, min_items=30)
+    found = left_out(values, model, np.arange(60), "ordinal", cost=0.1, min_items=30)
     assert found["n"].tolist() == [50, 60, 60, 60]
     for row in found.itertuples():
         at, others = np.isfinite(values[:, row.annotator]), np.delete(values, row.annotator, axis=1)
@@ -49,11 +84,17 @@ def test_p_values_are_those_of_scipy():
 def test_items_that_one_person_or_no_judge_judged_do_not_count():
     rng = np.random.default_rng(3)
     values, model = rng.integers(1, 6, (90, 3)).astype(float), rng.integers(1, 6, 90).astype(float)
-    values[:10, 1:] = values[10:20, :2] = model[20:30] = np.nan
-    found = alternative.left_out(values, model, np.arange(90) // 2, "ordinal", min_items=30)
-    rest = alternative.left_out(values[30:], model[30:], np.arange(30, 90) // 2, "ordinal", min_items=30)
-    assert found["n"].tolist() == [60, 60, 60]
+    values[:10, 1:] = values[10:20, :2] = np.nan
+    found = left_out(values, model, np.arange(90) // 2, "ordinal", min_items=30)
+    rest = left_out(values[20:], model[20:], np.arange(20, 90) // 2, "ordinal", min_items=30)
+    assert found["n"].tolist() == [70, 70, 70]
     pd.testing.assert_frame_equal(found, rest)
+    frame = simulated(rng, 1.0)
+    last = frame["dialogue"] == "d39"
+    unseen = frame[~(last & (frame["annotator"] == "A4"))]  # the judge was not asked about this dialogue
+    some = winning_rates(unseen)
+    assert some["advantage_probability"]["n"].item() == 4 * 195
+    pd.testing.assert_frame_equal(some["winning_rate"], winning_rates(frame[~last])["winning_rate"])
 
 
 def test_whole_dialogues_say_less_than_their_turns():
@@ -61,7 +102,7 @@ def test_whole_dialogues_say_less_than_their_turns():
     values = rng.integers(1, 6, (100, 3)).astype(float)
     twice = np.repeat(values, 4, axis=0)
     model = np.nanmean(twice, axis=1)
-    found = alternative.left_out(twice, model, np.repeat(np.arange(100), 4), "ordinal", cost=0.15, min_items=30)
+    found = left_out(twice, model, np.repeat(np.arange(100), 4), "ordinal", cost=0.15, min_items=30)
     assert (found["p_value"] < found["p_clustered"]).all()
 
 
@@ -94,7 +135,7 @@ def test_rates_are_those_of_the_tests_of_each_annotator():
     found = winning_rates(frame, cost=0.1)
     wide = frame.pivot_table(index=["dialogue", "turn"], columns="annotator", values="score")
     people, judge = wide.drop(columns="A4").to_numpy(), wide["A4"].to_numpy()
-    each = alternative.left_out(people, judge, wide.index.get_level_values("dialogue"), "ordinal", cost=0.1)
+    each = left_out(people, judge, wide.index.get_level_values("dialogue"), "ordinal", cost=0.1)
     for test, column in (("items", "p_value"), ("dialogues", "p_clustered")):
         passed = multipletests(each[column], alpha=0.05, method="fdr_by")[0]
         assert found.select("winning_rate", test=test)["estimate"].item() == passed.mean()

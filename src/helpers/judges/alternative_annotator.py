@@ -20,100 +20,134 @@ from scipy.special import stdtr
 
 from helpers.judges.choices import choices
 from helpers.judges.items import ITEM, by_label_and_judge
-from helpers.stats.correlation import clustered_se
 from helpers.stats.multiplicity import adjust
 from helpers.study.labels import METHODS, Label
 
 MIN_ANNOTATORS, MIN_JUDGED, FALSE_DISCOVERIES = 3, 30, 0.05
 
 
-def alignment(value: np.ndarray, others: np.ndarray, level: str) -> np.ndarray:
-    """How close a judgement of each item is to those of the others.
+class Panel:
+    """Who judged which items of one label; made once, where many sets of scores on the same items are tested.
 
-    Parameters
+    Attributes
     ----------
-    value : (n,) array
-    others : (n, m) array
-        NaN where somebody did not judge.
-    level : str
-        At the nominal level and for two values, the share of others who say the same; else minus their root mean
-        squared difference.
-
-    Returns
-    -------
-    (n,) array, NaN where nobody else judged.
-
-    References
-    ----------
-    Calderon et al. 2025, section 3.1.
+    used : (judgements,) bool
+        Of items that somebody else judged, by annotators with enough of them.
+    annotator : array of int
+        The annotators who are tested, ascending.
+    n : array of int
+        How many items each of them has.
+    code : array of int
+        The position in `annotator` of each judgement used.
     """
-    present = np.isfinite(others)
-    n = present.sum(axis=1)
-    if level == "nominal":
-        total = np.sum(present & (others == value[:, None]), axis=1).astype(float)
-        return np.where(n > 0, total / np.maximum(n, 1), nan)
-    squares = np.where(present, (others - value[:, None]) ** 2, 0.0).sum(axis=1)
-    return np.where(n > 0, -np.sqrt(squares / np.maximum(n, 1)), nan)
+
+    def __init__(
+        self, item: np.ndarray, annotator: np.ndarray, dialogue: np.ndarray, min_items: int = MIN_JUDGED
+    ) -> None:
+        """
+        Parameters
+        ----------
+        item, annotator : (judgements,) int
+            Numbers from 0; nobody has judged an item twice.
+        dialogue : (items,) array
+            The dialogue of each item.
+        min_items : int
+            Annotators with fewer items that others judged too are not tested, but are among the others.
+        """
+        self._item = item
+        self._size = np.bincount(item, minlength=len(dialogue))
+        several = self._size[item] > 1
+        judged = np.bincount(annotator[several], minlength=annotator.max(initial=-1) + 1)
+        self.annotator = np.flatnonzero(judged >= max(min_items, 1))
+        self.n = judged[self.annotator]
+        self.used = several & np.isin(annotator, self.annotator)
+        self.code = np.searchsorted(self.annotator, annotator[self.used])
+        names, cluster = np.unique(dialogue, return_inverse=True)
+        pair = self.code * max(len(names), 1) + cluster[item[self.used]]
+        pairs, self._pair, self._pair_size = np.unique(pair, return_inverse=True, return_counts=True)
+        self._owner = pairs // max(len(names), 1)
+        self._n_dialogues = np.bincount(self._owner, minlength=len(self.n))
+
+    def closer(self, value: np.ndarray, judge: np.ndarray, level: str) -> np.ndarray:
+        """Who is closer to the others: 1 the annotator, -1 the judge, 0 both alike; one number per judgement `used`.
+
+        Parameters
+        ----------
+        value : (judgements,) array
+        judge : (items,) array
+            On the same scale.
+        level : str
+            At the nominal level and for two values the share of others who say the same counts; else the root mean
+            squared difference from them, which is smaller for whoever is closer to their mean.
+
+        References
+        ----------
+        Calderon et al. 2025, section 3.1.
+        """
+        item, own, other = self._item, value[self.used], judge[self._item[self.used]]
+        if level == "nominal":
+            levels = np.unique(np.concatenate([value, judge]))
+            says = item * len(levels) + np.searchsorted(levels, value)
+            count = np.bincount(says, minlength=len(self._size) * len(levels))
+            first = item[self.used] * len(levels)
+            agree = count[first + np.searchsorted(levels, own)] - 1
+            return np.sign(agree - count[first + np.searchsorted(levels, other)] + (own == other))
+        n = self._size[item[self.used]] - 1
+        mean = (np.bincount(item, value, minlength=len(self._size))[item[self.used]] - own) / n
+        apart = (other - own) * ((other + own) / 2 - mean)  # > 0: the mean is on the annotator's side of the middle
+        nil = 1e-9 * (np.ptp(value) if len(value) else 0.0) ** 2
+        return np.where(np.abs(apart) <= nil, 0, np.sign(apart)).astype(int)
+
+    def p(self, closer: np.ndarray, cost: float) -> np.ndarray:
+        """One-sided p of the paired t test over items, one per annotator (H0: the judge is worse by `cost` or more)."""
+        total, squares = (np.bincount(self.code, x, minlength=len(self.n)) for x in (closer, closer**2))
+        variance = (self.n * squares - total**2) / self.n / np.maximum(self.n - 1, 1)
+        return _p(total / self.n - cost, np.sqrt(variance / self.n), self.n - 1)
+
+    def p_clustered(self, closer: np.ndarray, cost: float) -> np.ndarray:
+        """As `p`, with the standard error of whole dialogues."""
+        mean = np.bincount(self.code, closer, minlength=len(self.n)) / self.n
+        total = np.bincount(self._pair, closer, minlength=len(self._owner)) - mean[self._owner] * self._pair_size
+        g = self._n_dialogues
+        squares = np.bincount(self._owner, total**2, minlength=len(g))
+        return _p(mean - cost, np.sqrt(g / np.maximum(g - 1, 1) * squares) / self.n, g - 1)
 
 
-def left_out(
-    values: np.ndarray,
-    judge: np.ndarray,
-    dialogue: np.ndarray,
-    level: str,
-    *,
-    cost: float = 0.15,
-    min_items: int = MIN_JUDGED,
-) -> pd.DataFrame:
+def left_out(panel: Panel, value: np.ndarray, judge: np.ndarray, level: str, *, cost: float = 0.15) -> pd.DataFrame:
     """The test of each annotator.
 
     Parameters
     ----------
-    values : (items, annotators) array
-        NaN where an annotator did not judge.
-    judge : (items,) array
-        On the same scale; NaN where there is none.
-    dialogue : (items,) array
-        The dialogue of each item.
-    level : str
-        See `alignment`.
+    panel, value, judge, level
+        See `Panel.closer`.
     cost : float
         What the judge may be worse by (epsilon of the paper: 0.2 for experts, 0.15 for skilled annotators, 0.1 for
         crowd workers).
 
     Returns
     -------
-    One row per annotator with enough items: annotator (column number), n, `judge` and `human` (shares of items on which
-    each is as close to the others as the other one, ties counting for both), p_value as published (one-sided paired
-    t test over items, H0: judge <= human - cost), p_clustered (the same with the standard error of whole dialogues) and
-    both adjusted by Benjamini and Yekutieli, as in the paper.
+    One row per annotator with enough items: annotator, n, `judge` and `human` (shares of items on which each is as
+    close to the others as the other one, ties counting for both), p_value as published (one-sided paired t test over
+    items, H0: judge <= human - cost), p_clustered (the same with the standard error of whole dialogues) and both
+    adjusted by Benjamini and Yekutieli, as in the paper.
     """
-    out, present = [], np.isfinite(values)
-    usable = np.isfinite(judge) & (present.sum(axis=1) > 1)
-    for j in range(values.shape[1]):
-        at = np.flatnonzero(present[:, j] & usable)
-        if len(at) < min_items:
-            continue
-        others = np.delete(values[at], j, axis=1)  # of these items only: with many people that is a small part
-        ours, theirs = (alignment(v[at], others, level) for v in (judge, values[:, j]))
-        d = (theirs >= ours).astype(float) - (ours >= theirs)  # +1: the person is closer, -1: the judge, 0: alike
-        codes = np.unique(dialogue[at], return_inverse=True)[1]
-        p = _p(d.mean() - cost, d.std(ddof=1) / np.sqrt(len(d)), len(d) - 1)
-        p_clustered = _p(d.mean() - cost, clustered_se((d - d.mean()) / len(d), codes), int(codes.max()))
-        out.append((j, len(at), np.mean(ours >= theirs), np.mean(theirs >= ours), p, p_clustered))
-    tests = pd.DataFrame(out, columns=["annotator", "n", "judge", "human", "p_value", "p_clustered"])
+    closer = panel.closer(value, judge, level)
+
+    def share(of: np.ndarray) -> np.ndarray:
+        return np.bincount(panel.code, of, minlength=len(panel.n)) / panel.n
+
+    tests = pd.DataFrame({"annotator": panel.annotator, "n": panel.n, "judge": share(closer <= 0)})
+    tests = tests.assign(human=share(closer >= 0), p_value=panel.p(closer, cost))
+    tests = tests.assign(p_clustered=panel.p_clustered(closer, cost))
     for name in ("p_value", "p_clustered"):
         tests[f"{name}_adjusted"] = adjust(tests[name].to_numpy(float), "by")
     return tests
 
 
-def _p(excess: float, se: float, df: int) -> float:
-    """One-sided p that the mean is below 0; without any spread the sign decides."""
-    if not np.isfinite(se) or df < 1:
-        return nan
-    if se == 0:
-        return 0.0 if excess < 0 else 1.0
-    return float(stdtr(df, excess / se))
+def _p(excess: np.ndarray, se: np.ndarray, df: np.ndarray) -> np.ndarray:
+    """One-sided p that a mean is below 0; without any spread the sign decides. Missing without degrees of freedom."""
+    p = stdtr(np.maximum(df, 1), excess / np.where(se > 0, se, 1.0))
+    return np.where(df < 1, nan, np.where(se > 0, p, excess >= 0))
 
 
 def winning_rates(
@@ -125,7 +159,7 @@ def winning_rates(
     ----------
     annotations : DataFrame
         Choices between two responses are compared as nominal values.
-    cost, min_items : see `left_out`
+    cost : see `left_out`. min_items : see `Panel`.
 
     Yields
     ------
@@ -143,13 +177,14 @@ def winning_rates(
         if reason:
             yield head | {"statistic": "winning_rate", "test": "items", "cost": cost, "estimate": nan, "note": reason}
             continue
-        once = people.drop_duplicates([*ITEM, "annotator"])
-        wide = once.set_index([*ITEM, "annotator"])["score"].unstack()  # noqa: PD010
-        judge = theirs.set_index(ITEM)["score"].reindex(wide.index).to_numpy(float)
-        cluster = theirs.set_index(ITEM)["cluster"].reindex(wide.index).to_numpy()
+        judge = theirs.assign(item=np.arange(len(theirs)))
+        once = people[[*ITEM, "annotator", "score"]].drop_duplicates([*ITEM, "annotator"])
+        once = once.merge(judge[[*ITEM, "item"]], on=ITEM)
+        annotator = np.unique(once["annotator"], return_inverse=True)[1]
+        panel = Panel(once["item"].to_numpy(), annotator, judge["cluster"].to_numpy(), min_items)
         nominal = label.binary or METHODS[label.method].unit == "pair"
         level = "nominal" if nominal else label.level
-        tests = left_out(wide.to_numpy(float), judge, cluster, level, cost=cost, min_items=min_items)
+        tests = left_out(panel, once["score"].to_numpy(float), judge["score"].to_numpy(float), level, cost=cost)
         head |= {"n": int(tests["n"].sum()), "n_annotators": len(tests)}
         yield head | {"statistic": "advantage_probability", "estimate": tests["judge"].mean()}
         for test, column in (("items", "p_value_adjusted"), ("dialogues", "p_clustered_adjusted")):

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.agreement import generalizability
-from helpers.judges.alternative_annotator import MIN_ANNOTATORS, MIN_JUDGED, left_out
+from helpers.judges.alternative_annotator import MIN_ANNOTATORS, Panel
 from helpers.judges.assisted import ASSISTED, HUMAN, Sums, combined, estimate, hidden
 from helpers.judges.items import JudgedItems
 from helpers.judges.judge_alpha import alpha_sums
@@ -272,11 +272,11 @@ def placebo_judge(world: World, plan: Plan, level: str) -> Iterator[Row]:
     if d.annotator is None or d.pairwise:
         return
     item = pd.factorize(pd.MultiIndex.from_arrays([d.row, d.factors.get("item", d.row)]))[0]
-    several = np.bincount(item)[item] > 1
-    enough = np.bincount(d.annotator[several], minlength=d.n_annotators) >= MIN_JUDGED
-    if enough.sum() < MIN_ANNOTATORS:
-        return
     first = np.unique(item, return_index=True)[1]
+    once = np.unique(item * d.n_annotators + d.annotator, return_index=True)[1]
+    panel = Panel(item[once], d.annotator[once], d.row[first])
+    if len(panel.n) < MIN_ANNOTATORS:
+        return
     both = np.concatenate([np.arange(len(item)), first])
     loadings = world.loadings.copy()
     loadings[:, [i for i, f in enumerate(d.factors) if f in PEOPLE]] = 0.0
@@ -287,10 +287,8 @@ def placebo_judge(world: World, plan: Plan, level: str) -> Iterator[Row]:
     rng, n, passed = plan.rng("placebo_judge", d.method, d.label), len(item), []
     for chunk in replace(world, design=extended, loadings=loadings).draw(few.n_runs, rng):
         for scores in chunk:
-            values = np.full((len(first), d.n_annotators), np.nan)
-            values[item, d.annotator] = scores[:n]
-            p = left_out(values, scores[n:], d.row[first], level, cost=0.0)["p_clustered"]
-            passed.append(np.mean(p < ALPHA))
+            closer = panel.closer(scores[once], scores[n:], level)
+            passed.append(np.mean(panel.p_clustered(closer, cost=0.0) < ALPHA))
     row = base(world, "fixed") | {"test": "alternative_annotator", "alpha": ALPHA, "scenario": "world"}
     yield row | mean("null_rejection", np.array(passed))
 
