@@ -10,7 +10,7 @@ from scipy import stats
 from helpers.judges.items import JudgedItems
 from helpers.judges.judge_alpha import judge_alpha
 from helpers.judges.replacement import replacement
-from helpers.metrics import ceiling
+from helpers.metrics import ceiling, correlations
 from helpers.metrics.items import human_means, join, scored_items
 from helpers.operating_characteristics import findings, other_procedures, procedures, tables
 from helpers.operating_characteristics.monte_carlo import Plan
@@ -91,6 +91,20 @@ def test_intervals_about_metrics_cover_the_values_of_the_study():
         row = by(found, of)
         assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02  # 40 contexts: BCa is a little narrow
         assert row["sample_size"] == 40
+
+
+def test_with_many_contexts_the_intervals_tried_are_those_of_notebook_09(monkeypatch):
+    """Which ranks items once in each sample then, not once in each resample."""
+    monkeypatch.setattr(correlations, "MANY_CLUSTERS", 39)
+    annotations, scores = metric_study(rng(3), n_contexts=40)
+    rows, scores = annotations[annotations["label"] == "quality"], scores[scores["metric"] == "m"]
+    joined = join(human_means(rows), scores)
+    (scored,), ((_, both),) = scored_items(joined), ceiling.with_rest(rows, scores)
+    used = collect(correlations.correlations(joined, "spearman", seed=1, n_resamples=200))["correlation"]
+    found = list(other_procedures.metric_coverage(scored, joined, both, Plan(n_runs=200, n_resamples=300)))
+    row = by(found, "rho")
+    assert set(used["ci_kind"]) == {row["interval"]} == {"cluster_robust"}
+    assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02
 
 
 def test_reliability_covers_that_of_the_fitted_model():

@@ -56,13 +56,8 @@ def correlations(
     has none. What is undefined carries the reason.
     """
     for items in scored_items(joined):
-        if coefficient == "kendall":
-            intervals = _kendall_intervals(items, confidence)
-        elif items.n_clusters > MANY_CLUSTERS:
-            intervals = robust_intervals(items, coefficient, confidence)
-        else:
-            rng = generator(seed, "correlation", coefficient, "context", items.corpus, items.method)
-            intervals = bootstrap_intervals(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
+        rng = generator(seed, "correlation", coefficient, "context", items.corpus, items.method)
+        intervals = intervals_of(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
         n = np.isfinite(items.x).T.astype(int) @ np.isfinite(items.y)
         for j, metric in enumerate(items.metrics):
             head = items.head | {"metric": metric, "coefficient": coefficient, "resample": items.unit}
@@ -74,8 +69,19 @@ def correlations(
                 yield head | row | intervals[j][-1].row()
 
 
+def intervals_of(
+    items: ScoredItems, coefficient: str, rng, *, n_resamples: int, confidence: float
+) -> list[list[Interval]]:
+    """For each metric an interval per label, and a last one for their mean; of the kind that `correlations` says."""
+    if coefficient == "kendall":
+        return _kendall_intervals(items, confidence)
+    if items.n_clusters > MANY_CLUSTERS:
+        return robust_intervals(items, coefficient, confidence)
+    return bootstrap_intervals(items, coefficient, rng, n_resamples=n_resamples, confidence=confidence)
+
+
 def bootstrap_intervals(items: ScoredItems, coefficient: str, rng, **options) -> list[list[Interval]]:
-    """For each metric an interval per label, and a last one for their mean."""
+    """As `intervals_of`: BCa over clusters, with new ranks in each resample."""
 
     def statistic(drawn: np.ndarray) -> np.ndarray:
         r = weighted_correlations(items.x, items.y, drawn[:, items.clusters], coefficient)

@@ -126,9 +126,9 @@ def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
 def metric_coverage(scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFrame, plan: Plan) -> Iterator[Row]:
     """Coverage of the intervals of notebook 09 for one metric and label.
 
-    `rho`, Spearman's correlation with the mean rating (BCa over contexts or dialogues, ranked anew); `within_context`,
-    its mean over contexts (BCa); `replaceability`, the metric's correlation with the other annotators minus that of the
-    annotator left out (cluster-robust).
+    `rho`, Spearman's correlation with the mean rating (BCa over contexts or dialogues, ranked anew; cluster-robust with
+    very many, as in the notebook); `within_context`, its mean over contexts (BCa); `replaceability`, the metric's
+    correlation with the other annotators minus that of the annotator left out (cluster-robust).
 
     scored : with one metric and one label. joined, both : the same items, of `items.join` and `ceiling.with_rest`.
     """
@@ -137,7 +137,8 @@ def metric_coverage(scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFram
     head |= {"ratings": round(float(both.groupby(["dialogue", "turn"], dropna=False).size().mean()), 2)}
     names = (scored.method, scored.labels[0], scored.metrics[0])
     few = replace(plan, n_runs=min(plan.n_runs, ONE_BY_ONE), n_resamples=min(plan.n_resamples, RESAMPLES))
-    yield from coverage_rows({"bca": _rho(scored, few, few.rng("rho", *names))}, _whole(scored), head | {"of": "rho"})
+    kind = "cluster_robust" if scored.n_clusters > correlations.MANY_CLUSTERS else "bca"
+    yield from coverage_rows({kind: _rho(scored, few, few.rng("rho", *names))}, _whole(scored), head | {"of": "rho"})
     for _, r in correlations.by_context(joined):
         values = r[np.isfinite(r)]
         if len(values) >= LEAST:
@@ -166,7 +167,7 @@ def _rho(scored: ScoredItems, plan: Plan, rng: np.random.Generator) -> np.ndarra
         at, clusters = _drawn(rows, rng)
         part = replace(scored, x=scored.x[at], y=scored.y[at], clusters=clusters)
         options = {"n_resamples": plan.n_resamples, "confidence": plan.confidence}
-        one = correlations.bootstrap_intervals(part, "spearman", rng, **options)[0][0]
+        one = correlations.intervals_of(part, "spearman", rng, **options)[0][0]
         out[run] = one.low, one.high
     return out
 
