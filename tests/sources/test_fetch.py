@@ -6,7 +6,6 @@ import io
 import re
 import tarfile
 import threading
-import time
 import zipfile
 from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -221,14 +220,15 @@ def test_a_failing_server_is_asked_again(made_up, monkeypatch, serve, tmp_path):
 
 
 class Drip(Quiet):
-    """Sends a byte at a time, without end."""
+    """Sends a byte at a time, until the test is over."""
+
+    over = threading.Event()
 
     def do_GET(self):
         try:
             self.start()
-            while True:
+            while not self.over.wait(0.01):
                 self.wfile.write(b"x")
-                time.sleep(0.01)
         except OSError:
             pass
 
@@ -264,6 +264,7 @@ class Endless(Quiet):
 def test_a_server_without_end_is_left(made_up, monkeypatch, serve, tmp_path, server, said):
     """By the size that the registry knows, and by a rate that no usable connection falls below. It is asked once."""
     entries, _, _ = made_up
+    Drip.over.clear()
     monkeypatch.setattr(fetch, "PATIENCE", 0.2)
     address = serve(server)
     monkeypatch.setattr(Upstream, "url", property(lambda self: f"{address}/{self.path}"))
@@ -272,8 +273,10 @@ def test_a_server_without_end_is_left(made_up, monkeypatch, serve, tmp_path, ser
         fetch.fetch("study", to=tmp_path / "raw", progress=False, say=silent)
     assert len(caught.value.problems) == 1
     assert not [p for p in (tmp_path / "raw").rglob("*") if p.is_file()]
+    Drip.over.set()  # connections that were left alone end
     for thread in [t for t in threading.enumerate() if t.name.endswith("(work)")]:
-        thread.join(60)
+        thread.join(600)
+        assert not thread.is_alive()
 
 
 def test_a_copy_of_another_size_is_not_read(made_up, tmp_path):
