@@ -272,6 +272,13 @@ def test_what_cannot_be_sent_is_an_answer_and_no_traceback(tmp_path):
         one.submit(worker.notebook, job(tmp_path)).result()
 
 
+def test_pieces_go_to_workers_without_a_notebook():
+    client = Client()
+    client.processing = lambda: {"tcp://good": ("piece-1", "notebook-2"), "tcp://bad": ("piece-3",)}
+    assert scheduler.free(client, set()) == {"tcp://bad": client.nthreads()["tcp://bad"]}
+    assert scheduler.free(client, {"tcp://bad"}) == {}
+
+
 def test_pieces_avoid_workers_that_refused(monkeypatch):
     client = Client()
     assert scheduler.elsewhere(client, set()) == {}

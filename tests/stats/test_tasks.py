@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -35,6 +36,9 @@ class Places:
 
     places = 2
 
+    def idle(self):
+        return self.places
+
     def __init__(self, lose=()):
         self.pool, self.work, self.lose = ThreadPoolExecutor(1), seats._Work(), lose
         self.sent, self.payloads, self.under_way, self.most = [], [], 0, 0
@@ -58,7 +62,7 @@ def elsewhere(work, todo, places):
     """Results of pieces of which as many as possible run elsewhere."""
     run = tasks._Run(work, todo, "tests")
     try:
-        tasks._Helper(run, places).work_through()
+        tasks._Helper(run, places, threading.Event()).work_through()
     except seats.SeatLost:
         run._here()
     return run
@@ -102,6 +106,30 @@ def test_what_pieces_share_is_sent_once_and_few_are_under_way():
     assert len(places.sent) == 1
     assert max(map(len, places.payloads)) < 5_000 < 500 * 40 * 8
     assert places.most <= tasks._AHEAD * places.places
+
+
+class Busy(Places):
+    """Each thread has a notebook until somebody has looked three times."""
+
+    looked = 0
+
+    def idle(self):
+        self.looked += 1
+        return 2 if self.looked > 3 else 0
+
+
+def test_nothing_is_sent_while_every_thread_has_a_notebook(monkeypatch):
+    monkeypatch.setattr(tasks, "_LOOK", 0.01)
+    places = Busy()
+    assert len(elsewhere(draw, pieces(), places).todo) == 0
+    assert len(places.payloads) == 12
+    assert places.looked > 3
+    never, over = Busy(), threading.Event()
+    never.idle = lambda: 0
+    over.set()
+    run = tasks._Run(draw, pieces(), "tests")
+    tasks._Helper(run, never, over).work_through()
+    assert (len(run.todo), never.sent, never.payloads) == (12, [], [])
 
 
 def test_what_a_cluster_does_not_return_is_computed_here():

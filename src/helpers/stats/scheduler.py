@@ -14,20 +14,27 @@ from typing import Any
 from helpers.stats import seats
 from helpers.study import params
 
+#: how the keys of notebooks begin, among the tasks of the cluster
+NOTEBOOK = "notebook-"
 #: set where workers have a copy of the project instead of the folder itself
 COPIED = "COMPENDIUM_COPIED"
 
 
 class _Send:
-    """Sends packed work to any worker but those that refused some. places : threads of the cluster."""
+    """Sends packed work to workers that have room for it, but not to those that refused some."""
 
     def __init__(self, client: Any):
         self.client, self.function = client, seats.ByValue(seats.call)
-        self.places = sum(client.nthreads().values())
         root = None if os.environ.get(COPIED) else str(params.ROOT)
         expected = json.loads(os.environ.get(seats.EXPECTED, "{}"))
         self.place = seats.setting(os.environ.get(seats.RUN, "none"), root, {}, expected=expected)
         self.refused: set[str] = set()
+        self.free: dict[str, int] = {}
+
+    def idle(self) -> int:
+        """Threads of the cluster that run no notebook."""
+        self.free = free(self.client, self.refused)
+        return sum(self.free.values())
 
     def share(self, packed: dict[str, bytes]) -> dict[str, Any]:
         """Put what several pieces need on every worker, once: one of them may be lost."""
@@ -41,9 +48,16 @@ class _Send:
 
     def __call__(self, payload: bytes, shared: dict[str, Any]) -> Any:
         key = f"piece-{uuid.uuid4().hex}"
-        return self.client.submit(
-            self.function, self.place, payload, shared, key=key, priority=10, **elsewhere(self.client, self.refused)
-        )
+        free = [address for address in self.free if address not in self.refused]
+        where = {"workers": free, "allow_other_workers": True} if free else elsewhere(self.client, self.refused)
+        return self.client.submit(self.function, self.place, payload, shared, key=key, priority=10, **where)
+
+
+def free(client: Any, refused: set[str]) -> dict[str, int]:
+    """Workers with threads that run no notebook, and how many: a notebook keeps its thread busy with pieces, too."""
+    notebooks = {a: sum(str(k).startswith(NOTEBOOK) for k in keys) for a, keys in client.processing().items()}
+    threads = {a: n - notebooks.get(a, 0) for a, n in client.nthreads().items() if a not in refused}
+    return {address: n for address, n in threads.items() if n > 0}
 
 
 def elsewhere(client: Any, refused: set[str]) -> dict[str, Any]:

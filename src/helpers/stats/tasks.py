@@ -24,7 +24,8 @@ from helpers.stats import seats
 
 _EVERY = 1.0  # seconds between two notes on progress
 _ALONE = 1.0  # seconds before the cluster is asked: connecting and sending take about as long
-_AHEAD = 2  # pieces sent to each thread of the cluster at a time
+_AHEAD = 2  # pieces sent to each idle thread of the cluster at a time
+_LOOK = 1.0  # seconds between two looks at which threads are idle
 _LARGE = 50_000  # bytes of an argument of several pieces that is sent once
 
 
@@ -110,7 +111,7 @@ class _Run:
             from helpers.stats.scheduler import connected
 
             with connected(address) as send:
-                _Helper(self, send).work_through()
+                _Helper(self, send, over).work_through()
         except Exception as error:  # a cluster that is gone only costs its help
             if os.environ.get("COMPENDIUM_DEBUG"):
                 raise
@@ -120,42 +121,48 @@ class _Run:
 class _Helper:
     """Sends pieces to the cluster, a bounded number at a time, and collects their results.
 
-    send : a function of packed work and what it shares -> a future of the packed answer; `send.places` at a time.
-    `send.refused_by(error)` is told of workers that cannot be used.
+    send : a function of packed work and what it shares -> a future of the packed answer. Nothing is sent while
+    `send.idle()` threads are none: where each has a notebook, pieces sent only take time from each other.
+    `send.refused_by(error)` is told of workers that cannot be used. over : set once nothing is left to do.
     """
 
-    def __init__(self, run: _Run, send: Any):
-        self.run, self.send = run, send
+    def __init__(self, run: _Run, send: Any, over: threading.Event):
+        self.run, self.send, self.over = run, send, over
         self.names: dict[int, str] = {}
-        self.shared: dict[str, bytes] = {}
-        self._find_shared()
 
-    def _find_shared(self) -> None:
+    def _shared(self) -> dict[str, bytes]:
         """Large arguments of more than one piece: packed, by the hash of their content."""
         times = Counter(id(argument) for piece in self.run.pieces for argument in {id(a): a for a in piece}.values())
         looked = {id(a): a for piece in self.run.pieces for a in piece if times[id(a)] > 1}
+        found = {}
         for identity, argument in looked.items():
             if argument is None or isinstance(argument, str | int | float | bool):
                 continue
             packed = seats.pack(argument)
             if len(packed) > _LARGE:
                 name = hashlib.sha256(packed).hexdigest()
-                self.names[identity], self.shared[name] = name, packed
+                self.names[identity], found[name] = name, packed
+        return found
 
     def work_through(self) -> None:
+        while not (idle := self.send.idle()):
+            if self.over.wait(_LOOK) or not self.run.todo:
+                return
+        shared, looked = self.send.share(self._shared()), time.monotonic()
         under_way: deque[tuple[int, Any]] = deque()
-        room = max(2, _AHEAD * self.send.places)
-        shared = self.send.share(self.shared)
         try:
             while True:
-                while len(under_way) < room and (index := self.run.take()) is not None:
+                while len(under_way) < _AHEAD * idle and (index := self.run.take()) is not None:
                     under_way.append((index, None))
                     payload = seats.pack((self.run.work, self.run.pieces[index]), lambda v: self.names.get(id(v)))
                     under_way[-1] = index, self.send(payload, shared)
-                if not under_way:
+                if under_way:
+                    self._collect(*under_way[0])
+                    under_way.popleft()
+                elif idle or self.over.wait(_LOOK) or not self.run.todo:
                     return
-                self._collect(*under_way[0])
-                under_way.popleft()
+                if time.monotonic() - looked > _LOOK:
+                    idle, looked = self.send.idle(), time.monotonic()
         finally:
             for index, _ in under_way:
                 self.run.give_back(index)

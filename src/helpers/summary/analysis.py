@@ -58,6 +58,18 @@ class Evidence:
     def people(self) -> pd.DataFrame:
         return self.annotations[self.annotations["annotator_kind"] == "human"]
 
+    @cached_property
+    def tests(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Comparisons of two systems by the main run and group: same annotators, and with annotators as a sample."""
+        found = self.results[SENSITIVITY]
+        out = []
+        for rows in (sensitivity.primary(found), sensitivity.with_people(found)):
+            rows = rows.dropna(subset="p_value")
+            there = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
+            known = next((part[:2] for part in parts(self) if part[:2] in there), None)
+            out.append(where(rows, corpus=known[0], group=known[1]) if known else rows.iloc[:0])
+        return out[0], out[1]
+
     @property
     def confidence(self) -> float:
         return self.study.bootstrap.confidence
@@ -201,7 +213,7 @@ def judges(evidence: Evidence) -> dict:
         facts = {"kind": "groups", "rows": rows, "n": int(rows["p_adjusted"].count())}
         facts |= {"n_differ": int(rows["verdict"].isin([DIFFERS, BOTH]).sum()), "n_people": len(by_people)}
         return facts | {"differ_people": int((by_people < level).sum())}
-    tests, people = _tests(evidence)
+    tests, people = evidence.tests
     if len(people):
         keys = [*PART, "label", "system", "system_b"]
         same = tests.set_index(keys)["p_adjusted"].reindex(pd.MultiIndex.from_frame(people[keys]))
@@ -214,18 +226,6 @@ def judges(evidence: Evidence) -> dict:
     return {"kind": "none", "reason": evidence.reasons.get(SENSITIVITY) or evidence.reasons.get(GROUPS, "")}
 
 
-def _tests(evidence: Evidence) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Comparisons of two systems by the main run and group: same annotators, and with annotators as a sample."""
-    found = evidence.results[SENSITIVITY]
-    out = []
-    for rows in (sensitivity.primary(found), sensitivity.with_people(found)):
-        rows = rows.dropna(subset="p_value")
-        there = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
-        known = next((part[:2] for part in parts(evidence) if part[:2] in there), None)
-        out.append(where(rows, corpus=known[0], group=known[1]) if known else rows.iloc[:0])
-    return out[0], out[1]
-
-
 def sample(evidence: Evidence) -> dict:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
@@ -233,7 +233,7 @@ def sample(evidence: Evidence) -> dict:
     the labels of the main method with `estimate` (80% power, same annotators, as large as the sample was), `more` (with
     MORE dialogues or pairs per system) and `per_system`; empty where notebook 05 has no such results.
     """
-    found, tests = evidence.results[SENSITIVITY], _tests(evidence)[0]
+    found, tests = evidence.results[SENSITIVITY], evidence.tests[0]
     if tests.empty:
         return {"n": 0, "reason": evidence.reasons.get(SENSITIVITY, "")}
     key = tuple(tests.iloc[0][["corpus", "group"]])

@@ -146,7 +146,8 @@ class Cluster(Executor):
         try:
             if self.client.status != "running":
                 raise ClusterError(_GONE)
-            options = {"key": f"notebook-{uuid.uuid4().hex}", **scheduler.elsewhere(self.client, self._refused)}
+            key = f"{scheduler.NOTEBOOK}{uuid.uuid4().hex}"
+            options = {"key": key, **scheduler.elsewhere(self.client, self._refused)}
             payload = seats.pack((worker.notebook, (job,)), self._named)
             if self.copied:
                 files = {name: self._blob(self._out / name) for name in _read(job)}
