@@ -331,6 +331,13 @@ def test_display_names_put_what_the_yaml_names_first_and_the_rest_sorted():
     assert made.name("label", "ignore", "behavior") == "Ignore"
     assert made.name("label", "unheard_of", "behavior") == "unheard_of"
     assert list(made.sort(frame[["system"]])["system"]) == ["s2", "s1", "s9"]
+    columns = ["method", "label", "group"]
+    rows = [("dialogue_likert", "quality", "g"), ("behavior", "unheard_of", "g"), ("behavior", "ignore", None)]
+    rows += [("behavior", "ignore", "h"), ("behavior", "ignore", "g"), ("behavior", "ignore", "g")]
+    ordered = made.sort(pd.DataFrame(rows, columns=columns, index=[9, 9, 5, 4, 3, 2]).assign(row=range(6)))
+    assert list(ordered["row"]) == [4, 5, 3, 2, 1, 0]
+    assert list(ordered.index) == [3, 2, 4, 5, 9, 9]
+    assert list(made.sort(pd.DataFrame(columns=columns))) == columns
     compared = frame.assign(system_b=["s3", None, "s1"])
     assert list(display_names(study, compared).titles["system"]) == ["s2", "s1", "s3", "s9"]
 

@@ -57,7 +57,7 @@ def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict,
     Raises ValueError for a label that `labels` does not declare.
     """
     order = {(label.method, label.id): label for label in labels}
-    unknown = sorted({*zip(chosen["method"], chosen["label"], strict=True)} - set(order))
+    unknown = sorted({*chosen[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)} - set(order))
     if unknown:
         raise ValueError(f"labels: expected every (method, label) of the annotations, missing {unknown}")
     groups = dict(iter(chosen.groupby(CELL, sort=True)))

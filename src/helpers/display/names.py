@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
 from helpers.study.labels import METHODS, Label, spelled_out
@@ -151,14 +152,18 @@ class DisplayNames:
     def sort(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Rows in the order of figures: by method, label, group and system, whichever columns there are."""
         columns = [c for c in ("method", "label", "group", "system") if c in frame]
+        place = {pair: i for i, pair in enumerate(self.labels)}
         rank = {}
-        for k in [c for c in columns if c != "label"]:
-            known = {v: self.position(k, v) for v in frame[k].dropna().unique()}
-            rank[k] = [known.get(v, len(self.titles[k])) for v in frame[k]]
-        if "label" in columns:
-            place = {pair: i for i, pair in enumerate(self.labels)}
-            methods = frame["method"] if "method" in frame else [""] * len(frame)
-            rank["label"] = [place.get(pair, len(place)) for pair in zip(methods, frame["label"], strict=True)]
+        for k in columns:
+            by = ["method", "label"] if k == "label" and "method" in frame else [k]
+            cell = frame.groupby(by, sort=False, dropna=False).ngroup().to_numpy()
+            rows = np.unique(cell, return_index=True)[1]  # each combination is looked up once
+            found = frame[by].iloc[rows].itertuples(index=False, name=None)
+            if k == "label":
+                ranks = [place.get(("", *key)[-2:], len(place)) for key in found]
+            else:
+                ranks = [self.position(k, key) for (key,) in found]
+            rank[k] = np.array(ranks, dtype=int)[cell]
         order = pd.DataFrame(rank, index=range(len(frame))).sort_values(columns, kind="stable").index
         return frame.iloc[order]
 

@@ -38,15 +38,21 @@ class Pages:
         return self.folder / "index.html"
 
     def nodes(self, notebooks: list[str]) -> list[Node]:
-        """A node for each notebook of the study, and the index; `notebooks` are those of this run."""
+        """The index and a node for each notebook of the study; `notebooks` are those of this run.
+
+        None needs another. The two that may take long come first, so that they run at the same time.
+        """
         every, self._now = list(self.of.entries), set(notebooks)
-        pages = [self._page(name, tuple(notebooks)) for name in every]
-        pages += [self._scoreboard(tuple(notebooks))] if SCOREBOARD in every else []
-        pages += [] if self.of.study.across else [self._paper(tuple(notebooks))]
-        last = Node(
+        nodes = [] if self.of.study.across else [self._paper(tuple(notebooks))]
+        nodes += [self._index(tuple(notebooks)), *(self._page(name, tuple(notebooks)) for name in every)]
+        return nodes + ([self._scoreboard(tuple(notebooks))] if SCOREBOARD in every else [])
+
+    def _index(self, after: tuple[str, ...]) -> Node:
+        """The first page of the study's report."""
+        return Node(
             self.of.key,
             INDEX,
-            (*notebooks, *(n.name for n in pages)),
+            after,
             self._index_parts,
             lambda: [self.index_path],
             rendering.index,
@@ -54,7 +60,6 @@ class Pages:
             soft=True,
             quiet=True,
         )
-        return [*pages, last]
 
     def _page(self, name: str, after: tuple[str, ...]) -> Node:
         target = self.folder / f"{name}.html"

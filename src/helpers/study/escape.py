@@ -67,10 +67,12 @@ def cells(frame: pd.DataFrame) -> pd.DataFrame:
     for i, dtype in enumerate(out.dtypes):
         if dtype.kind in "biufM":
             continue
-        texts = {v: cell(v) for v in out.iloc[:, i].array if isinstance(v, str)}
+        column = out.iloc[:, i]
+        found = column.unique() if dtype == "str" else column.array
+        texts = {v: cell(v) for v in found if isinstance(v, str)}
         if any(v != written for v, written in texts.items()):
-            column = [texts[v] if isinstance(v, str) else v for v in out.iloc[:, i].array]
-            out.isetitem(i, pd.Series(column, out.index, dtype=object))
+            escaped = [texts[v] if isinstance(v, str) else v for v in column.array]
+            out.isetitem(i, pd.Series(escaped, out.index, dtype=object))
     return out
 
 
