@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+import zlib
 from itertools import combinations
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -12,6 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from fontTools.ttLib import TTFont
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
@@ -53,6 +56,16 @@ def test_a_legend_lies_within_its_figure(width):
     box = fig.legends[0].get_window_extent()
     assert 0 <= box.x0 < box.x1 <= fig.bbox.width
     plt.close(fig)
+
+
+@pytest.mark.parametrize("width", [2.0, 3.4, 5.4])
+def test_a_legend_has_as_many_columns_as_fit(width):
+    handles = [style.handle("level " * (1 + i % 3), COLORS[i], "o") for i in range(7)]
+    fig, _ = style.subplots(width=width, height=2)
+    fig.set_dpi(120)
+    widths = [fig.legend(handles=handles, ncols=n).get_window_extent().width for n in range(1, 6)]
+    fit = [n for n, w in enumerate(widths, 1) if w <= 120 * (width - 0.15)]
+    assert style.legend_columns(handles, width) == max(fit)
 
 
 def line_figure():
@@ -103,6 +116,31 @@ def test_the_same_figure_gives_the_same_bytes_in_every_format_asked_for(tmp_path
         assert first.read_bytes() == second.read_bytes(), suffix
     style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path / "c"))
     assert [p.name for p in (tmp_path / "c").iterdir()] == ["03_iaa_f.png"]
+
+
+def test_a_figure_is_drawn_once_for_each_file_and_the_notebook(tmp_path, shown, monkeypatch):
+    plain, n = Axes.draw, 0
+
+    def counted(self, renderer):
+        nonlocal n
+        n += 1
+        plain(self, renderer)
+
+    monkeypatch.setattr(Axes, "draw", counted)
+    fig, _ = style.subplots(width=3.4, height=2)  # narrow anyway
+    style.save(fig, "f", alt="Line", run=make_run(tmp_path, formats=("svg", "pdf", "png")))
+    assert n == 4
+
+
+def test_a_pdf_embeds_of_its_fonts_what_draws_its_letters(tmp_path, shown):
+    style.save(line_figure(), "f", alt="Line", run=make_run(tmp_path, formats=("pdf",)))
+    content = (tmp_path / "03_iaa_f.pdf").read_bytes()
+    (number,) = set(re.findall(rb"/FontFile2 (\d+) 0 R", content))
+    stream = re.search(rb"\n%b 0 obj.*?stream\r?\n(.*?)\r?\nendstream" % number, content, re.DOTALL)[1]
+    with TTFont(io.BytesIO(zlib.decompress(stream))) as font:
+        assert set(font.reader.keys()) == style.TRUETYPE
+        drawn = [g for g in font["glyf"].glyphs if font["glyf"][g].numberOfContours]
+    assert len(drawn) == len(set("0.0 0.2 0.4 0.6 0.8 1.0") - {" "})
 
 
 def two_parts():
