@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from helpers.study.labels import METHODS
+from helpers.study.labels import METHODS, OF_UNIT
 from helpers.study.schema import ITEM, SYSTEM_CELL
 
 #: identifies what a group judged; frames may lack a column that is the same everywhere
@@ -52,7 +52,7 @@ def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
     (`share`); labels marked 0/1 give `rate`; all others `mean`. Adds `weight`, one over the number of annotations of
     the item in its group: every item counts once, with the mean of its annotations.
     """
-    pairwise = annotations["method"].map(lambda m: METHODS[m].unit == "pair").astype(bool)
+    pairwise = annotations["method"].isin(OF_UNIT["pair"])
     plain = annotations[~pairwise]
     values = plain["score"].isin([0, 1]).groupby([plain["method"], plain["label"]]).transform("all").astype(bool)
     out = [plain.assign(statistic=np.where(values, "rate", "mean"), outcome=None, binary=values)]

@@ -121,13 +121,14 @@ class DisplayNames:
         known = {*frame["system"].dropna(), *frame["system_b"].dropna()}
         place = {s: i for i, s in enumerate(sorted(known, key=lambda s: (self.position("system", s), s)))}
         turned = (frame["system"].map(place) > frame["system_b"].map(place)).to_numpy(bool)
-        out, rows = frame.copy(), frame.loc[turned]
-        out.loc[turned, ["system", "system_b"]] = rows[["system_b", "system"]].to_numpy()
+        if not turned.any():
+            return frame
+        ends = {"system": frame["system_b"].where(turned, frame["system"])}
+        ends |= {"system_b": frame["system"].where(turned, frame["system_b"])}
         for low, high in TURNED:
             if low in frame:
-                out.loc[turned, low] = -rows[high]
-                out.loc[turned, high] = -rows[low]
-        return out
+                ends |= {low: frame[low].where(~turned, -frame[high]), high: frame[high].where(~turned, -frame[low])}
+        return frame.assign(**ends)
 
     def full(self, row: Mapping[str, str]) -> str:
         """Label, method and (where there are several) group of a row, as prose names it: `Quality, Dialogue Likert`."""

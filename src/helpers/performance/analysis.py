@@ -19,7 +19,7 @@ from helpers.annotations.summary import with_means
 from helpers.performance import davidson, mixed, ranking, rates
 from helpers.performance.bradley_terry import printed_scores
 from helpers.performance.overall import overall as overall_order
-from helpers.study.labels import METHODS, Label
+from helpers.study.labels import OF_UNIT, Label
 from helpers.study.results import Results, collect
 from helpers.study.schema import SYSTEM_CELL, unordered
 
@@ -30,6 +30,8 @@ SCORES = ("rate", "mean", "share")
 LIGHT, PICKS = ["light_low", "light_high"], ["pick_low", "pick_high"]
 #: intervals that do not resample clusters, and the columns their ends have in figures and tables
 OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
+#: columns of judgements that no result depends on: to copy their texts with every selection of rows takes long
+_UNUSED = ("study", "seconds", "completed_at", "first_shown", "reason", "source_row")
 
 
 def chosen(annotations: pd.DataFrame, unranked: Collection[str] = (), labels: Iterable[Label] = ()) -> pd.DataFrame:
@@ -92,6 +94,7 @@ def analyse(
         What intervals of rates, means and shares resample (`bootstrap.unit`); None: `interval_unit`.
     """
     boot, labels = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}, list(labels)
+    judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
     parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
     published = collect(rates.published(picked, confidence=confidence))
     summed = ((u, part, published["rate"]["method"].isin(part["method"])) for u, part in by_unit(picked, unit))
@@ -146,7 +149,7 @@ def by_unit(annotations: pd.DataFrame, unit: str | None) -> list[tuple[str, pd.D
     """
     if unit != "turn":
         return [(unit or interval_unit(annotations), annotations)]
-    of_turns = annotations["method"].map(lambda m: METHODS[m].unit == "turn").astype(bool)
+    of_turns = annotations["method"].isin(OF_UNIT["turn"])
     turns, others = annotations[of_turns], annotations[~of_turns]
     numbers = turns.groupby(["corpus", "dialogue", "turn"], dropna=False, sort=False).ngroup()
     both = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]

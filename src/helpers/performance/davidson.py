@@ -88,7 +88,7 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
     """
     require_unit(comparisons, unit)
     for key, rows in comparisons.groupby(CELL, sort=False):
-        systems = sorted({*rows["system"], *rows["system_b"]})
+        systems = sorted({*rows["system"].unique(), *rows["system_b"].unique()})
         names, m = pd.Index(systems), len(systems)
         votes = names.get_indexer(rows["system"]), names.get_indexer(rows["system_b"]), rows["score"].to_numpy(float)
         codes = rows[unit].factorize()[0]

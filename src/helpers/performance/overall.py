@@ -56,7 +56,7 @@ def overall(
     direction = {(x.method, x.id): x.direction for x in labels if wanted == "all" or x.id in set(wanted)}
     rows: list[dict] = []
     for block, part in annotations.groupby(_BLOCK, sort=False):
-        systems = sorted({*part["system"], *part["system_b"].dropna()})
+        systems = sorted({*part["system"].unique(), *part["system_b"].dropna().unique()})
         scores = []
         for label, own in part.groupby("label", sort=False):
             sign = direction.get((block[1], label), 0)

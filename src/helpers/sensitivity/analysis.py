@@ -234,7 +234,7 @@ def _marked(judged: Group, parts: Sequence[pd.DataFrame]) -> Results:
 
 def of_group(results: Results, judged: Group) -> Results:
     """The results of one corpus and evaluator group."""
-    return Results({s: where(rows, corpus=judged.corpus, group=judged.group) for s, rows in results.items()})
+    return results.part(corpus=judged.corpus, group=judged.group)
 
 
 def primary(results: Results) -> pd.DataFrame:

@@ -120,7 +120,8 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
 def _signed(rows: pd.DataFrame, p: str, names: DisplayNames) -> pd.DataFrame:
     """With `p`, and `better`: 1 where the first system is better (higher, if the label has no direction), else −1."""
     rows = names.sort(names.pairs(rows))
-    direction = [names.labels[key].direction or 1 for key in zip(rows["method"], rows["label"], strict=True)]
+    code, keys = pd.factorize(pd.MultiIndex.from_frame(rows[["method", "label"]]))
+    direction = np.array([names.labels[key].direction or 1 for key in keys])[code]
     return rows.assign(p=rows[p], better=np.sign(rows["estimate"]) * direction)
 
 

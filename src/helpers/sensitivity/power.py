@@ -18,6 +18,9 @@ from helpers.sensitivity.differences import TEST
 from helpers.stats.intervals import exact_binomial, generator
 from helpers.stats.permutation import blocked_permutation, sign_flip_test
 
+#: degrees of freedom between which `median_detectable` bounds the others, and what bounds leave for rounding
+_STEPS, _SLACK = 50, 1e-6
+
 
 def detectable_d(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
     """Smallest difference, in standard deviations, that the t test finds with `power` and n units in each group."""
@@ -36,8 +39,33 @@ def detectable(differences: pd.DataFrame, n: int | None = None, power: float = 0
     Returns (rows,) in units of the label; NaN without a standard error.
     """
     se, df = _at(differences, n)
-    critical = stdtrit(df, 1 - alpha / 2)
-    return nctdtrinc(df, 1 - power, critical) * se
+    return _in_errors(df, power, alpha) * se
+
+
+def _in_errors(df: np.ndarray, power: float, alpha: float) -> np.ndarray:
+    """What a t test detects, in standard errors; less with more degrees of freedom."""
+    return nctdtrinc(df, 1 - power, stdtrit(df, 1 - alpha / 2))
+
+
+def median_detectable(
+    differences: pd.DataFrame, n: int | None = None, power: float = 0.8, alpha: float = 0.05
+) -> float:
+    """The median of `detectable`, of differences that all have a standard error.
+
+    Each value takes a search, and there may be hundreds of thousands. Between the degrees of freedom of a few of them
+    the others are bounded, and of most that tells on which side of the median they lie.
+    """
+    se, df = _at(differences, n)
+    steps = np.sort(df)[np.linspace(0, len(df) - 1, _STEPS).astype(int)]
+    ends = _in_errors(steps, power, alpha)
+    place = np.searchsorted(steps, df, side="right").clip(max=_STEPS - 1)
+    low, high = ends[place] * (1 - _SLACK) * se, ends[place - 1] * (1 + _SLACK) * se
+    middle = [(len(df) - 1) // 2, len(df) // 2]
+    least, most = np.partition(low, middle)[middle[0]], np.partition(high, middle)[middle[1]]
+    value = np.where(high < least, -np.inf, np.inf)
+    near = ~((high < least) | (low > most))
+    value[near] = _in_errors(df[near], power, alpha) * se[near]
+    return float(np.median(value))
 
 
 def _at(differences: pd.DataFrame, n: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -68,20 +96,23 @@ def spread(differences: pd.DataFrame, confidence: float = 0.95) -> tuple[float, 
     return max(square - noise, 0.0), float(low), float(high)
 
 
-def expected_power(differences: pd.DataFrame, variance: float, n: int, alpha: float = 0.05) -> float:
+def expected_power(
+    differences: pd.DataFrame, variance: float | np.ndarray, n: int, alpha: float = 0.05
+) -> float | np.ndarray:
     """Share of pairs of systems that a t test finds with `n` dialogues per system, if their true differences vary with
-    `variance`: alpha if no two systems differ.
+    `variance`, a number or (v,): alpha if no two systems differ.
 
     A difference is then normal with the sum of that variance and its own error. NaN without a standard error. Not the
     power for the observed differences, which are too large where they were found.
     """
     se, df = _at(differences, n)
-    known = np.isfinite(se)
-    if not known.any() or not np.isfinite(variance):
-        return np.nan
+    known, variance = np.isfinite(se), np.asarray(variance, dtype=float)
+    if not known.any():
+        return np.full(variance.shape, np.nan)[()]
     se, df = se[known], df[known]
-    ratio = se / np.sqrt(variance + se**2)
-    return float(np.mean(2 * stdtr(df, -stdtrit(df, 1 - alpha / 2) * ratio)))
+    ratio = se / np.sqrt(variance[..., None] + se**2)
+    share = np.mean(2 * stdtr(df, -stdtrit(df, 1 - alpha / 2) * ratio), axis=-1)
+    return np.where(np.isfinite(variance), share, np.nan)[()]
 
 
 def planning(differences: pd.DataFrame, sizes: Sequence[int], confidence: float = 0.95) -> Iterator[dict]:
@@ -101,11 +132,11 @@ def planning(differences: pd.DataFrame, sizes: Sequence[int], confidence: float 
         head |= {"resample_unit": part["resample_unit"].iloc[0], "n": len(known)}
         variances = spread(part, confidence)
         for n in sizes:
-            value, low, high = (expected_power(part, v, n) for v in variances)
+            value, low, high = expected_power(part, variances, n).tolist()
             row = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": "chi_squared", "n_dialogues": n}
             yield head | row | {"statistic": "power", "effect": "shrunken"}
         for n in (None, *sizes):
-            row = {"statistic": "detectable_effect", "estimate": float(np.median(detectable(known, n)))}
+            row = {"statistic": "detectable_effect", "estimate": median_detectable(known, n)}
             yield head | row | {"power": 0.8, "scale": "label", "n_dialogues": n}
 
 

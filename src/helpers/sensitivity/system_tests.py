@@ -44,6 +44,8 @@ MOST_DRAWN = 500_000_000
 AT_ONCE = 4_000_000
 #: pairs of systems in one task
 PAIRS = 64
+#: columns that differ between labels
+_OF_LABELS = ["label", "estimate", "p_value"]
 #: `note` of a p-value that was not counted
 SADDLEPOINT = "p-value by saddlepoint: too many arrangements to go through or to draw"
 
@@ -59,20 +61,19 @@ def published_tests(data: Panel, test: str | None = None) -> pd.DataFrame:
     test = test or data.published_test
     p, difference = draw_p_values(data, test)
     note = None if data.row == data.unit else f"takes {data.unit}s of a {data.row} as independent"
-    rows = pd.DataFrame(_rows(data, test, p[0], difference[0], resample_unit=data.unit, note=note))
-    items = [data.n[data.rows_of(*pair)] for pair in data.pairs]
-    counts = {"n": [n.sum(axis=0) for n in items], "n_clusters": [(n > 0).sum(axis=0) for n in items]}
-    return rows.assign(**{name: np.concatenate(values) for name, values in counts.items()})
+    rows = _rows(data, test, p[0], difference[0], resample_unit=data.unit, note=note)
+    here = [data.rows_of(*pair) for pair in data.pairs]
+    counts = {"n": data.n, "n_clusters": data.n > 0}
+    return rows.assign(**{k: np.concatenate([x[at].sum(axis=0) for at in here]) for k, x in counts.items()})
 
 
-def _rows(data: Panel, test: str, p: np.ndarray, difference: np.ndarray, **same: object) -> Iterator[dict]:
+def _rows(data: Panel, test: str, p: np.ndarray, difference: np.ndarray, **same: object) -> pd.DataFrame:
     """A row for each pair of systems and label. p, difference : (pairs, labels). same : columns of every row."""
     level = data.row if test == "session" else data.unit
     same |= {"statistic": "system_difference", "level": level, "method": data.method, "test": test}
-    for i, (a, b) in enumerate(data.pairs):
-        for j, label in enumerate(data.labels):
-            names = {"system": data.systems[a], "system_b": data.systems[b], "label": label}
-            yield same | names | {"estimate": difference[i, j], "p_value": p[i, j]}
+    names, (a, b) = np.array(data.systems, dtype=object), np.array(data.pairs).T.repeat(len(data.labels), axis=1)
+    columns = {"system": names[a], "system_b": names[b], "label": np.tile(data.labels, len(data.pairs))}
+    return pd.DataFrame({**same, **columns, "estimate": difference.ravel(), "p_value": p.ravel()})
 
 
 def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutations: int = 10_000) -> pd.DataFrame:
@@ -112,7 +113,7 @@ def _tests_of_pairs(
     data: Panel, pairs: Sequence[tuple[int, int]], seed: int, within: str, draws: int | None
 ) -> pd.DataFrame:
     """Rows of some pairs of systems. draws : permutations, each pair having its own stream; None: saddlepoints."""
-    rows: list[dict] = []
+    parts: list[dict] = []
     judged = data.n > 0
     for a, b in pairs:
         here = np.flatnonzero(data.rows_of(a, b))
@@ -120,12 +121,14 @@ def _tests_of_pairs(
             columns = np.flatnonzero((judged[here] == pattern[:, None]).all(axis=0))
             part = data.take(here[pattern])
             rng = generator(seed, "session_tests", data.method, data.systems[a], data.systems[b])
-            rows += _session_rows(part, columns, a, b, within, rng, draws)
-    return pd.DataFrame(rows)
+            parts.append(_session_rows(part, columns, a, b, within, rng, draws))
+    rows = pd.DataFrame(parts).explode(_OF_LABELS, ignore_index=True)
+    return rows.astype({"estimate": float, "p_value": float})
 
 
-def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws: int | None) -> list[dict]:
-    values, names = part.total[:, columns], [part.labels[i] for i in columns]
+def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws: int | None) -> dict:
+    """The columns of the rows of one pair of systems: of _OF_LABELS an array, of the others a value."""
+    values, names = part.total[:, columns], np.array(part.labels, dtype=object)[columns]
     base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(values)}
     base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
     part = replace(part, total=values)
@@ -138,10 +141,9 @@ def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws:
             observed, p = found.observed, p_value(part, found)
         base |= {"n_clusters": n_blocks} | ({} if part.unit == "pair" else {"within": within})
     except ValueError as error:
-        reason = {"estimate": nan, "p_value": nan, "ci_kind": "not_estimable", "note": str(error)}
-        return [base | {"label": name} | reason for name in names]
-    results = zip(names, observed.tolist(), p.tolist(), strict=True)
-    return [base | {"label": name, "estimate": value, "p_value": p} for name, value, p in results]
+        base |= {"ci_kind": "not_estimable", "note": str(error)}
+        observed = p = np.full(len(names), nan)
+    return base | {"label": names, "estimate": observed, "p_value": p}
 
 
 def session_saddlepoint(part: Panel, a: int, within: str = "session") -> tuple[np.ndarray, np.ndarray, int, bool]:
@@ -282,12 +284,12 @@ def count_significant(
                     if test == "session"
                     else {"resample_unit": data.unit}
                 )
-                rows += _rows(data, test, p[0], difference[0], sample="draw", **unit, **common)
+                rows.append(_rows(data, test, p[0], difference[0], sample="draw", **unit, **common))
             counts.append(_significant([p for p, _ in found], DRAW_FAMILIES))
     for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
         every = [np.concatenate(c) for c in zip(*counts, strict=True)]  # of all draws
-        rows += _counts(used, tests, every, DRAW_FAMILIES, common)
-    return pd.DataFrame([*first[0], *first[1]])
+        rows.append(pd.DataFrame(_counts(used, tests, every, DRAW_FAMILIES, common)))
+    return pd.concat([*first[0], *first[1]], ignore_index=True)
 
 
 def _of_draws(data: Panel, test: str, weights: np.ndarray, within: str) -> tuple[np.ndarray, np.ndarray]:

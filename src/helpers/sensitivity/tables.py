@@ -63,13 +63,10 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
 
     part, name : what the results are of, where there are several groups; of the file.
     """
-    results = Results(results | {"system_difference": names.pairs(results["system_difference"])})
-    rows = names.sort(primary(results)).query("p_adjusted < 0.05")
+    rows = names.sort(names.pairs(primary(results).query("p_adjusted < 0.05")))
     keys = [*LABEL, "system", "system_b"]
-    found = results.select("system_difference", test=TEST).set_index(keys)[
-        ["estimate", "ci_low", "ci_high", "p_adjusted"]
-    ]
-    own = found.reindex(pd.MultiIndex.from_frame(rows[keys]))
+    found = names.pairs(results.select("system_difference", test=TEST)).set_index(keys)
+    own = found[["estimate", "ci_low", "ci_high", "p_adjusted"]].reindex(pd.MultiIndex.from_frame(rows[keys]))
     pairs = zip(rows["system"], rows["system_b"], strict=True)
     out = rows[LABEL].assign(
         Systems=[names.pair_name(a, b) for a, b in pairs],

@@ -84,23 +84,25 @@ def from_null(
     null, value = np.asarray(null, dtype=float), np.asarray(observed, dtype=float)
     if null.ndim != value.ndim + 1 or null.shape[1:] != value.shape or not len(null):
         raise ValueError(f"expected one row like the observed {value.shape} an arrangement, found {null.shape}")
-    p, mid = _p_values(value, null, alternative, exact)
-    undefined = np.sum(~np.isfinite(null), axis=0)
+    known = np.isfinite(null)
+    p, mid = _p_values(value, null, known, alternative, exact)
+    undefined = np.zeros(value.shape, int) if known.all() else np.sum(~known, axis=0)
     if value.ndim == 0:
         return Permutation(float(value), float(p), null, exact, int(undefined), float(mid))
     return Permutation(value, p, null, exact, undefined, mid)
 
 
-def _p_values(observed: np.ndarray, null: np.ndarray, alternative: str, exact: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The p-value and the mid-p-value."""
-    a, b = (np.abs(observed), np.abs(null)) if alternative == "two-sided" else (observed, null)
-    known = np.isfinite(null)
-    largest = np.max(np.abs(null) if known.all() else np.abs(np.where(known, null, 0)), axis=0)
+def _p_values(
+    observed: np.ndarray, null: np.ndarray, known: np.ndarray, alternative: str, exact: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """The p-value and the mid-p-value. known : where the null is defined."""
+    size, n = np.abs(null), len(null)
+    a, b = (np.abs(observed), size) if alternative == "two-sided" else (observed, null)
+    largest = np.max(size, axis=0, where=known, initial=0.0)
     margin = 1e-9 * np.maximum(largest, np.abs(observed))
     # an undefined arrangement is not less extreme
-    hits, above = (np.sum(~(b < a - margin), axis=0), np.sum(b > a + margin, axis=0))
+    hits, above = n - np.sum(b < a - margin, axis=0), np.sum(b > a + margin, axis=0)
     tied = hits - above
-    n = len(null)
     if not exact:  # the data's own arrangement is one more
         hits, tied, n = hits + 1, tied + 1, n + 1
     return tuple(np.where(np.isfinite(observed), x / n, np.nan) for x in (hits, hits - tied / 2))

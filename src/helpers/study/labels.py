@@ -38,6 +38,8 @@ METHODS = {
         Method("moderation", "Moderation", "turn"),
     )
 }
+#: unit -> the methods that judge such units
+OF_UNIT = {unit: [m.id for m in METHODS.values() if m.unit == unit] for unit in ("turn", "dialogue", "pair")}
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,14 @@ class Results(dict[str, pd.DataFrame]):
         """The rows of a statistic `where` columns have the given values."""
         return where(self[statistic], **keys)
 
+    def part(self, **keys: object) -> Results:
+        """The rows `where` columns that all statistics have take the given values; found once, as views share them."""
+        known = self.__dict__.setdefault("_parts", {})
+        which = tuple(keys.items())
+        if which not in known:
+            known[which] = Results({statistic: where(rows, **keys) for statistic, rows in self.items()})
+        return known[which]
+
 
 def columns(statistic: str) -> list[str]:
     """Columns of a statistic's frame: identifiers, its keys, values. Raises ValueError for an unknown statistic."""
@@ -81,12 +89,16 @@ def _concat(statistic: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
 
 def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
     """The rows in which each named column has the given value: None means missing, a list one of its items."""
-    keep = pd.Series(True, index=frame.index)
+    keep = np.ones(len(frame), dtype=bool)
     for name, value in keys.items():
         if value is None:
-            keep &= frame[name].isna()
+            keep &= frame[name].isna().to_numpy()
         else:
-            keep &= frame[name].isin(list(value) if isinstance(value, list | tuple | set) else [value])
+            values = list(value) if isinstance(value, list | tuple | set) else [value]
+            keep &= frame[name].isin(values).to_numpy()
+    rows = np.flatnonzero(keep)
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:  # one after the other: a slice, which is not a copy
+        return frame.iloc[rows[0] : rows[-1] + 1]
     return frame[keep]
 
 

@@ -16,7 +16,7 @@ from helpers.annotations import dialogue_values as values
 from helpers.annotations.dialogue_values import Design
 from helpers.annotations.picks import picks
 from helpers.annotations.summary import main_group
-from helpers.study.labels import METHODS
+from helpers.study.labels import OF_UNIT
 
 #: unit of the target's judgements -> how a design is made from them
 _MAKERS: dict[str, Callable[..., Design]] = {
@@ -90,7 +90,7 @@ def find(
     annotations = annotations.merge(talked[["corpus", "dialogue", "interactor"]], how="left", on=["corpus", "dialogue"])
     mine = (annotations["annotator"] == annotations["interactor"]).fillna(False).to_numpy(dtype=bool)
     rated = annotations[mine & (annotations["label"] == label).to_numpy()]
-    rated = rated[rated["method"].map(lambda m: METHODS[m].unit != "turn").astype(bool)]
+    rated = rated[~rated["method"].isin(OF_UNIT["turn"])]
     if rated.empty and quality_label:
         return _external(annotations, talked, quality_label, pick_seed, group)
     if rated.empty:
@@ -140,7 +140,7 @@ def _assemble(
     twice = values.repeated_values(others)
     designs, repeats = {}, {}
     for unit, make in _MAKERS.items():
-        of_unit = rated["method"].map(lambda m, unit=unit: METHODS[m].unit == unit).astype(bool)
+        of_unit = rated["method"].isin(OF_UNIT[unit])
         own = rated if whole and unit == "dialogue" else rated[of_unit]
         if own.empty:
             continue
