@@ -1,7 +1,5 @@
 """Notebook 15 on groups of the simulated study in which careless annotators were planted."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +7,7 @@ from fixtures.planted_annotators import planted
 from scipy.stats import binomtest
 
 from helpers.annotators import agreement_with_others as others
-from helpers.annotators import analysis, conduct, consensus, figures, findings, outliers, severity, tables
+from helpers.annotators import analysis, conduct, figures, findings, outliers, severity, tables
 from helpers.collection import costs
 from helpers.display.names import display_names
 from helpers.study import params
@@ -135,7 +133,6 @@ def test_a_random_clicker_is_named_first(views):
 
 
 def test_consensus_rates_are_given_next_to_means(views):
-    pytest.importorskip("crowdkit")
     _, results, names = views
     rates = results["consensus_rate"]
     assert {"mean", "dawid_skene", "mace"} == set(rates["source"])
@@ -156,34 +153,6 @@ def test_views_show_pseudonyms_and_say_who_is_named(views):
     assert len(frame) == made.annotations["annotator"].nunique()
 
 
-def test_whether_mace_is_run_does_not_depend_on_where_a_piece_is_computed(views, monkeypatch):
-    made, *_ = views
-    monkeypatch.setattr(consensus, "mace_installed", lambda: False)
-
-    def elsewhere(work, pieces, *, doing):
-        with monkeypatch.context() as there:
-            there.setattr(consensus, "mace_installed", lambda: True)
-            return [work(*piece) for piece in pieces]
-
-    monkeypatch.setattr(analysis, "run", elsewhere)
-    study, options = params.load("demo"), Annotators(n_draws=100)
-    given = {"confidence": 0.95, "seed": 1}
-    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
-    assert set(results["consensus_rate"]["source"]) == {"mean", "dawid_skene"}
-
-
-def test_without_crowd_kit_mace_is_left_out_and_the_text_says_so(views, monkeypatch):
-    made, _, names = views
-    monkeypatch.setitem(sys.modules, "crowdkit", None)  # as if not installed: neither found nor imported
-    study, options = params.load("demo"), Annotators(n_draws=100)
-    given = {"confidence": 0.95, "seed": 1}
-    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
-    assert set(results["consensus_rate"]["source"]) == {"mean", "dawid_skene"}
-    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
-    assert consensus.INSTALL in said
-    assert "Dawid–Skene" in tables.consensus(results, names).frame
-
-
 def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
     rows = [
         {"statistic": "consensus_changed", "corpus": "main", "group": "all", "method": "m", "label": "topic", **more}
@@ -194,14 +163,14 @@ def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
         ("Dawid–Skene", 0, 0.12),
         ("MACE", 0, 0.2),
     ]
-    said = findings._PHRASES.say("consensus", **told, installed=True, install="")
+    said = findings._PHRASES.say("consensus", **told)
     assert "12% of untied" in said
     assert "nan" not in said
     assert "No consensus" not in said
     why = {"source": None, "estimate": np.nan, "note": "20 items judged more than once (at least 50 needed)"}
     none = findings._consensus(collect([rows[0] | why]))
     assert none["sources"] == []
-    assert "20 items" in findings._PHRASES.say("consensus", **none, installed=True, install="")
+    assert "20 items" in findings._PHRASES.say("consensus", **none)
 
 
 def test_drift_is_worded_alike_for_marks_of_errors_and_for_ratings():
@@ -209,34 +178,6 @@ def test_drift_is_worded_alike_for_marks_of_errors_and_for_ratings():
     falls, rises = tables.MEANING["drift"]
     assert falls != rises
     assert not any(word in falls + rises for word in ("severe", "lenient"))
-
-
-def test_mace_is_left_out_where_annotators_are_many(monkeypatch):
-    pytest.importorskip("crowdkit")
-    rng = np.random.default_rng(2)
-    whole = {"label": "m", "system": "a", "system_b": None, "dialogue_b": None, "turn": pd.NA}
-    rows = pd.DataFrame(
-        {
-            **whole,
-            "dialogue": np.repeat(np.arange(60), 4).astype(str),
-            "annotator": np.tile(list("pqrs"), 60),
-            "score": rng.integers(0, 2, 240).astype(float),
-        }
-    )
-    label = Label(id="m", method="behavior", title="M", scale=(0, 1))
-    head = {"corpus": "main", "group": "all", "method": "behavior", "label": "m"}
-
-    def sources():
-        rows_ = consensus.consensus(rows, label, min_items=50, with_mace=True)
-        return collect([head | row for row in rows_])["consensus_changed"].set_index("source")
-
-    assert sources().loc["mace", "estimate"] >= 0
-    monkeypatch.setattr(consensus, "MOST_PEOPLE", 3)
-    assert np.isnan(sources().loc["mace", "estimate"])
-    told = findings._consensus(collect(sources().reset_index().assign(statistic="consensus_changed", **head)))
-    assert "MACE was left out for 1 label: more than 3 annotators" in findings._PHRASES.say(
-        "consensus", **told, installed=True, install=""
-    )
 
 
 def test_positions_and_models_are_nobody():

@@ -205,8 +205,21 @@ def test_consensus_is_that_of_crowd_kit(votes):
     assert set(np.argsort(ours.accuracy)[:2]) == {8, 9}
 
 
-def test_mace_knows_who_guesses(votes):
+def test_mace_is_that_of_crowd_kit(votes):
     pytest.importorskip("crowdkit")
+    from crowdkit.aggregation import MACE
+
+    item, who, answer, _ = votes
+    frame = pd.DataFrame({"task": item, "worker": who, "label": answer})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the library's use of pandas
+        theirs = MACE(n_restarts=1).fit(frame).probas_.sort_index()[[0, 1, 2]].to_numpy()
+    labels, accuracy = consensus.mace(item, who, answer)
+    np.testing.assert_allclose(labels, theirs, atol=1e-10)
+    np.testing.assert_allclose(accuracy, np.bincount(who, theirs[item, answer]) / np.bincount(who), atol=1e-10)
+
+
+def test_mace_knows_who_guesses(votes):
     item, who, answer, truth = votes
     labels, accuracy = consensus.mace(item, who, answer)
     assert labels.sum(axis=1) == pytest.approx(np.ones(400))
@@ -223,9 +236,9 @@ def test_rates_by_consensus(votes):
         "system": np.where(item % 2, "odd", "even"), "score": (answer == 0).astype(float),
     })  # fmt: skip
     label = Label("x", "behavior", "X", (0, 1), level="nominal")
-    found = pd.DataFrame(consensus.consensus(rows, label, min_items=50, with_mace=False))
+    found = pd.DataFrame(consensus.consensus(rows, label, min_items=50))
     rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
     assert rates["mean", "odd"] == pytest.approx(rows.loc[rows["system"] == "odd", "score"].mean())
-    assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene"}
-    few = pd.DataFrame(consensus.consensus(rows.head(60), label, min_items=50, with_mace=False))
+    assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene", "mace"}
+    few = pd.DataFrame(consensus.consensus(rows.head(60), label, min_items=50))
     assert few["note"].tolist() == ["20 items judged more than once (at least 50 needed)"]

@@ -52,12 +52,11 @@ def analyse(
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["annotator_known"]]
     known = {(x.method, x.id): x for x in labels}
     pieces, heads = [], []
-    with_mace = consensus.mace_installed()  # here, not where a piece happens to be computed
     for (corpus, group), own in people.groupby(_CELL, sort=False):
         for method, rows in own.groupby("method", sort=False):
             heads.append({"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit})
             rng = generator(seed, "annotators", corpus, group, method)
-            pieces.append((rows, known, options, confidence, with_mace, rng))
+            pieces.append((rows, known, options, confidence, rng))
     cells = run(_of_method, pieces, doing="annotators, method")
     rows = [head | row for head, (found, _) in zip(heads, cells, strict=True) for row in found]
     z = [(h, indicator, v) for h, (_, found) in zip(heads, cells, strict=True) for indicator, v in found.items()]
@@ -77,7 +76,6 @@ def _of_method(
     labels: Mapping[tuple[str, str], Label],
     options: Annotators,
     confidence: float,
-    with_mace: bool,
     rng: np.random.Generator,
 ) -> tuple[list[dict], dict[str, pd.Series]]:
     """Rows and z values of one corpus, group and method."""
@@ -97,7 +95,7 @@ def _of_method(
     for (method, label), own in turned.groupby(["method", "label"], sort=False):
         one = labels[method, label]
         if one.binary or one.level == "nominal" or pairwise:
-            made = consensus.consensus(own, one, min_items=options.min_items, with_mace=with_mace)
+            made = consensus.consensus(own, one, min_items=options.min_items)
             found += [{"label": label} | row for row in made]
     return found, z
 

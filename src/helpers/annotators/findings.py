@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from helpers.annotators import consensus
 from helpers.annotators.analysis import flagged
 from helpers.annotators.figures import TITLES
 from helpers.annotators.outliers import MIN_VALUES
@@ -28,7 +27,7 @@ def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iter
         _PHRASES.say("headline", **facts(results, names, false_alarms), false_alarms=false_alarms, least=MIN_VALUES)
     )
     yield Prose(_PHRASES.say("severity", methods=_spread(results, names)))
-    yield Prose(_PHRASES.say("consensus", **_consensus(results), **_mace()))
+    yield Prose(_PHRASES.say("consensus", **_consensus(results)))
 
 
 def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict:
@@ -72,10 +71,6 @@ def _spread(results: Results, names: DisplayNames) -> list[dict]:
     return out
 
 
-def _mace() -> dict:
-    return {"installed": consensus.mace_installed(), "install": consensus.INSTALL}
-
-
 def _consensus(results: Results) -> dict:
     """By source: changes of rates (of `labels`, 0 where none has rates because they have no order), and the largest
     `share` of items that change."""
@@ -87,6 +82,5 @@ def _consensus(results: Results) -> dict:
         of.append({"name": SOURCES[source], "largest": own["changed"].max(), "turned": int(own["turned"].sum()),
                    "pairs": int(own["pairs"].sum()), "labels": len(own), "median": own["changed"].median(),
                    "share": share.max() if len(share) else None})  # fmt: skip
-    without = where(tried[tried["estimate"].isna()], source="mace")["note"].dropna()
     why = sorted(set(tried["note"].dropna()))[:3]
-    return {"sources": of, "tried": len(tried), "why": why, "left_out": list(without)}
+    return {"sources": of, "tried": len(tried), "why": why}
