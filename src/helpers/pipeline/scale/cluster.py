@@ -42,8 +42,8 @@ _PROJECT = ("src", "notebooks", "params/defaults.yaml", "data/published", "data/
 _PROJECT += ("docs/glossary.md", "pyproject.toml")
 #: distributions on which results depend and that those in pyproject.toml bring with them
 _BELOW = ("numpy", "pillow", "fonttools", "ipykernel", "ipython", "nbformat", "jinja2", "safetensors", "tokenizers")
-#: extras without which notebooks compute less
-_EXTRAS = ("consensus", "metrics")
+#: extra without which notebooks compute less
+_EXTRA = "metrics"
 #: what a notebook reads of its study's folder: not `own_ids.csv`, which never leaves this machine
 _READ = ("*.parquet", "params.yaml", "results/*.parquet", "cache/*.parquet")
 
@@ -287,9 +287,9 @@ def expectations() -> dict[str, Any]:
 
 
 def _needed() -> list[str]:
-    """Distributions on which results depend; what an extra brings counts also where it is not installed here."""
+    """Distributions on which results depend; what the extra brings counts also where it is not installed here."""
     project = tomllib.loads((params.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    declared = [*project["dependencies"], *(n for extra in _EXTRAS for n in project["optional-dependencies"][extra])]
+    declared = [*project["dependencies"], *project["optional-dependencies"][_EXTRA]]
     return sorted({*(re.split(r"[<>=!~;\[ ]", name)[0].lower().replace("-", "_") for name in declared), *_BELOW})
 
 
