@@ -11,15 +11,12 @@ Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from helpers.annotations.dialogue_values import one_side
-from helpers.annotations.scores import known_people
 from helpers.stats.clusters import LEAST_DF, covariance, effective_number, variances
 from helpers.study.labels import METHODS
 
@@ -52,20 +49,46 @@ def differences(
     """
     rows = annotations[annotations["method"] == method]
     rows = rows[rows["system"].isin(systems)]
-    if METHODS[method].unit == "pair":
+    paired = METHODS[method].unit == "pair"
+    if paired:
         rows = one_side(rows[rows["system_b"].isin(systems) & (rows["system"] != rows["system_b"])])
-    kind = _pairs if METHODS[method].unit == "pair" else _systems
-    out = [
-        pd.DataFrame({"method": method, "label": label, "people": both, **kind(part, systems, both)})
-        for label, both, part in _labels(rows.assign(weight=_weights(rows)), people)
-    ]
-    return _rows(pd.concat(out, ignore_index=True), METHODS[method].unit, confidence) if out else pd.DataFrame()
+    found = []
+    for label, part in _numbered(rows, systems, paired).groupby("label", sort=False):
+        annotator = part["annotator"].to_numpy()
+        both = people and part["known"].all() and np.any(annotator != annotator[0])
+        clusters = [part["session"].to_numpy(), annotator] if both else [part["session"].to_numpy()]
+        columns = (_pairs if paired else _systems)(part, clusters, len(systems))
+        same = {"label": label, "people": both}
+        found.append(columns | {k: np.full(len(columns["n"]), v, dtype=object) for k, v in same.items()})
+    if not found:
+        return pd.DataFrame()
+    out, names = {k: np.concatenate([f[k] for f in found]) for k in found[0]}, np.array(systems, dtype=object)
+    sides = {k: names[out[k]] for k in ("system", "system_b")}
+    return _rows(pd.DataFrame({"method": method, **out, **sides}), METHODS[method].unit, confidence)
 
 
-def _labels(rows: pd.DataFrame, people: bool) -> Iterator[tuple[str, bool, pd.DataFrame]]:
-    """Each label, whether its annotators count as a sample, and its annotations."""
-    for label, part in rows.groupby("label", sort=False):
-        yield label, people and known_people(part), part
+def _numbered(rows: pd.DataFrame, systems: list[str], paired: bool) -> pd.DataFrame:
+    """What differences are made from, with numbers in place of names: of each label only these are looked at.
+
+    `one`, `two` : places in `systems`. `known` : by a known person. A dialogue, or pair, without a session is one.
+    """
+    place, dialogue = pd.Index(systems), rows["dialogue"]
+    if paired:
+        dialogue = rows.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().astype(str)
+    people = {"annotator", "annotator_known", "annotator_kind"} <= set(rows)
+    return pd.DataFrame(
+        {
+            "label": rows["label"],
+            "one": place.get_indexer(rows["system"]),
+            "two": place.get_indexer(rows["system_b"]) if paired else -1,
+            "dialogue": pd.factorize(dialogue)[0],
+            "session": pd.factorize(rows["session"].fillna(dialogue))[0],
+            "annotator": pd.factorize(rows["annotator"])[0] if people else 0,
+            "known": rows["annotator_known"] & (rows["annotator_kind"] == "human") if people else False,
+            "score": rows["score"].to_numpy(float),
+            "weight": _weights(rows),
+        }
+    )
 
 
 def _weights(rows: pd.DataFrame) -> np.ndarray:
@@ -76,27 +99,23 @@ def _weights(rows: pd.DataFrame) -> np.ndarray:
     return of_item / np.bincount(dialogue, of_item)[dialogue]
 
 
-def _systems(part: pd.DataFrame, systems: list[str], people: bool) -> dict[str, object]:
-    """Columns, a row for each pair of the systems that were judged."""
-    session = pd.factorize(part["session"].fillna(part["dialogue"]))[0]
-    code, judged = pd.factorize(part["system"])
-    present = [s for s in systems if s in judged]
-    code = pd.Index(present).get_indexer(judged)[code]
-    clusters = [session, pd.factorize(part["annotator"])[0]][: 1 + people]
-    means, cov, fewest = covariance(code, part["score"].to_numpy(float), part["weight"].to_numpy(), clusters)
-    effective = effective_number(code, part["weight"].to_numpy(), clusters)
-    sizes = np.bincount(code, part["weight"])
+def _systems(part: pd.DataFrame, clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
+    """Columns, a row for each pair of the systems that were judged. part : of `_numbered`, one label."""
+    present, code = np.unique(part["one"], return_inverse=True)
+    weight = part["weight"].to_numpy()
+    means, cov, fewest = covariance(code, part["score"].to_numpy(), weight, clusters)
+    effective = effective_number(code, weight, clusters)
+    sizes = np.bincount(code, weight)
     shared = sum(_shared(code, c, len(present)) for c in clusters)
     a, b = np.triu_indices(len(present), 1)
     alone = np.diag(cov)
     welch = _welch(alone[a], alone[b], effective[a], effective[b])
-    names = np.array(present, dtype=object)
     return {
-        "system": names[a],
-        "system_b": names[b],
+        "system": present[a],
+        "system_b": present[b],
         "n": np.rint(sizes[a] + sizes[b]).astype(int),
         "per_system": 2 / (1 / sizes[a] + 1 / sizes[b]),
-        "unit": "session",
+        "unit": np.full(len(a), "session"),
         "estimate": means[a] - means[b],
         "variance": alone[a] + alone[b] - 2 * cov[a, b],
         "n_clusters": np.minimum(fewest[a], fewest[b]),
@@ -119,31 +138,25 @@ def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second:
     return np.where(usable, df, 0.0)
 
 
-def _pairs(part: pd.DataFrame, systems: list[str], people: bool) -> dict[str, object]:
-    """Columns, a row for each pair of systems that were compared."""
-    place = pd.Index(systems)
-    one, two = place.get_indexer(part["system"]), place.get_indexer(part["system_b"])
-    low, high = np.minimum(one, two), np.maximum(one, two)
-    score = np.where(one < two, 1, -1) * part["score"].to_numpy(float)
-    code, pairs = pd.factorize(low * len(systems) + high, sort=True)
-    pair = part.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().to_numpy()
-    session = part["session"].fillna(pd.Series(pair, part.index).astype(str))
-    unit = "session" if session.nunique() < pair.max() + 1 else "pair"
-    clusters = [pd.factorize(session)[0], pd.factorize(part["annotator"])[0]][: 1 + people]
-    means, variance, fewest = variances(code, score, part["weight"].to_numpy(), clusters)
-    effective = effective_number(code, part["weight"].to_numpy(), clusters)
-    sizes = np.bincount(code, part["weight"])
-    names = np.array(systems, dtype=object)
+def _pairs(part: pd.DataFrame, clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
+    """Columns, a row for each pair of systems that were compared. part : of `_numbered`, one label."""
+    one, two = part["one"].to_numpy(), part["two"].to_numpy()
+    score = np.where(one < two, 1, -1) * part["score"].to_numpy()
+    pairs, code = np.unique(np.minimum(one, two) * n_systems + np.maximum(one, two), return_inverse=True)
+    unit = "session" if part["session"].nunique() < part["dialogue"].nunique() else "pair"
+    weight = part["weight"].to_numpy()
+    means, variance, fewest = variances(code, score, weight, clusters)
+    sizes = np.bincount(code, weight)
     return {
-        "system": names[pairs // len(systems)],
-        "system_b": names[pairs % len(systems)],
+        "system": pairs // n_systems,
+        "system_b": pairs % n_systems,
         "n": np.rint(sizes).astype(int),
         "per_system": sizes,
-        "unit": unit,
+        "unit": np.full(len(pairs), unit),
         "estimate": means,
         "variance": variance,
         "n_clusters": fewest,
-        "df": effective - 1,
+        "df": effective_number(code, weight, clusters) - 1,
     }
 
 
@@ -153,7 +166,7 @@ def _rows(found: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:
     se = np.where(usable, np.sqrt(np.maximum(found["variance"], 0)), np.nan)
     t, half = found["estimate"] / se, stdtrit(np.maximum(df, LEAST_DF), (1 + confidence) / 2) * se
     kind = np.where(usable, "t", "not_estimable")
-    over = np.where(found["people"], found["unit"] + " and annotator", found["unit"])
+    over = found["unit"].where(~found["people"].astype(bool), found["unit"] + " and annotator")
     return found.drop(columns=["variance", "unit", "people"]).assign(
         statistic="system_difference",
         test=TEST,
