@@ -10,7 +10,7 @@ Software 67(1) (spherical random effects).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import log, pi
 
@@ -98,6 +98,11 @@ class _Model:
         """Between thresholds; a search may try any, and beyond e^_MOST_LOG_DISTANCE no score lies there."""
         return np.exp(np.minimum(parameters[1 : self.k - 1], _MOST_LOG_DISTANCE))
 
+    def at(self, i: int) -> slice:
+        """Where the effects of a factor other than the main one are among the m."""
+        place = self.others.index(i)
+        return slice(self.start[place], self.start[place + 1])
+
     def _across(self, v: np.ndarray, sd: np.ndarray) -> np.ndarray:
         """(n,) effects of the other factors on each score, from their standardised effects (m,)."""
         return sum((sd[i] * v[c] for i, c in self.columns), np.zeros(self.n))
@@ -143,7 +148,7 @@ class _Model:
         for _ in range(100):
             g1 = s * np.bincount(self.level, parts["score"], self.levels) - u
             g2 = self._sums(parts["score"], sd) - v
-            d, border, schur = self._solver(parts["weight"], sd)
+            d, border, schur = solved = self._solver(parts["weight"], sd)
             dv = np.linalg.solve(schur, g2 - border.T @ (g1 / d))
             du = (g1 - border @ dv) / d
             gain = float(g1 @ du + g2 @ dv)
@@ -157,15 +162,16 @@ class _Model:
             else:
                 break
             u, v, value, parts = u + du, v + dv, new, found
+        else:
+            solved = self._solver(parts["weight"], sd)
         self.u = u, v
-        return value, parts, self._solver(parts["weight"], sd)
+        return value, parts, solved
 
     def evaluate(self, parameters: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the Laplace log-likelihood, and its gradient."""
         thresholds, beta, sd = self.split(parameters)
         value, parts, (d, border, schur) = self.mode(thresholds, beta, sd)
         s, k, (u, v) = sd[self.main], self.level, self.u
-        log_det = np.log(d).sum() + np.linalg.slogdet(schur)[1]
         # q : z_i' H^-1 z_i, by factor q_f : its part; t = z_i' H^-1 sum w' q z
         inverse = np.linalg.inv(schur)
         over = border @ inverse
@@ -196,7 +202,7 @@ class _Model:
         tail = np.cumsum(d_theta[::-1])[::-1]  # a distance moves its threshold and all above
         d_distance = tail[1:] * self._distances(parameters)
         gradient = np.r_[tail[0], d_distance, self.x.T @ e, d_sd]
-        return -(value - log_det / 2), -gradient
+        return -(value - _log_det(d, schur) / 2), -gradient
 
     def minimise(
         self, start: np.ndarray, of: variance_shares.Pinned | None = None, precision: float = 1e-10
@@ -314,8 +320,10 @@ def fit(
     def given(value: float) -> tuple[float, np.ndarray, np.ndarray]:
         trial = best.copy()
         trial[len(best) - m + pooled] = log(max(value, 1e-3))
-        effects, _, errors = _modes(model, trial)
-        return -model.evaluate(trial)[0], effects[pooled] - model.split(trial)[0].mean(), errors[pooled]
+        thresholds, beta, sd = model.split(trial)
+        highest, parts, solved = model.mode(thresholds, beta, sd)
+        errors = _with_level(model, sd, parts["weight"], *solved, [pooled])[pooled]
+        return highest - _log_det(*solved[::2]) / 2, _effects(model, sd)[pooled] - thresholds.mean(), errors
 
     return Fit(*numbers, *variance_shares.pool(given, max(sd[pooled], float(np.max(found[2][pooled])))))
 
@@ -376,28 +384,48 @@ def _modes(model: _Model, best: np.ndarray) -> tuple[list[np.ndarray], list[np.n
     """Conditional modes by factor, their errors given the thresholds, and those with the level of all scores."""
     thresholds, beta, sd = model.split(best)
     _, parts, (d, border, schur) = model.mode(thresholds, beta, sd)
-    effects = [np.empty(0)] * len(sd)
-    effects[model.main] = sd[model.main] * model.u[0]
-    for place, i in enumerate(model.others):
-        effects[i] = sd[i] * model.u[1][model.start[place] : model.start[place + 1]]
-    # the level of all scores as one more column, of which nothing is known beforehand
-    weight, s = parts["weight"], sd[model.main]
-    own = s * np.bincount(model.level, weight, model.levels)
+    inverse, slope = np.linalg.inv(schur), border / d[:, None]
+    alone = 1 / d + np.einsum("ij,ij->i", slope @ inverse, slope)
+    variances = (alone if i == model.main else np.diag(inverse)[model.at(i)] for i in range(len(sd)))
+    errors = [s * np.sqrt(variance) for s, variance in zip(sd, variances, strict=True)]
+    totals = _with_level(model, sd, parts["weight"], d, border, schur, range(len(sd)))
+    return _effects(model, sd), errors, [totals[i] for i in range(len(sd))]
+
+
+def _effects(model: _Model, sd: np.ndarray) -> list[np.ndarray]:
+    """Conditional modes by factor, those found last."""
+    return [sd[i] * (model.u[0] if i == model.main else model.u[1][model.at(i)]) for i in range(len(sd))]
+
+
+def _with_level(
+    model: _Model,
+    sd: np.ndarray,
+    weight: np.ndarray,
+    d: np.ndarray,
+    border: np.ndarray,
+    schur: np.ndarray,
+    wanted: Iterable[int],
+) -> dict[int, np.ndarray]:
+    """Errors of the effects of the factors wanted with the level of all scores. d, border, schur : of `_solver`."""
+    # the level is one more column, of which nothing is known beforehand
+    s, own = sd[model.main], sd[model.main] * np.bincount(model.level, weight, model.levels)
     column = np.r_[model._sums(weight, sd) - border.T @ (own / d), weight.sum() - own @ (own / d)]
-    wider = np.block([[schur, column[:-1, None]], [column[None, :]]])
-    inverse, joint = np.linalg.inv(schur), np.linalg.inv(wider)
-    slope = np.column_stack([border, own]) / d[:, None]
-    errors, totals = [np.empty(0)] * len(sd), [np.empty(0)] * len(sd)
-    alone = 1 / d + np.einsum("ij,ij->i", slope[:, :-1] @ inverse, slope[:, :-1])
-    errors[model.main] = s * np.sqrt(alone)
-    both = s**2 * (1 / d + np.einsum("ij,ij->i", slope @ joint, slope)) - 2 * s * slope @ joint[:, -1]
-    totals[model.main] = np.sqrt(both + joint[-1, -1])
-    for place, i in enumerate(model.others):
-        at = slice(model.start[place], model.start[place + 1])
-        errors[i] = sd[i] * np.sqrt(np.diag(inverse)[at])
-        both = sd[i] ** 2 * np.diag(joint)[at] + 2 * sd[i] * joint[at, -1] + joint[-1, -1]
-        totals[i] = np.sqrt(both)
-    return effects, errors, totals
+    joint = np.linalg.inv(np.block([[schur, column[:-1, None]], [column[None, :]]]))
+    out = {}
+    for i in wanted:
+        if i == model.main:
+            slope = np.column_stack([border, own]) / d[:, None]
+            both = s**2 * (1 / d + np.einsum("ij,ij->i", slope @ joint, slope)) - 2 * s * slope @ joint[:, -1]
+        else:
+            at = model.at(i)
+            both = sd[i] ** 2 * np.diag(joint)[at] + 2 * sd[i] * joint[at, -1]
+        out[i] = np.sqrt(both + joint[-1, -1])
+    return out
+
+
+def _log_det(d: np.ndarray, schur: np.ndarray) -> float:
+    """Of the Hessian whose main block is diagonal."""
+    return np.log(d).sum() + np.linalg.slogdet(schur)[1]
 
 
 def _not_converged(model: _Model) -> Fit:
