@@ -101,12 +101,14 @@ def any_apart(
             continue
         value, vector = np.linalg.eigh(covariance[at])
         root = vector * np.sqrt(np.maximum(value, 0))[:, None, :]
-        z = rng.standard_normal((N_DRAWS, m)) @ root.transpose(0, 2, 1)  # (k, draws, m)
+        draws = rng.standard_normal((N_DRAWS, m))
+        scale = np.sqrt(rng.chisquare(df, N_DRAWS) / df)
         se = pair_errors(covariance[at])
         safe = np.where(se > 0, se, np.inf)
-        largest = np.max(np.abs(z[:, :, i] - z[:, :, j]) / safe[:, None], axis=2)
-        largest /= np.sqrt(rng.chisquare(df, N_DRAWS) / df)
-        critical = np.quantile(largest, confidence, axis=1)
         t = np.abs(means[at][:, i] - means[at][:, j]) / safe
-        out[at] = np.where(se.any(axis=1), np.any(t > critical[:, None], axis=1), np.nan)
+        for k, one in enumerate(at):  # one by one, and pair by pair in one piece of memory: many times as fast
+            z = np.ascontiguousarray((draws @ root[k].T).T)
+            largest = np.max(np.abs(z[i] - z[j]) / safe[k][:, None], axis=0) / scale
+            if se[k].any():
+                out[one] = np.any(t[k] > np.quantile(largest, confidence))
     return out
