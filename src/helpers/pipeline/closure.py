@@ -33,7 +33,7 @@ def imported(source: str, *, package: str = "", root: str = "helpers") -> list[s
     package : the package the code is in, for relative imports.
     """
     names: set[str] = set()
-    for node in _walk(ast.parse(source)):
+    for node in _statements(ast.parse(source)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -43,13 +43,15 @@ def imported(source: str, *, package: str = "", root: str = "helpers") -> list[s
     return sorted(n for n in names if n == root or n.startswith(f"{root}."))
 
 
-def _walk(node: ast.AST) -> Iterable[ast.AST]:
-    """Like `ast.walk`, without the bodies of `if TYPE_CHECKING:`."""
-    yield node
-    skip = node.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test) else []
-    for child in ast.iter_child_nodes(node):
-        if child not in skip:
-            yield from _walk(child)
+def _statements(node: ast.AST) -> Iterable[ast.AST]:
+    """All statements below a node, without the bodies of `if TYPE_CHECKING:`; expressions, most of a tree, cannot
+    import."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        if field == "body" and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        for child in getattr(node, field, ()):
+            yield child
+            yield from _statements(child)
 
 
 def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict[str, str]:
@@ -59,11 +61,15 @@ def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict
     """
     known = modules(cache, package)
     todo, out = list(names), {}
+    seen: set[str] = set()
     while todo:
         name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
         parts = name.split(".")
         todo += [".".join(parts[:i]) for i in range(1, len(parts))]
-        if name in out or name not in known:
+        if name not in known:
             continue
         path = known[name]
         out[name] = cache.file(path)

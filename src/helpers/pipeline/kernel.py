@@ -33,14 +33,16 @@ from helpers.study import params, store
 _FILES = 50
 
 
-def prepare(scratch: str) -> None:
+def prepare(scratch: str, *, draws: bool = False) -> None:
     """Give this process the environment that its next kernel inherits; `scratch` is for Jupyter's own files.
 
-    Raises OSError where too many files are open.
+    draws : that kernel needs what is imported for figures; those after it then have that, too. Raises OSError where too
+    many files are open.
     """
     with open(os.devnull, "rb") as file, ExitStack() as copies:
         for _ in range(_FILES):
             copies.callback(os.close, os.dup(file.fileno()))
+    _kernels.draws = draws
     path = [str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     for name in PERSONAL:
         os.environ.pop(name, None)
@@ -117,13 +119,14 @@ class Kernels:
     """The process that forks the kernels of this one (`warm`); it starts with the first, and ends with this process."""
 
     def __init__(self) -> None:
+        self.draws = False
         self._lock = threading.Lock()
         self._server: subprocess.Popen[str] | None = None
         self._answers = -1
 
     def fork(self, argv: list[str], env: dict[str, str], cwd: str, stderr: str) -> Forked:
         """A new kernel; its standard error is added to a file. Raises OSError where there is none."""
-        request = json.dumps({"argv": argv, "env": env, "cwd": cwd, "stderr": stderr})
+        request = json.dumps({"argv": argv, "env": env, "cwd": cwd, "stderr": stderr, "draws": self.draws})
         with self._lock:
             server = self._server
             if server is None or server.poll() is not None:

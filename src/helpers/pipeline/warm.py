@@ -17,9 +17,9 @@ from typing import IO, Any
 
 #: imported before the first kernel
 FIRST = ("ipykernel.kernelapp", "ipykernel.zmqshell", "numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml")
-#: imported before the third: whoever runs a notebook or two pays for what these need only. Matplotlib's backend is not
-#: among them: it shows figures only where it is imported in a kernel
-MORE = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
+#: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
+#: imported in a kernel
+DRAWING = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
 
 
 def serve(requests: IO[str], answers: int) -> dict[str, Any]:
@@ -30,15 +30,16 @@ def serve(requests: IO[str], answers: int) -> dict[str, Any]:
     """
     signal.signal(signal.SIGCHLD, _reap)
     _import(FIRST)
-    for n, line in enumerate(iter(requests.readline, "")):
-        if n == 2:
-            _import(MORE)
+    for line in iter(requests.readline, ""):
+        request = json.loads(line)
+        if request["draws"]:
+            _import(DRAWING)
         gc.freeze()  # what is never looked at again stays shared
         parent = os.getpid()
         pid = os.fork()
         if not pid:
             os.close(answers)
-            return json.loads(line) | {"parent": parent}
+            return request | {"parent": parent}
         os.write(answers, f"{pid}\n".encode())
     raise SystemExit(0)
 

@@ -212,7 +212,7 @@ def _execute(job: NotebookJob, folder: str) -> str:
 
     from helpers.pipeline.kernel import Kernel, last_words, prepare
 
-    prepare(folder)
+    prepare(folder, draws=any(name.startswith("helpers.display.") for name in job.allowed))
     os.environ[seats.PROGRESS] = os.path.join(folder, _PROGRESS)
     # it warns about annotations it cannot read, such as `str | None`; ours were checked before
     logging.getLogger("papermill").setLevel(logging.ERROR)
