@@ -106,12 +106,12 @@ def hue_styles(hues: Sequence[str], names: DisplayNames | None) -> dict[str, tup
 
 
 def _tell(ax: Axes, part: pd.DataFrame, *, percent: bool) -> None:
-    ends = part[[c for c in ("estimate", "ci_low", "ci_high") if c in part]].astype(float).agg(["min", "max"], axis=1)
+    ends = part[[c for c in ENDS[:3] if c in part]].astype(float)
     said = [
         told(", ".join(str(row[c]) for c in ("hue", "block", "panel") if row[c]), row, percents=percent)
-        for row in _uncut(part).to_dict("records")
+        for row in _uncut(part)[[c for c in ("hue", "block", "panel", *ENDS[:3], "n") if c in part]].to_dict("records")
     ]
-    tips(ax, said, ends["min"], part["y"] - 0.4 * ROW, x_to=ends["max"], y_to=part["y"] + 0.4 * ROW)
+    tips(ax, said, ends.min(axis=1), part["y"] - 0.4 * ROW, x_to=ends.max(axis=1), y_to=part["y"] + 0.4 * ROW)
 
 
 def _uncut(part: pd.DataFrame) -> pd.DataFrame:
@@ -178,17 +178,22 @@ def place(rows: pd.DataFrame, *, aligned: bool = False) -> pd.DataFrame:
     """`rows` with `y`, inches from the top of the panel: hues in one order in every block, none left empty; or, where
     panels are `aligned`, only those that no panel has."""
     order = {hue: i for i, hue in enumerate(dict.fromkeys(rows["hue"]))}
-    everywhere = rows.groupby("block", sort=False)["hue"].agg(set)
-    out = []
-    for _, part in rows.groupby("panel", sort=False):
-        y = 0.0
-        for name, block in part.groupby("block", sort=False):
-            present = sorted(everywhere[name] if aligned else set(block["hue"]), key=order.__getitem__)
-            at = {hue: y + ROW * (i + 0.5) for i, hue in enumerate(present)}
-            bottom = y + ROW * len(present)
-            out.append(block.assign(y=[at[h] for h in block["hue"]], top=y, bottom=bottom))
-            y = bottom + GAP
-    return pd.concat(out)
+    keys = list(zip(*(rows[c].tolist() for c in ("panel", "block", "hue")), strict=True))
+    hues, panels = {}, {}
+    for panel, block, hue in keys:
+        hues.setdefault(block if aligned else (panel, block), set()).add(hue)
+        panels.setdefault(panel, {})[block] = None
+    at, places = {}, {}
+    for panel, blocks in panels.items():
+        top = 0.0
+        for block in blocks:
+            present = sorted(hues[block if aligned else (panel, block)], key=order.__getitem__)
+            bottom = top + ROW * len(present)
+            at |= {(panel, block, hue): (top + ROW * (i + 0.5), top, bottom) for i, hue in enumerate(present)}
+            places[panel, block] = len(places)
+            top = bottom + GAP
+    y, top, bottom = np.array([at[key] for key in keys]).T
+    return rows.assign(y=y, top=top, bottom=bottom).iloc[np.argsort([places[key[:2]] for key in keys], kind="stable")]
 
 
 def filled(rows: pd.DataFrame, blocks: Sequence[str] = ()) -> pd.DataFrame:
