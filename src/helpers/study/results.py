@@ -58,7 +58,8 @@ def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Res
         for statistic, frame in _by_statistic(part):
             if len(frame):
                 found.setdefault(statistic, []).append(_frame(statistic, frame))
-    return Results({s: frames[0] if len(frames) == 1 else _concat(s, frames) for s, frames in found.items()})
+    # all frames of a statistic have the same columns and types
+    return Results({s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in found.items()})
 
 
 def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
@@ -81,10 +82,6 @@ def _frame(statistic: str, frame: pd.DataFrame) -> pd.DataFrame:
         raise ValueError(f"{statistic}: columns {unknown} are not declared; it has {wanted}")
     spec = {c: Column(COLUMNS[c][0], True, "") if c in COLUMNS else Column("object", True, "") for c in wanted}
     return conform(frame, spec)
-
-
-def _concat(statistic: str, frames: list[pd.DataFrame]) -> pd.DataFrame:
-    return _frame(statistic, pd.concat([f.dropna(axis=1, how="all") for f in frames], ignore_index=True))
 
 
 def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
