@@ -165,14 +165,19 @@ def replaceability(
 def with_rest(annotations: pd.DataFrame, metric_scores: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
     """For each corpus, method, label and metric what identifies it, and the ratings with `rest`, the mean of the other
     annotators of the item, and `value`, the metric's score; those that lack either are left out."""
-    for (corpus, method, label), rows in annotations.groupby(["corpus", "method", "label"], sort=False):
+    data_set, used = ["corpus", "method", "label"], [*ITEM, "context", "annotator", "score"]
+    for (corpus, method, label), rows in annotations[list(dict.fromkeys([*data_set, *used]))].groupby(
+        data_set, sort=False
+    ):
         by_item = rows.groupby(ITEM, dropna=False)["score"]
         n, total = by_item.transform("size"), by_item.transform("sum")
-        rest = rows.assign(rest=(total - rows["score"]) / (n - 1).where(n > 1))
+        rest = rows[used].assign(rest=(total - rows["score"]) / (n - 1).where(n > 1)).dropna(subset="rest")
         head = {"corpus": corpus, "method": method, "label": label, "level": METHODS[method].unit}
-        for metric, scores in metric_scores[metric_scores["corpus"] == corpus].groupby("metric", sort=False):
-            both = rest.merge(scores[[*ITEM, "score"]].rename(columns={"score": "value"}), on=ITEM)
-            yield head | {"metric": metric}, both.dropna(subset=["rest", "value"])
+        scores = metric_scores.loc[metric_scores["corpus"] == corpus, [*ITEM, "metric", "score"]]
+        both = rest.merge(scores.rename(columns={"score": "value"}).dropna(subset="value"), on=ITEM)
+        parts = dict(iter(both.groupby("metric")))
+        for metric in scores["metric"].unique():
+            yield head | {"metric": metric}, parts.get(metric, both[:0])
 
 
 def left_out_in_turn(both: pd.DataFrame, min_items: int = MIN_COMMON, confidence: float = 0.95) -> dict[str, dict]:

@@ -206,17 +206,21 @@ def system_level(
     """
     options = {"n_resamples": n_resamples, "confidence": confidence}
     keys = {"level": "system", "coefficient": coefficient, "resample": "system"}
-    for head, rows in _analyses(joined):
-        means = rows.dropna(subset=["value", "human"]).groupby("system")[["value", "human"]].mean()
-        x, y = means[["value"]].to_numpy(), means[["human"]].to_numpy()
+    names, sides = ["corpus", "method", "label", "metric"], ["value", "human"]
+    known = joined[[*names, "system", *sides]].dropna(subset=sides)
+    means = known.groupby([*names, "system"])[sides].mean().groupby(names)
+    of_systems = {key: part.to_numpy() for key, part in means}
+    for key in joined[names].drop_duplicates().itertuples(index=False, name=None):
+        head = {**dict(zip(names, key, strict=True)), "level": METHODS[key[1]].unit}
+        x, y = np.split(of_systems.get(key, np.empty((0, 2))), 2, axis=1)
         reason = correlate(x[:, 0], y[:, 0], coefficient)[1]
         rng = generator(seed, "system_level", coefficient, *map(str, head.values()))
         interval = _over_systems(x, y, coefficient, rng, reason, options)
-        yield head | keys | {"statistic": "correlation", "scope": "system", "n": len(means)} | interval.row()
+        yield head | keys | {"statistic": "correlation", "scope": "system", "n": len(x)} | interval.row()
     names = ["corpus", "method", "metric"]
-    for key, rows in joined.dropna(subset=["value", "human"]).groupby(names, sort=False):
+    for key, rows in known.groupby(names, sort=False):
         # labels lack different items, so that the mean score of a system differs a little between labels
-        wide = rows.groupby(["system", "label"])[["value", "human"]].mean().unstack("label")  # noqa: PD010
+        wide = rows.groupby(["system", "label"])[sides].mean().unstack("label")  # noqa: PD010
         n_labels = rows["label"].nunique()
         if n_labels > 1:
             rng = generator(seed, "system_level", "mean", coefficient, *map(str, key))

@@ -56,9 +56,9 @@ def clusters_of(rows: pd.DataFrame) -> tuple[np.ndarray, str]:
 
     An item without a context is resampled with its dialogue.
     """
-    context = rows["context"].astype("string")
-    names = context.where(context.notna(), "\x1f" + rows["dialogue"].astype("string"))
-    return pd.factorize(names)[0], "context" if context.notna().any() else "dialogue"
+    (context, names), dialogue = pd.factorize(rows["context"]), pd.factorize(rows["dialogue"])[0]
+    codes = np.where(context >= 0, context, len(names) + dialogue)
+    return pd.factorize(codes)[0], "context" if len(names) else "dialogue"
 
 
 @dataclass(frozen=True)

@@ -268,7 +268,8 @@ def _multiplicities(rng: np.random.Generator, weights: np.ndarray, k: int, count
         total = int(weights.sum())
         return rng.multinomial(total, weights / total, size=k).astype(float)
     n = len(weights)
-    drawn = rng.integers(0, n, size=(k, n)) + n * np.arange(k)[:, None]
+    drawn = rng.integers(0, n, size=(k, n))
+    drawn += n * np.arange(k)[:, None]
     return np.bincount(drawn.ravel(), minlength=k * n).reshape(k, n).astype(float)
 
 
