@@ -189,17 +189,20 @@ def test_rows_fit_the_schema_and_degenerate_labels_have_reasons():
 
 @pytest.mark.slow
 def test_clustered_covers_where_wilson_does_not():
-    rng, n, covered = np.random.default_rng(6), 300, {"clustered": [], "wilson": []}
-    for i in range(n):
-        marks = [rng.random(15) < p for p in rng.beta(1.2, 4.8, 100)]
-        frame = turns(marks)
-        for name, found in (
-            ("clustered", rates.clustered(frame, seed=i, n_resamples=1_000)),
-            ("wilson", rates.published(frame)),
-        ):
-            covered[name].append(found["ci_low"].iloc[0] <= 0.2 <= found["ci_high"].iloc[0])
-    assert np.mean(covered["clustered"]) > 0.95 - monte_carlo(0.95, n) - 0.01
-    assert np.mean(covered["wilson"]) < 0.85
+    rng, n, frames = np.random.default_rng(6), 300, []
+    for i in range(n):  # each a system of its own, with resamples of its own, so that all are estimated at once
+        one = turns([rng.random(15) < p for p in rng.beta(1.2, 4.8, 100)])
+        frames.append(one.assign(system=f"system {i}", dialogue=f"{i}" + one["dialogue"]))
+    frame, covered = pd.concat(frames, ignore_index=True), {}
+    for name, found in (
+        ("clustered", rates.clustered(frame, seed=1, n_resamples=1_000)),
+        ("wilson", rates.published(frame)),
+    ):
+        rows = found[found["statistic"] == "rate"]
+        assert len(rows) == n
+        covered[name] = np.mean((rows["ci_low"] <= 0.2) & (rows["ci_high"] >= 0.2))
+    assert covered["clustered"] > 0.95 - monte_carlo(0.95, n) - 0.01
+    assert covered["wilson"] < 0.85
 
 
 def test_an_interval_does_not_depend_on_other_labels():
