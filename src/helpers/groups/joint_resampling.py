@@ -14,7 +14,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, sparse
 from scipy.special import chdtr, chndtr, stdtr, stdtrit
 
 from helpers.groups.effects import LabelScores, between_groups, pair_effects, unit_sums
@@ -105,16 +105,21 @@ def two_way_sums(one: LabelScores, *, seed: int, n_resamples: int) -> Replicates
     parts = [name.rsplit("\x1f", 1) for name in names]  # a session may be a pair of dialogues, joined the same way
     sessions, u = np.unique([p[0] for p in parts], return_inverse=True)
     people, a = np.unique([p[1] for p in parts], return_inverse=True)
-    rows = sums.reshape(len(names), -1)
+    # most are 0: one person judges few systems in a session
+    rows = sparse.coo_array(sums.reshape(len(names), -1))
+    (at, column), width = rows.coords, rows.shape[1]
+    own, of = np.unique(a[at] * width + column, return_inverse=True)  # what a person gave, and to which sum it adds
+    by_person = sparse.csr_array((rows.data, (of, u[at])), shape=(len(own), len(sessions)))
+    total = sparse.csr_array((np.ones(len(own)), (own % width, np.arange(len(own)))), shape=(width, len(own)))
     return replicate_two_way(
         len(sessions),
         len(people),
-        lambda w, v: (w[:, u] * v[:, a]) @ rows,
+        lambda w, v: (total @ ((by_person @ w.T) * v.T[own // width])).T,
         rng=generator(seed, "two_way_group_difference", "session", *one.key),
         unit="session and annotator",
         strata=one.home(people),
         n_resamples=n_resamples,
-        width=3 * len(names) + rows.shape[1],
+        width=3 * len(names) + width,
     )
 
 

@@ -83,9 +83,11 @@ def _exchange_judgements(two: LabelScores) -> tuple[np.ndarray, Callable]:
     if METHODS[two.key[1]].unit == "pair":
         kind = np.array(["\x1f".join(sorted(p)) for p in zip(facts["system"], facts["system_b"], strict=True)])
 
+    subsets = _subset_sums(kind[~shared], mine, alone)
+
     def draw(rng: np.random.Generator, k: int) -> np.ndarray:
         first = base + rng.integers(0, 2, (k, len(swap))).astype(float) @ swap
-        return first + _subsets(rng, k, kind[~shared], mine) @ alone
+        return first + subsets(rng, k)
 
     return base + mine @ alone, draw
 
@@ -100,7 +102,7 @@ def _exchange_annotators(two: LabelScores) -> tuple[np.ndarray, Callable, np.nda
         masks = np.zeros((comb(n, n_mine), n))
         np.put_along_axis(masks, np.array(list(combinations(range(n), n_mine))), 1.0, axis=1)
         exact = masks @ work
-    return mine @ work, lambda rng, k: _subsets(rng, k, np.zeros(n), mine) @ work, exact
+    return mine @ work, _subset_sums(np.zeros(n), mine, work), exact
 
 
 def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> Permutation | str:
@@ -139,16 +141,25 @@ def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> 
     )
 
 
-def _subsets(rng: np.random.Generator, k: int, kind: np.ndarray, mine: np.ndarray) -> np.ndarray:
-    """(k, n) 0/1: random subsets with the same number of each kind as `mine`."""
-    out = np.zeros((k, len(mine)))
+def _subset_sums(kind: np.ndarray, mine: np.ndarray, rows: np.ndarray) -> Callable:
+    """A function of a generator and k that gives (k, q) sums of rows (n, q): those of random subsets with the same
+    number of each kind as `mine`."""
+    parts = []
     for value in np.unique(kind):
-        at = np.flatnonzero(kind == value)
-        n = int(mine[at].sum())
-        if n:
-            chosen = np.argpartition(rng.random((k, len(at))), n - 1, axis=1)[:, :n]
-            out[np.arange(k)[:, None], at[chosen]] = 1.0
-    return out
+        own = rows[at := kind == value]
+        if n := int(mine[at].sum()):
+            used = np.flatnonzero(own.any(axis=0))  # a system's judgements have sums of their own
+            parts.append((n, used, own[:, used]))
+
+    def draw(rng: np.random.Generator, k: int) -> np.ndarray:
+        out = np.zeros((k, rows.shape[1]))
+        for n, used, own in parts:
+            numbers = rng.random((k, len(own)))
+            smallest = numbers <= np.partition(numbers, n - 1, axis=1)[:, [n - 1]]
+            out[:, used] += smallest.astype(float) @ own
+        return out
+
+    return draw
 
 
 def _rows(two: LabelScores, exchange: str, test: Permutation | str) -> Iterator[dict[str, object]]:

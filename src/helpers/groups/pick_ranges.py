@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from helpers.groups.effects import KEY, LabelScores, over_pairs
 from helpers.published import numbers
@@ -48,16 +49,22 @@ def over_picks(one: LabelScores, *, seed: int, n_picks: int = 1_000, sides: str 
     items = pd.Series(names).str.rsplit("\x1f", n=1).str[0].factorize()[0]
     first, size, out = np.flatnonzero(np.diff(items, prepend=-1)), max(1, CHUNK // len(names)), []
     of_item = np.diff(np.r_[first, len(names)])
+    # the one annotation of an item is in every pick; of several, most sums of each are 0
+    rows, several = sums.reshape(len(names), -1), of_item > 1
+    varying, always = several[items], rows[first[~several]].sum(axis=0)
+    place, of_several = np.cumsum(varying) - 1, of_item[several]
+    columns = sparse.csr_array(rows[varying].T)
     for k in (min(size, n_picks - start) for start in range(0, n_picks, size)):
-        chosen = np.zeros((k, len(names)))
+        chosen = np.zeros((k, columns.shape[1]))
         if len(names) > MANY_ANNOTATIONS:
-            taken = first + np.floor(rng.random((k, len(first))) * of_item).astype(int)
+            numbers = rng.random((k, len(first)))[:, several]
+            taken = place[first[several]] + (numbers * of_several).astype(int)
         else:
             order = np.argsort(items + rng.random((k, len(names))), axis=1)  # items stay together, shuffled within
-            taken = order[:, first]
+            taken = place[order[:, first[several]]]
         np.put_along_axis(chosen, taken, 1.0, axis=1)
-        cells = (chosen @ sums.reshape(len(names), -1)).reshape(k, len(one.groups), len(one.systems), 3)
-        out.append(over_pairs(cells, one.effect))
+        cells = always + (columns @ chosen.T).T
+        out.append(over_pairs(cells.reshape(k, len(one.groups), len(one.systems), 3), one.effect))
     return np.concatenate(out)
 
 
