@@ -7,7 +7,8 @@ its inverse. No other code reads or writes `condition`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,9 @@ def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Res
             if len(frame):
                 found.setdefault(statistic, []).append(_frame(statistic, frame))
     # all frames of a statistic have the same columns and types
-    return Results({s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in found.items()})
+    return Results(
+        {s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in found.items()}
+    )
 
 
 def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
@@ -142,6 +145,12 @@ def _condition(keys: Mapping[str, object]) -> str | None:
 
 def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).replace(";", ",")
+
+
+def read(path: Path, without: Collection[str] = ()) -> Results:
+    """`Results` from a file. without : statistics that are not read, as some have a row for each pair of systems."""
+    left = [("statistic", "not in", [*without])] if without else None
+    return unfold(pd.read_parquet(path, columns=["statistic", "condition", *IDS, *VALUES], filters=left))
 
 
 def unfold(stored: pd.DataFrame) -> Results:

@@ -248,30 +248,25 @@ class Run:
     def read_results(self, notebook: str, without: Collection[str] = ()) -> Results:
         """Results that another notebook of the same run stored. without : statistics that are not read, as some have a
         row for each pair of systems."""
-        import pandas as pd
+        from helpers.study import results
 
-        from helpers.study.results import unfold
-
-        left = [("statistic", "not in", [*without])] if without else None
-        return unfold(pd.read_parquet(processed(self.key) / "results" / f"{notebook}.parquet", filters=left))
+        return results.read(processed(self.key) / "results" / f"{notebook}.parquet", without)
 
     def results_elsewhere(self, study: str, notebook: str) -> Results | None:
         """Results that a notebook stored for another study; None where it was not run.
 
         Raises ValueError in a study that has data of its own, and for a simulated study.
         """
-        import pandas as pd
-
         if not self.study.across:
             raise ValueError(f"study {self.key!r} has data of its own: it must not read results of {study!r}")
-        from helpers.study.results import unfold
+        from helpers.study import results
 
         path = processed(study) / "results" / f"{notebook}.parquet"
         if not path.is_file():
             return None
         if params.load(processed(study) / "params.yaml", key=study).simulated:
             raise ValueError(f"results of {study!r} are simulated: nothing printed can be held against them")
-        return unfold(pd.read_parquet(path))
+        return results.read(path)
 
     def cached(self, name: str) -> pd.DataFrame | None:
         """What `cache` stored under this name in an earlier run; None where there is nothing."""
