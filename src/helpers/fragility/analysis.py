@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import product
 from math import comb
 
 import numpy as np
@@ -155,8 +154,12 @@ def conclusions(primary: pd.DataFrame, most: int) -> pd.DataFrame:
 
 def _of_chosen(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
     """The rows about the conclusions in which a test is possible."""
-    about = pd.MultiIndex.from_frame(rows[KEYS]).isin(pd.MultiIndex.from_frame(chosen[KEYS]))
-    return rows[about & rows["p_adjusted"].notna()]
+    about = _about(rows, chosen)
+    return about[about["p_adjusted"].notna()]
+
+
+def _about(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    return rows[pd.MultiIndex.from_frame(rows[KEYS]).isin(pd.MultiIndex.from_frame(chosen[KEYS]))]
 
 
 def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]:
@@ -212,17 +215,18 @@ def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility, blocks: st
 
 def _without_people(data: Material, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
     about = data.where(data.annotations["label"].isin(chosen["label"]).to_numpy())
-    left = without_people(about, people)
-    found = {tuple(one[k] for k in ("without", *KEYS)): one for one in left.to_dict("records")}
-    for person, row in product(people, chosen.to_dict("records")):
-        key = {k: row[k] for k in KEYS}
-        head = key | {"statistic": "without_person", "without": person}
-        one = found.get((person, *key.values()))
-        if one is None or not np.isfinite(one["estimate"]):
-            yield head | {"verdict": LOST, "estimate": np.nan, "note": NOTHING_LEFT}
-            continue
-        values = {k: one[k] for k in ("estimate", "p_value", "p_adjusted", "n")}
-        yield head | values | {"verdict": _verdict(one["estimate"], row["estimate"], one["p_adjusted"])}
+    for person, left in zip(people, without_people(about, people), strict=True):
+        own = _about(left, chosen) if len(left) else left
+        found = {tuple(one[k] for k in KEYS): one for one in own.to_dict("records")}
+        for row in chosen.to_dict("records"):
+            key = {k: row[k] for k in KEYS}
+            head = key | {"statistic": "without_person", "without": person}
+            one = found.get(tuple(key.values()))
+            if one is None or not np.isfinite(one["estimate"]):
+                yield head | {"verdict": LOST, "estimate": np.nan, "note": NOTHING_LEFT}
+                continue
+            values = {k: one[k] for k in ("estimate", "p_value", "p_adjusted", "n")}
+            yield head | values | {"verdict": _verdict(one["estimate"], row["estimate"], one["p_adjusted"])}
 
 
 def _verdict(left: float, before: float, p: float) -> str:

@@ -146,12 +146,9 @@ def curve(data: Material) -> pd.DataFrame:
     return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
 
 
-def without_people(data: Material, people: list[str]) -> pd.DataFrame:
-    """The primary analysis without each of these people in turn; column `without` says whom."""
-    choice, out = next(specifications(data)), []
+def without_people(data: Material, people: list[str]) -> Iterator[pd.DataFrame]:
+    """The primary analysis without each of these people in turn; an empty frame where nothing is left."""
+    choice = next(specifications(data))
     for person in people:
         part = data.where((data.annotations["annotator"] != person).to_numpy())
-        found = under(part, choice) if len(part.primary) else pd.DataFrame()
-        if len(found):
-            out.append(found.assign(without=person))
-    return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
+        yield under(part, choice) if len(part.primary) else pd.DataFrame()
