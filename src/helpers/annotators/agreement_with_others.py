@@ -6,14 +6,13 @@ the means that the others gave to the systems.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from helpers.agreement.alpha import alpha_of
-from helpers.agreement.coincidences import patterns
+from helpers.agreement.coincidences import terms
 from helpers.annotators.severity import standardised
 from helpers.study.labels import METHODS, Label
 
@@ -123,18 +122,14 @@ def alpha_without(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -
         repeated = own[np.bincount(key)[key] > 1]
         if repeated["annotator"].nunique() < 3:
             continue
-        item = repeated.groupby(ITEM, dropna=False, sort=False)
-        row, place = item.ngroup().to_numpy(), item.cumcount().to_numpy()
-        values = np.full((row.max() + 1, place.max() + 1), np.nan)
-        values[row, place] = repeated["score"]
-        level, mirrored = labels[method, label].level, METHODS[method].unit == "pair"
-        domain = np.unique(np.r_[repeated["score"], -repeated["score"]]) if mirrored else np.unique(repeated["score"])
-        everyone = _alpha(values, level, domain, mirrored)
+        items = repeated.groupby(ITEM, dropna=False, sort=False).ngroup().to_numpy()
         who, names = pd.factorize(repeated["annotator"], sort=True)
-        for code, name in enumerate(names):
-            without = values.copy()
-            without[row[who == code], place[who == code]] = np.nan
-            change.setdefault(name, []).append(_alpha(without, level, domain, mirrored) - everyone)
+        mirrored = METHODS[method].unit == "pair"
+        everyone, without = _alphas(
+            items, who, repeated["score"].to_numpy(float), labels[method, label].level, mirrored
+        )
+        for name, value in zip(names, without - everyone, strict=True):
+            change.setdefault(name, []).append(float(value))
     for name, found in sorted(change.items()):
         known = [v for v in found if np.isfinite(v)]
         row = {"statistic": "alpha_without", "annotator": name, "n": len(known)}
@@ -142,5 +137,29 @@ def alpha_without(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -
         yield row | {"estimate": float(np.mean(known)) if known else np.nan} | note
 
 
-def _alpha(values: np.ndarray, level: str, domain: Iterable[float], mirrored: bool) -> float:
-    return alpha_of(patterns(values, list(domain)), level, mirrored=mirrored).estimate
+def _alphas(
+    items: np.ndarray, people: np.ndarray, scores: np.ndarray, level: str, mirrored: bool
+) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each of k people, (k,); items, people : numbers from 0 without gaps.
+
+    What alpha is made of are sums over items, of which a person changes those of the items they judged.
+    """
+    values, code = np.unique(scores, return_inverse=True)
+    if mirrored:
+        values = np.unique(np.r_[values, -values])
+        code = np.searchsorted(values, scores)
+    n, k, v = items.max() + 1, people.max() + 1, len(values)
+    counts = np.bincount(items * v + code, minlength=n * v).reshape(n, v)
+    judged, at = np.unique(items * k + people, return_inverse=True)
+    item, who = judged // k, judged % k
+    rest = counts[item] - np.bincount(at * v + code, minlength=len(judged) * v).reshape(-1, v)
+    both = np.concatenate([counts, rest])
+    kept = both.sum(axis=1) >= 2
+    t = terms(both[kept], values, level, mirrored=mirrored)
+    rows = np.zeros((len(both), t.rows.shape[1]))
+    rows[kept] = t.rows
+    total, change = rows[:n].sum(axis=0), rows[n:] - rows[item]
+    without = total + np.stack([np.bincount(who, column, k) for column in change.T], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha = t.measures(np.vstack([total, without]))["alpha"]
+    return alpha[0], alpha[1:]
