@@ -25,9 +25,14 @@ settings.load_profile("project")
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Files with the longest tests first: with `--dist loadfile` a worker runs whole files, and both end together."""
+    """The longest files first: with `--dist loadfile` a worker runs whole files, and both end together.
+
+    A file says how many SECONDS it takes on a core where these are more than half a minute; of the others, those with
+    more slow tests come first.
+    """
     slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-    items.sort(key=lambda item: -slow[item.path])  # stable: tests of a file stay together and in their order
+    # stable: tests of a file stay together and in their order
+    items.sort(key=lambda item: (-getattr(item.module, "SECONDS", 0), -slow[item.path]))
 
 
 @pytest.fixture(autouse=True, scope="module")

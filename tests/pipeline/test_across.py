@@ -3,6 +3,8 @@
 import pytest
 from fixtures.project_copy import Project, result
 
+SECONDS = 35
+
 MAPPING = """\
 paper: z
 entries:

@@ -10,6 +10,8 @@ import pytest
 from fixtures.project_copy import ROOT, Project
 from fixtures.waiting import wait_for
 
+SECONDS = 80
+
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")
 

@@ -10,6 +10,8 @@ import pytest
 from fixtures.project_copy import Project, result
 from fixtures.waiting import wait_for
 
+SECONDS = 35
+
 
 @contextmanager
 def sleeper(project, *arguments):

@@ -6,6 +6,8 @@ import os
 import pytest
 from fixtures.project_copy import Project, result
 
+SECONDS = 65
+
 DAG = """\
 01_counts: {}
 02_seeded: {needs: [01_counts], knobs: {seed: seeds.bootstrap}}

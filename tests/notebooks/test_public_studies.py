@@ -1,0 +1,15 @@
+"""Every notebook on public studies, as small as the YAML allows."""
+
+import pytest
+from fixtures.notebook_runs import problems, run_all
+
+SECONDS = 150
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("study", ["finch2024", "gpt_abceval"])
+def test_public_studies(raw_data, tmp_path, study):
+    found = run_all(tmp_path, [study])
+    assert found.code == 0, found.said
+    assert problems(found) == []

@@ -1,0 +1,185 @@
+"""Every notebook on small studies of three shapes, in one run.
+
+odd : a hand-made ABC-Eval project of two dialogues that uses every part of the format.  crowd : a long table of two
+runs, with a control system, two groups of workers, texts and scores of metrics; no id in it is a word, and all have
+display names.  judged : marks by people, a language model and classifiers.
+"""
+
+import io
+import shutil
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures import abc_eval_project as abc_project
+from fixtures import yaml_studies as studies
+from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, moved_by_the_seed, run_all
+from nbclient import NotebookClient
+
+from helpers.study.params import ROOT
+from helpers.study.results import unfold
+from helpers.study.stored import open_study
+
+SECONDS = 180
+ODD = """\
+title: A project with every part
+label_set: abc_eval
+sources: [{adapter: abc_eval, files: [project.json]}]
+"""
+CROWD = """\
+title: Crowd workers
+method: dialogue_rating
+sources:
+  - adapter: table
+    file: crowd.csv
+    layout: long
+    columns: {corpus: run, group: team, annotator: worker, work_unit: task, system: bot, dialogue: chat, \
+context: item, label: what, score: rating, user_text: asked, system_text: said, reference: gold}
+    metrics: {zz_metric_a: a, zz_metric_b: b}
+control_system: zz_dull
+systems: {zz_quick: Quick, zz_calm: Calm, zz_plain: Plain, zz_dull: Dull}
+corpora: {zz_first: Opening run, zz_second: Repeat run}
+groups: {zz_team_0: {title: Day shift}, zz_team_1: {title: Night shift}}
+labels:
+  zz_fluent: {scale: [1, 5], title: Fluent}
+  zz_dull_label: {scale: [1, 5], direction: -1, title: Boring}
+metrics: {titles: {zz_metric_a: First metric, zz_metric_b: Second metric}}
+"""
+JUDGED = """\
+title: Marks by people and models
+label_set: abc_eval
+sources: [{adapter: behaviors, file: marks.json}]
+"""
+
+
+def crowd():
+    """Two runs: six workers of each of two teams rate four bots, one of them worse, two workers an item."""
+    rng = np.random.default_rng(11)
+    bots = {"zz_quick": 4.0, "zz_calm": 3.5, "zz_plain": 3.0, "zz_dull": 1.6}
+    words = ["the", "a", "cat", "dog", "sat", "ran", "far", "away", "on", "mat", "we", "like", "tea", "and", "rain"]
+    said = {(i, bot): " ".join(rng.choice(words, rng.integers(3, 9))) for i in range(12) for bot in bots}
+    scored = {key: (len(text) / 10 + rng.normal(0, 0.3), rng.normal()) for key, text in said.items()}
+    rows = ["run,team,worker,task,bot,chat,item,what,rating,asked,said,gold,a,b"]
+    for run_, worker in ((r, w) for r in ("zz_first", "zz_second") for w in range(12)):
+        for i, bot in ((i, bot) for i in (worker, (worker + 1) % 12) for bot in bots):
+            a, b = scored[i, bot]
+            for what in ("zz_fluent", "zz_dull_label"):
+                mean = bots[bot] if what == "zz_fluent" else 6 - bots[bot]
+                rating = int(np.clip(round(rng.normal(mean, 0.9)), 1, 5))
+                who = f"{run_},zz_team_{worker // 6},{run_[3]}{worker},{run_}-{worker},{bot},{i}-{bot},{i},{what}"
+                rows.append(f"{who},{rating},how are you,{said[i, bot]},the cat sat on a mat,{a:.3f},{b:.3f}")
+    return "\n".join(rows) + "\n"
+
+
+def judged():
+    """Two people and a language model mark two behaviours of 24 dialogues, a classifier only one of them."""
+    rng, out = np.random.default_rng(5), {}
+    for i in range(24):
+        truth = rng.random((6, 2)) < 0.3
+        marks = (truth[:, :, None] ^ (rng.random((6, 2, 4)) < [0.1, 0.1, 0.3, 0.4])).astype(int).tolist()
+        out[f"{i // 2}_{'emora' if i % 2 else 'cem'}"] = [
+            {"user": "how are you", "system": "fine", "behaviors": {
+                "ignore": {"human": ignore[:2], "gpt": ignore[2], "specialized": ignore[3]},
+                "redundant": {"human": redundant[:2], "gpt": redundant[2]},
+            }} for ignore, redundant in marks]  # fmt: skip
+    return out
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    files = {"project_json": abc_project.project(), "crowd_csv": crowd(), "marks_json": judged()}
+    texts = {"odd": ODD, "crowd": CROWD, "judged": JUDGED}
+    return run_all(folder, [studies.write(folder, text, name, **files) for name, text in texts.items()], jobs=2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_every_notebook_on_small_studies(world, check):
+    assert list(check(world)) == [], world.said
+
+
+@pytest.mark.slow
+def test_the_run_is_done(world):
+    assert world.code == 0, world.said
+
+
+@pytest.mark.slow
+def test_what_the_simulated_study_lacks_runs_on_one_of_them(world):
+    assert {name for _, name in world.ran()} >= NOT_SIMULATED, world.said
+
+
+@pytest.mark.slow
+def test_nothing_runs_a_second_time(world):
+    again = run_all(world.folder, [world.folder / f"{name}.yaml" for name in world.studies])
+    assert again.code == 0
+    assert {state for states in again.states.values() for state, _ in states.values()} <= {"up to date", "skipped"}
+
+
+@pytest.fixture
+def opened(world, monkeypatch):
+    monkeypatch.setenv("COMPENDIUM_OUT", str(world.folder))
+    return open_study("crowd")
+
+
+@pytest.mark.slow
+def test_results_are_read_in_one_line(world, opened):
+    """What is read is what was stored, without empty columns, and with the keys of the statistic as columns."""
+    stored_ = pd.concat([world.results("crowd", name) for study, name in world.ran() if study == "crowd"])
+    counts = opened.statistics.set_index(["notebook", "statistic"])["rows"]
+    assert counts.to_dict() == stored_.groupby(["notebook", "statistic"]).size().to_dict()
+    means = opened.results("mean")
+    of_notebook = unfold(world.results("crowd", "07_bot_performance"))["mean"]
+    assert means["estimate"].tolist() == of_notebook["estimate"].tolist()
+    assert {"interval", "system", "ci_low"} <= {*means} <= {*of_notebook, "notebook"}
+    assert means.notna().any().all()
+    fluent = opened.results("mean", label="zz_fluent", system=["zz_calm", "zz_quick"])
+    assert {*zip(fluent["label"], fluent["system"], strict=True)} == {
+        ("zz_fluent", "zz_calm"),
+        ("zz_fluent", "zz_quick"),
+    }
+    assert opened.scores.equals(world.frame("crowd"))
+    assert opened.params.control_system == "zz_dull"
+    with pytest.raises(KeyError, match=r"'means' is no statistic; did you mean 'mean'\?"):
+        opened.results("means")
+    with pytest.raises(KeyError, match="'criterion_met' was stored by no notebook that ran"):
+        opened.results("criterion_met")
+    with pytest.raises(FileNotFoundError, match="there are annotations, counts, dialogue_facts"):
+        opened.frame("annotation")
+
+
+@pytest.mark.slow
+def test_the_example_notebook_runs_on_a_study_of_another_shape(opened):
+    nb = nbformat.read(ROOT / "examples" / "explore.ipynb", 4)
+    assert not any(cell.get("outputs") for cell in nb.cells)
+    (given,) = (cell for cell in nb.cells if "parameters" in cell.metadata.get("tags", []))
+    given.source = 'name, label, group, interval = "crowd", "zz_fluent", "zz_team_1", "dialogue"'
+    folder = {"metadata": {"path": str(ROOT / "examples")}}
+    NotebookClient(nb, resources=folder, kernel_name="python3").execute()
+    shown_ = [o for cell in nb.cells for o in cell.get("outputs", []) if "data" in o]
+    assert sum("image/png" in o.data for o in shown_) == 1
+    joined = pd.read_html(io.StringIO(shown_[-1].data["text/html"]))[0]
+    judged = opened.scores.query("label == 'zz_fluent' and group == 'zz_team_1'").groupby(["corpus", "system"]).size()
+    assert joined.set_index(["corpus", "system"])["judgements"].to_dict() == judged.to_dict()
+
+
+@pytest.mark.slow
+def test_every_part_of_the_odd_project_is_counted(world):
+    """Pilots, gold units and screening are read and stay out of the evaluation itself."""
+    corpora = set(world.frame("odd")["corpus"])
+    assert {"main", "gold", "annotation_pilot_1", "bot_pilot_1"} <= corpora
+    assert len(world.frame("odd", "screening")) == len(world.frame("odd", "screening").drop_duplicates()) > 0
+    counted = world.results("odd", "02_collection_stats")
+    assert not set(counted["corpus"].dropna()) & {"gold"}
+
+
+@pytest.mark.slow
+def test_the_seed_of_the_bootstrap_moves_only_intervals(world, tmp_path):
+    """Run where the study has been run: notebooks without that seed are up to date."""
+    shutil.copytree(world.folder, tmp_path / "world")
+    other = run_all(tmp_path / "world", [tmp_path / "world" / "crowd.yaml"], ["seeds.bootstrap=77"])
+    assert other.code == 0, other.said
+    moved, intervals = moved_by_the_seed(world, other, [pair for pair in other.ran() if pair[0] == "crowd"])
+    assert moved == set()
+    assert intervals > 50

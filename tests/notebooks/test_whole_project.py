@@ -1,0 +1,70 @@
+"""Every notebook on `params/abc_eval.yaml` as it stands: a project of sixty dialogues with oddities strewn over it."""
+
+import shutil
+
+import pytest
+from fixtures import odd_abc_eval_project as odd_project
+from fixtures import yaml_studies as studies
+from fixtures.notebook_runs import CHECKS, moved_by_the_seed, run_all
+
+from helpers.study.params import ROOT
+
+SECONDS = 170
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    yaml = (ROOT / "params" / "abc_eval.yaml").read_text(encoding="utf-8")
+    # the file has the name of the study, by which `private` knows it
+    yaml = yaml.replace("[data.json]", "[abc_eval.json]")
+    return run_all(folder, [studies.write(folder, yaml, "abc_eval", abc_eval_json=odd_project.project())])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_every_notebook_on_a_whole_project(world, check):
+    assert list(check(world)) == [], world.said
+
+
+@pytest.mark.slow
+def test_the_run_is_done(world):
+    assert world.code == 0, world.said
+
+
+@pytest.mark.slow
+def test_nothing_runs_a_second_time(world):
+    again = run_all(world.folder, [world.folder / f"{name}.yaml" for name in world.studies])
+    assert again.code == 0
+    assert {state for states in again.states.values() for state, _ in states.values()} <= {"up to date", "skipped"}
+
+
+@pytest.mark.slow
+def test_a_whole_project_with_odd_cases_passes_through_its_own_yaml(world):
+    """What a user gets who downloads data.json: all that its parts allow, printed numbers beside them."""
+    skipped = {n[:2] for n, (state, _) in world.states["abc_eval"].items() if state == "skipped"}
+    assert skipped == {"09", "10", "12", "13", "91"}
+    counts = world.frame("abc_eval", "counts")
+    reasons = " ".join(counts["reason"].dropna())
+    for odd in ("unfilled template", "no score", "worker not in the file", "stored under one dialogue only",
+                "bot not named"):  # fmt: skip
+        assert odd in reasons
+    marks = world.frame("abc_eval")
+    main = marks[(marks["corpus"] == "main") & (marks["group"] == "sur_x")]
+    sizes = main.groupby(["method", "label", "dialogue", "turn"], dropna=False).size().groupby("method").max()
+    assert sizes.drop("comparative").ge(3).all()
+    assert (marks["seconds"].isna() & marks["annotator_known"]).any()
+    for name in ("01_pilot", "02_collection_stats", "04_importance", "05_sensitivity", "07_bot_performance"):
+        assert "Printed" in world.page("abc_eval", name).text.partition("Comparison with the paper")[2], name
+
+
+@pytest.mark.slow
+def test_the_seed_of_the_bootstrap_moves_only_intervals(world, tmp_path):
+    """In notebooks that the crowd of test_small_studies.py does not have."""
+    shutil.copytree(world.folder, tmp_path / "world")
+    names = ["04_importance", "11_technique_comparison"]
+    other = run_all(tmp_path / "world", [tmp_path / "world" / "abc_eval.yaml"], ["seeds.bootstrap=77"], names)
+    assert other.code == 0, other.said
+    moved, intervals = moved_by_the_seed(world, other, [("abc_eval", name) for name in names])
+    assert moved == set()
+    assert intervals > 50
