@@ -35,6 +35,21 @@ def test_numbers_among_the_keys_come_back_as_numbers():
     assert type(back.at[0, "n_dialogues"]) is int
 
 
+def test_of_a_file_those_rows_are_read_that_are_asked_for(tmp_path):
+    path = tmp_path / "r.parquet"
+    kinds = ["human", "human2", "model", None]
+    rows = [alpha(kind=kind, resample=unit) for kind in kinds for unit in ("turn", None)]
+    rows += [{"statistic": "alpha", "estimate": 0.1}, {"statistic": "r2", "estimate": 0.2}]
+    store.write_frame(stored(*rows), path)
+    assert fold(results.read(path), study="s", notebook="n").equals(pd.read_parquet(path))
+    assert set(results.read(path, without=["alpha"])) == {"r2"}
+    some = results.read(path, only={"alpha": {"kind": ["human", "model"]}})
+    assert some["alpha"]["kind"].tolist() == ["human", "human", "model", "model"]
+    assert len(some["r2"]) == 1
+    few = results.read(path, only={"alpha": {"kind": ["model"], "resample": ["turn"]}})["alpha"]
+    assert few[["kind", "resample"]].to_numpy().tolist() == [["model", "turn"]]
+
+
 def test_the_condition_is_sorted_and_leaves_out_what_is_missing():
     assert stored(alpha(measurement="ordinal", kind=None))["condition"].tolist() == [
         "measurement=ordinal;raters=first2"

@@ -10,7 +10,7 @@ from helpers.display.names import DisplayNames, display_names
 from helpers.study.params import Study
 from helpers.study.results import Results, read
 from helpers.study.stored import StoredStudy
-from helpers.summary.analysis import UNASKED
+from helpers.summary.analysis import ASKED
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def gather(stored: StoredStudy, made: Made) -> Material:
     scores = stored.scores.dropna(subset="score")
     folder = stored.folder / "results"
     paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
-    results = {path.stem: read(path, UNASKED) for path in paths}
+    results = {path.stem: read(path, **ASKED) for path in paths}
     return Material(stored.params, scores, results, display_names(stored.params, scores), made)
 
 

@@ -8,11 +8,15 @@ its inverse. No other code reads or writes `condition`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import and_
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from helpers.study.result_schema import COLUMNS, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
 from helpers.study.schema import Column, conform
@@ -147,10 +151,21 @@ def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).replace(";", ",")
 
 
-def read(path: Path, without: Collection[str] = ()) -> Results:
-    """`Results` from a file. without : statistics that are not read, as some have a row for each pair of systems."""
-    left = [("statistic", "not in", [*without])] if without else None
-    return unfold(pd.read_parquet(path, columns=["statistic", "condition", *IDS, *VALUES], filters=left))
+def read(
+    path: Path, without: Collection[str] = (), only: Mapping[str, Mapping[str, Collection[str]]] = MappingProxyType({})
+) -> Results:
+    """`Results` from a file, or some, where there are many: as a row for each pair of systems.
+
+    without : statistics that are not read. only : statistic -> key -> the values of its rows that are.
+    """
+    statistic, condition = pc.field("statistic"), pc.coalesce(pc.field("condition"), pc.scalar(""))
+    wanted = [~statistic.isin([*without])] if without else []
+    for name, keys in only.items():
+        for key, values in keys.items():
+            has = pc.match_substring_regex(condition, f"(^|;){key}=({'|'.join(values)})(;|$)")
+            wanted.append((statistic != name) | has)
+    filters = reduce(and_, wanted) if wanted else None
+    return unfold(pd.read_parquet(path, columns=["statistic", "condition", *IDS, *VALUES], filters=filters))
 
 
 def unfold(stored: pd.DataFrame) -> Results:
