@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from helpers.display.names import DisplayNames, display_names
+from helpers.sensitivity.analysis import ASKED
 from helpers.study.params import Study
 from helpers.study.results import Results, read
 from helpers.study.stored import StoredStudy
-from helpers.summary.analysis import ASKED
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,11 @@ _INNER = ["se", "df", "per_system"]
 MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
 #: tests that are made as published, one per method
 PUBLISHED = ("z", "student", "sign")
+#: of what notebooks store for each pair of systems, that which the report's pages read
+ASKED = {
+    "without": ("smallest_margin", "effect_size", "effect_difference"),
+    "only": {"system_difference": {"test": ("session", differences.TEST)}},
+}
 
 
 @dataclass(frozen=True)

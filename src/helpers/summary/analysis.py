@@ -23,7 +23,6 @@ from helpers.groups import analysis as groups
 from helpers.groups.analysis import BOTH, DIFFERS
 from helpers.performance.analysis import two_intervals
 from helpers.sensitivity import analysis as sensitivity
-from helpers.sensitivity import differences
 from helpers.study import params, results, store
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
@@ -35,11 +34,6 @@ PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_qual
 FRAGILITY = "16_fragility"
 #: the notebooks that answer
 NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, FRAGILITY)
-#: of what has a row for each pair of systems, that by which a question is answered
-ASKED = {
-    "without": ("smallest_margin", "effect_size", "effect_difference"),
-    "only": {"system_difference": {"test": ("session", differences.TEST)}},
-}
 PART = ["corpus", "group", "method"]
 #: what the interval of alpha says of a label: above the customary threshold, below it, or neither
 RELIABLE, DOUBTFUL, TOO_FEW = "reliable", "doubtful", "too few data"
@@ -89,7 +83,7 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     # a study across others has no judgements of its own
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
-    found = {name: results.read(p, **ASKED) if p.is_file() else Results() for name, p in stored.items()}
+    found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
     return Evidence(loaded, summary.evaluated(annotations), found, reasons)
 
 
