@@ -42,6 +42,17 @@ def test_detectable_difference_equals_r_and_the_paper():
     assert power.detectable(small, 32) == pytest.approx([TWO_SAMPLES["detectable"]], rel=0.01)
 
 
+@pytest.mark.parametrize("n_systems", [2, 3, 4, 40])
+def test_the_median_of_detectable_differences_is_that_of_all(n_systems):
+    rng, systems = np.random.default_rng(n_systems), [f"s{i}" for i in range(n_systems)]
+    n = n_systems * (n_systems - 1) // 2
+    found = known(
+        np.zeros(n), rng.exponential(size=n), rng.choice([0.6, 1.0, 3.0, 200.0], n) * rng.random(n), 9, systems
+    )
+    for size in (None, 5, 100):
+        assert power.median_detectable(found, size) == np.median(power.detectable(found, size))
+
+
 def test_detectable_difference_of_pairs_equals_statsmodels():
     """A mean of 25 differences with standard deviation 2."""
     found = known([0.0], 2 / 5, 24, 25)

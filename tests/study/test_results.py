@@ -99,6 +99,15 @@ def test_rows_are_found_by_value_by_list_and_where_missing():
     assert where(frame, raters=None).index.tolist() == [2]
 
 
+def test_a_part_holds_the_rows_of_all_statistics_and_is_found_once():
+    rows = [alpha(group=group, raters=raters) for group in "ab" for raters in ("all", "first2")]
+    found = collect([*rows, {"statistic": "count", "what": "dialogues", "estimate": 1, "group": "b"}])
+    part = found.part(group="b")
+    assert {statistic: len(frame) for statistic, frame in part.items()} == {"alpha": 2, "count": 1}
+    assert part["alpha"].index.tolist() == where(found["alpha"], group="b").index.tolist() == [2, 3]
+    assert found.part(group="b") is part
+
+
 def test_results_too_long_for_a_spreadsheet_are_written_in_parts_and_not_as_csv(tmp_path, monkeypatch):
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     rows = [

@@ -97,7 +97,7 @@ def analyse(
     judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
     parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
     published = collect(rates.published(picked, confidence=confidence))
-    summed = ((u, part, published["rate"]["method"].isin(part["method"])) for u, part in by_unit(picked, unit))
+    summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
     return collect(
         *(rates.clustered(part, unit=u, **boot) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),

@@ -98,7 +98,7 @@ def _p_values(
     """The p-value and the mid-p-value. known : where the null is defined."""
     size, n = np.abs(null), len(null)
     a, b = (np.abs(observed), size) if alternative == "two-sided" else (observed, null)
-    largest = np.max(size, axis=0, where=known, initial=0.0)
+    largest = np.max(size if known.all() else np.where(known, size, 0.0), axis=0)
     margin = 1e-9 * np.maximum(largest, np.abs(observed))
     # an undefined arrangement is not less extreme
     hits, above = n - np.sum(b < a - margin, axis=0), np.sum(b > a + margin, axis=0)
