@@ -92,16 +92,14 @@ def mace(items: np.ndarray, annotators: np.ndarray, answers: np.ndarray) -> tupl
 
     items, annotators, answers : (n,) int, numbers from 0 without gaps.
 
-    Variational Bayes from one start, as in crowd-kit 1.4, whose restarts all use the same seed.
+    Variational Bayes from one start, as in crowd-kit 1.4, whose restarts all use the same seed. That library gives the
+    guesses of one annotator to another unless annotators and answers first appear in sorted order; here they stay.
     """
     n_items, n_people, k = int(items.max()) + 1, int(annotators.max()) + 1, int(answers.max()) + 1
-    # crowd-kit numbers annotators and answers as they come, but lists the guesses of each in their order
-    who, what = (pd.factorize(codes)[0] for codes in (annotators, answers))
-    knowing = np.empty((n_people, 2))  # annotator; guesses or knows
-    knowing[annotators] = _start(n_people, 2)[who]
+    knowing = _start(n_people, 2)  # annotator; guesses or knows
     guesses = _start(n_people, k)
     for _ in range(_STEPS + 1):
-        guessed = knowing[annotators, 0] * guesses[who, what]
+        guessed = knowing[annotators, 0] * guesses[annotators, answers]
         given = guessed + knowing[annotators, 1]  # probability of an answer that is true
         log_p = np.bincount(items * k + answers, np.log(given / guessed), n_items * k).reshape(n_items, k)
         p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
