@@ -95,8 +95,9 @@ def cluster(folder, workers=4):
     # no project on the path: what workers need comes with the tasks
     started = [subprocess.Popen([*dask, "scheduler", "--host", "127.0.0.1", "--port", "0", *where], **quiet)]
     try:
+        # on a busy machine the file is there for a while before anything stands in it
+        wait_for(lambda: noted.exists() and noted.read_text().rstrip().endswith("}"))
         started.append(subprocess.Popen([*dask, "worker", *size, *where], cwd=folder, **quiet))
-        wait_for(noted.exists)
         address = json.loads(noted.read_text())["address"]
         with distributed.Client(address, set_as_default=False) as client:
             client.wait_for_workers(workers, timeout=600)

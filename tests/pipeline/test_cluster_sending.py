@@ -87,18 +87,18 @@ def test_what_reads_results_of_other_studies_gets_them_with_their_parameters(tmp
 
 def test_versions_are_compared_in_both_directions_and_extras_count(monkeypatch):
     needed = cluster._needed()
-    assert {"numpy", "pandas", "crowd_kit", "sacrebleu", "nltk", "rouge_score", "wordllama"} <= set(needed)
+    assert {"numpy", "pandas", "sacrebleu", "nltk", "rouge_score", "wordllama"} <= set(needed)
     assert seats.unfit({}) == ""
     assert seats.unfit(cluster.expectations()) == ""
     python, _ = seats.versions()
-    expected = {"python": python, "packages": {"crowd_kit": "1.4.2", "nltk": None, "numpy": "2.0", "rouge_score": None}}
+    expected = {"python": python, "packages": {"nltk": None, "numpy": "2.0", "rouge_score": None, "wordllama": "0.3"}}
     monkeypatch.setattr(seats, "versions", lambda: ("3.9", {"numpy": "1.26", "nltk": "3.9"}))
     why = seats.unfit(expected)
     assert why.split(", ") == [
         f"Python 3.9 (expected {python})",
-        "crowd_kit missing (expected 1.4.2)",
         "nltk 3.9 (expected none)",
         "numpy 1.26 (expected 2.0)",
+        "wordllama missing (expected 0.3)",
     ]
 
 
