@@ -16,6 +16,7 @@ from helpers.study.results import collect
 from helpers.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from helpers.study.sections import Annotators
 
+SECONDS = 40
 LEVEL = 0.05
 #: as in the demo: 400 dialogues rated by 32 annotators, a quarter of them twice
 LIKERT = {}

@@ -25,6 +25,7 @@ from helpers.quality_control import figures as quality_control
 from helpers.study.results import Results, collect
 from helpers.techniques import figures as techniques
 
+SECONDS = 80
 SIZES = (Size(2, 2, 2), Size(2, 40, 3), Size(12, 2, 2), Size(12, 40, 2), Size(60, 2, 3))
 CI = ["estimate", "ci_low", "ci_high"]
 

@@ -3,7 +3,7 @@
 import pytest
 from fixtures.notebook_runs import problems, run_all
 
-SECONDS = 150
+SECONDS = 105
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from helpers.annotations import summary as collection
 from helpers.pipeline.gallery import committed
 from helpers.study.params import ROOT
 
-SECONDS = 300
+SECONDS = 270
 #: what makes OpenBLAS, numpy and glibc compute as on a processor without AVX
 OLD_PROCESSOR = {
     "OPENBLAS_CORETYPE": "Nehalem",

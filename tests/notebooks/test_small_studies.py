@@ -21,7 +21,7 @@ from helpers.study.params import ROOT
 from helpers.study.results import unfold
 from helpers.study.stored import open_study
 
-SECONDS = 180
+SECONDS = 170
 ODD = """\
 title: A project with every part
 label_set: abc_eval

@@ -9,7 +9,7 @@ from fixtures.notebook_runs import CHECKS, moved_by_the_seed, run_all
 
 from helpers.study.params import ROOT
 
-SECONDS = 170
+SECONDS = 150
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import pytest
 from fixtures.project_copy import Project, result
 
-SECONDS = 35
+SECONDS = 32
 
 MAPPING = """\
 paper: z

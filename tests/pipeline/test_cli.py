@@ -13,7 +13,7 @@ from fixtures.project_copy import ROOT, Project, states
 from helpers.pipeline import cli
 from helpers.study import params
 
-SECONDS = 35
+SECONDS = 32
 
 WIDE = "id,fluency_a1,fluency_a2,fluency_a3,quality_a1,quality_a2,quality_a3\n" + "".join(
     f"{i},{1 + i % 5},{1 + i % 4},{1 + i % 5},{5 - i % 5},{1 + i % 3},{5 - i % 4}\n" for i in range(12)

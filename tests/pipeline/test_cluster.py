@@ -10,7 +10,7 @@ import pytest
 from fixtures.project_copy import ROOT, Project
 from fixtures.waiting import wait_for
 
-SECONDS = 80
+SECONDS = 45
 
 distributed = pytest.importorskip("distributed")
 psutil = pytest.importorskip("psutil")

@@ -10,7 +10,7 @@ import pytest
 from fixtures.project_copy import Project, result
 from fixtures.waiting import wait_for
 
-SECONDS = 35
+SECONDS = 31
 
 
 @contextmanager

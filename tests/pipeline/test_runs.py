@@ -6,7 +6,7 @@ import os
 import pytest
 from fixtures.project_copy import Project, result
 
-SECONDS = 65
+SECONDS = 60
 
 DAG = """\
 01_counts: {}

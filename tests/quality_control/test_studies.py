@@ -19,6 +19,7 @@ from helpers.sources.build import build
 from helpers.study import params, store
 from helpers.study.results import unfold, where
 
+SECONDS = 45
 TYPES = ["biencoder", "polyencoder", "kvmemnn", "seq2seq", "lan_model"]
 COLUMNS = ["HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "WorkTimeInSeconds", "Answer.taskAnswers"]
 YAML = """

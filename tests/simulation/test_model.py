@@ -20,6 +20,7 @@ from helpers.simulation import study as simulate
 from helpers.simulation.draw import judge, world
 from helpers.study.sections import Simulate
 
+SECONDS = 45
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = Simulate()
 TRUTH = simulate.population(SPEC)
