@@ -8,18 +8,19 @@ from typing import Any
 #: Rounded from what was measured on studies of 10⁵ and 10⁶ judgements (2 cores of a cloud machine, November 2026), good
 #: to about a factor of two; `python benchmarks/durations.py` fits them to what `benchmarks/size.py` measures elsewhere.
 COEFFICIENTS: dict[str, tuple[float, float, float]] = {
-    "00_build_annotations": (4.0, 1.0, 0.0),
-    "02_collection_stats": (3.0, 0.7, 0.0),
-    "03_iaa": (8.0, 8.0, 0.4),
-    "04_importance": (5.0, 1.0, 0.0),
-    "05_sensitivity": (6.0, 5.0, 0.5),
-    "06_stepwise_coverage": (10.0, 9.0, 0.05),
-    "07_bot_performance": (8.0, 6.0, 0.4),
-    "08_group_effects": (10.0, 12.0, 0.6),
-    "09_metric_correlation": (9.0, 20.0, 0.1),
-    "14_planning": (25.0, 10.0, 0.27),
-    "16_fragility": (6.0, 5.0, 0.07),
-    "80_operating_characteristics": (14.0, 7.0, 0.65),
+    "00_build_annotations": (4.5, 0.3, 0.0),
+    "02_collection_stats": (1.0, 0.35, 0.0),
+    "03_iaa": (8.0, 6.0, 0.3),
+    "04_importance": (4.0, 0.4, 0.0),
+    "05_sensitivity": (6.0, 4.0, 0.15),
+    "06_stepwise_coverage": (7.0, 0.3, 0.01),
+    "07_bot_performance": (8.0, 4.0, 0.2),
+    "08_group_effects": (10.0, 4.0, 0.4),
+    "09_metric_correlation": (12.0, 4.0, 0.06),
+    "14_planning": (20.0, 2.5, 0.18),
+    "15_annotators": (12.0, 3.0, 0.2),
+    "16_fragility": (5.0, 2.5, 0.03),
+    "80_operating_characteristics": (14.0, 40.0, 0.25),
 }
 #: seconds from which a run says beforehand how long a notebook will take
 LONG = 60.0
