@@ -59,7 +59,7 @@ $(READY) $(TEST_READY):
 # requirements.lock is what running needs; requirements-test.lock is that, in the same versions, and all extras but dev
 lock:
 	$(RESOLVE) --generate-hashes -o requirements.lock
-	$(RESOLVE) --extra consensus --extra lab --extra metrics --extra cluster --extra test -c requirements.lock \
+	$(RESOLVE) --extra lab --extra metrics --extra cluster --extra test -c requirements.lock \
 	  --generate-hashes -o requirements-test.lock
 	mkdir -p build
 	$(RESOLVE) -c requirements.lock --format pylock.toml -o build/pylock.toml

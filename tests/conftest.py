@@ -14,6 +14,9 @@ from helpers.stats.seats import THREADS
 # one BLAS thread, as in kernels, before numpy is imported: several wait for each other most of the time, and two
 # workers have as many cores
 os.environ.update(dict.fromkeys(THREADS, "1"))
+# what is compiled is kept, wherever tests run: hundreds of processes and kernels import the same modules
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parents[1]
 

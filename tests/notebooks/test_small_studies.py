@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from fixtures import abc_eval_project as abc_project
 from fixtures import yaml_studies as studies
-from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, moved_by_the_seed, run_all
+from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, check_done, moved_by_the_seed, run_all
 from nbclient import NotebookClient
 
 from helpers.study.params import ROOT
@@ -101,20 +101,13 @@ def test_every_notebook_on_small_studies(world, check):
 
 
 @pytest.mark.slow
-def test_the_run_is_done(world):
-    assert world.code == 0, world.said
+def test_the_run_is_done_and_nothing_runs_a_second_time(world):
+    check_done(world)
 
 
 @pytest.mark.slow
 def test_what_the_simulated_study_lacks_runs_on_one_of_them(world):
     assert {name for _, name in world.ran()} >= NOT_SIMULATED, world.said
-
-
-@pytest.mark.slow
-def test_nothing_runs_a_second_time(world):
-    again = run_all(world.folder, [world.folder / f"{name}.yaml" for name in world.studies])
-    assert again.code == 0
-    assert {state for states in again.states.values() for state, _ in states.values()} <= {"up to date", "skipped"}
 
 
 @pytest.fixture

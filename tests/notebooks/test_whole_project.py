@@ -5,7 +5,7 @@ import shutil
 import pytest
 from fixtures import odd_abc_eval_project as odd_project
 from fixtures import yaml_studies as studies
-from fixtures.notebook_runs import CHECKS, moved_by_the_seed, run_all
+from fixtures.notebook_runs import CHECKS, check_done, moved_by_the_seed, run_all
 
 from helpers.study.params import ROOT
 
@@ -28,15 +28,8 @@ def test_every_notebook_on_a_whole_project(world, check):
 
 
 @pytest.mark.slow
-def test_the_run_is_done(world):
-    assert world.code == 0, world.said
-
-
-@pytest.mark.slow
-def test_nothing_runs_a_second_time(world):
-    again = run_all(world.folder, [world.folder / f"{name}.yaml" for name in world.studies])
-    assert again.code == 0
-    assert {state for states in again.states.values() for state, _ in states.values()} <= {"up to date", "skipped"}
+def test_the_run_is_done_and_nothing_runs_a_second_time(world):
+    check_done(world)
 
 
 @pytest.mark.slow

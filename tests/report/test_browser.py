@@ -9,10 +9,12 @@ import pandas as pd
 import pytest
 from fixtures.browser import after, browse
 from fixtures.html_pages import Elements
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
 
 from helpers.display import tables
 from helpers.report import html as report
-from helpers.report import sheet
+from helpers.report import fonts, sheet
 
 ROWS = 40
 VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]
@@ -66,6 +68,18 @@ def test_no_column_is_lost_on_paper(tmp_path, columns, lying):
         assert all(heading in told for heading in frame.columns)
         assert all("Label" in words for words in sheets if "0.51]" in words)  # the head is on every sheet
     assert any(across > down for across, down in sizes) == lying
+
+
+@pytest.mark.slow
+def test_the_embedded_type_is_as_wide_as_in_the_figures():
+    """Kerned pairs included: an A and a V stand closer in a browser, too."""
+    text = "AVATo Ty LTLVWa, P.A. Average Tokyo Yes, we"
+    style = f"{fonts.face(frozenset(text))} #text {{ font: 100px '{fonts.FAMILY}'; white-space: nowrap }}"
+    html = f'<style>{style}</style><body><span id="text">{text}</span><output id="width"></output></body>'
+    measure = "document.fonts.ready.then(() => { width.textContent = text.getBoundingClientRect().width })"
+    told = after(html, f"const text = document.getElementById('text'); {measure}", "--virtual-time-budget=10000")
+    path = TextPath((0, 0), text, size=100, prop=FontProperties(family=fonts.FAMILY))
+    assert float(re.search(r"([\d.]+)</output>", told)[1]) == pytest.approx(path.get_extents().x1, rel=0.01)
 
 
 @pytest.mark.parametrize(("columns", "lying", "broken"), [(1, False, False), (14, True, False), (60, True, True)])
