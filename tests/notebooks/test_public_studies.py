@@ -11,5 +11,4 @@ SECONDS = 105
 @pytest.mark.parametrize("study", ["finch2024", "gpt_abceval"])
 def test_public_studies(raw_data, tmp_path, study):
     found = run_all(tmp_path, [study])
-    assert found.code == 0, found.said
-    assert problems(found) == []
+    assert problems(found) == [], found.said

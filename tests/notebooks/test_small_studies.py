@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from fixtures import abc_eval_project as abc_project
 from fixtures import yaml_studies as studies
-from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, check_done, moved_by_the_seed, run_all
+from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, moved_by_the_seed, run_all
 from nbclient import NotebookClient
 
 from helpers.study.params import ROOT
@@ -98,11 +98,6 @@ def world(tmp_path_factory):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_notebook_on_small_studies(world, check):
     assert list(check(world)) == [], world.said
-
-
-@pytest.mark.slow
-def test_the_run_is_done_and_nothing_runs_a_second_time(world):
-    check_done(world)
 
 
 @pytest.mark.slow

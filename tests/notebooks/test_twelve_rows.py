@@ -30,7 +30,6 @@ def twelve(tmp_path_factory):
 def test_twelve_rows_give_a_report_with_a_warning(twelve):
     """The YAML that the README prints."""
     assert studies.WIDE in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert twelve.code == 0
     assert problems(twelve) == []
     states = twelve.states["wide"]
     done = {n for n, (state, _) in states.items() if state == "done"}

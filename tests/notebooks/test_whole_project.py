@@ -5,7 +5,7 @@ import shutil
 import pytest
 from fixtures import odd_abc_eval_project as odd_project
 from fixtures import yaml_studies as studies
-from fixtures.notebook_runs import CHECKS, check_done, moved_by_the_seed, run_all
+from fixtures.notebook_runs import CHECKS, moved_by_the_seed, run_all
 
 from helpers.study.params import ROOT
 
@@ -25,11 +25,6 @@ def world(tmp_path_factory):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_notebook_on_a_whole_project(world, check):
     assert list(check(world)) == [], world.said
-
-
-@pytest.mark.slow
-def test_the_run_is_done_and_nothing_runs_a_second_time(world):
-    check_done(world)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, states
 
-from helpers.pipeline import cli
+from helpers.pipeline import arguments, cli
 from helpers.study import params
 
 SECONDS = 32
@@ -223,8 +223,8 @@ def test_all_passes_over_studies_whose_data_are_not_here(project):
     assert done.returncode == 0, done.stderr
     assert "away: skipped, its data are missing: away.csv" in done.stdout
     assert "tiny/03_iaa" in done.stdout
-    for arguments in (["--dry-run"], []):
-        named = project.run("--study", "away", *arguments)
+    for words in (["--dry-run"], []):
+        named = project.run("--study", "away", *words)
         assert named.returncode == 2
         assert "away.csv" in named.stderr
     project.out("params", "away.yaml").unlink()
@@ -268,8 +268,8 @@ def test_a_unit_of_resampling_that_the_data_do_not_have_stops_the_run(project):
 @pytest.mark.parametrize("text", ["1000001", "1000000123", "9" * 30, "9" * 5000, "0000000001000000000", "٣", "-1", ""])
 def test_a_count_has_a_limit_however_long_it_is(text):
     with pytest.raises(argparse.ArgumentTypeError, match="whole number up to 1,000,000"):
-        cli._count_or_none(text)
-    assert cli._count_or_none("1000000") == 1_000_000
+        arguments._count_or_none(text)
+    assert arguments._count_or_none("1000000") == 1_000_000
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from helpers.display import tables
-from helpers.report import html as report
 from helpers.report import fonts, sheet
+from helpers.report import html as report
 
 ROWS = 40
 VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]

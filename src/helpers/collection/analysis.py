@@ -11,7 +11,7 @@ from helpers.annotations import summary
 from helpers.collection import pilot, screening
 from helpers.collection.answers import answers
 from helpers.collection.costs import costs, medians
-from helpers.study import sections
+from helpers.study.analysis_sections import Costs, Pilot
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
 
@@ -48,7 +48,7 @@ def pilots(
     annotations: pd.DataFrame,
     attempts: pd.DataFrame,
     labels: Sequence[Label],
-    section: sections.Pilot,
+    section: Pilot,
     *,
     seed: int,
     n_resamples: int,
@@ -83,7 +83,7 @@ def collection(
     dialogues: pd.DataFrame,
     times: pd.DataFrame,
     labels: Sequence[Label],
-    section: sections.Costs,
+    section: Costs,
     *,
     confidence: float,
 ) -> Results:

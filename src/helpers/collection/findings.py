@@ -12,7 +12,7 @@ from helpers.collection.tables import annotators, kind_names, pilot_number, row_
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
-from helpers.study import sections
+from helpers.study.analysis_sections import Costs
 from helpers.study.results import Results
 from helpers.study.schema import ITEM
 
@@ -83,9 +83,7 @@ def _screening(results: Results, names: DisplayNames) -> list[dict]:
     return out
 
 
-def collection(
-    annotations: pd.DataFrame, results: Results, names: DisplayNames, section: sections.Costs
-) -> Iterator[Prose]:
+def collection(annotations: pd.DataFrame, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
     """How much people judged and at what cost, which method takes longest, and how evenly the work was shared."""
     people = annotations[annotations["annotator_kind"] == "human"]
     labels = people[["method", "label"]].drop_duplicates()

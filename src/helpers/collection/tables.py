@@ -12,7 +12,8 @@ from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
 from helpers.display.text import listing, number, percent, plain
 from helpers.display.views import Prose, Table
-from helpers.study import schema, sections
+from helpers.study import schema
+from helpers.study.analysis_sections import Costs, Pilot
 from helpers.study.results import Results, where
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
@@ -194,7 +195,7 @@ def shown_rates(results: Results, names: DisplayNames) -> pd.DataFrame:
     return rows.assign(place=rows["task"].map(tasks.index)).sort_values("place", kind="stable")
 
 
-def pass_rates(results: Results, names: DisplayNames, section: sections.Pilot) -> Table:
+def pass_rates(results: Results, names: DisplayNames, section: Pilot) -> Table:
     """Percent that passed, by task and workforce, and over all tasks by each way of counting."""
     rows = shown_rates(results, names)
     groups = sorted(set(rows["group"]), key=lambda g: names.position("group", g))
@@ -253,7 +254,7 @@ def minutes(results: Results, names: DisplayNames) -> Table | Prose:
     return Table(names.named(out), "minutes", caption)
 
 
-def costs(results: Results, names: DisplayNames, section: sections.Costs) -> Table:
+def costs(results: Results, names: DisplayNames, section: Costs) -> Table:
     """Time and money of each method; final tasks in rows of their own."""
     money = {"estimated_cost": "Estimated cost", "own_cost": "Own cost", "cost_per_label": "Cost per label"}
     heads = {"Minutes": "unit_minutes", "Units per hour": "throughput"}

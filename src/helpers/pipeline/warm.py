@@ -17,6 +17,8 @@ from typing import IO, Any
 
 #: imported before the first kernel
 FIRST = ("ipykernel.kernelapp", "ipykernel.zmqshell", "numpy", "pandas", "pyarrow.parquet", "pydantic", "yaml")
+#: imported with these where a cluster helps (`stats.tasks`)
+HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
 #: imported in a kernel
 DRAWING = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
@@ -29,7 +31,7 @@ def serve(requests: IO[str], answers: int) -> dict[str, Any]:
     their parent has changed, and end, too.
     """
     signal.signal(signal.SIGCHLD, _reap)
-    _import(FIRST)
+    _import(FIRST + HELPED if os.environ.get("COMPENDIUM_EXECUTOR") else FIRST)
     for line in iter(requests.readline, ""):
         request = json.loads(line)
         if request["draws"]:

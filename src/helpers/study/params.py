@@ -17,24 +17,16 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from helpers.study import labels as label_registry
 from helpers.study import limits, yaml_file
-from helpers.study.labels import METHODS, Label
-from helpers.study.sections import (
+from helpers.study.analysis_sections import (
     Annotators,
-    Bootstrap,
     Costs,
     Coverage,
-    Elicitation,
-    Figures,
     Fragility,
-    Group,
     GroupEffects,
-    Heds,
     Iaa,
-    Identifier,
     Importance,
     Judges,
     LabelSelection,
-    LabelSpec,
     Metrics,
     MixedModels,
     Moderation,
@@ -44,11 +36,21 @@ from helpers.study.sections import (
     Planning,
     QualityControl,
     Scope,
+    Sensitivity,
+    Techniques,
+)
+from helpers.study.labels import METHODS, Label
+from helpers.study.sections import (
+    Bootstrap,
+    Elicitation,
+    Figures,
+    Group,
+    Heds,
+    Identifier,
+    LabelSpec,
     Section,
     Seeds,
-    Sensitivity,
     Simulate,
-    Techniques,
 )
 from helpers.study.source_options import Source
 from helpers.study.source_shared import Values
