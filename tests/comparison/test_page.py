@@ -94,7 +94,7 @@ def test_two_folders_and_the_settings_that_differ(ran, capsys):
         (["mine:zz_run_1", "mine:zz_run_2", "--map", "zz_a"], "--map: expected old=new, found 'zz_a'"),
         (["mine:zz_run_1", "mine:zz_run_2", "--map", "zz_label=x"], "no label in common"),
         (["mine:zz_run_1", "/tmp"], "no results of a study"),
-        (["mine", "mine", "--mapp"], "no option '--mapp'"),
+        (["mine", "mine", "--mapp"], "unknown option '--mapp'"),
     ],
 )
 def test_a_wrong_call_ends_with_2_and_says_why(ran, capsys, words, said):

@@ -166,9 +166,9 @@ def test_a_notebook_in_any_kernel_finds_helpers_or_says_what_to_do(folder):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--stdy", "tiny"], "no option '--stdy'; did you mean '--study'?"),
-        (["tiny"], "no command 'tiny'; did you mean `--study tiny`?"),
-        (["chek", "tiny"], "no command 'chek'; did you mean 'check'?"),
+        (["--stdy", "tiny"], "unknown option '--stdy'; did you mean '--study'?"),
+        (["tiny"], "unknown command 'tiny'; did you mean `--study tiny`?"),
+        (["chek", "tiny"], "unknown command 'chek'; did you mean 'check'?"),
         (
             ["--study", "tiny", "--set", "bootstrp.confidence=0.9"],
             "--set: 'bootstrp': unknown key; did you mean 'bootstrap'?",

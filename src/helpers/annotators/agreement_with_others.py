@@ -142,7 +142,7 @@ def _alphas(
 ) -> tuple[float, np.ndarray]:
     """Alpha, and alpha without each of k people, (k,); items, people : numbers from 0 without gaps.
 
-    What alpha is made of are sums over items, of which a person changes those of the items they judged.
+    Alpha is computed from sums over items; leaving out a person changes only the terms of the items they judged.
     """
     values, code = np.unique(scores, return_inverse=True)
     if mirrored:

@@ -71,8 +71,8 @@ never included. Run the study first.
   python run_all.py bundle ji2022""",
     "annotate": """\
 Write a project for Label Studio or Potato from a study's YAML: labels, scales and definitions as questions, dialogues
-in random order for each annotator, some for several of them, sides of pairs swapped at random, systems hidden. The YAML
-that reads the answers comes with it. A folder per method, below annotation/STUDY. See docs/annotate.md.
+in random order for each annotator, some for several annotators, sides of pairs swapped at random, systems hidden. The
+YAML that reads the answers comes with it. Each method has its own folder in annotation/STUDY. See docs/annotate.md.
 
   python run_all.py annotate my_study --tool labelstudio --dialogues chats.csv --annotators 4 --overlap 50
   python run_all.py annotate demo --tool potato --method dialogue_likert --per-system 5""",
@@ -172,7 +172,7 @@ def _annotate_options(commands: argparse._SubParsersAction) -> None:
     annotate.add_argument("--corpus", metavar="NAME", help="dialogues of this corpus (default: main, if there is one)")
     annotate.add_argument("--per-system", type=_count, metavar="N", help="number of dialogues drawn for each system")
     annotate.add_argument(
-        "--annotators", type=_count, default=2, metavar="N", help="number of annotators who share them (2)"
+        "--annotators", type=_count, default=2, metavar="N", help="number of annotators who share the dialogues (2)"
     )
     annotate.add_argument("--each", type=_count, default=1, metavar="N", help="annotators per dialogue or pair (1)")
     agreement = "dialogues or pairs judged by one more annotator (a quarter, at least 25; with --each 2 or more: 0)"
@@ -268,14 +268,15 @@ def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     for name in (word.partition("=")[0] for word in argv if word.startswith("--") and word != "--"):
         if not any(o.startswith(name) for o in options):
             near = difflib.get_close_matches(name, options, n=1)
-            raise Wrong(f"no option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
+            raise Wrong(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
     first = argv[0] if argv else "-"
     if not first.startswith("-") and first not in commands:
         near = difflib.get_close_matches(first, commands, n=1)
         study = first in params.names() or first.endswith((".yaml", ".yml"))
         meant = f"`--study {first}`" if study else repr(near[0]) if near else ""
         raise Wrong(
-            f"no command {first!r}; " + (f"did you mean {meant}?" if meant else f"there are {', '.join(commands)}")
+            f"unknown command {first!r}; "
+            + (f"did you mean {meant}?" if meant else f"commands are {', '.join(commands)}")
         )
 
 

@@ -52,8 +52,8 @@ def median_detectable(
 ) -> float:
     """The median of `detectable`, of differences that all have a standard error.
 
-    Each value takes a search, and there may be hundreds of thousands. Between the degrees of freedom of a few of them
-    the others are bounded, and of most that tells on which side of the median they lie.
+    Each value requires a search, and there may be hundreds of thousands. Values at a few degrees of freedom bound the
+    others, and for most of these the bounds show on which side of the median they lie.
     """
     se, df = _at(differences, n)
     steps = np.sort(df)[np.linspace(0, len(df) - 1, _STEPS).astype(int)]

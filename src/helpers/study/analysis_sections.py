@@ -35,7 +35,7 @@ class Iaa(Section):
 class MixedModels(Section):
     """Notebooks 03 and 07: models with systems, annotators and dialogues as crossed effects."""
 
-    labels: list[str] | None = Field(None, description="labels to model, seconds each; null: all")
+    labels: list[str] | None = Field(None, description="labels to model (each takes seconds); null: all")
 
 
 class Scope(Section):
@@ -142,10 +142,10 @@ class Operating(Section):
 class Importance(Section):
     """Notebooks 04 and 06: what is predicted, and whose judgements predict it."""
 
-    target: str = Field("quality", description="the interactors' label of their own dialogues that is predicted")
+    target: str = Field("quality", description="label to be predicted, given by interactors to their own dialogues")
     quality_label: str | None = Field(
         None,
-        description="where no interactor rated `target`: a label of people who did not talk, to be predicted instead",
+        description="where no interactor rated `target`: a label to be predicted instead, given by others",
     )
     group: str | None = Field(None, description="group whose judgements predict it; null: the group with most labels")
 
@@ -313,7 +313,10 @@ class Techniques(Section):
     )
     checks: MessageChecks | None = Field(None, description="checks of what annotators typed; null: none")
     left_open: float = Field(
-        10, gt=1, le=limits.AMOUNT, description="work units that took this many times the median count as left open"
+        10,
+        gt=1,
+        le=limits.AMOUNT,
+        description="work units that took more than this many times the median count as left open",
     )
     alpha: float = Field(0.05, gt=0, lt=0.5, description="significance level")
     power: float = Field(0.8, gt=0, lt=1, description="power for which hours are reported")

@@ -37,7 +37,7 @@ class Results(dict[str, pd.DataFrame]):
         return where(self[statistic], **keys)
 
     def part(self, **keys: object) -> Results:
-        """The rows `where` columns that all statistics have take the given values; found once, as views share them."""
+        """The rows in which columns common to all statistics have the given values; cached, as views share them."""
         known = self.__dict__.setdefault("_parts", {})
         which = tuple(keys.items())
         if which not in known:
@@ -154,9 +154,9 @@ def _text(value: object) -> str:
 def read(
     path: Path, without: Collection[str] = (), only: Mapping[str, Mapping[str, Collection[str]]] = MappingProxyType({})
 ) -> Results:
-    """`Results` from a file, or some, where there are many: as a row for each pair of systems.
+    """`Results` from a file, or only part of them where there are many (such as a row for each pair of systems).
 
-    without : statistics that are not read. only : statistic -> key -> the values of its rows that are.
+    without : statistics that are not read. only : statistic -> key -> values; rows with other values are not read.
     """
     statistic, condition = pc.field("statistic"), pc.coalesce(pc.field("condition"), pc.scalar(""))
     wanted = [~statistic.isin([*without])] if without else []

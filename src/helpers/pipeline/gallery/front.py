@@ -15,10 +15,8 @@ from helpers.summary import analysis, findings
 
 START, END = "<!-- studies: written by `python run_all.py gallery` -->", "<!-- /studies -->"
 #: the questions whose answers the table of studies quotes -> its headings
-QUOTED = {
-    findings.QUESTIONS[key]: heading
-    for key, heading in {"order": "best system", "labels": "labels to trust", "judges": "who judged"}.items()
-}
+_HEADINGS = {"order": "best system", "labels": "labels to trust", "judges": "does it matter who judged?"}
+QUOTED = {findings.QUESTIONS[key]: heading for key, heading in _HEADINGS.items()}
 
 
 def answers(study: str) -> list[findings.Answer]:
