@@ -233,7 +233,10 @@ class Client:
     status = "running"
 
     def __init__(self, addresses=("tcp://bad", "tcp://good")):
-        self.addresses, self.sent = addresses, []
+        self.addresses, self.sent, self.working = addresses, [], {}
+
+    def processing(self):
+        return self.working
 
     def nthreads(self):
         return dict.fromkeys(self.addresses, 1)
@@ -274,9 +277,22 @@ def test_what_cannot_be_sent_is_an_answer_and_no_traceback(tmp_path):
 
 def test_pieces_go_to_workers_without_a_notebook():
     client = Client()
-    client.processing = lambda: {"tcp://good": ("piece-1", "notebook-2"), "tcp://bad": ("piece-3",)}
+    client.working = {"tcp://good": ("piece-1", "notebook-2"), "tcp://bad": ("piece-3",)}
     assert scheduler.free(client, set()) == {"tcp://bad": client.nthreads()["tcp://bad"]}
     assert scheduler.free(client, {"tcp://bad"}) == {}
+
+
+def test_a_notebook_goes_to_a_worker_without_one(tmp_path):
+    """Whose process for notebooks is idle: another one would have to start where a notebook runs."""
+    client = Client(("tcp://busy", "tcp://idle"))
+    one = made(tmp_path, copied=False, client=client, _executor=client, _place=None)
+    for working, sent in (("tcp://busy", "tcp://idle"), ("tcp://idle", "tcp://busy")):
+        client.working = {working: ("notebook-1",)}
+        one.submit(worker.notebook, job(tmp_path)).result()
+        assert client.sent[-1] == sent
+    client.working = dict.fromkeys(client.addresses, ("notebook-1",))
+    one.submit(worker.notebook, job(tmp_path)).result()
+    assert len(client.sent) == 3
 
 
 def test_pieces_avoid_workers_that_refused(monkeypatch):

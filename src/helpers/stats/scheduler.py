@@ -48,8 +48,7 @@ class _Send:
 
     def __call__(self, payload: bytes, shared: dict[str, Any]) -> Any:
         key = f"piece-{uuid.uuid4().hex}"
-        free = [address for address in self.free if address not in self.refused]
-        where = {"workers": free, "allow_other_workers": True} if free else elsewhere(self.client, self.refused)
+        where = preferring([a for a in self.free if a not in self.refused]) or elsewhere(self.client, self.refused)
         return self.client.submit(self.function, self.place, payload, shared, key=key, priority=10, **where)
 
 
@@ -60,10 +59,19 @@ def free(client: Any, refused: set[str]) -> dict[str, int]:
     return {address: n for address, n in threads.items() if n > 0}
 
 
+def for_notebook(client: Any, refused: set[str]) -> dict[str, Any]:
+    """Options of a notebook's task. To the scheduler a worker looks free whose notebook mostly waits for pieces."""
+    return preferring([*free(client, refused)]) or elsewhere(client, refused)
+
+
 def elsewhere(client: Any, refused: set[str]) -> dict[str, Any]:
     """Options of a task that keep it from workers; should all others be lost, one of these may refuse it again."""
-    others = [address for address in client.nthreads() if address not in refused] if refused else []
-    return {"workers": others, "allow_other_workers": True} if others else {}
+    return preferring([address for address in client.nthreads() if address not in refused] if refused else [])
+
+
+def preferring(workers: list[str]) -> dict[str, Any]:
+    """Options of a task for these workers, and for others only where none of them is left; none for no workers."""
+    return {"workers": workers, "allow_other_workers": True} if workers else {}
 
 
 @contextmanager

@@ -147,7 +147,7 @@ class Cluster(Executor):
             if self.client.status != "running":
                 raise ClusterError(_GONE)
             key = f"{scheduler.NOTEBOOK}{uuid.uuid4().hex}"
-            options = {"key": key, **scheduler.elsewhere(self.client, self._refused)}
+            options = {"key": key, **scheduler.for_notebook(self.client, self._refused)}
             payload = seats.pack((worker.notebook, (job,)), self._named)
             if self.copied:
                 files = {name: self._blob(self._out / name) for name in _read(job)}
