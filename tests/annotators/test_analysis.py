@@ -11,10 +11,10 @@ from helpers.annotators import analysis, conduct, figures, findings, outliers, s
 from helpers.collection import costs
 from helpers.display.names import display_names
 from helpers.study import params
-from helpers.study.analysis_sections import Annotators
 from helpers.study.labels import Label
 from helpers.study.results import collect
 from helpers.study.schema import ANNOTATIONS, WORK_UNITS, conform
+from helpers.study.sections.analyses import Annotators
 
 SECONDS = 40
 LEVEL = 0.05

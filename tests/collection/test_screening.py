@@ -4,8 +4,8 @@ import pytest
 from helpers.collection import findings, screening, tables
 from helpers.display.names import DisplayNames
 from helpers.performance import rates
-from helpers.study.analysis_sections import Pilot
 from helpers.study.results import collect, fold
+from helpers.study.sections.analyses import Pilot
 
 NAMES = DisplayNames({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}, "method": {}, "system": {}})
 

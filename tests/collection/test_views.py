@@ -5,9 +5,9 @@ import pandas as pd
 
 from helpers.collection import figures, findings, tables
 from helpers.display.names import DisplayNames
-from helpers.study.analysis_sections import Costs
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import collect
+from helpers.study.sections.analyses import Costs
 
 LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "Behaviour", "dialogue_likert": "Dialogue Likert"}

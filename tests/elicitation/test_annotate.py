@@ -15,7 +15,7 @@ from helpers.study import params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.params import ParamsError
 from helpers.study.schema import DataError
-from helpers.study.sections import TrainingItem
+from helpers.study.sections.data import TrainingItem
 
 HOSTILE = '<script>alert("1")</script> & $dialogue ]]> \x00\x1b \u202e =1+1 {{ x }} </View>'
 SYSTEMS = ("alpha", "beta", "gamma")

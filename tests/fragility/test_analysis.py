@@ -8,9 +8,9 @@ from helpers.display.names import DisplayNames
 from helpers.fragility import analysis, findings
 from helpers.fragility.specifications import open_choices
 from helpers.study import params
-from helpers.study.analysis_sections import Fragility, QualityControl
 from helpers.study.results import collect, fold, unfold
 from helpers.study.schema import ANNOTATIONS, conform
+from helpers.study.sections.analyses import Fragility, QualityControl
 
 N = 30
 PEOPLE = [f"A{i}" for i in range(6)]

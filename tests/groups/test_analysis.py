@@ -13,9 +13,9 @@ from helpers.groups.alphas import alpha_between, alpha_within
 from helpers.groups.conclusions import QUESTIONS, VERDICTS, counted
 from helpers.groups.effects import label_scores, without_one_annotator
 from helpers.groups.who_judged import comparable, group_counts
-from helpers.study.analysis_sections import GroupEffects
 from helpers.study.labels import LABEL_SETS, Label
 from helpers.study.results import collect, fold
+from helpers.study.sections.analyses import GroupEffects
 
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
 COMPARED = Label("quality", "comparative", "Quality", (-1, 1))

@@ -14,9 +14,9 @@ from helpers.metrics import analysis, figures, findings, items, tables, text_met
 from helpers.metrics.correlations import correlations
 from helpers.sources.build import build
 from helpers.study import params
-from helpers.study.analysis_sections import Metrics
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect, fold
+from helpers.study.sections.analyses import Metrics
 
 LABELS = [Label(name, "turn_rating", name.capitalize(), (1, 5)) for name in ("quality", "fluent")]
 NAMES = DisplayNames(

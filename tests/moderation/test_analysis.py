@@ -15,7 +15,7 @@ from helpers.published import numbers as published
 from helpers.simulation import moderation as simulated
 from helpers.stats.permutation import sign_flip_test
 from helpers.study.results import collect
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
 BOOT = {"seed": 1, "n_resamples": 500, "confidence": 0.95}

@@ -21,11 +21,11 @@ from helpers.operating_characteristics.monte_carlo import Plan
 from helpers.sensitivity.contrasts import panel, z_test
 from helpers.sources import build
 from helpers.study import params
-from helpers.study.analysis_sections import Operating
 from helpers.study.labels import LABEL_SETS, Label
 from helpers.study.results import Results, collect, fold, unfold
 from helpers.study.schema import ITEM
-from helpers.study.sections import Simulate
+from helpers.study.sections.analyses import Operating
+from helpers.study.sections.data import Simulate
 
 # --- tests on placebos ------------------------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@ from helpers.planning.anchors import called_different
 from helpers.planning.components import pilots
 from helpers.planning.designs import Plan, Prices, affordable, detectable
 from helpers.study import params
-from helpers.study.analysis_sections import Planning
 from helpers.study.labels import Label
 from helpers.study.results import fold, unfold
 from helpers.study.schema import ANNOTATIONS, WORK_UNITS, conform
+from helpers.study.sections.analyses import Planning
 
 YAML = """\
 title: S

@@ -9,8 +9,8 @@ from helpers.quality_control import analysis, replication, worker_pairs
 from helpers.quality_control import crowd as crowds
 from helpers.quality_control.worker_tests import dialogue_means
 from helpers.stats.intervals import generator
-from helpers.study.analysis_sections import QualityControl
 from helpers.study.results import collect, where
+from helpers.study.sections.analyses import QualityControl
 
 SYSTEMS = ["a", "b", "c", "d"]
 BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}

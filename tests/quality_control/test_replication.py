@@ -12,7 +12,7 @@ from helpers.quality_control import worker_tests as quality
 from helpers.quality_control.replication import OVERALL, pearson, points
 from helpers.stats.correlation import fisher
 from helpers.stats.intervals import generator
-from helpers.study.analysis_sections import QualityControl
+from helpers.study.sections.analyses import QualityControl
 
 SYSTEMS = ["a", "a_p", "b", "b_p", "c"]
 FAMILIES = {"A": ["a", "a_p"], "B": ["b", "b_p"], "C": ["c"]}

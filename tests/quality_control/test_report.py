@@ -7,8 +7,8 @@ from helpers.display.names import DisplayNames
 from helpers.published.mapping import Entry
 from helpers.quality_control import findings, tables
 from helpers.quality_control.crowd import Crowd
-from helpers.study.analysis_sections import QualityControl
 from helpers.study.results import collect
+from helpers.study.sections.analyses import QualityControl
 
 NAMES = DisplayNames({}, {"system": {}, "method": {}, "group": {}})
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from helpers.quality_control import worker_tests as quality
-from helpers.study.analysis_sections import QualityControl
 from helpers.study.labels import Label
+from helpers.study.sections.analyses import QualityControl
 
 LABELS = [
     Label("good", "continuous", "Good", (0, 100), "interval"),

@@ -9,8 +9,8 @@ from helpers.annotations import features
 from helpers.sensitivity import analysis, differences, power, system_tests
 from helpers.sources import build
 from helpers.study import params
-from helpers.study.analysis_sections import Sensitivity
 from helpers.study.results import collect, fold
+from helpers.study.sections.analyses import Sensitivity
 
 SETTINGS = {"systems": SYSTEMS, "pick_seed": 1}
 

@@ -7,9 +7,9 @@ from fixtures.session_study import SYSTEMS, annotate, chats
 
 from helpers.display.names import DisplayNames
 from helpers.sensitivity import analysis, figures, findings, tables
-from helpers.study.analysis_sections import Sensitivity
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import Results
+from helpers.study.sections.analyses import Sensitivity
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
 NAMES = DisplayNames(

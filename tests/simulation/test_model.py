@@ -18,7 +18,7 @@ from helpers.agreement.coincidences import patterns
 from helpers.simulation import design, gaussian, model, people, pilots, texts
 from helpers.simulation import study as simulate
 from helpers.simulation.draw import judge, world
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 SECONDS = 45
 ROOT = Path(__file__).resolve().parents[2]

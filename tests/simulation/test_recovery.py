@@ -18,7 +18,7 @@ from helpers.simulation.draw import judge, world
 from helpers.simulation.evaluations import by_task
 from helpers.simulation.model import measures
 from helpers.stats.multiplicity import adjust
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 from helpers.validity import coverage
 from helpers.validity import importance as validity
 

@@ -6,7 +6,7 @@ import pytest
 from helpers.simulation import recovery
 from helpers.simulation.truth import truth
 from helpers.study.results import Results, collect
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 BASE = {"group": "sur_x", "method": "behavior", "label": "ignore", "system": "a", "system_b": "b"}
 

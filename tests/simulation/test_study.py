@@ -17,7 +17,7 @@ from helpers.simulation.parts import UNFILLED_WORKER
 from helpers.sources import build
 from helpers.study import params
 from helpers.study.params import ParamsError
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Simulate(n_sessions=30, n_interactors=8, n_surge=10)

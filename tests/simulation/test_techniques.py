@@ -8,7 +8,7 @@ from scipy import stats
 from helpers.published import numbers as published
 from helpers.simulation import calibration, techniques
 from helpers.study import params
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 from helpers.techniques import messages
 from helpers.techniques.sittings import sittings
 

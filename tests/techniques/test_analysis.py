@@ -11,9 +11,9 @@ from helpers.display.names import display_names
 from helpers.display.views import Plot, Prose, Table
 from helpers.sources import build
 from helpers.study import params
-from helpers.study.analysis_sections import Mixture, Technique, Techniques
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect, where
+from helpers.study.sections.analyses import Mixture, Technique, Techniques
 from helpers.techniques import analysis, figures, findings, sittings, tables, turn_weights
 from helpers.techniques.chunks import part_numbers, variability
 from helpers.techniques.hours import contests, seconds

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from helpers.study.analysis_sections import MessageChecks, Technique
+from helpers.study.sections.analyses import MessageChecks, Technique
 from helpers.techniques import messages
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from helpers.study.analysis_sections import Technique
 from helpers.study.results import collect, fold
+from helpers.study.sections.analyses import Technique
 from helpers.techniques import reasons, sittings
 
 TEXTS = ["The answer is short and direct", "It follows what I said, and follows well", "short, simple", "I like dogs"]

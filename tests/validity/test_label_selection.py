@@ -2,9 +2,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.study.analysis_sections import LabelSelection
 from helpers.study.labels import Label
 from helpers.study.results import collect, fold
+from helpers.study.sections.analyses import LabelSelection
 from helpers.validity import label_selection as ls
 
 LABELS = pd.DataFrame({"method": ["behavior"] * 3 + ["comparative"], "label": ["a", "b", "c", "a"]})

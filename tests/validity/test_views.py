@@ -8,9 +8,9 @@ from fixtures.session_study import SYSTEMS, annotate, chats
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from helpers.display.names import DisplayNames
 from helpers.published import verdicts
-from helpers.study.analysis_sections import Coverage, LabelSelection
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import Results, collect, fold, unfold
+from helpers.study.sections.analyses import Coverage, LabelSelection
 from helpers.validity import analysis, figures, findings, label_selection, tables, targets
 
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}

@@ -23,10 +23,10 @@ from helpers.agreement.pairs_of_people import kappas
 from helpers.agreement.variance import variance_shares
 from helpers.annotations.summary import in_scope
 from helpers.stats.intervals import Interval, generator
-from helpers.study.analysis_sections import Scope
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect
 from helpers.study.schema import CELL
+from helpers.study.sections.analyses import Scope
 
 #: what the primary interval of alpha resamples, where dialogues are judged and where they are compared
 PRIMARY = ("dialogue", "pair")

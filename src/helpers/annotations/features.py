@@ -14,7 +14,7 @@ import pandas as pd
 from helpers.annotations.summary import PREPARATION, evaluated, with_means
 from helpers.study.params import Study
 from helpers.study.schema import ITEM, unordered
-from helpers.study.sections import Unit
+from helpers.study.sections.data import Unit
 
 Frames = dict[str, pd.DataFrame]
 #: dialogues of a system below which notebook 05 does not compare it (as in `sensitivity.contrasts`)

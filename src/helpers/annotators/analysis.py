@@ -18,9 +18,9 @@ from helpers.annotators import conduct, consensus, outliers, severity
 from helpers.collection import costs
 from helpers.stats.intervals import generator
 from helpers.stats.tasks import run
-from helpers.study.analysis_sections import Annotators
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import Annotators
 
 #: indicator -> on which side annotators are unusual in a way that matters
 INDICATORS = {"severity": "both", "disagreement": "high", "answers": "both", "speed": "low", "drift": "both"}

@@ -11,9 +11,9 @@ from helpers.annotations import summary
 from helpers.collection import pilot, screening
 from helpers.collection.answers import answers
 from helpers.collection.costs import costs, medians
-from helpers.study.analysis_sections import Costs, Pilot
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import Costs, Pilot
 
 
 def data_set(

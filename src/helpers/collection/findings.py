@@ -12,9 +12,9 @@ from helpers.collection.tables import annotators, kind_names, pilot_number, row_
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
-from helpers.study.analysis_sections import Costs
 from helpers.study.results import Results
 from helpers.study.schema import ITEM
+from helpers.study.sections.analyses import Costs
 
 _PHRASES = Phrases(__package__)
 _WHO = ["method", "group", "corpus"], ["method"]

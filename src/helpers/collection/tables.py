@@ -13,8 +13,8 @@ from helpers.display.names import DisplayNames
 from helpers.display.text import listing, number, percent, plain
 from helpers.display.views import Prose, Table
 from helpers.study import schema
-from helpers.study.analysis_sections import Costs, Pilot
 from helpers.study.results import Results, where
+from helpers.study.sections.analyses import Costs, Pilot
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
 JUDGED = ["dialogues", "pairs", "turns", "labels", "items", "annotations", "annotators", "once", "twice", "more"]

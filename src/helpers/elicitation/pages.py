@@ -22,7 +22,7 @@ from helpers.study import limits, params, store
 from helpers.study.labels import METHODS
 from helpers.study.params import ParamsError, Study
 from helpers.study.schema import DataError, Problem
-from helpers.study.sections import TrainingItem
+from helpers.study.sections.data import TrainingItem
 from helpers.study.source_shared import FileOptions
 
 #: what a dialogue is known by, and what was said

@@ -24,9 +24,9 @@ from helpers.annotations.summary import in_sessions, main_group, with_means
 from helpers.fragility import drop_few
 from helpers.fragility.specifications import ALPHA, CHOICES, KEYS, Material, curve, without_people
 from helpers.quality_control.worker_tests import of_those_who_passed
-from helpers.study.analysis_sections import Fragility, QualityControl
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import Fragility, QualityControl
 
 #: a conclusion is sturdy if it keeps its sign in all, and its significance in at least this share of specifications,
 STURDY_SHARE = 0.9

@@ -36,9 +36,9 @@ from helpers.groups.pick_ranges import effect_ranges
 from helpers.groups.robustness import robustness
 from helpers.groups.who_judged import comparable, group_counts
 from helpers.stats.multiplicity import adjust_rows
-from helpers.study.analysis_sections import GroupEffects, Scope
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import GroupEffects, Scope
 
 #: identifies a difference between groups
 PAIR = [*KEY, "group", "group_b"]

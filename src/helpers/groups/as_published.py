@@ -15,9 +15,9 @@ from helpers.groups.permutation_null import permutation_null
 from helpers.groups.pick_ranges import effect_ranges, wrong_inside
 from helpers.groups.who_judged import group_counts
 from helpers.published import numbers
-from helpers.study.analysis_sections import GroupEffects, Scope
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import GroupEffects, Scope
 
 
 def as_published(

@@ -20,7 +20,7 @@ from helpers.simulation.truth import truth
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
 from helpers.study.results import Results, where
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 #: groups with fewer people than this are not a sample of anyone
 FEW_PEOPLE = 5

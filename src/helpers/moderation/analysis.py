@@ -18,9 +18,9 @@ from helpers.agreement.analysis import alpha_table
 from helpers.moderation import categories, preferences
 from helpers.moderation.kappa_bounds import kappa_bounds
 from helpers.stats.intervals import generator
-from helpers.study.analysis_sections import Moderation
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import Moderation
 
 #: metrics of overlap with the reference reply
 METRICS = ("bleu", "chrf", "rouge_l", "matching_reference")

@@ -34,10 +34,10 @@ from helpers.operating_characteristics.worlds import World, design, world
 from helpers.quality_control import replication
 from helpers.sensitivity.contrasts import Panel, panel
 from helpers.stats.tasks import run
-from helpers.study.analysis_sections import Operating
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect
 from helpers.study.schema import ITEM
+from helpers.study.sections.analyses import Operating
 
 #: dialogues per sample, and per system and sample for groups, at most: larger samples take long and add little
 MOST_UNITS, MOST_SHARED = 200, 50

@@ -23,8 +23,8 @@ from helpers.operating_characteristics.comparisons import (
 )
 from helpers.operating_characteristics.procedures import SAMPLE, primary_procedures
 from helpers.operating_characteristics.tables import design_of, rate, test_name, title
-from helpers.study.analysis_sections import Operating
 from helpers.study.results import Results
+from helpers.study.sections.analyses import Operating
 
 _PHRASES = Phrases(__package__)
 #: fewer items, or marks of the rarer value, than this are few

@@ -24,7 +24,7 @@ from helpers.paper.analysis import Material, items, people
 from helpers.sensitivity import analysis as sensitivity_analysis
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import where
-from helpers.study.sections import HedsCriterion
+from helpers.study.sections.data import HedsCriterion
 
 _PHRASES = Phrases(__package__)
 

@@ -13,7 +13,7 @@ from helpers.pipeline.cache import Cache
 from helpers.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
 from helpers.study import params, yaml_file
 from helpers.study.params import Study
-from helpers.study.sections import Section
+from helpers.study.sections.data import Section
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: names of things and the look of figures

@@ -23,9 +23,9 @@ from helpers.planning.anchors import called_different
 from helpers.planning.components import Pilot, pilots
 from helpers.planning.designs import MOST, SAME, SAMPLE, Plan, Prices, affordable, cheapest, detectable, power
 from helpers.stats.intervals import exact_binomial, generator
-from helpers.study.analysis_sections import Planning
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import Planning
 
 ALPHA = 0.05
 #: what ends a study early, in the order of figures; `never` looks once, `unadjusted` tests at ALPHA at every look

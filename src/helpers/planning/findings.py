@@ -11,8 +11,8 @@ from helpers.display.text import Phrases
 from helpers.display.views import Prose
 from helpers.planning.analysis import Material
 from helpers.planning.designs import MOST, SAME
-from helpers.study.analysis_sections import Planning
 from helpers.study.results import Results, where
+from helpers.study.sections.analyses import Planning
 
 _PHRASES = Phrases(__package__)
 

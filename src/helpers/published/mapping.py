@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from helpers.study.labels import METHODS, spelled_out
-from helpers.study.sections import Section
+from helpers.study.sections.data import Section
 from helpers.study.yaml_file import read
 
 FOLDER = Path(__file__).resolve().parents[3] / "data" / "published"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from helpers.quality_control.worker_tests import WORKER, last_of_family, passes, standardise, verdict_of, worker_tests
-from helpers.study.analysis_sections import QualityControl
 from helpers.study.labels import spelled_out
+from helpers.study.sections.analyses import QualityControl
 
 #: fact of a dialogue that holds the verdict of a list -> name of the list
 LISTS = {"released_pass": "released", "fitted_pass": "fitted"}

@@ -16,8 +16,8 @@ import pandas as pd
 from scipy.special import ndtr
 
 from helpers.annotations.summary import evaluated
-from helpers.study.analysis_sections import QualityControl
 from helpers.study.labels import Label
+from helpers.study.sections.analyses import QualityControl
 
 WORKER = ["corpus", "annotator"]
 OVERALL = "overall"

@@ -20,9 +20,9 @@ from helpers.annotations.summary import in_sessions, main_group
 from helpers.sensitivity import differences, equivalence, power, system_tests
 from helpers.sensitivity.contrasts import Panel, panel
 from helpers.stats.multiplicity import adjust_rows
-from helpers.study.analysis_sections import Sensitivity
 from helpers.study.labels import METHODS
 from helpers.study.results import Results, collect, where
+from helpers.study.sections.analyses import Sensitivity
 
 #: a system with fewer dialogues in a method is not compared
 MIN_DIALOGUES = 5

@@ -10,7 +10,7 @@ import numpy as np
 from helpers.simulation import design
 from helpers.simulation.model import TRAITS, Measure
 from helpers.simulation.people import Sessions
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 _N_BEHAVIORS = len(design.BEHAVIORS)
 

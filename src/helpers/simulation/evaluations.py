@@ -10,7 +10,7 @@ from helpers.simulation import design, people
 from helpers.simulation.draw import World, judge
 from helpers.simulation.model import Measure, measures
 from helpers.simulation.parts import UNFILLED_WORKER, Part, Turns, ids_of, task_names, worker
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 Generator = np.random.Generator
 #: first day and number of days in which a part of the work was done (chosen)

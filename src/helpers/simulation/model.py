@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from helpers.simulation import design, gaussian
 from helpers.study.labels import LABEL_SETS
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 #: columns of the array of traits: the behaviours, then the dimensions
 TRAITS = (*design.BEHAVIORS, *design.DIMENSIONS)

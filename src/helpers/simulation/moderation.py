@@ -24,7 +24,7 @@ from helpers.simulation.calibration import NODES, WEIGHTS
 from helpers.simulation.parts import worker
 from helpers.simulation.techniques import once, size
 from helpers.simulation.texts import SYSTEM_WORDS, USER_WORDS, texts
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 FILE = "moderation.csv"
 CORPUS = "extra_moderation"

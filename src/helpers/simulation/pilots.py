@@ -14,7 +14,7 @@ from helpers.simulation.evaluations import by_task
 from helpers.simulation.model import Measure, measures, with_odds
 from helpers.simulation.parts import Part, ids_of, turn_texts, worker
 from helpers.simulation.people import Attempt, Sessions
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 Generator = np.random.Generator
 #: first day and number of days (chosen)

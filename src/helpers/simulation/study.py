@@ -34,7 +34,7 @@ from helpers.simulation.parts import turn_texts, worker
 from helpers.simulation.truth import truth as population
 from helpers.study import store
 from helpers.study.params import ParamsError, Study
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 __all__ = ["Sample", "alpha", "annotate", "measure", "population", "project", "write"]
 

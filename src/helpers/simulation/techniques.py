@@ -30,7 +30,7 @@ from helpers.simulation.draw import World, world
 from helpers.simulation.model import TRAITS
 from helpers.simulation.parts import worker
 from helpers.simulation.texts import USER_WORDS, texts
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 FILE = "techniques.csv"
 CORPUS, SELF_CHATS = "extra_techniques", "extra_self_chats"

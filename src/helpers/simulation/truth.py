@@ -10,7 +10,7 @@ import numpy as np
 from helpers.simulation import design, gaussian
 from helpers.simulation.model import Measure, alpha, covariance, measures, moments, pairs
 from helpers.simulation.pilots import bot_quality, pass_probability, pilot_measures
-from helpers.study.sections import Simulate
+from helpers.study.sections.data import Simulate
 
 Records = list[dict[str, Any]]
 _EQUAL = 1e-12

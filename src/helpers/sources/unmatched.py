@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.study.analysis_sections import TEXT_METRICS
 from helpers.study.params import Study
 from helpers.study.schema import Problem
+from helpers.study.sections.analyses import TEXT_METRICS
 
 Names = Iterable[Any]
 

@@ -17,7 +17,8 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from helpers.study import labels as label_registry
 from helpers.study import limits, yaml_file
-from helpers.study.analysis_sections import (
+from helpers.study.labels import METHODS, Label
+from helpers.study.sections.analyses import (
     Annotators,
     Costs,
     Coverage,
@@ -39,8 +40,7 @@ from helpers.study.analysis_sections import (
     Sensitivity,
     Techniques,
 )
-from helpers.study.labels import METHODS, Label
-from helpers.study.sections import (
+from helpers.study.sections.data import (
     Bootstrap,
     Elicitation,
     Figures,

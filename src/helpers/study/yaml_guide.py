@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from helpers.study import params
-from helpers.study.analysis_sections import TEXT_METRICS
 from helpers.study.labels import LABEL_SETS, METHODS
 from helpers.study.schema import ANNOTATIONS, DIALOGUES
+from helpers.study.sections.analyses import TEXT_METRICS
 from helpers.study.source_options import SourceModel
 from helpers.study.source_shared import OURS, FileOptions, JudgementOptions
 

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.resampling import bootstrap_sums
-from helpers.study.analysis_sections import Mixture, Techniques
 from helpers.study.results import Results, collect
+from helpers.study.sections.analyses import Mixture, Techniques
 from helpers.techniques import turn_weights
 from helpers.techniques.chunks import variability
 from helpers.techniques.effective_rates import effective

@@ -10,7 +10,7 @@ import pandas as pd
 
 from helpers.published import numbers
 from helpers.stats.resampling import bootstrap_sums
-from helpers.study.analysis_sections import Techniques
+from helpers.study.sections.analyses import Techniques
 
 TIES = ("drop", "half")
 

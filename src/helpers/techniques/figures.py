@@ -16,8 +16,8 @@ from helpers.display.names import BAD, NEUTRAL, DisplayNames
 from helpers.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
 from helpers.display.text import percent, span, told
 from helpers.display.views import Plot
-from helpers.study.analysis_sections import Techniques
 from helpers.study.results import Results
+from helpers.study.sections.analyses import Techniques
 from helpers.techniques.sittings import TechniqueData
 from helpers.techniques.tables import described, matching, shown, win_rates
 

@@ -9,8 +9,8 @@ import pandas as pd
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
-from helpers.study.analysis_sections import Techniques
 from helpers.study.results import Results
+from helpers.study.sections.analyses import Techniques
 from helpers.techniques.sittings import TechniqueData
 from helpers.techniques.tables import median_hours, pair_title, shown
 from helpers.techniques.win_rates import REUSED

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.intervals import exact_binomial
-from helpers.study.analysis_sections import Mixture, Techniques
+from helpers.study.sections.analyses import Mixture, Techniques
 from helpers.techniques import power
 from helpers.techniques.power import Cost, Sample
 from helpers.techniques.sittings import QUESTION, TechniqueData, by_conversation, sides, uses

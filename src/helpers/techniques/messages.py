@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from helpers.study.analysis_sections import MessageChecks, Technique
+from helpers.study.sections.analyses import MessageChecks, Technique
 
 #: check -> what fails it
 CHECKS = {

@@ -1,6 +1,6 @@
 """The judgements of every technique, one row per sitting.
 
-A technique (`analysis_sections.Technique`) is a method, restricted to a corpus, facts of dialogues and a window of
+A technique (`sections.analyses.Technique`) is a method, restricted to a corpus, facts of dialogues and a window of
 turns, with a value of a conversation. A *sitting* is one annotator's judgement of one conversation (or pair of
 conversations) on one label: several marks where every turn is judged, one where the whole conversation is.
 """
@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from helpers.study.analysis_sections import Technique, Techniques
 from helpers.study.labels import METHODS, Label
+from helpers.study.sections.analyses import Technique, Techniques
 
 RATES = ("linear", "squared", "winner")
 #: what techniques are compared on

@@ -12,8 +12,8 @@ from helpers.display.names import DisplayNames
 from helpers.display.text import MISSING, percent
 from helpers.display.views import Prose, Table
 from helpers.published import calibrated
-from helpers.study.analysis_sections import Techniques
 from helpers.study.results import Results, where
+from helpers.study.sections.analyses import Techniques
 from helpers.techniques.messages import CHECKS
 from helpers.techniques.sittings import OVERALL, TechniqueData
 

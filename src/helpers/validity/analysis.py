@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from helpers.study.analysis_sections import Coverage, LabelSelection
 from helpers.study.labels import Label
 from helpers.study.result_schema import statistics
 from helpers.study.results import Results, collect, where
+from helpers.study.sections.analyses import Coverage, LabelSelection
 from helpers.validity import coverage, label_selection, label_sets
 from helpers.validity.coverage import FITS
 from helpers.validity.importance import importance

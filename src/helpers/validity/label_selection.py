@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 import pandas as pd
 
 from helpers.agreement.analysis import judged
-from helpers.study.analysis_sections import LabelSelection
 from helpers.study.labels import Label
 from helpers.study.results import Results
+from helpers.study.sections.analyses import LabelSelection
 
 #: criterion -> what its value is
 VALUES = {

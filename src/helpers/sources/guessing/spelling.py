@@ -13,7 +13,7 @@ import pandas as pd
 from helpers.sources.guessing.nature import Nature, nature
 from helpers.sources.guessing.words import ANSWERS, SCALES, label_id, ranked
 
-#: characters of a label's id (`study.sections.Identifier`)
+#: characters of a label's id (`study.sections.data.Identifier`)
 _LONGEST = 64
 
 

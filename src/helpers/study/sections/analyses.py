@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from helpers.study import limits
 from helpers.study.labels import METHODS
-from helpers.study.sections import Amount, Difference, End, Identifier, MethodName, Section
+from helpers.study.sections.data import Amount, Difference, End, Identifier, MethodName, Section
 
 #: metrics that can be computed from texts (`metrics.text_metrics` says how)
 TEXT_METRICS = (

@@ -1,0 +1,1 @@
+"""What a study's YAML may say, section by section."""
