@@ -207,9 +207,11 @@ def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
     project = Project(tmp_path / "project")
     shutil.copy(ROOT / "pyproject.toml", project.folder)
     project.notebook("01_first", [FIRST.format(joined=str(tmp_path / "joined"))])
-    project.notebook("02_second")
+    # runs until the third is done: it keeps the first worker busy, and the third is offered to the other
+    third = project.out("data", "processed", "tiny", "results", "03_third.parquet")
+    project.notebook("02_second", [FIRST.format(joined=str(third))])
     project.notebook("03_third")
-    project.dag("01_first: {}\n02_second: {needs: [01_first]}\n03_third: {needs: [01_first]}\n")
+    project.dag("01_first: {}\n02_second: {}\n03_third: {needs: [01_first]}\n")
     (tmp_path / "empty").mkdir()
     (tmp_path / "bare.py").write_text(BARE.format(empty=str(tmp_path / "empty")))
     quiet, late = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}, None
@@ -218,7 +220,8 @@ def test_a_worker_that_joins_later_with_other_versions_is_not_used(tmp_path):
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         process = subprocess.Popen(command, cwd=project.folder, env=project.environment(), **pipes)
         try:
-            wait_for(lambda: process.poll() is not None or list(project.out("data").rglob("01_first-*")))
+            for name in ("01_first", "02_second"):
+                wait_for(lambda n=name: process.poll() is not None or list(project.out("data").rglob(f"{n}-*")))
             joins = ["--no-nanny", "--nthreads", "1", "--no-dashboard", "--preload", str(tmp_path / "bare.py")]
             late = subprocess.Popen([sys.executable, "-m", "dask", "worker", address, *joins], cwd=tmp_path, **quiet)
             with distributed.Client(address, set_as_default=False) as client:
