@@ -55,7 +55,7 @@ def test_pages_show_figures_tables_and_prose_but_no_code(project):
     assert "![a line that rises](01_counts_line.png)" in page
     assert "| c0 |" in page
     assert "c14" not in page
-    assert "_3 columns more in the full report._" in page
+    assert "_3 more columns in the full report._" in page
     assert "All is well." in page
     assert "plotting" not in page
     assert project.out("gallery", "tiny", "01_counts_line.png").read_bytes().startswith(b"\x89PNG")
@@ -126,7 +126,7 @@ def test_trim_says_what_it_left_out():
     trimmed = gallery.trim(TABLE, columns=2, rows=1)
     assert trimmed == (
         "**Caption**\n\n| a | b |\n| --- | --- |\n| 1 | x \\| y |\n\n"
-        "_1 column and 1 row more in the full report._\n\n(a) a note\n"
+        "_1 more column and 1 more row in the full report._\n\n(a) a note\n"
     )
 
 

@@ -1,7 +1,7 @@
 """How far does each annotator agree with the others?
 
-Where items have several annotators, with these, item by item; where every annotator judged dialogues of their own, with
-the means that the others gave to the systems.
+Where items have several annotators, each is compared with the others item by item; where every annotator judged
+dialogues of their own, with the means that the others gave to the systems.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ TITLES = {
 }  # fmt: skip
 #: what z is divided by, for readers: see `severity.z_values`, `conduct` and `agreement_with_others`
 SCALE = (
-    "z of leniency and of time taken: in standard deviations of such estimates over annotators; of the other"
+    "z of leniency and of time taken: in standard deviations of these estimates across annotators; of the other"
     " indicators: in standard deviations expected by chance if annotators neither differed nor drifted."
 )
 _GROUP = ["corpus", "group"]

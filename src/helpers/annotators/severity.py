@@ -1,4 +1,4 @@
-"""How severe is each annotator, what others would have given to the same dialogues taken into account?
+"""How severe is each annotator, given what others would have scored the same dialogues?
 
 A label's scores are modelled with systems, annotators, dialogues, and annotators within systems as random effects
 (`stats.mixed_models`): ordered answers by a cumulative-link mixed model, which is a many-facet Rasch model with random

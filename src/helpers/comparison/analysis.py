@@ -5,7 +5,7 @@ share that both runs share (`orders`). Intervals leave out one cluster at a time
 them, else dialogues or pairs. They say what other people, or other dialogues, would have changed.
 
 Where the study has a control system, scores are also those on which its notebook 10 rests: of the workers who passed,
-standardised per worker. These decide; raw scores have a zero, and alone a CV*.
+standardised per worker. These decide; only raw scores have a zero, and therefore a CV*.
 
 References: Belz, Thomson, Reiter, Mille 2023, Non-repeatable experiments and non-reproducible results, Findings of ACL
 (types of results); Ji et al. 2022, section 4 (correlation of system means between runs).

@@ -2,7 +2,7 @@
 
 A colour has one meaning in a whole study: systems, groups and methods have palettes of their own, and verdicts
 (better, worse, open) a fourth. Systems have the colours of Okabe and Ito (2008) without yellow, which is invisible on
-white; the others were chosen for the largest smallest distance in CIE L*a*b*, within a palette for all common kinds of
+white; the others were chosen to maximise the smallest distance in CIE L*a*b*, within a palette for all common kinds of
 colour vision (Machado et al. 2009), across palettes for the usual one. Markers repeat what colour says.
 """
 
@@ -107,7 +107,7 @@ class DisplayNames:
     def pair(self, a: str, b: str) -> tuple[str, str, int]:
         """Two systems in the order of figures, and the sign of their difference: −1 where it is turned round.
 
-        All rooms name a pair in this order, so that a difference has one sign in a whole study.
+        All notebooks name a pair in this order, so that a difference has one sign in a whole study.
         """
         turned = (self.position("system", a), a) > (self.position("system", b), b)
         return (b, a, -1) if turned else (a, b, 1)

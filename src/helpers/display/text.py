@@ -1,4 +1,4 @@
-"""Prose of notebooks: Markdown templates, one per room, and the filters they share.
+"""Prose of notebooks: Markdown templates, one per folder, and the filters they share.
 
 A template is a list of Jinja macros, each a passage of prose; `Phrases.say` fills one with facts. Text that is filled
 in is escaped for Markdown and HTML, whole numbers get thousands separators, and a bare float is an error: the template
@@ -126,7 +126,7 @@ def _environment() -> jinja2.Environment:
 
 
 class Phrases:
-    """The passages of a room: the macros of its `text.md.j2`."""
+    """The passages of a folder: the macros of its `text.md.j2`."""
 
     def __init__(self, package: str):
         source = files(package).joinpath("text.md.j2").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 Calderon, Reichart and Dror 2025, The Alternative Annotator Test for LLM-as-a-Judge (ACL 2025; arXiv 2501.10970),
 section 3. Each annotator j is left out in turn; on each of j's items the judge and j are compared with the other
-annotators. The judge passes j where it is as close to them, minus what it may be worse by because it is cheaper. It
+annotators. The judge passes j where it is as close to them, within the margin it is allowed for being cheaper. It
 wins when it passes half of the annotators or more.
 
 The test needs at least three known annotators, each with enough items (30 in the paper) that others judged too.

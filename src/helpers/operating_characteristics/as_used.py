@@ -2,8 +2,8 @@
 
 Everything keeps the study's design: sessions with dialogues of two systems, several ratings of an item, few annotators.
 Two kinds of worlds: with `people` fixed, annotators are lenient or strict, but favour no system, and a difference
-between systems is one for these annotators; with people sampled, each annotator makes something else of each system, as
-much as estimated, and systems are equal on average over annotators.
+between systems is one for these annotators; with people sampled, each annotator sees each system differently, to the
+extent estimated, and systems are equal on average over annotators.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every primary procedure with the rate at which it was found to work, and whether that keeps what it promises."""
+"""Every primary procedure with its measured error or coverage rate, and whether that is as claimed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Scores of systems that were compared, as leaderboards print them: the model of Bradley and Terry, ties as half wins.
 
-Shown beside printed values. `davidson` says what is made of ties here, and gives intervals.
+Shown next to printed values. `davidson` says how ties are treated here, and gives intervals.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the command line understands: options, commands, their help, and what is said of those it does not know."""
+"""What the command line understands: options, commands, their help, and the messages for unknown ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ examples:
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
   python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
   python run_all.py --set seeds.bootstrap=1,2,3 bootstrap.n_resamples=500,2000
-                                                      a sweep: all 6 combinations, each below sweeps/, one table
+                                                      a sweep: all 6 combinations, in folders under sweeps/, and a table
   python run_all.py --executor local:4                on four Dask workers (extra `cluster`; docs/cluster.md)
   python run_all.py --dry-run                         what would run, and why
   python run_all.py fetch ji2022 --from ../downloads  raw files of a public study
@@ -78,8 +78,8 @@ YAML that reads the answers comes with it. Each method has its own folder in ann
   python run_all.py annotate demo --tool potato --method dialogue_likert --per-system 5""",
     "plan": """\
 Plan the next study with this one as its pilot: the dialogues per system, annotators and costs needed to find a
-difference, and boundaries for early looks at the data. Runs notebook 14; what the YAML and the data leave open can be
-given here.
+difference, and boundaries for early looks at the data. Runs notebook 14; anything that the YAML and the data do not
+specify can be given here.
 
   python run_all.py plan --study finch2024 --difference quality=0.5 comparative.quality=0.2
   python run_all.py plan --study my_study --budget 2000 --power 0.9""",
@@ -158,7 +158,7 @@ def _plan_options(commands: argparse._SubParsersAction) -> None:
     plan.add_argument(
         "--difference", dest="differences", nargs="+", action="extend", default=[], metavar="LABEL=D", help=worth
     )
-    plan.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
+    plan.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
     plan.add_argument("--jobs", type=_jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
 
 
@@ -166,7 +166,9 @@ def _annotate_options(commands: argparse._SubParsersAction) -> None:
     annotate = commands.add_parser("annotate", help="write a project for an annotation tool from a study's YAML")
     annotate.add_argument("study", help="name, or path of a YAML")
     annotate.add_argument("--tool", required=True, choices=("labelstudio", "potato"))
-    annotate.add_argument("--dialogues", type=Path, metavar="FILE", help="a row per turn (default: the study's own)")
+    annotate.add_argument(
+        "--dialogues", type=Path, metavar="FILE", help="file with a row per turn (default: the study's)"
+    )
     annotate.add_argument("--method", action="append", metavar="METHOD", help="only this; may be given several times")
     annotate.add_argument("--labels", nargs="+", metavar="LABEL", help="only these labels")
     annotate.add_argument("--corpus", metavar="NAME", help="dialogues of this corpus (default: main, if there is one)")
@@ -175,10 +177,12 @@ def _annotate_options(commands: argparse._SubParsersAction) -> None:
         "--annotators", type=_count, default=2, metavar="N", help="number of annotators who share the dialogues (2)"
     )
     annotate.add_argument("--each", type=_count, default=1, metavar="N", help="annotators per dialogue or pair (1)")
-    agreement = "dialogues or pairs judged by one more annotator (a quarter, at least 25; with --each 2 or more: 0)"
+    agreement = (
+        "number of dialogues or pairs judged by one more annotator (a quarter, at least 25; 0 with --each 2 or more)"
+    )
     annotate.add_argument("--overlap", type=_count_or_none, metavar="N", help=agreement)
     annotate.add_argument("--seed", type=_count_or_none, default=1, metavar="N", help="seed of the random order (1)")
-    annotate.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write below DIR")
+    annotate.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
 
 
 def _other_options(commands: argparse._SubParsersAction) -> None:

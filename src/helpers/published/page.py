@@ -1,5 +1,5 @@
 """The page that lists every printed number, with filter and search. It needs no network. Its script shows a page of
-rows at a time; without it, the first of them show, beside a link to all as CSV.
+rows at a time; without it, the first of them are shown, with a link to all as CSV.
 """
 
 from __future__ import annotations

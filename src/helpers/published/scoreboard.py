@@ -146,11 +146,12 @@ def badge(cells: pd.DataFrame) -> str:
     attempted = sum(n[list(ATTEMPTED)])
     return (
         f"**{n[MATCH]} of {attempted} numbers that raw data can decide match by rule; {n[DIFFERS]} differ, "
-        "explained.** "
+        "each for a stated reason.** "
         f"Counted separately: {n[FITTED]} match only under a fitted choice, {n[NOISE]} lie within the noise of a "
-        f"random pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from others, "
-        f"{n[INCONSISTENT]} are contradicted by others where raw data do not decide, {n[DOWNLOAD]:,} need a file that "
-        f"you can download, {n[NEEDS]:,} need data that were never published, {n[NOT_ATTEMPTED]} were not attempted."
+        f"random pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from other printed numbers, "
+        f"{n[INCONSISTENT]} are contradicted by them where raw data do not decide, {n[DOWNLOAD]:,} need a file "
+        f"that you can download, {n[NEEDS]:,} need data that were never published, and "
+        f"{n[NOT_ATTEMPTED]} were not attempted."
     )
 
 

@@ -1,4 +1,4 @@
-"""Estimates with intervals: BCa beside percentile, the exact binomial, and what is said where there is none.
+"""Estimates with intervals: BCa, percentile and exact binomial intervals, and the reason given where there is none.
 
 Resamples of n units vary less than samples do, by a factor of n - 1 to n, and their quantiles are those of the normal
 distribution rather than Student's t. Bootstrap intervals are expanded by both, which matters for few clusters.

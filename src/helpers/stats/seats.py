@@ -1,4 +1,4 @@
-"""Processes of our own beside each worker of a Dask cluster, in which the work is done.
+"""Processes of our own alongside each worker of a Dask cluster, in which the work is done.
 
 A Dask worker is somebody else's process: its threads share a working directory, an environment and modules, it cannot
 stop a call that has begun, and it may outlive a version of the project. So a task hands its call to a *seat*: a Python

@@ -1,6 +1,6 @@
 """Profile intervals of the shares that random effects and the residual have in the variance of a mixed model.
 
-A model has m variances, as logarithms, beside a residual variance known on the model's scale (`base`: 1 for variances
+A model has m variances, as logarithms, and a residual variance known on the model's scale (`base`: 1 for variances
 over the residual one, pi^2 / 3 on the logit scale). A share is pinned to a value, and the likelihood maximised over
 what is left free.
 

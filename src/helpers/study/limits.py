@@ -1,4 +1,4 @@
-"""What a study's YAML and data may be at most, and why. Beyond a limit an input is refused with its place.
+"""Upper limits on a study's YAML and data, and why. Input beyond a limit is refused, with its location.
 
 Limits are far above any study we know of: they are there to tell a mistake, or a file made to do harm, before it
 fills the memory or stops the clock.

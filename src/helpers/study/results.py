@@ -1,6 +1,6 @@
-"""Results of an analysis: wide in hand, long at rest.
+"""Results of an analysis: wide in memory, long on disk.
 
-In hand, `Results` maps each statistic to a frame with one row per thing estimated and a named column for each of the
+In memory, `Results` maps each statistic to a frame with one row per thing estimated and a named column for each of the
 statistic's keys. `fold` makes the rows that are stored, where one column, `condition`, holds the keys; `unfold` is
 its inverse. No other code reads or writes `condition`.
 """

@@ -162,12 +162,12 @@ def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
     wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
     left = [_more(wide, "column"), _more(long, "row")]
     note = " and ".join(filter(None, left))
-    after = ["", f"_{note} more in the full report._"] if note else []
+    after = ["", f"_{note} in the full report._"] if note else []
     return "\n".join([*lines[: table[0]], *out, *after, *lines[table[-1] + 1 :]]) + "\n"
 
 
 def _more(n: int, what: str) -> str:
-    return "" if n <= 0 else f"{n} {what}{'s' if n > 1 else ''}"
+    return "" if n <= 0 else f"{n} more {what}{'s' if n > 1 else ''}"
 
 
 def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[Block], Block | None]]) -> str:

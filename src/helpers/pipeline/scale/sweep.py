@@ -85,7 +85,7 @@ def folder(keys: list[str]) -> Path:
 def _name(text: str) -> str:
     """`text` as the name of a folder; a digest where two values would otherwise share one."""
     plain = re.sub(r"[^\w.=+-]", "_", text, flags=re.ASCII)
-    # macOS and Windows do not tell capitals apart, and Windows drops a dot at the end
+    # macOS and Windows do not distinguish upper and lower case, and Windows drops a dot at the end
     if plain == text.lower() and len(plain) <= LONGEST and plain.strip(".") == plain:
         return plain
     return f"{plain.lstrip('.')[:LONGEST]}-{sha256(text.encode()).hexdigest()[:8]}"

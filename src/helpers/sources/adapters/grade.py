@@ -2,7 +2,7 @@
 
 The ratings are one JSON list of `{ID, Dataset, DialogModel, Context, Response, HumanScores}`: `Context` holds two
 utterances joined by `|||`, `HumanScores` is text that holds a list of 8 to 11 numbers, and `ID` starts anew for every
-corpus and model. Text files beside it give references, one line per item in the order of the ratings.
+corpus and model. Text files alongside it give references, one line per item in the order of the ratings.
 """
 
 from __future__ import annotations

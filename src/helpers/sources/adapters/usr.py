@@ -2,7 +2,7 @@
 
 A file is a list of histories, `{context, annotators: [ids], responses: [{response, model, <criterion>: [ratings]}]}`.
 The ratings of a criterion stand in the order of `annotators`, which differs between histories: a place in the list is
-not one person. A second file may repeat the records with numbers beside them, the scores of automatic metrics.
+not one person. A second file may repeat the records with additional numbers, the scores of automatic metrics.
 """
 
 from __future__ import annotations
