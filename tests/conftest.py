@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from helpers.pipeline.surroundings import without_iri_grammar
 from helpers.stats.seats import THREADS
 
 # one BLAS thread, as in kernels, before numpy is imported: several wait for each other most of the time, and two
@@ -17,6 +18,7 @@ os.environ.update(dict.fromkeys(THREADS, "1"))
 # what is compiled is kept, wherever tests run: hundreds of processes and kernels import the same modules
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+without_iri_grammar()
 
 ROOT = Path(__file__).resolve().parents[1]
 

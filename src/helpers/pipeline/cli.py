@@ -22,7 +22,7 @@ from helpers.pipeline.run import DEFAULT_JOBS, FIRST, Options, first, list_all, 
 from helpers.pipeline.scale import sweep
 from helpers.pipeline.scale.cluster import HOME, ClusterError
 from helpers.pipeline.scale.cluster import check as check_executor
-from helpers.pipeline.surroundings import streams
+from helpers.pipeline.surroundings import streams, without_iri_grammar
 from helpers.study import escape, params, store
 from helpers.study.params import ParamsError
 
@@ -30,6 +30,7 @@ from helpers.study.params import ParamsError
 def main(argv: list[str] | None = None) -> int:
     """Carry out a command line; returns the exit code."""
     streams()
+    without_iri_grammar()
     argv = sys.argv[1:] if argv is None else argv
     # Jupyter's own lines are in colour
     with nullcontext() if argv[:1] == ["lab"] else escape.terminals():

@@ -1,4 +1,4 @@
-"""What of a user's own settings must not reach an analysis, and streams that a command can print to."""
+"""What of a user's own settings must not reach an analysis, streams that a command can print to, and a slow import."""
 
 from __future__ import annotations
 
@@ -26,6 +26,12 @@ def impersonal() -> dict[str, str]:
     if spec and spec.submodule_search_locations:
         out["MATPLOTLIBRC"] = str(Path(spec.submodule_search_locations[0]) / "mpl-data" / "matplotlibrc")
     return out
+
+
+def without_iri_grammar() -> None:
+    """Spare this process a second: jsonschema, which nbformat imports, would build a grammar of IRIs, and no notebook
+    holds one. For processes of this project's own only."""
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 
 def streams() -> None:

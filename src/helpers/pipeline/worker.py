@@ -9,7 +9,6 @@ import logging
 import multiprocessing
 import os
 import signal
-import sys
 import tempfile
 import threading
 import time
@@ -20,6 +19,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from helpers.pipeline.surroundings import without_iri_grammar
 from helpers.stats import seats
 from helpers.stats.seats import THREADS
 from helpers.study import params, store
@@ -73,8 +73,7 @@ class NotebookJob:
 def initialize() -> None:
     """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    # jsonschema, which nbformat imports, would build a grammar of IRIs: a second for what no notebook holds
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+    without_iri_grammar()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, _stop)
