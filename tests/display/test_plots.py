@@ -1,11 +1,13 @@
 """Figures: what leaves a notebook is stamped, described, reproducible and legible."""
 
 import base64
+import gc
 import io
 import re
 import zlib
 from itertools import combinations
 from types import SimpleNamespace
+from weakref import ref
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -208,6 +210,16 @@ def test_the_svg_tells_the_value_where_the_mark_is(tmp_path, shown):
     assert right - left == pytest.approx(style.TARGET, abs=0.1)
     ends = ax.transData.transform([(2, 8), (4, 8)])[:, 0] * 72 / fig.dpi
     assert (places["line"][0], places["line"][2]) == pytest.approx(tuple(ends), abs=0.1)
+
+
+def test_a_closed_figure_is_forgotten_with_what_was_told_of_it():
+    fig, ax = style.subplots()
+    style.tips(ax, ["told"], [0.5], [0.5])
+    plt.close(fig)
+    kept = ref(fig)
+    del fig, ax
+    gc.collect()
+    assert kept() is None
 
 
 def test_texts_stay_texts_and_no_id_is_given_that_nothing_refers_to(tmp_path, shown):

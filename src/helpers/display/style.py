@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -158,7 +158,7 @@ def _cutting_less() -> Iterator[None]:
         subset.load_font = load
 
 
-#: figure -> what `tips` was told of its axes
+#: figure -> what `tips` was told of its axes, which are not held: they would hold their figure, for good
 _TIPS: WeakKeyDictionary[Figure, list[tuple]] = WeakKeyDictionary()
 
 
@@ -179,7 +179,7 @@ def tips(
     x, y = (np.asarray(list(v), float) for v in (x, y))
     x_to, y_to = (v if to is None else np.asarray(list(to), float) for v, to in ((x, x_to), (y, y_to)))
     figure = ax.get_figure(root=True)
-    _TIPS.setdefault(figure, []).append((ax, list(texts), np.stack([x, y], 1), np.stack([x_to, y_to], 1)))
+    _TIPS.setdefault(figure, []).append((ref(ax), list(texts), np.stack([x, y], 1), np.stack([x_to, y_to], 1)))
 
 
 def _with_tips(fig: Figure, svg: bytes) -> bytes:
@@ -191,7 +191,7 @@ def _with_tips(fig: Figure, svg: bytes) -> bytes:
     used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
     used = {name for pair in used for name in pair if name}
     text = re.sub(r' id="([^"]+)"', lambda m: m[0] if m[1] in used else "", text)
-    boxes = [box for told in _TIPS.get(fig, ()) for box in _boxes(fig, *told)]
+    boxes = [box for ax, *told in _TIPS.get(fig, ()) if ax() for box in _boxes(fig, ax(), *told)]
     if boxes:
         group = '<g class="tips" fill="none" stroke="none" pointer-events="all">\n'
         text = text.replace("</svg>", group + "\n".join(boxes) + "\n</g>\n</svg>")
