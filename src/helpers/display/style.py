@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from weakref import WeakKeyDictionary, ref
 
 import matplotlib as mpl
@@ -31,6 +32,8 @@ FILE_DPI = 300
 PLACES = 6
 #: what a pointer must hit to be told a value, in points: small marks get a larger place
 TARGET = 7.0
+#: dots per inch at which legends are measured: at 100, letters are narrower than at any other
+LEGEND_DPI = 120
 #: what a PDF needs of a font whose glyphs it names by number (ISO 32000-1, 9.9)
 TRUETYPE = {"cvt ", "fpgm", "glyf", "head", "hhea", "hmtx", "loca", "maxp", "prep"}
 STYLE = {
@@ -288,18 +291,24 @@ def legend_of(fig: Figure, handles: list, width: float | None = None) -> None:
 
 def legend_columns(handles: Sequence[mpl.lines.Line2D], width: float) -> int:
     """As many columns of a legend, at most five, as fit into a width in inches."""
+    texts, one, more = _legend_sizes(tuple(h.get_label() for h in handles))
+    for columns in range(min(len(texts), 5), 1, -1):
+        across = one + more * (columns - 1) + sum(part.max() for part in np.array_split(texts, columns))
+        if across <= (width - 0.15) * LEGEND_DPI:  # space on both sides
+            return columns
+    return 1
+
+
+@lru_cache(256)  # each figure asks up to five times, and others have the same legend
+def _legend_sizes(labels: tuple[str, ...]) -> tuple[np.ndarray, float, float]:
+    """Pixels of a legend's texts, of the rest of its first column, and of that of each further one."""
     set_style()
-    trial = Figure(figsize=(width, 1), dpi=120)  # at 100 dots per inch letters are narrower than at any other
-    made = trial.legend(handles=handles)
+    trial = Figure(figsize=(PAGE, 1), dpi=LEGEND_DPI)
+    made = trial.legend(handles=[mpl.lines.Line2D([], [], label=label) for label in labels])
     size = made.prop.get_size_in_points() * trial.dpi / 72
     texts = np.array([text.get_window_extent().width for text in made.get_texts()])
     one = made.get_window_extent().width - texts.max()
-    more = (made.columnspacing + made.handlelength + made.handletextpad) * size
-    for columns in range(min(len(handles), 5), 1, -1):
-        across = one + more * (columns - 1) + sum(part.max() for part in np.array_split(texts, columns))
-        if across <= trial.bbox.width - 0.15 * trial.dpi:  # space on both sides
-            return columns
-    return 1
+    return texts, one, (made.columnspacing + made.handlelength + made.handletextpad) * size
 
 
 def legend(fig: Figure, names: DisplayNames, kind: str, keys: Sequence[str]) -> None:
