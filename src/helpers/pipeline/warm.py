@@ -22,6 +22,9 @@ HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
 #: imported in a kernel
 DRAWING = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
+#: new objects after which garbage is looked for, in kernels and workers: with Python's 700 all modules are gone through
+#: again and again, a tenth of the time of a worker, which finds next to nothing
+SEARCH = 20_000
 
 
 def serve(requests: IO[str], answers: int) -> dict[str, Any]:
@@ -31,6 +34,7 @@ def serve(requests: IO[str], answers: int) -> dict[str, Any]:
     their parent has changed, and end, too.
     """
     signal.signal(signal.SIGCHLD, _reap)
+    gc.set_threshold(SEARCH)
     _import(FIRST + HELPED if os.environ.get("COMPENDIUM_EXECUTOR") else FIRST)
     for line in iter(requests.readline, ""):
         request = json.loads(line)

@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import multiprocessing
@@ -19,6 +20,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from helpers.pipeline import warm
 from helpers.pipeline.surroundings import without_iri_grammar
 from helpers.stats import seats
 from helpers.stats.seats import THREADS
@@ -73,6 +75,7 @@ class NotebookJob:
 def initialize() -> None:
     """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
     os.environ.update(dict.fromkeys(THREADS, "1"))
+    gc.set_threshold(warm.SEARCH)
     without_iri_grammar()
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_IGN)
