@@ -56,7 +56,7 @@ def _scored(annotations: pd.DataFrame, study: Study) -> pd.DataFrame:
 def _systems(frames: Frames) -> list[str]:
     """All systems that were judged, on either side of a comparison."""
     annotations = frames["annotations"]
-    return sorted({*annotations["system"], *annotations["system_b"].dropna()})
+    return sorted({*annotations["system"].unique(), *annotations["system_b"].dropna().unique()})
 
 
 def _comparisons(frames: Frames, study: Study) -> str | None:

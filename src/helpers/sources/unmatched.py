@@ -40,12 +40,12 @@ def problems(study: Study, raw: dict[str, pd.DataFrame], labels: set[str]) -> li
 def _named(study: Study, raw: dict[str, pd.DataFrame], labels: set[str]) -> Iterator[tuple[str, str, Names, Names]]:
     """(key of the YAML, what it names, the names, those of the data)."""
     marks, dialogues = raw["annotations"], raw["dialogues"]
-    systems = {*marks["system"], *marks["system_b"], *dialogues["system"]}
-    ids = {"dialogue": {*marks["dialogue"], *marks["dialogue_b"], *dialogues["dialogue"]}}
-    ids["session"] = {*marks["session"], *dialogues["session"]}
-    corpora = {*marks["corpus"], *dialogues["corpus"]}
-    groups = {*marks["group"], *raw["work_units"]["group"], *raw["screening"]["group"]}
-    metrics = {*raw["metric_scores"]["metric"], *TEXT_METRICS}
+    systems = {*marks["system"].unique(), *marks["system_b"].unique(), *dialogues["system"].unique()}
+    ids = {"dialogue": {*marks["dialogue"].unique(), *marks["dialogue_b"].unique(), *dialogues["dialogue"].unique()}}
+    ids["session"] = {*marks["session"].unique(), *dialogues["session"].unique()}
+    corpora = {*marks["corpus"].unique(), *dialogues["corpus"].unique()}
+    groups = {*marks["group"].unique(), *raw["work_units"]["group"].unique(), *raw["screening"]["group"].unique()}
+    metrics = {*raw["metric_scores"]["metric"].unique(), *TEXT_METRICS}
     yield "systems", "a system", study.systems, systems
     yield "unranked_systems", "a system", study.unranked_systems, systems
     yield "control_system", "a system", [study.control_system] if study.control_system else [], systems

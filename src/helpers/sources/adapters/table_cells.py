@@ -145,7 +145,8 @@ def _joined(cells: pd.DataFrame, names: list[str], *, whole: bool) -> pd.DataFra
     parts = cells[list(dict.fromkeys(c for columns in of for c in columns))]
     parts = parts.apply(lambda column: column.fillna("").str.strip())
     given = pd.DataFrame({name: (parts[columns] != "").any(axis=1) for name, columns in zip(names, of, strict=True)})
-    short, exact = (parts.agg(between.join, axis=1) for between in ("_", "\x1f"))
+    rows = parts.to_numpy(dtype=object).tolist()
+    short, exact = (pd.Series([between.join(row) for row in rows], parts.index) for between in ("_", "\x1f"))
     return pd.DataFrame({"short": short, "exact": exact, "there": given.all(axis=1) if whole else given.any(axis=1)})
 
 
