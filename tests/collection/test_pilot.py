@@ -221,9 +221,9 @@ def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
     truth = alpha(marks(rng, 1500, people, uneven=0.35))
     hits = {"dialogue": 0, "item": 0}
     for _ in range(runs):
-        found = agreements(marks(rng, 6, people, uneven=0.35), LABELS, seed=1, n_resamples=300)
+        found = list(pilot.agreements(marks(rng, 6, people, uneven=0.35), LABELS, seed=1, n_resamples=300))
         for unit in hits:
-            row = rows_of(found, "u", unit)
+            (row,) = (row for row in found if row["statistic"] == "alpha" and row["resample"] == unit)
             hits[unit] += row["ci_low"] <= truth <= row["ci_high"]
     assert hits["dialogue"] / runs > 0.95 - monte_carlo(0.95, runs)
     assert hits["item"] / runs < 0.85

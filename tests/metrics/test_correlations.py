@@ -242,13 +242,13 @@ def test_context_intervals_cover_where_item_intervals_do_not():
         rng = np.random.default_rng([7, i])
         base, own = rng.normal(size=(60, 1, 2)), rng.normal(size=(60, 4, 2))
         both = (0.7**0.5 * base + 0.3**0.5 * own) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
-        frame = pd.DataFrame(both.reshape(-1, 2), columns=["value", "human"])
-        frame = frame.assign(dialogue=[f"d{k}" for k in range(240)], turn=pd.NA)
-        frame = frame.assign(corpus="main", method="dialogue_rating", label="quality", metric="m")
+        x, y = both.reshape(-1, 2).T[:, :, None]
         for unit, size in (("context", 4), ("item", 1)):
-            rows = frame.assign(context=[f"c{k // size}" for k in range(240)])
-            row = next(correlations.correlations(rows, "spearman", seed=i, n_resamples=600))
-            covered[unit].append(row["ci_low"] < 6 / np.pi * np.arcsin(0.25) < row["ci_high"])  # rho of a normal r = .5
+            arrays = x, y, np.arange(240) // size
+            one = items.ScoredItems("main", "dialogue_rating", ["m"], ["quality"], *arrays, "context")
+            rng = generator(i, "correlation", "spearman", "context", one.corpus, one.method)
+            found = correlations.intervals_of(one, "spearman", rng, n_resamples=600, confidence=0.95)[0][0]
+            covered[unit].append(found.low < 6 / np.pi * np.arcsin(0.25) < found.high)  # rho of a normal r = .5
     assert np.mean(covered["context"]) > 0.95 - monte_carlo(0.95, n) - 0.01
     assert np.mean(covered["item"]) < 0.87
 
