@@ -412,6 +412,8 @@ def _renamed(raw: dict[str, pd.DataFrame], places: dict[str, str], names: dict[s
 def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     """`frame` in the schema's types. Rows with cells that are no numbers or dates are reported and left out."""
     spec, problems = schema.FRAMES[name], []
+    if not len(frame):  # most studies have no metrics, screening or work units: nothing to parse, cell by cell
+        return schema.conform(frame, spec, study=study.key), problems
     out, bad = frame.copy(), pd.Series(False, frame.index)
     for column in (c for c in spec if c in frame and not spec[c].dtype.startswith(("str", "bool"))):
         out[column], expected = typed.parsed(frame[column], spec[column])

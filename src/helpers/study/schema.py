@@ -306,6 +306,8 @@ class _Report:
     def rows(self, bad: pd.Series, column: str, expected: str | pd.Series, hint: str = "") -> None:
         """A problem for each row where `bad` is true; `expected` may differ by row."""
         every = self.annotations.index[bad.fillna(False).to_numpy(dtype=bool)]
+        if not len(every):
+            return
         at = every[: limits.PROBLEMS]
         values = self.annotations.loc[at, column]
         texts = [expected] * len(at) if isinstance(expected, str) else expected.loc[at]
