@@ -9,7 +9,7 @@ highest mean over labels, only the choices are varied.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import comb
@@ -174,20 +174,22 @@ def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]
 
 def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
     """Shares of specifications that keep sign and significance, and how they change with each choice."""
-    known = dict(iter(every.groupby(KEYS, sort=False, dropna=False)))
+    known = every.groupby(KEYS, sort=False).indices
+    estimates, p = every["estimate"].to_numpy(), every["p_adjusted"].to_numpy()
+    choices = {choice: every[choice].to_numpy(object) for choice in (*CHOICES, DATA)}
     for row in chosen.to_dict("records"):
         key = {k: row[k] for k in KEYS}
-        rows = known[tuple(key.values())]
-        same = np.sign(rows["estimate"]) == np.sign(row["estimate"])
-        kept = same & (rows["p_adjusted"] < ALPHA)
-        n = len(rows)
+        at = known[tuple(key.values())]
+        same = np.sign(estimates[at]) == np.sign(row["estimate"])
+        kept, n = same & (p[at] < ALPHA), len(at)
         yield key | {"statistic": "specification_share", "kept": "sign", "estimate": float(same.mean()), "n": n}
         yield key | {"statistic": "specification_share", "kept": "significance", "estimate": float(kept.mean()), "n": n}
-        for choice in (*CHOICES, DATA):
-            by = kept.groupby(rows[choice], sort=False).agg(["mean", "size"])
-            for value, (share, size) in by.iterrows() if len(by) > 1 else ():
+        for choice, values in choices.items():
+            made = values[at]
+            for value in present if len(present := dict.fromkeys(made)) > 1 else ():
                 what = {"statistic": "choice_effect", "choice": choice, "value": value}
-                yield key | what | {"estimate": float(share), "n": int(size)}
+                under = kept[made == value]
+                yield key | what | {"estimate": float(under.mean()), "n": len(under)}
 
 
 def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility, blocks: str) -> Iterator[dict]:
@@ -195,16 +197,18 @@ def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility, blocks: st
     rows = data.primary
     values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
     known = known_people(rows)
-    by_label = dict(iter(rows.groupby("label", sort=False)))
+    labels = chosen["label"].unique()
+    by_session = {label: _by_session(data, values[label]) for label in labels}
+    by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if known and k in labels}
     for row in chosen.to_dict("records"):
         key = {k: row[k] for k in KEYS}
         own = values[row["label"]]
         for of, found in _dropped(data, own, row).items():
             yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(found)}
-        left = without_session(*_by_session(data, own, row), row)
+        left = without_session(*by_session[row["label"]](row), row)
         yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
         if known:
-            found = drop_few.people(*_by_person(data, by_label[row["label"]], row))
+            found = drop_few.people(*by_person[row["label"]](row))
             yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(found)}
     busiest = rows["annotator"].value_counts().index
     tried = busiest[: options.people].tolist() if known else []
@@ -216,17 +220,18 @@ def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility, blocks: st
 def _without_people(data: Material, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
     about = data.where(data.annotations["label"].isin(chosen["label"]).to_numpy())
     for person, left in zip(people, without_people(about, people), strict=True):
-        own = _about(left, chosen) if len(left) else left
-        found = {tuple(one[k] for k in KEYS): one for one in own.to_dict("records")}
+        keys = zip(*(left[k] for k in KEYS), strict=True) if len(left) else ()
+        place = {key: i for i, key in enumerate(keys)}
+        values = {k: left[k].to_numpy() for k in ("estimate", "p_value", "p_adjusted", "n") if len(left)}
         for row in chosen.to_dict("records"):
             key = {k: row[k] for k in KEYS}
             head = key | {"statistic": "without_person", "without": person}
-            one = found.get(tuple(key.values()))
-            if one is None or not np.isfinite(one["estimate"]):
+            at = place.get(tuple(key.values()))
+            if at is None or not np.isfinite(values["estimate"][at]):
                 yield head | {"verdict": LOST, "estimate": np.nan, "note": NOTHING_LEFT}
                 continue
-            values = {k: one[k] for k in ("estimate", "p_value", "p_adjusted", "n")}
-            yield head | values | {"verdict": _verdict(one["estimate"], row["estimate"], one["p_adjusted"])}
+            one = {k: column[at].item() for k, column in values.items()}
+            yield head | one | {"verdict": _verdict(one["estimate"], row["estimate"], one["p_adjusted"])}
 
 
 def _verdict(left: float, before: float, p: float) -> str:
@@ -291,33 +296,43 @@ def _seen_from_first(rows: pd.DataFrame, row: dict, value: str) -> pd.DataFrame:
     return own.assign(**{value: np.where(straight[own.index], 1, -1) * own[value].astype(float)})
 
 
-def _by_person(data: Material, rows: pd.DataFrame, row: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and numbers of dialogues that each annotator judged: (people, systems), or (people, 1) of comparisons."""
+def _by_person(data: Material, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+    """Conclusion -> sums and numbers of dialogues that each annotator judged: (people, systems), or (people, 1) of
+    comparisons. rows : of one label."""
     if METHODS[data.method].unit == "pair":
-        by = _seen_from_first(rows, row, "score").groupby("annotator")["score"]
-        return _one_column(by)
+        return lambda row: _one_column(_seen_from_first(rows, row, "score").groupby("annotator")["score"])
     values = rows.groupby(["annotator", "system", "dialogue"], sort=True)["score"].mean().reset_index()
-    return _two_columns(values, "annotator", "score", row)
+    return _two_columns(values, "annotator", "score")
 
 
-def _by_session(data: Material, values: pd.DataFrame, row: dict) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and numbers of dialogues (pairs) of each session, as `_by_person`; values : of dialogues."""
+def _by_session(data: Material, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+    """Sums and numbers of dialogues (pairs) of each session, as `_by_person`; values : of dialogues, one label."""
     unit = values["dialogue"].astype(str) + "\x1f" + values["dialogue_b"].fillna("").astype(str)
     values = values.assign(session=values["session"].fillna(unit))
     if METHODS[data.method].unit == "pair":
-        return _one_column(_seen_from_first(values, row, "value").groupby("session")["value"])
-    return _two_columns(values, "session", "value", row)
+        return lambda row: _one_column(_seen_from_first(values, row, "value").groupby("session")["value"])
+    return _two_columns(values, "session", "value")
 
 
 def _one_column(by: object) -> tuple[np.ndarray, np.ndarray]:
     return by.sum().to_numpy(float)[:, None], by.size().to_numpy(float)[:, None]
 
 
-def _two_columns(values: pd.DataFrame, unit: str, value: str, row: dict) -> tuple[np.ndarray, np.ndarray]:
-    order = [row["system"], row["system_b"]]
-    by = values[values["system"].isin(order)].groupby([unit, "system"], sort=True)[value]
-    sums, sizes = (x.unstack(fill_value=0) for x in (by.sum(), by.size()))  # noqa: PD010
-    return sums[order].to_numpy(float), sizes[order].to_numpy(float)
+def _two_columns(values: pd.DataFrame, unit: str, value: str) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+    by = values.groupby([unit, "system"], sort=True)[value]
+    both, sizes = by.sum(), by.size().to_numpy()
+    place, system = pd.factorize(both.index.get_level_values(0))[0], both.index.get_level_values(1).to_numpy(object)
+    sums, n = both.to_numpy(float), int(place.max(initial=-1)) + 1
+
+    def of(row: dict) -> tuple[np.ndarray, np.ndarray]:
+        totals, counts = np.zeros((2, n, 2))
+        for column, name in enumerate((row["system"], row["system_b"])):
+            own = system == name
+            totals[place[own], column], counts[place[own], column] = sums[own], sizes[own]
+        judged = counts.any(axis=1)
+        return totals[judged], counts[judged]
+
+    return of
 
 
 def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, str], int]) -> Iterator[dict]:

@@ -10,15 +10,16 @@ Psychological Science 11, 702-712.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from helpers.annotations.picks import picks
+from helpers.annotations.picks import masks
 from helpers.annotations.scores import known_people
-from helpers.sensitivity.differences import differences
+from helpers.sensitivity.differences import numbers, of_numbers
 from helpers.stats.multiplicity import adjust_rows
 from helpers.study.labels import METHODS
 
@@ -41,7 +42,7 @@ class Material:
 
     workers : value of the choice `workers` -> (annotations,) whether each belongs to a worker who is kept; `passed`,
     that of the primary analysis, is always there. Values that keep the same workers as an earlier one are left out.
-    systems : in the order of figures.
+    systems : in the order of figures. picked : picks made so far, by their choices of workers and ties.
     """
 
     annotations: pd.DataFrame
@@ -49,6 +50,12 @@ class Material:
     systems: list[str]
     workers: Mapping[str, np.ndarray]
     pick_seed: int
+    picked: dict[tuple[str, str], np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def numbers(self) -> pd.DataFrame:
+        """What differences are made from, a row for each annotation: names are looked at only once."""
+        return numbers(self.annotations, self.method, self.systems)
 
     @property
     def primary(self) -> pd.DataFrame:
@@ -94,17 +101,25 @@ def specifications(data: Material) -> Iterator[dict[str, str]]:
 def under(data: Material, choice: Mapping[str, str]) -> pd.DataFrame:
     """All pairs of systems and labels under one combination: estimate, interval, p-value, and p adjusted by Holm within
     the label."""
-    rows = data.annotations[data.workers[choice["workers"]]]
+    kept = data.workers[choice["workers"]]
     if choice["ties"] == "dropped":
-        rows = rows[rows["score"] != 0]
+        kept = kept & (data.numbers["score"] != 0).to_numpy()
+    rows = data.numbers[kept]
     if choice["scores"] == "standardised":
         rows = standardised(rows)
     if choice["ratings"] == "pick":
-        rows = next(picks(rows, 1, data.pick_seed))
+        same = (choice["workers"], choice["ties"])
+        if same not in data.picked:
+            data.picked[same] = next(masks(data.annotations[kept], 1, data.pick_seed))
+        rows = rows[data.picked[same]]
     if choice["units"] == "item":
-        turn = rows["dialogue"].astype(str) + "\x1f" + rows["turn"].astype(str)
-        rows = rows.assign(dialogue=turn, session=None, turn=0)
-    found = differences(rows, data.method, data.systems, people=choice["people"] == "a sample")
+        rows = rows.assign(dialogue=rows["item"], session=rows["item"])
+    return _compared(data, rows, people=choice["people"] == "a sample")
+
+
+def _compared(data: Material, rows: pd.DataFrame, *, people: bool) -> pd.DataFrame:
+    """rows : of `numbers`."""
+    found = of_numbers(rows, data.method, data.systems, people=people)
     return found if found.empty else adjust_rows(found, ["label"], "systems of one label")
 
 
@@ -148,7 +163,7 @@ def curve(data: Material) -> pd.DataFrame:
 
 def without_people(data: Material, people: list[str]) -> Iterator[pd.DataFrame]:
     """The primary analysis without each of these people in turn; an empty frame where nothing is left."""
-    choice = next(specifications(data))
+    kept = data.workers["passed"]
+    rows, annotator = data.numbers[kept], data.annotations["annotator"].to_numpy(object)[kept]
     for person in people:
-        part = data.where((data.annotations["annotator"] != person).to_numpy())
-        yield under(part, choice) if len(part.primary) else pd.DataFrame()
+        yield _compared(data, rows[annotator != person], people=False)

@@ -11,13 +11,14 @@ Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from scipy.special import stdtr, stdtrit
 
 from helpers.annotations.dialogue_values import one_side
-from helpers.stats.clusters import LEAST_DF, covariance, effective_number, variances
+from helpers.stats.clusters import LEAST_DF, by_row, covariance, crossed, effective_number, variances
 from helpers.study.labels import METHODS
 
 #: name of the test among those of `system_difference`
@@ -49,17 +50,57 @@ def differences(
     """
     rows = annotations[annotations["method"] == method]
     rows = rows[rows["system"].isin(systems)]
+    if METHODS[method].unit == "pair":
+        rows = one_side(rows[rows["system_b"].isin(systems)])
+    return of_numbers(numbers(rows, method, systems), method, systems, people=people, confidence=confidence)
+
+
+def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame:
+    """What differences are made from, with numbers in place of names, which take most of the time; a row for each.
+
+    rows : annotations by the method of these systems; comparisons of two dialogues all seen from one side.
+
+    `one`, `two` : places in `systems`. `known` : by a known person. A dialogue, or pair, without a session is one.
+    `item` : of a dialogue or pair, whatever its label.
+    """
+    paired = METHODS[method].unit == "pair"
+    place, dialogue = pd.Index(systems), rows["dialogue"]
+    if paired:
+        dialogue = rows.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().astype(str)
+    people = {"annotator", "annotator_known", "annotator_kind"} <= set(rows)
+    unit = pd.factorize(dialogue)[0]
+    return pd.DataFrame(
+        {
+            "label": rows["label"].astype("category"),
+            "one": place.get_indexer(rows["system"]),
+            "two": place.get_indexer(rows["system_b"]) if paired else -1,
+            "dialogue": unit,
+            "item": crossed(unit, rows["turn"]),
+            "session": pd.factorize(rows["session"].fillna(dialogue))[0],
+            "annotator": pd.factorize(rows["annotator"])[0] if people else 0,
+            "known": rows["annotator_known"] & (rows["annotator_kind"] == "human") if people else False,
+            "score": rows["score"].to_numpy(float),
+        }
+    )
+
+
+def of_numbers(
+    rows: pd.DataFrame, method: str, systems: list[str], *, people: bool = True, confidence: float = 0.95
+) -> pd.DataFrame:
+    """As `differences`, of some or all rows of `numbers`: for callers that compare many selections of annotations."""
     paired = METHODS[method].unit == "pair"
     if paired:
-        rows = one_side(rows[rows["system_b"].isin(systems) & (rows["system"] != rows["system_b"])])
+        rows = rows[rows["one"] != rows["two"]]
     found = []
-    for label, part in _numbered(rows, systems, paired).groupby("label", sort=False):
-        annotator = part["annotator"].to_numpy()
+    columns = {k: rows[k].to_numpy() for k in rows.columns.drop("label")} | {"weight": _weights(rows)}
+    for label, at in _by_label(rows["label"]):
+        part = {k: column[at] for k, column in columns.items()}
+        session, annotator = part["session"], part["annotator"]
         both = people and part["known"].all() and np.any(annotator != annotator[0])
-        clusters = [part["session"].to_numpy(), annotator] if both else [part["session"].to_numpy()]
-        columns = (_pairs if paired else _systems)(part, clusters, len(systems))
+        clusters = [session, annotator] if both else [session]
+        own = (_pairs if paired else _systems)(part, clusters, len(systems))
         same = {"label": label, "people": both}
-        found.append(columns | {k: np.full(len(columns["n"]), v, dtype=object) for k, v in same.items()})
+        found.append(own | {k: np.full(len(own["n"]), v, dtype=object) for k, v in same.items()})
     if not found:
         return pd.DataFrame()
     out, names = {k: np.concatenate([f[k] for f in found]) for k in found[0]}, np.array(systems, dtype=object)
@@ -67,43 +108,29 @@ def differences(
     return _rows(pd.DataFrame({"method": method, **out, **sides}), METHODS[method].unit, confidence)
 
 
-def _numbered(rows: pd.DataFrame, systems: list[str], paired: bool) -> pd.DataFrame:
-    """What differences are made from, with numbers in place of names: of each label only these are looked at.
-
-    `one`, `two` : places in `systems`. `known` : by a known person. A dialogue, or pair, without a session is one.
-    """
-    place, dialogue = pd.Index(systems), rows["dialogue"]
-    if paired:
-        dialogue = rows.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().astype(str)
-    people = {"annotator", "annotator_known", "annotator_kind"} <= set(rows)
-    return pd.DataFrame(
-        {
-            "label": rows["label"],
-            "one": place.get_indexer(rows["system"]),
-            "two": place.get_indexer(rows["system_b"]) if paired else -1,
-            "dialogue": pd.factorize(dialogue)[0],
-            "session": pd.factorize(rows["session"].fillna(dialogue))[0],
-            "annotator": pd.factorize(rows["annotator"])[0] if people else 0,
-            "known": rows["annotator_known"] & (rows["annotator_kind"] == "human") if people else False,
-            "score": rows["score"].to_numpy(float),
-            "weight": _weights(rows),
-        }
-    )
+def _by_label(labels: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+    """Each label, in the order in which they first appear, and the places of its rows."""
+    code, present = pd.factorize(labels.cat.codes.to_numpy())
+    places = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
+    yield from zip(labels.cat.categories[present], places, strict=True) if len(code) else ()
 
 
 def _weights(rows: pd.DataFrame) -> np.ndarray:
     """(annotations,) so that every dialogue or pair counts once per label, and every item in it alike."""
-    dialogue = rows.groupby(["label", "dialogue", "dialogue_b"], dropna=False, sort=False).ngroup()
-    item = rows.groupby([dialogue, rows["turn"]], dropna=False, sort=False).ngroup()
+    label = rows["label"].cat.codes.to_numpy()
+    dialogue, item = (crossed(label, rows[unit].to_numpy()) for unit in ("dialogue", "item"))
     of_item = 1 / np.bincount(item)[item]
     return of_item / np.bincount(dialogue, of_item)[dialogue]
 
 
-def _systems(part: pd.DataFrame, clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
-    """Columns, a row for each pair of the systems that were judged. part : of `_numbered`, one label."""
+def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
+    """Columns, a row for each pair of the systems that were judged.
+
+    part : columns of `numbers` and weights, of one label.
+    """
     present, code = np.unique(part["one"], return_inverse=True)
-    weight = part["weight"].to_numpy()
-    means, cov, fewest = covariance(code, part["score"].to_numpy(), weight, clusters)
+    weight = part["weight"]
+    means, cov, fewest = covariance(code, part["score"], weight, clusters)
     effective = effective_number(code, weight, clusters)
     sizes = np.bincount(code, weight)
     shared = sum(_shared(code, c, len(present)) for c in clusters)
@@ -126,7 +153,7 @@ def _systems(part: pd.DataFrame, clusters: list[np.ndarray], n_systems: int) -> 
 def _shared(code: np.ndarray, clusters: np.ndarray, m: int) -> np.ndarray:
     """(m, m) how many clusters each two systems share."""
     cells = np.unique(clusters.astype(np.int64) * m + code)
-    present = sparse.csr_array((np.ones(len(cells)), (cells // m, cells % m)), shape=(clusters.max() + 1, m))
+    present = by_row(np.ones(len(cells)), cells, m, int(clusters.max()) + 1)
     return (present.T @ present).toarray()
 
 
@@ -138,13 +165,16 @@ def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second:
     return np.where(usable, df, 0.0)
 
 
-def _pairs(part: pd.DataFrame, clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
-    """Columns, a row for each pair of systems that were compared. part : of `_numbered`, one label."""
-    one, two = part["one"].to_numpy(), part["two"].to_numpy()
-    score = np.where(one < two, 1, -1) * part["score"].to_numpy()
+def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
+    """Columns, a row for each pair of systems that were compared.
+
+    part : columns of `numbers` and weights, of one label.
+    """
+    one, two = part["one"], part["two"]
+    score = np.where(one < two, 1, -1) * part["score"]
     pairs, code = np.unique(np.minimum(one, two) * n_systems + np.maximum(one, two), return_inverse=True)
-    unit = "session" if part["session"].nunique() < part["dialogue"].nunique() else "pair"
-    weight = part["weight"].to_numpy()
+    unit = "session" if len(np.unique(part["session"])) < len(np.unique(part["dialogue"])) else "pair"
+    weight = part["weight"]
     means, variance, fewest = variances(code, score, weight, clusters)
     sizes = np.bincount(code, weight)
     return {

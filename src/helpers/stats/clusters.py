@@ -164,13 +164,19 @@ def _by_cluster(
     names = pd.factorize(clusters)[0]
     cell, place = np.unique(names * m + codes, return_inverse=True)
     influence = np.bincount(place, contributions) * left_out(np.bincount(place, share))
-    table = sparse.csr_array((influence, (cell // m, cell % m)), shape=(names.max() + 1, m))
+    table = by_row(influence, cell, m, int(names.max()) + 1)
     c = np.bincount(cell % m, minlength=m)
     factor = np.sqrt(np.maximum(c - 1, 0) / np.maximum(c, 1))
     if average is not None:
         table = table @ sparse.csr_array((average * factor).T)
         return (table.T @ table).toarray(), c
     return (table.T @ table).toarray() * np.outer(factor, factor), c
+
+
+def by_row(values: np.ndarray, cells: np.ndarray, m: int, n_rows: int) -> sparse.csr_array:
+    """Sparse (n_rows, m) matrix from its values and their cells, row times m plus column, in ascending order."""
+    starts = np.searchsorted(cells, np.arange(n_rows + 1) * m)
+    return sparse.csr_array((values, cells % m, starts), shape=(n_rows, m))
 
 
 def _positive_part(matrix: np.ndarray) -> np.ndarray:
