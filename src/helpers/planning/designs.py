@@ -19,7 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import chdtri, ndtr, stdtrit
+from scipy.special import bdtr, bdtrc, chdtri, ndtr, stdtrit
 from scipy.stats import binom
 
 from helpers.operating_characteristics.worlds import tilted
@@ -87,8 +87,9 @@ def standard_error(
     ratios : factors of the variances, (b,) arrays; there are then b standard errors.
     """
     n, within, between = plan.n_dialogues, 0.0, 0.0
-    for mean in pilot.means(difference):
-        v = {name: value * (ratios or {}).get(name, 1.0) for name, value in pilot.at(mean).items()}
+    for v in pilot.of_two(difference):
+        if ratios:
+            v = {name: value * ratios.get(name, 1.0) for name, value in v.items()}
         within += dialogue_variance(pilot, plan, v) / n
         between += v.get("annotator_of_system", 0.0) / plan.people
     if annotators == SAME:
@@ -157,18 +158,22 @@ def _estimated(pilot: Pilot, plan: Plan, difference: float, true: np.ndarray, si
 def sign_power(wins: float, losses: float, n: int, alpha: float = 0.05) -> float:
     """Probability that the sign test by mid-p, ties left out, is significant after n comparisons of which these shares
     are won and lost."""
-    decided, won = _significant(n, alpha)
+    decided, fewest = _significant(n, alpha)
     share = wins / (wins + losses) if wins + losses > 0 else 0.5
-    return float(binom.pmf(decided, n, min(wins + losses, 1.0)) @ binom.pmf(won, decided, share))
+    either = bdtr(fewest, decided, share) + bdtrc(decided - fewest - 1, decided, share)
+    return float(binom.pmf(decided, n, min(wins + losses, 1.0)) @ either)
 
 
 @lru_cache(maxsize=256)
 def _significant(n: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of decided and won comparisons with which the sign test of n is significant."""
+    """Numbers of decided comparisons with which the sign test of n can be significant, and of each the most that the
+    system with fewer may have won."""
     decided, won = np.arange(n + 1)[:, None], np.arange(n + 1)[None, :]
     larger = np.maximum(won, decided - won)
     mid_p = 2 * (binom.sf(larger, decided, 0.5) + binom.pmf(larger, decided, 0.5) / 2)
-    return np.nonzero((won <= decided) & (mid_p < alpha))
+    either = np.sum((won <= decided) & (mid_p < alpha), axis=1)
+    possible = np.flatnonzero(either)
+    return possible, either[possible] // 2 - 1
 
 
 def detectable(
