@@ -131,11 +131,14 @@ class Pilot:
         return {name: v / too_much for name, v in found.items()}
 
     @cached_property
-    def _by_mean(self) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Means from one end of the scale to the other, and the variances of scores there."""
-        at = self.values[0] + np.ptp(self.values) * expit(np.linspace(-8, 8, N_MEANS))
-        found = [self._variances(tilted(self.shape, self.values, mean)) for mean in at]
-        return at, {name: np.array([f[name] for f in found]) for name in self.variance}
+    def _means(self) -> np.ndarray:
+        """From one end of the scale to the other."""
+        return self.values[0] + np.ptp(self.values) * expit(np.linspace(-8, 8, N_MEANS))
+
+    @cached_property
+    def _by_mean(self) -> dict[int, dict[str, float]]:
+        """Variances of scores at those of `_means` that were needed: most are too close to an end."""
+        return {}
 
     def _variances(self, p: np.ndarray) -> dict[str, float]:
         total = float(p @ self.values**2 - (p @ self.values) ** 2)
@@ -145,8 +148,12 @@ class Pilot:
 
     def at(self, mean: float) -> dict[str, float]:
         """Variances of the scores of a system with this mean: near an end of the scale they vary less."""
-        means, found = self._by_mean
-        return {name: float(np.interp(mean, means, v)) for name, v in found.items()}
+        means, known = self._means, self._by_mean
+        first = int(np.clip(np.searchsorted(means, mean, side="right") - 1, 0, N_MEANS - 2))
+        for i in {first, first + 1} - known.keys():
+            known[i] = self._variances(tilted(self.shape, self.values, means[i]))
+        low, high, around = known[first], known[first + 1], means[first : first + 2]
+        return {name: float(np.interp(mean, around, [low[name], high[name]])) for name in self.variance}
 
     def means(self, difference: float) -> tuple[float, ...]:
         """Means of two systems that differ by this, as far from that of the pilot as each other on the logit scale; of
