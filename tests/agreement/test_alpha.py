@@ -548,11 +548,19 @@ def test_item_interval_covers(n, prevalence):
     runs, covered = 1000, 0
     for i in range(runs):
         marks = (r.random((n, 2)) < r.beta(a, b, size=(n, 1))).astype(float)
-        found = alpha_intervals(
-            patterns(marks, (0, 1)), "nominal", unit="item", rng=np.random.default_rng(i), n_resamples=2000
-        )["alpha"]
+        options = {"unit": "item", "rng": np.random.default_rng(i), "n_resamples": 2000, "only": ["alpha"]}
+        found = alpha_intervals(patterns(marks, (0, 1)), "nominal", **options)["alpha"]
         covered += found.low <= truth <= found.high
     assert covered / runs == pytest.approx(0.95, abs=3 * np.sqrt(0.95 * 0.05 / runs))
+
+
+@pytest.mark.parametrize("values", [binary(), np.array([[1, 2], [2, 2], [3, 1], [3, 3], [2, 3], [1, 1.0]])])
+def test_a_measure_alone_is_as_among_all(values):
+    every, one = (
+        alpha_intervals(patterns(values), "ordinal", unit="item", rng=rng(), n_resamples=200, only=only)
+        for only in ((), ["raw_agreement"])
+    )
+    assert one == {"raw_agreement": every["raw_agreement"]}
 
 
 @pytest.mark.slow

@@ -304,6 +304,7 @@ def coverage(method: str, label: str, runs: int, pool: bool, seed: int, turns: b
             clusters=None if turns else sample.dialogue,
             mirrored=measure.comparative,
             n_resamples=1000,
+            only=["alpha"],
         )["alpha"]
         assert found.kind == "bca"
         estimates.append(found.estimate)

@@ -66,6 +66,7 @@ def alpha_intervals(
     confidence: float = 0.95,
     method: str = "bca",
     expanded: bool = True,
+    only: Sequence[str] = (),
 ) -> dict[str, Interval]:
     """Alpha and raw agreement with intervals; for a label of two values also specific agreement and prevalence.
 
@@ -80,6 +81,8 @@ def alpha_intervals(
         Count comparisons in both orientations; the pair stays the unit.
     method, expanded
         As for `resampling.bootstrap_sums`.
+    only : sequence of str
+        Which of the measures are wanted; all of them by default.
 
     Returns
     -------
@@ -89,6 +92,7 @@ def alpha_intervals(
     """
     names = ["alpha", "raw_agreement"]
     names += ["positive_agreement", "negative_agreement", "prevalence"] if len(items.values) == 2 else []
+    names = [name for name in names if not only or name in only]
     here = None if clusters is None else _clusters(items, clusters)
     if bounds.is_degenerate(items, mirrored=mirrored):
         return bounds.degenerate(
@@ -108,7 +112,8 @@ def alpha_intervals(
 
 def _statistic(t: Terms, names: list[str]) -> Callable[[np.ndarray], np.ndarray]:
     def statistic(sums: np.ndarray) -> np.ndarray:
-        measures = t.measures(sums) | (t.binary_measures(sums) if len(names) > 2 else {})
+        measures = t.measures(sums)
+        measures |= t.binary_measures(sums) if not measures.keys() >= set(names) else {}
         return np.stack([measures[name] for name in names], axis=1)
 
     return statistic
@@ -161,7 +166,8 @@ def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str],
         observed = 2 * np.sum(w * (m * second - first**2) / (m - 1), axis=1)
         expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
         expected = np.where(np.sum(n_c > 0, axis=1) > 1, expected, nan)
-        return np.stack([1 - (n - 1) * observed / expected, (w @ same) / n], axis=1)
+        found = {"alpha": 1 - (n - 1) * observed / expected, "raw_agreement": (w @ same) / n}
+        return np.stack([found[name] for name in names], axis=1)
 
     width = 4 * (len(codes) + len(m) + len(items.values))
     return resampling.bootstrap_weights(int(units.max()) + 1, statistic, width=width, **options)

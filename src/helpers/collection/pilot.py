@@ -196,7 +196,8 @@ class _Pooled:
         if len(self.judged):
             rng = generator(seed, "pilot", *self.cell.values(), str(scope))
             size = {"n_resamples": n_resamples, "confidence": confidence, "mirrored": self.mirrored}
-            found = alpha_intervals(self._patterns(*_arrays(self.judged)), self.level, unit="item", rng=rng, **size)
+            options = {"unit": "item", "rng": rng, "only": ["alpha"], **size}
+            found = alpha_intervals(self._patterns(*_arrays(self.judged)), self.level, **options)
             yield {**alpha, "resample": "item", **found["alpha"].row(), **people}
         for what, column in {"dialogues": "dialogue", "annotators": "annotator", "labels": "label"}.items():
             yield {**head, "statistic": "count", "what": what, "estimate": self.chosen[column].nunique(), **people}

@@ -46,8 +46,9 @@ def world(spec: Simulate, sessions: Sessions, rng: np.random.Generator) -> World
     n_turns = rng.choice(list(design.TURNS), len(system), p=list(design.TURNS.values()))
     between = np.array([b.between for b in design.BEHAVIORS.values()] + [design.TURN_BETWEEN] * len(design.DIMENSIONS))
     of_turn = np.repeat(np.arange(len(system)), n_turns)
-    noise = rng.standard_normal((len(of_turn), len(TRAITS)))
-    turns = np.sqrt(between) * traits[of_turn] + np.sqrt(1 - between) * noise
+    turns = rng.standard_normal((len(of_turn), len(TRAITS)))
+    turns *= np.sqrt(1 - between)
+    turns += (np.sqrt(between) * traits)[of_turn]
     start = np.concatenate([[0], np.cumsum(n_turns)])
     return World(sessions, system, n_turns, start, quality, traits, turns, spec.interactor_share)
 

@@ -120,15 +120,18 @@ class Replicates:
             return refuse(f"undefined in {missing} of {k} resamples, more than lie beyond one end of the interval")
         if np.ptp(defined) <= 1e-12 * max(1.0, abs(estimate)):
             return refuse("every resample gives the same value")
-        percentile = tuple(np.quantile(defined, [tail, 1 - tail], method=QUANTILES).tolist())
+        levels, reason = np.empty(0), "no leave-one-out values"
+        if method == "bca" and self.jackknife is not None:
+            levels, reason = _bca_levels(estimate, defined, self.jackknife[:, i], confidence, self.weights, self.groups)
+        ends = np.quantile(defined, [tail, 1 - tail, *([] if reason else levels)], method=QUANTILES).tolist()
+        percentile = tuple(ends[:2])
         notes = [f"the interval leaves out {missing} of {k} resamples in which it is undefined"] if missing else []
         low, high, kind = *percentile, "percentile"
         if method == "bca" and self.jackknife is not None:
-            levels, reason = _bca_levels(estimate, defined, self.jackknife[:, i], confidence, self.weights, self.groups)
             if reason:
                 notes.append(f"percentile, because {reason}")
             else:
-                (low, high), kind = np.quantile(defined, levels, method=QUANTILES).tolist(), "bca"
+                (low, high), kind = ends[2:], "bca"
                 if min(levels[0], 1 - levels[1]) * len(defined) < 1:
                     notes.append("an end of the interval is the outermost resample")
         spread = float(np.std(defined, ddof=1))
