@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT
-from fixtures.raw_file_studies import build_from
+from fixtures.raw_file_studies import build_from, write
 from scipy import stats
 
 from helpers.pipeline import cli
@@ -46,6 +46,7 @@ quality_control:
   variant: several codes
   payment: 1.0
 """
+ONE_RUN = YAML.replace("      second: {files: [second.csv]}\n", "") + "figures: {formats: [svg]}\n"
 
 
 def assignments(n_workers, seed, careful=0.7):
@@ -128,7 +129,7 @@ def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):
     """Three of them, as with the run on prescribed topics of the paper: each is held against the first."""
     yaml = YAML.replace("labels:\n  robotic", "      third: {files: [third.csv]}\nlabels:\n  robotic")
     runs = {"first.csv": run_of(40, 1), "second.csv": run_of(40, 2), "third.csv": run_of(30, 4)}
-    build_from(tmp_path, yaml, runs)
+    write(tmp_path, yaml, runs)
     results = execute(tmp_path, monkeypatch)
     said = capsys.readouterr().out
     among = results.select("replication_r", label="overall", among="systems", interval="workers", workers="passed")
@@ -178,8 +179,7 @@ def test_csv_and_json_files_of_two_runs_go_through_the_command_line(tmp_path, mo
 
 @pytest.mark.parametrize(("n", "careful"), [(3, 1.0), (12, 0.0)])
 def test_one_run_of_few_or_careless_workers_gives_a_page(tmp_path, monkeypatch, n, careful):
-    yaml = YAML.replace("      second: {files: [second.csv]}\n", "")
-    build_from(tmp_path, yaml, {"first.csv": run_of(n, 3, careful)})
+    write(tmp_path, ONE_RUN, {"first.csv": run_of(n, 3, careful)})
     results = execute(tmp_path, monkeypatch)
     assert "replication_r" not in results
     passed = results.select("qc_count", what="workers", workers="passed", threshold=None)["estimate"].tolist()
@@ -189,8 +189,7 @@ def test_one_run_of_few_or_careless_workers_gives_a_page(tmp_path, monkeypatch, 
 @pytest.mark.parametrize(("n", "careful"), [(3, 1.0), (12, 0.0)])
 def test_metrics_of_few_or_careless_workers_give_a_page(tmp_path, monkeypatch, n, careful):
     """Every response is the same, so that metrics see no difference between the control and the others."""
-    yaml = YAML.replace("      second: {files: [second.csv]}\n", "")
-    build_from(tmp_path, yaml, {"first.csv": run_of(n, 3, careful)})
+    write(tmp_path, ONE_RUN, {"first.csv": run_of(n, 3, careful)})
     found = execute(tmp_path, monkeypatch, "09_metric_correlation")["above_control"]
     assert set(found.loc[found["metric"].notna(), "estimate"]) == {0.5}
     people = found.loc[found["label"].notna(), "estimate"]
