@@ -27,7 +27,12 @@ def row_of_test(found):
 
 def p_value(frame, **options):
     """The same p-value, without frames of results: for simulations."""
-    rows = effects.for_each_label(permutation_null, frame, **options)
+    (one,) = effects.label_scores(frame)
+    return p_value_of(one, **options)
+
+
+def p_value_of(one, **options):
+    rows = permutation_null(one, **options)
     return next(row["p_value"] for row in rows if row["statistic"] == "group_difference_test")
 
 
@@ -132,8 +137,9 @@ def test_people_who_differ_are_an_alarm_for_judgements_but_not_for_annotators():
         taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
         own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
         frame = frame.assign(score=frame["score"] + own)
+        (one,) = effects.label_scores(frame)
         for exchange, values in p.items():
-            values.append(p_value(frame, seed=i, exchange=exchange, n_permutations=99))
+            values.append(p_value_of(one, seed=i, exchange=exchange, n_permutations=99))
     rates = {exchange: np.mean(np.array(values) <= 0.05) for exchange, values in p.items()}
     assert rates["judgement"] > 0.15
     assert rates["annotator"] < 0.05 + monte_carlo(0.05, n)

@@ -149,7 +149,9 @@ def unit_sums(scores: pd.DataFrame, units: pd.Series, groups: list, systems: lis
     """
     x = scores["score"].to_numpy(dtype=float)
     group, system = pd.Index(groups).get_indexer(scores["group"]), pd.Index(systems).get_indexer(scores["system"])
-    codes, names = pd.factorize(pd.Series(units).astype(str), sort=True)
+    place, distinct = pd.factorize(pd.Series(units), use_na_sentinel=False)
+    codes, names = pd.factorize(pd.Series(distinct).astype(str), sort=True)  # text of each only once
+    codes = codes[place]
     kept = np.isfinite(x)
     x, w = x[kept], scores["weight"].to_numpy(float)[kept] if "weight" in scores else 1.0
     shape = (len(names), len(groups), len(systems))
@@ -187,16 +189,21 @@ class LabelScores:
     def row(self, statistic: str, group: str, group_b: str | None = None, **keys: object) -> dict:
         """Identity and counts of a result row."""
         out = dict(zip(KEY, self.key, strict=True)) | {"statistic": statistic, "level": METHODS[self.key[1]].unit}
-        counts = self._sizes.reindex([g for g in (group, group_b) if g], fill_value=0).sum().to_dict()
+        sizes = [self._sizes.get(g, (0, 0)) for g in (group, group_b) if g]
+        counts = dict(zip(("n", "n_annotators"), map(sum, zip(*sizes, strict=True)), strict=True))
         return out | {"group": group, "group_b": group_b, "effect": self.effect, **keys, **counts}
 
     @cached_property
-    def _sizes(self) -> pd.DataFrame:
+    def _sizes(self) -> dict[str, tuple[int, int]]:
         """Scores (items, if these are weighted) and annotators of each group; counted once, as there are many rows."""
-        known = self.scores.dropna(subset="score")
-        by = known.groupby("group")
-        n = by["weight"].sum().round().astype(int) if "weight" in known else by.size()
-        return pd.DataFrame({"n": n, "n_annotators": by["annotator"].nunique()})
+        known = self.scores[self.scores["score"].notna()]
+        group, names = pd.factorize(known["group"])
+        n = np.bincount(group, known.get("weight"), len(names)).round().astype(int)
+        who = pd.factorize(known["annotator"])[0]
+        most = int(who.max(initial=0)) + 1
+        people = np.unique((group * most + who)[who >= 0]) // most
+        both = zip(n.tolist(), np.bincount(people, minlength=len(names)).tolist(), strict=True)
+        return dict(zip(names, both, strict=True))
 
 
 def label_scores(annotations: pd.DataFrame, *, per_item: bool = False) -> Iterator[LabelScores]:
