@@ -80,15 +80,17 @@ def answers(rows: pd.DataFrame, rng: np.random.Generator, n_draws: int) -> tuple
         np.add.at(counts, (block, value), 1)
         who = own["annotator"].groupby(block).first().to_numpy()
         codes, names = pd.factorize(who, sort=True)
+        total = np.zeros((len(names), counts.shape[1]))
+        np.add.at(total, codes, counts)
+        commonest, entropy = total.max(axis=1) / total.sum(axis=1), _entropy(total)
         for n in np.unique(sizes := np.bincount(codes)):
             drawn = rng.integers(0, len(counts), (n_draws, n))
             usual = _entropy(counts[drawn].sum(axis=1))
+            mean, sd = usual.mean(), usual.std()
             for code in np.flatnonzero(sizes == n):
-                total = counts[codes == code].sum(axis=0)
-                entropy = float(_entropy(total[None])[0])
-                seen.setdefault(names[code], []).append((float(total.max() / total.sum()), entropy))
-                if n >= MIN_UNITS and usual.std() > 0:
-                    z.setdefault(names[code], []).append((entropy - usual.mean()) / usual.std())
+                seen.setdefault(names[code], []).append((float(commonest[code]), float(entropy[code])))
+                if n >= MIN_UNITS and sd > 0:
+                    z.setdefault(names[code], []).append((float(entropy[code]) - mean) / sd)
     runs = longest_runs(rows)
     n = rows.groupby("annotator").size()
     out = []

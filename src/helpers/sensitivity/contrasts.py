@@ -125,17 +125,16 @@ def panel(
     """
     frame = values[values["method"] == method]
     if frame.empty:
-        raise ValueError(f"method: {method!r} has no values; there are {sorted(set(values['method']))}")
+        raise ValueError(f"method: {method!r} has no values; there are {sorted(values['method'].unique())}")
     for column in ("corpus", "group"):
-        if len(found := sorted(set(frame[column]))) > 1:
+        if len(found := sorted(frame[column].unique())) > 1:
             raise ValueError(f"{column}: expected one, found {found[:5]}; select one first")
     paired = frame["dialogue_b"].notna().all()
-    found = set(frame["system"]) | (set(frame["system_b"]) if paired else set())
+    found = set(frame["system"].unique()) | (set(frame["system_b"].unique()) if paired else set())
     systems = sorted(found) if systems is None else [s for s in systems if s in found]
     frame = frame[frame["system"].isin(systems) & (frame["system_b"].isin(systems) | (not paired))]
-    labels = list(dict.fromkeys(frame["label"]))
+    column, labels = pd.factorize(frame["label"])
     row = frame.groupby(["dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
-    column = frame["label"].map({name: i for i, name in enumerate(labels)}).to_numpy()
     first = frame.assign(row=row).drop_duplicates("row").sort_values("row")
     number = {s: i for i, s in enumerate(systems)}
     a, b = first["system"].map(number).to_numpy(), first["system_b"].map(number).fillna(-1).to_numpy(dtype=int)
@@ -151,7 +150,7 @@ def panel(
     who = None if who is None or pd.isna(who).any() else who
     units = {"unit": "pair", "row": "pair"} if paired else {"unit": METHODS[method].unit, "row": "dialogue"}
     rows = {"system": a, "system_b": b, "dialogue": first["dialogue"].to_numpy(object), "session": session}
-    return Panel(method, labels, systems, **sums, **rows, interactor=who, **units)
+    return Panel(method, list(labels), systems, **sums, **rows, interactor=who, **units)
 
 
 def z_test(x1, n1, x2, n2) -> np.ndarray:
