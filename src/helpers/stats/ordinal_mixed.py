@@ -88,6 +88,13 @@ class _Model:
         self.u = np.zeros(self.levels), np.zeros(self.m)
         # which of the m standardised effects each of the other factors adds to a score
         self.columns = [(i, self.start[place] + factors[i]) for place, i in enumerate(self.others)]
+        columns = [column for _, column in self.columns]
+        none = np.zeros(0, dtype=int)
+        # factor_of : of each of the m effects. outside, inside : cells of the border and of the (m, m) block to which
+        # each score adds its weight, for all factors in one piece
+        self.outside = np.concatenate([none, *(self.level * self.m + c for c in columns)])
+        self.inside = np.concatenate([none, *(a * self.m + b for a in columns for b in columns)])
+        self.factor_of = np.repeat(self.others, [sizes[i] for i in self.others]).astype(int)
 
     def split(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cut = self.k - 1
@@ -123,15 +130,14 @@ class _Model:
 
     def _solver(self, weight: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Diagonal of the main block, its border (levels, m), and the Schur complement (m, m) of H."""
-        s, m, k = sd[self.main], self.m, self.level
+        s, m, k, others = sd[self.main], self.m, self.level, sd[self.factor_of]
         d = 1 + s * s * np.bincount(k, weight, self.levels)
-        border, inner = np.zeros(self.levels * m), np.zeros(m * m)
-        for i, column in self.columns:
-            border += s * sd[i] * np.bincount(k * m + column, weight, self.levels * m)
-            for j, other in self.columns:
-                inner += sd[i] * sd[j] * np.bincount(column * m + other, weight, m * m)
-        border = border.reshape(self.levels, m)
-        return d, border, np.eye(m) + inner.reshape(m, m) - border.T @ (border / d[:, None])
+        n_others = len(self.others)
+        border = np.bincount(self.outside, np.tile(weight, n_others), self.levels * m).reshape(self.levels, m)
+        border *= s * others
+        inner = np.bincount(self.inside, np.tile(weight, n_others**2), m * m).reshape(m, m)
+        inner *= np.outer(others, others)
+        return d, border, np.eye(m) + inner - border.T @ (border / d[:, None])
 
     def mode(self, thresholds: np.ndarray, beta: np.ndarray, sd: np.ndarray) -> tuple:
         """The conditional mode by Newton's method with step halving, from the last one found."""
