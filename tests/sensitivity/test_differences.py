@@ -66,6 +66,22 @@ def test_of_comparisons_the_mean_sign_is_tested():
     assert found["n"] == 30
 
 
+@pytest.mark.parametrize("paired", [False, True])
+def test_what_has_no_session_is_one_whatever_sessions_are_called(paired):
+    """Also where they are called as dialogues are, or by the numbers of comparisons."""
+    rng = np.random.default_rng(5)
+    rows = ratings({"a": rng.normal(size=24), "b": rng.normal(size=24)})
+    if paired:
+        other = rows["dialogue"].str.replace("a-", "b-")
+        rows = rows.assign(method="comparative", dialogue_b=other, system_b="b")[rows["system"] == "a"]
+    place = np.arange(len(rows)) % 24
+    known = rows.assign(session=np.where(place < 12, rows["session"], None))
+    names = {f"s{i}": str(23 - i) if paired else f"a-{23 - i}" for i in range(12)}
+    found, renamed = (found_in(r, people=False) for r in (known, known.assign(session=known["session"].map(names))))
+    assert found["n_clusters"] == renamed["n_clusters"] == 24
+    assert found["se"] == pytest.approx(renamed["se"])
+
+
 def test_a_dialogue_counts_once_however_often_it_was_judged():
     x, y = np.random.default_rng(4).normal(size=(2, 20))
     rows = ratings({"a": x, "b": y})

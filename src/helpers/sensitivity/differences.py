@@ -68,15 +68,16 @@ def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame
     if paired:
         dialogue = rows.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().astype(str)
     people = {"annotator", "annotator_known", "annotator_kind"} <= set(rows)
-    unit = pd.factorize(dialogue)[0]
+    unit, session = (pd.factorize(names)[0] for names in (dialogue, rows["session"]))
     return pd.DataFrame(
         {
             "label": rows["label"].astype("category"),
             "one": place.get_indexer(rows["system"]),
             "two": place.get_indexer(rows["system_b"]) if paired else -1,
             "dialogue": unit,
-            "item": crossed(unit, rows["turn"]),
-            "session": pd.factorize(rows["session"].fillna(dialogue))[0],
+            "item": crossed(unit, rows["turn"].fillna(-1).to_numpy()),
+            # numbers of its own, whatever the sessions and dialogues are called
+            "session": np.where(session < 0, session.max(initial=-1) + 1 + unit, session),
             "annotator": pd.factorize(rows["annotator"])[0] if people else 0,
             "known": rows["annotator_known"] & (rows["annotator_kind"] == "human") if people else False,
             "score": rows["score"].to_numpy(float),

@@ -69,7 +69,7 @@ def covariance(
 
 
 def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """(n,) codes of the pairs of two (n,) arrays, from 0 in the order in which pairs first appear."""
+    """(n,) codes of the pairs of two (n,) arrays without missing values, from 0 in the order in which pairs appear."""
     (first, _), (second, names) = pd.factorize(one), pd.factorize(other)
     return pd.factorize(first.astype(np.int64) * len(names) + second)[0]
 
