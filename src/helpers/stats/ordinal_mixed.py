@@ -134,9 +134,8 @@ class _Model:
         d = 1 + s * s * np.bincount(k, weight, self.levels)
         n_others = len(self.others)
         border = np.bincount(self.outside, np.tile(weight, n_others), self.levels * m).reshape(self.levels, m)
-        border *= s * others
         inner = np.bincount(self.inside, np.tile(weight, n_others**2), m * m).reshape(m, m)
-        inner *= np.outer(others, others)
+        border, inner = s * others * border, np.outer(others, others) * inner
         return d, border, np.eye(m) + inner - border.T @ (border / d[:, None])
 
     def mode(self, thresholds: np.ndarray, beta: np.ndarray, sd: np.ndarray) -> tuple:
