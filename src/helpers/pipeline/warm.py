@@ -22,8 +22,8 @@ HELPED = ("distributed",)
 #: imported before the first that draws. Matplotlib's backend is not among them: it shows figures only where it is
 #: imported in a kernel
 DRAWING = ("matplotlib.pyplot", "scipy.stats", "scipy.optimize", "seaborn")
-#: new objects after which garbage is looked for, in kernels and workers: with Python's 700 all modules are gone through
-#: again and again, a tenth of the time of a worker, which finds next to nothing
+#: new objects between two garbage collections, in kernels and workers: with Python's 700, they took a tenth of the time
+#: of a worker, and freed next to nothing
 SEARCH = 20_000
 
 
