@@ -3,7 +3,10 @@
 import base64
 import gc
 import io
+import os
 import re
+import subprocess
+import sys
 import zlib
 from itertools import combinations
 from types import SimpleNamespace
@@ -27,6 +30,9 @@ from helpers.display import plots as plotting
 from helpers.display import style
 from helpers.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
 from helpers.study.labels import LABEL_SETS
+
+#: of a process that finds the helpers
+ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def make_run(folder, simulated=False, formats=("png",)):
@@ -491,3 +497,10 @@ def test_ends_of_lines_are_named_without_touching(abc):
     boxes = [mpl.text.Text.get_window_extent(t) for t in ax.texts]  # without the line to its mark
     assert len(boxes) == 4
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
+
+
+def test_entries_of_a_legend_made_before_the_first_figure_have_the_style():
+    code = "from helpers.display.style import handle, mpl\n"
+    code += "print(handle('a', 'k', 'o').get_solid_capstyle(), mpl.patches.Patch().get_linewidth())"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENVIRONMENT)
+    assert found.stdout.split() == [str(style.STYLE[k]) for k in ("lines.solid_capstyle", "patch.linewidth")]

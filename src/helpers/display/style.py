@@ -91,6 +91,9 @@ def set_style() -> None:
     mpl.rcParams.update(STYLE)
 
 
+set_style()  # entries of a legend are often made before the first figure: they would have another style than later ones
+
+
 def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float = 3.0, **kwargs) -> tuple:
     """`plt.subplots` in the project's style; `width` and `height` in inches."""
     set_style()
