@@ -125,3 +125,19 @@ worker.initialize()
     env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True)
     assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")
+
+
+def test_pages_wait_neither_for_all_of_scipy_nor_for_a_grammar():
+    """Each takes a second to import, in every run."""
+    source = """\
+import sys
+from helpers.pipeline import worker
+worker.initialize()
+from helpers.paper import files
+from helpers.report import html
+from helpers.summary import findings
+print(*sorted({"lark", "scipy.stats", "seaborn", "statsmodels"} & {*sys.modules}))
+"""
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", source], env=env, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -17,7 +17,7 @@ from math import nan
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 from helpers.metrics.items import ITEM, clusters_of, item_key
 from helpers.stats.correlation import clustered_se, fisher_interval, influence
@@ -94,7 +94,9 @@ def ceilings(
 
 def _item_sums(rows: pd.DataFrame, coefficient: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Sums of each item, the cluster it is in, and the form of the reliability."""
-    score = stats.rankdata(rows["score"]) if coefficient == "spearman" else rows["score"].to_numpy(dtype=float)
+    from scipy.stats import rankdata  # takes a second to import, which the page for authors would wait for
+
+    score = rankdata(rows["score"]) if coefficient == "spearman" else rows["score"].to_numpy(dtype=float)
     score = score - score.mean()  # a shift changes nothing and keeps the sums of squares small
     item, names = pd.factorize(item_key(rows))
     clusters = clusters_of(rows.iloc[np.unique(item, return_index=True)[1]])[0]
@@ -198,7 +200,7 @@ def left_out_in_turn(both: pd.DataFrame, min_items: int = MIN_COMMON, confidence
             r[i, j], one = influence(side[at], rest[at])
             effect[i, at] += one / (len(at) * len(parts))
     (own, metric), df = r.mean(axis=1), int(clusters.max())
-    half = stats.t.ppf((1 + confidence) / 2, max(df, 1)) * clustered_se(effect[1] - effect[0], clusters)
+    half = stdtrit(max(df, 1), (1 + confidence) / 2) * clustered_se(effect[1] - effect[0], clusters)
     ends = {
         "annotator": (own, *fisher_interval(own, clustered_se(effect[0], clusters), df, confidence)),
         "metric": (metric, *fisher_interval(metric, clustered_se(effect[1], clusters), df, confidence)),

@@ -17,7 +17,7 @@ from math import nan, sqrt
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtr
 
 from helpers.metrics.items import ScoredItems, scored_items
 from helpers.stats.correlation import alike, correlate, weighted_correlations
@@ -61,7 +61,7 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     if not squared > 1e-14:
         return nan, nan
     t = (r12 - r13) * sqrt((n - 1) * (1 + r23) / squared)
-    return float(t), float(2 * stats.t.sf(abs(t), n - 3))
+    return float(t), float(2 * stdtr(n - 3, -abs(t)))
 
 
 def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000) -> Iterator[dict]:
@@ -215,7 +215,9 @@ def _sums(x: np.ndarray, human: np.ndarray, clusters: np.ndarray, n_clusters: in
 
     x : (n, metrics), human : (n,).
     """
-    x, human = stats.rankdata(x, axis=0), stats.rankdata(human)
+    from scipy.stats import rankdata  # takes a second to import, which the page for authors would wait for
+
+    x, human = rankdata(x, axis=0), rankdata(human)
     z, h = ((side - side.mean(axis=0)) / side.std(axis=0) for side in (x, human))
     sums = np.zeros((3, n_clusters, x.shape[1]))
     for total, part in zip(sums, (z, z * z, z * h[:, None]), strict=True):
