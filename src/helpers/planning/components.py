@@ -35,8 +35,6 @@ from helpers.study.labels import Label
 N_MEANS = 65
 #: of the variance of the normal variables, at most so much may be shared
 MOST_SHARED = 0.98
-#: differences between systems whose variances a pilot keeps
-MOST_KNOWN = 100
 FACTORS = ("session", "side", "dialogue", "item", "annotator", "annotator_of_system", "residual")
 
 
@@ -171,19 +169,6 @@ class Pilot:
         step = (d * c + np.sqrt((d * c) ** 2 + 1 - d**2)) / (1 - d)  # exp of the distance: sinh x / (cosh x + c) = d
         ends = low + wide * expit(logit((self.mean - low) / wide) + np.log(step) * np.array([1, -1]))
         return tuple(float(end) for end in (ends if difference >= 0 else ends[::-1]))
-
-    def of_two(self, difference: float) -> list[dict[str, float]]:
-        """Variances of the scores of two systems that differ by this: many plans are compared by one difference."""
-        if difference not in self._known:
-            if len(self._known) == MOST_KNOWN:
-                self._known.clear()
-            self._known[difference] = [self.at(mean) for mean in self.means(difference)]
-        return self._known[difference]
-
-    @cached_property
-    def _known(self) -> dict[float, list[dict[str, float]]]:
-        """Of the differences last asked for."""
-        return {}
 
 
 def cuts(p: np.ndarray) -> np.ndarray:

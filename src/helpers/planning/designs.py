@@ -87,9 +87,8 @@ def standard_error(
     ratios : factors of the variances, (b,) arrays; there are then b standard errors.
     """
     n, within, between = plan.n_dialogues, 0.0, 0.0
-    for v in pilot.of_two(difference):
-        if ratios:
-            v = {name: value * ratios.get(name, 1.0) for name, value in v.items()}
+    for mean in pilot.means(difference):
+        v = {name: value * (ratios or {}).get(name, 1.0) for name, value in pilot.at(mean).items()}
         within += dialogue_variance(pilot, plan, v) / n
         between += v.get("annotator_of_system", 0.0) / plan.people
     if annotators == SAME:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
@@ -120,20 +121,18 @@ class Replicates:
             return refuse(f"undefined in {missing} of {k} resamples, more than lie beyond one end of the interval")
         if np.ptp(defined) <= 1e-12 * max(1.0, abs(estimate)):
             return refuse("every resample gives the same value")
-        levels, reason = np.empty(0), "no leave-one-out values"
+        levels, reason = (), ""
         if method == "bca" and self.jackknife is not None:
             levels, reason = _bca_levels(estimate, defined, self.jackknife[:, i], confidence, self.weights, self.groups)
-        ends = np.quantile(defined, [tail, 1 - tail, *([] if reason else levels)], method=QUANTILES).tolist()
-        percentile = tuple(ends[:2])
+        low, high, *bca = np.quantile(defined, [tail, 1 - tail, *levels], method=QUANTILES).tolist()
+        percentile, kind = (low, high), "percentile"
         notes = [f"the interval leaves out {missing} of {k} resamples in which it is undefined"] if missing else []
-        low, high, kind = *percentile, "percentile"
-        if method == "bca" and self.jackknife is not None:
-            if reason:
-                notes.append(f"percentile, because {reason}")
-            else:
-                (low, high), kind = ends[2:], "bca"
-                if min(levels[0], 1 - levels[1]) * len(defined) < 1:
-                    notes.append("an end of the interval is the outermost resample")
+        if reason:
+            notes.append(f"percentile, because {reason}")
+        if bca:
+            (low, high), kind = bca, "bca"
+            if min(levels[0], 1 - levels[1]) * len(defined) < 1:
+                notes.append("an end of the interval is the outermost resample")
         spread = float(np.std(defined, ddof=1))
         return Interval(
             estimate, low, high, kind, self.unit, self.n_units, missing, k, "; ".join(notes), percentile, spread
@@ -171,18 +170,18 @@ def acceleration(jackknife: np.ndarray, weights: np.ndarray | None = None, group
     return float(third / (6 * second**1.5)) if second > rounding else 0.0
 
 
-def _bca_levels(estimate, defined, jackknife, confidence, weights, groups) -> tuple[np.ndarray, str]:
-    """Levels of the BCa ends among the resamples, and why there are none ('' where there are)."""
+def _bca_levels(estimate, defined, jackknife, confidence, weights, groups) -> tuple[Sequence[float], str]:
+    """Levels of the BCa ends among the resamples, or none and the reason."""
     if not np.all(np.isfinite(jackknife)):
-        return np.full(2, nan), "leaving out one unit can make the statistic undefined"
+        return (), "leaving out one unit can make the statistic undefined"
     slack = 1e-12 * max(1.0, abs(estimate))  # ties up to rounding count half on either side
     below = (np.mean(defined < estimate - slack) + np.mean(defined <= estimate + slack)) / 2
     if not 0 < below < 1:
-        return np.full(2, nan), "the estimate lies outside all resamples"
+        return (), "the estimate lies outside all resamples"
     z0, a = ndtri(below), acceleration(jackknife, weights, groups)
     z = z0 + ndtri(np.array([(1 - confidence) / 2, (1 + confidence) / 2]))
     if np.any(1 - a * z <= 0):
-        return np.full(2, nan), "the acceleration is too large for the BCa transformation"
+        return (), "the acceleration is too large for the BCa transformation"
     return ndtr(z0 + z / (1 - a * z)), ""  # Efron 1987; Efron and Tibshirani 1993, eq. 14.10
 
 
