@@ -105,7 +105,7 @@ def _folder(where: str) -> Path:
         raise WrongSide(f"{where}: results of several studies; name one: {path / inside[0].name} (there are {names})")
     folder = store.processed(where)
     if not (folder / "params.yaml").is_file():
-        params.find(where)  # a misspelt name is told first
+        params.find(where)  # a misspelt name is reported first
         raise WrongSide(f"{where} was not run: `python run_all.py --study {where}`")
     return folder
 

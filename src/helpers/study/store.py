@@ -265,7 +265,7 @@ class Run:
         if not path.is_file():
             return None
         if params.load(processed(study) / "params.yaml", key=study).simulated:
-            raise ValueError(f"results of {study!r} are simulated: nothing printed can be held against them")
+            raise ValueError(f"results of {study!r} are simulated: printed numbers cannot be compared with them")
         return results.read(path)
 
     def cached(self, name: str) -> pd.DataFrame | None:
