@@ -282,6 +282,10 @@ def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
             f"unknown command {first!r}; "
             + (f"did you mean {meant}?" if meant else f"commands are {', '.join(commands)}")
         )
+    if first not in commands:
+        for option, one, other in zip(argv, argv[1:], argv[2:], strict=False):
+            if option == "--study" and not other.startswith("-") and other not in commands:
+                raise Wrong(f"--study takes one study; did you mean `--study {one} --study {other}`?")
 
 
 def _refuse_misplaced(parser: argparse.ArgumentParser, before: list[str], command: str) -> None:
