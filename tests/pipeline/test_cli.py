@@ -169,7 +169,8 @@ def test_a_notebook_in_any_kernel_finds_helpers_or_says_what_to_do(folder):
         (["--stdy", "tiny"], "unknown option '--stdy'; did you mean '--study'?"),
         (["tiny"], "unknown command 'tiny'; did you mean `--study tiny`?"),
         (["chek", "tiny"], "unknown command 'chek'; did you mean 'check'?"),
-        (["--study", "tiny", "demo"], "--study takes one study; did you mean `--study tiny --study demo`?"),
+        (["--study", "tiny", "b.yaml"], "--study takes one study; did you mean `--study tiny --study b.yaml`?"),
+        (["--study", "tiny", "polish"], "invalid choice: 'polish'"),
         (
             ["--study", "tiny", "--set", "bootstrp.confidence=0.9"],
             "--set: 'bootstrp': unknown key; did you mean 'bootstrap'?",

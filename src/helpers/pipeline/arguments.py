@@ -276,16 +276,19 @@ def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
     first = argv[0] if argv else "-"
     if not first.startswith("-") and first not in commands:
         near = difflib.get_close_matches(first, commands, n=1)
-        study = first in params.names() or first.endswith((".yaml", ".yml"))
-        meant = f"`--study {first}`" if study else repr(near[0]) if near else ""
+        meant = f"`--study {first}`" if _names_a_study(first) else repr(near[0]) if near else ""
         raise Wrong(
             f"unknown command {first!r}; "
             + (f"did you mean {meant}?" if meant else f"commands are {', '.join(commands)}")
         )
     if first not in commands:
         for option, one, other in zip(argv, argv[1:], argv[2:], strict=False):
-            if option == "--study" and not other.startswith("-") and other not in commands:
+            if option == "--study" and other not in commands and _names_a_study(other):
                 raise Wrong(f"--study takes one study; did you mean `--study {one} --study {other}`?")
+
+
+def _names_a_study(word: str) -> bool:
+    return word in params.names() or word.endswith((".yaml", ".yml"))
 
 
 def _refuse_misplaced(parser: argparse.ArgumentParser, before: list[str], command: str) -> None:
