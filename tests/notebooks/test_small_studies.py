@@ -128,7 +128,7 @@ def test_results_are_read_in_one_line(world, opened):
     }
     assert opened.scores.equals(world.frame("crowd"))
     assert opened.params.control_system == "zz_dull"
-    with pytest.raises(KeyError, match=r"'means' is no statistic; did you mean 'mean'\?"):
+    with pytest.raises(KeyError, match=r"'means' is not a statistic; did you mean 'mean'\?"):
         opened.results("means")
     with pytest.raises(KeyError, match="'criterion_met' was stored by no notebook that ran"):
         opened.results("criterion_met")

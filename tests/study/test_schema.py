@@ -72,7 +72,7 @@ def test_sound_annotations_have_no_problems():
         (
             {"method": "comparative", "label": "better", "score": 1, "dialogue_b": "d1", "system_b": "A"},
             "dialogue_b",
-            "another dialogue than the left one",
+            "a dialogue other than the left one",
             "'d1'",
         ),
         ({"method": "continuous", "label": "slider", "score": 100.5}, "score", "a number from 0 to 100", "100.5"),

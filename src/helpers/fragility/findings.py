@@ -17,7 +17,7 @@ _PHRASES = Phrases(__package__)
 #: what a conclusion can depend on, for readers
 HANGS_ON = {
     "workers": "quality control of workers",
-    "ratings": "whether all annotations of an item are used, or one",
+    "ratings": "whether all annotations of an item are used or only one",
     "scores": "whether scores are standardised",
     "units": "whether dialogues or turns are the units",
     "people": "whether annotators are treated as a sample",

@@ -48,10 +48,12 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
         "Conclusions of the primary analysis: pairs of systems that differ significantly on a label, with the share of"
         " combinations of choices under which the difference has the same sign, and is also significant (combinations"
         " in which no test is possible are left out). To reverse it: how many dialogues (the smallest number) or"
-        " annotators (an upper bound) must be left out for the sign to change; to lose significance: for a plain t test"
-        " to be no longer significant (an upper bound)."
+        " annotators (an upper bound) must be left out for the sign to change; to lose significance: how many"
+        " dialogues must be left out before a plain t test is no longer significant (an upper bound)."
     )
-    why = dict.fromkeys(out.columns, "Not even half of them suffice, a system has no data left, or it does not apply.")
+    why = dict.fromkeys(
+        out.columns, "Leaving out even half is not enough, a system has no data left, or it does not apply."
+    )
     out = names.named(names.sort(out))
     out = out.rename(columns={"system_b": "Other system"})
     out["Other system"] = [names.name("system", s) for s in out["Other system"]]

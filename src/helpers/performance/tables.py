@@ -80,8 +80,8 @@ def ranks(results: Results, names: DisplayNames) -> Table | None:
     rows = names.sort(rows).join(first.rename("first"), on=_PLACE)
     rows["text"] = _ranks(rows) + "; " + cells.percents(rows["first"], named="first (%)")
     units = listing(dict.fromkeys(results["first_place_share"]["resample_unit"].dropna() + "s"))
-    caption = "Rank with simultaneous CI; percentage of resamples in which the system ranks first"
-    caption += f" (of {units}, judged by the same annotators)."
+    caption = "Rank with simultaneous CI; percentage of resamples"
+    caption += f" (of {units}, judged by the same annotators) in which the system ranks first."
     return Table(_by_system(rows, "Rank", names), "ranks", caption)
 
 
@@ -197,9 +197,9 @@ def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator
         ends = own[["estimate", "ci_low", "ci_high"]] * scale
         own["text"] = cells.numbers(scale * own["plain"], decimals, "plain") + " → " + intervals(ends, decimals)
         caption = (
-            f"{names.name('method', method)}: plain {'rate (percent)' if scale == 100 else 'mean'} → partially pooled"
+            f"{names.name('method', method)}: plain → partially pooled {'rate (percent)' if scale == 100 else 'mean'}"
         )
-        caption += f" one, with {percent(confidence)} CI over dialogues and annotators."
+        caption += f", with {percent(confidence)} CI over dialogues and annotators."
         yield Table(_by_system(own, "Mean", names).drop(columns="Method"), f"pooled_{method}", caption)
 
 

@@ -25,7 +25,7 @@ GRACE = 60.0  # seconds in which workers end their kernels and remove unfinished
 DATA = ("simulate", "annotations")
 #: states after which a node that needs this one can run; the last two occur in a dry run
 GOOD = ("up to date", "done", "would run", "may run")
-_WAS = {"failed": "failed", "invalid": "found the data wrong", "skipped": "is skipped", "not run": "did not run"}
+_WAS = {"failed": "failed", "invalid": "found errors in the data", "skipped": "is skipped", "not run": "did not run"}
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def lock(study: str) -> Iterator[None]:
             who = stream.read().strip() or "another process"
             raise Busy(f"study {study!r} is being run by {who}: wait until it ends, or write elsewhere with --out DIR")
         stream.truncate(0)
-        stream.write(f"process {os.getpid()} since {_now()}\n")
+        stream.write(f"process {os.getpid()}, started at {_now()}\n")
         stream.flush()
         yield
 

@@ -145,8 +145,8 @@ def badge(cells: pd.DataFrame) -> str:
     n = cells["verdict"].value_counts().reindex(list(VERDICTS), fill_value=0)
     attempted = sum(n[list(ATTEMPTED)])
     return (
-        f"**{n[MATCH]} of {attempted} numbers that raw data can decide match by rule; {n[DIFFERS]} differ, "
-        "each for a stated reason.** "
+        f"**{n[MATCH]} of the {attempted} numbers that can be checked against raw data match by rule; "
+        f"{n[DIFFERS]} differ, each for a stated reason.** "
         f"Counted separately: {n[FITTED]} match only under a fitted choice, {n[NOISE]} lie within the noise of a "
         f"random pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from other printed numbers, "
         f"{n[INCONSISTENT]} are contradicted by them where raw data do not decide, {n[DOWNLOAD]:,} need a file "

@@ -81,7 +81,7 @@ def _wrong_signs(mirrors: pd.DataFrame, partners: pd.DataFrame) -> list[Problem]
             "score",
             f"{expected[i]:g}, the opposite of the same comparison seen from {partners.at[i, 'dialogue']}",
             str(mirrors.at[i, "score"]) or "empty text",
-            "mend one of the two",
+            "correct one of the two",
         )
         for i in mirrors.index[expected.notna() & ~np.isclose(found, expected)]
     ]

@@ -64,7 +64,7 @@ def not_used(unused: dict[str, dict[str, pd.Series]]) -> list[str]:
             lines += [f"  {column}: {found.says}" for column, found in missed.items()]
         rest = {c: k for c, k in kinds.items() if not k.judged}
         if rest:
-            lines.append(f"not used of {Path(file).name}:")
+            lines.append(f"not used from {Path(file).name}:")
             lines += [f"  {_listed(names)}: {says}" for says, names in _alike(rest).items()]
     return lines
 

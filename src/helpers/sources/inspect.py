@@ -127,7 +127,7 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     return "\n".join([*head, *_table(file, options, found)]) + "\n"
 
 
-_GUESSED = "# Guessed from names and values: please read it through. `check` says in words what comes of it."
+_GUESSED = "# Guessed from names and values: please read it through. `check` describes how the data are understood."
 
 
 def _json_source(data: Path, file: str) -> list[str]:
@@ -336,7 +336,7 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
     if spelt:
         lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
     if found.metrics:
-        lines.append("    # numbers that look like scores of automatic metrics; remove what is none")
+        lines.append("    # numbers that look like scores of automatic metrics; remove any that are not")
         lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in found.metrics) + "}")
     lines += ["    " + comment(f"not used: {column}: {why}") for column, why in found.unused.items()]
     labels = [_label(ids[name], *label[1:], found.categories.get(name)) for name, label in found.labels.items()]
@@ -363,7 +363,7 @@ def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
     columns = [getattr(source, "columns", {}) for source in study.sources]
     out = ["nothing names the system: all dialogues count as one system's"] if list(systems) == ["system"] else []
     rows = any(c.get("dialogue") == "{row}" for c in columns)
-    return [*out, "nothing names the dialogue: each row is taken for one of its own"] if rows else out
+    return [*out, "nothing names the dialogue: each row is taken to be a dialogue of its own"] if rows else out
 
 
 def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
@@ -385,7 +385,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
             f"{scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
         )
         if items < _FEW:
-            lines.append(f"warning: {items} items are few for {label}: intervals will be wide and rough")
+            lines.append(f"warning: only {items} items for {label}: intervals will be wide and imprecise")
     for row in built.frames["counts"].itertuples():
         if row.action in ("mended", "dropped"):
             lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")

@@ -387,7 +387,7 @@ def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
     report.rows((unit == "pair") & other.isna(), "dialogue_b", "the other dialogue (" + method + " compares two)", hint)
     single = unit.notna() & (unit != "pair") & other.notna()
     report.rows(single, "dialogue_b", "no other dialogue (" + method + " judges one)", hint)
-    report.rows(other == annotations["dialogue"], "dialogue_b", "another dialogue than the left one", "")
+    report.rows(other == annotations["dialogue"], "dialogue_b", "a dialogue other than the left one", "")
 
 
 def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
@@ -400,7 +400,7 @@ def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
     first = pd.Series(key.index, key.index).groupby([key[c] for c in key], dropna=False).transform("min")
     for i in twice[: limits.PROBLEMS]:
         place = report.where.at[first[i], "where"]
-        found = f"a repeat of {place}" if place != report.where.at[i, "where"] else "it twice in this place"
+        found = f"a repeat of {place}" if place != report.where.at[i, "where"] else "two in the same place"
         hint = "drop one, identify the annotators by a column, or (tables) set `repeats: first`"
         report.one(i, "", "one judgement per annotator, item and label", found, hint)
     report.left_out(len(twice) - limits.PROBLEMS)

@@ -235,4 +235,4 @@ def pattern_names(text: str) -> set[str]:
     try:
         return paths.Matcher(text).names
     except re.error as error:
-        raise ValueError(f"patterns: {text!r} is no regular expression: {error}") from None
+        raise ValueError(f"patterns: {text!r} is not a valid regular expression: {error}") from None

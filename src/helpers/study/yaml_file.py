@@ -129,7 +129,7 @@ def _check(text: str) -> None:
                 sizes[event.anchor] = 1
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_):
-                raise Malformed(f"expected no alias of what it stands in, found *{event.anchor}", line)
+                raise Malformed(f"expected no alias of a value that contains it, found *{event.anchor}", line)
             n += sizes.get(event.anchor, 0)
         if n > limits.YAML_VALUES:
             raise Malformed(f"expected at most {limits.YAML_VALUES:,} values, aliases included, found more", line)
