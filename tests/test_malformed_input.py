@@ -130,7 +130,7 @@ DATA = {
     "wrong encoding": (LONG, CSV.replace("d2", "dé").encode("latin-1"), "my.csv, line 4", "utf-8", "0xe9"),
     "empty file": (LONG, b"", "my.csv", "data", "an empty file"),
     "header only": (LONG, CSV.split("\n")[0] + "\n", "my.csv", "rows of data", "a header only"),
-    "compared with itself": (PAIRS, "a,b,who,quality\nd1,d1,w,1\n", "my.csv, row 2", "another dialogue", "'d1'"),
+    "compared with itself": (PAIRS, "a,b,who,quality\nd1,d1,w,1\n", "my.csv, row 2", "a dialogue other than", "'d1'"),
     "comparison without the other": (
         PAIRS,
         "a,b,who,quality\nd1,,w,1\n",

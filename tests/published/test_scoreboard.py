@@ -513,7 +513,7 @@ class TestCommitted:
     def test_the_readme_has_its_line(self, committed):
         readme = (ROOT / "README.md").read_text(encoding="utf-8")
         assert with_badge(readme, committed) == readme
-        assert re.search(rf"{re.escape(START)}\n\*\*\d+ of \d+ .*\n{re.escape(END)}", readme)
+        assert re.search(rf"{re.escape(START)}\n\*\*\d+ of the \d+ .*\n{re.escape(END)}", readme)
 
 
 def test_a_readme_without_marks_is_refused(committed):

@@ -447,5 +447,5 @@ def test_a_study_is_described(tmp_path):
     lines = inspect.describe(params.load(path))
     assert lines[0].startswith("71 annotations of 24 items in 12 dialogues of 1 system")
     assert "dropped: 1 annotations of my.csv: no score" in lines
-    assert sum("12 items are few" in line for line in lines) == 2
+    assert sum("only 12 items for" in line for line in lines) == 2
     assert any(line.startswith("dialogue_rating fluency: 35 scores of 12 items") for line in lines)
