@@ -445,7 +445,16 @@ def test_a_study_is_described(tmp_path):
         tmp_path, studies.WIDE, my_csv=studies.wide_csv().replace("\n1,", "\n1,N/A", 1).replace("N/A4", "N/A")
     )
     lines = inspect.describe(params.load(path))
-    assert lines[0].startswith("71 annotations of 24 items in 12 dialogues of 1 system")
+    assert lines[0] == "71 annotations of 24 items in 12 dialogues of 1 system by 3 annotators"
     assert "dropped: 1 annotations of my.csv: no score" in lines
     assert sum("only 12 items for" in line for line in lines) == 2
     assert any(line.startswith("dialogue_rating fluency: 35 scores of 12 items") for line in lines)
+
+
+def test_people_who_are_unknown_and_models_are_counted_apart(tmp_path):
+    yaml = studies.WIDE.replace("na_values:", "annotators: positions, na_values:")
+    lines = inspect.describe(params.load(studies.write(tmp_path, yaml, my_csv=studies.wide_csv())))
+    assert lines[0].endswith("of 1 system by unknown people (up to 3 per item)")
+    yaml = studies.WIDE.replace("na_values:", "judges: {a3: llm}, na_values:")
+    lines = inspect.describe(params.load(studies.write(tmp_path, yaml, "judged", my_csv=studies.wide_csv())))
+    assert lines[0].endswith("of 1 system by 2 annotators and 1 model")

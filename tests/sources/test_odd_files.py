@@ -626,10 +626,48 @@ def _(folder):
     return save(folder, "f.csv", text([*rows, *([a, *(cells[a, *c] for c in columns)] for a in PEOPLE)]))
 
 
-@case("columns of one person each", refused="say how they are called")
+MIXED = draw(labels=("score",), people=("student_1", "student_2", "expert_1"))
+
+
+@case("columns of one person each", MIXED)
 def _(folder):
-    truth = draw(labels=("score",), people=("student_1", "student_2", "expert_1"))
-    return save(folder, "f.csv", text(by_dialogue(truth, "{annotator}")))
+    return save(folder, "f.csv", text(by_dialogue(MIXED, "{annotator}")))
+
+
+@case("columns of one person each, by letters, with others", draw(labels=("score",), people=("A", "B", "K")))
+def _(folder):
+    """Only the persons follow the pattern."""
+    rows = by_dialogue(draw(labels=("score",), people=("A", "B", "K")), "Rater {annotator}")
+    return save(folder, "f.csv", text([[*rows[0], "comment"], *([*r, "fine"] for r in rows[1:])]))
+
+
+JUDGED = draw(labels=("score",), people=("Human 1", "Human 2", "gpt-4"))
+
+
+@case("columns of people and of a model that judged", JUDGED)
+def _(folder):
+    return save(folder, "f.csv", text(by_dialogue(JUDGED, "{annotator}")))
+
+
+SIDE_BY_SIDE = [
+    (f"{prompt}_{system}", system, who, label, 6 - score if system == "llama-3" else score)
+    for prompt, _, who, label, score in draw(labels=("score",))
+    for system in ("mistral-7b", "llama-3")
+]
+
+
+@case("columns of one system each", SIDE_BY_SIDE)
+def _(folder):
+    """A row for each prompt and annotator."""
+    rows = [[d, who, score, 6 - score] for d, _, who, _, score in draw(labels=("score",))]
+    return save(folder, "f.csv", text([["prompt", "worker", "mistral-7b", "llama-3"], *rows]))
+
+
+@case("columns of one person each among others", refused="say how they are called")
+def _(folder):
+    """No pattern tells them from the comments."""
+    rows = by_dialogue(MIXED, "{annotator}")
+    return save(folder, "f.csv", text([[*rows[0], "comment"], *([*r, "fine"] for r in rows[1:])]))
 
 
 @case("JSON with a key twice", refused="a key given once in an object")

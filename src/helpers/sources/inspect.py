@@ -317,6 +317,7 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
         lines.append(f"      dialogue_b: [{', '.join(map(quoted, found.identify_b))}]")
     if found.layout == "wide":
         lines.append(f"    scores: {quoted(found.scores)}{_why(found, 'scores')}")
+    lines += [f"    constants: {{label: {found.one_label}}}"] if found.one_label else []
     lines += [f"    first_turn: {found.first_turn}"] if found.first_turn else []
     if found.patterns:
         lines.append(
@@ -358,6 +359,20 @@ def _why(found: Guess, key: str) -> str:
     return "  " + comment(found.why[key]) if key in found.why else ""
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def _judges(marks: pd.DataFrame) -> str:
+    """How many people and models judged; where people are only positions, how many of these there are."""
+    each = marks.drop_duplicates("annotator")
+    human, known = each["annotator_kind"] == "human", each["annotator_known"].astype(bool)
+    n_people, n_positions, n_models = (int(rows.sum()) for rows in (human & known, human & ~known, ~human))
+    out = [_counted(n_people, "annotator")] if n_people else []
+    out += [f"unknown people (up to {n_positions} per item)"] if n_positions else []
+    return " and ".join([*out, *([_counted(n_models, "model")] if n_models else [])])
+
+
 def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
     """What no column of the data names, and what that means."""
     columns = [getattr(source, "columns", {}) for source in study.sources]
@@ -372,8 +387,9 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
     marks = built.frames["annotations"]
     sizes = built.profile
     lines = [
-        f"{sizes['n_annotations']:,} annotations of {sizes['n_items']:,} items in {sizes['n_dialogues']:,} dialogues "
-        f"of {len(sizes['systems'])} system(s) by {sizes['n_annotators']} people or positions"
+        f"{_counted(sizes['n_annotations'], 'annotation')} of {_counted(sizes['n_items'], 'item')} in "
+        f"{_counted(sizes['n_dialogues'], 'dialogue')} of {_counted(len(sizes['systems']), 'system')} "
+        f"by {_judges(marks)}"
     ]
     titles = {(label.method, label.id): label for label in study.label_list()}
     for (method, label), rows in marks.groupby(["method", "label"], sort=False):

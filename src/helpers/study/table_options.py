@@ -35,7 +35,8 @@ class TableOptions(FileOptions, JudgementOptions):
     )
     scores: str = Field(
         "{label}",
-        description="wide: pattern of the score columns with {label}, {annotator}, {system}, {turn}, {group}",
+        description="wide: pattern of the score columns with {label}, {annotator}, {system}, {turn}, {group}; "
+        "without {label} where `constants` names the only label",
         examples=["{label}_{annotator}"],
     )
 
@@ -49,8 +50,9 @@ class TableOptions(FileOptions, JudgementOptions):
         if len(set(named)) < len(named):
             raise ValueError(f"scores: expected each {{name}} once, found {self.scores!r}")
         given = {*self.columns, *self.constants, *self.identify, *self.bound}
-        if self.layout == "wide" and "{label}" not in self.scores:
-            raise ValueError(f"scores: expected a pattern with {{label}}, found {self.scores!r}")
+        if self.layout == "wide" and "{label}" not in self.scores and "label" not in self.constants:
+            only = "or `constants: {label: …}` where all scores are of one label"
+            raise ValueError(f"scores: expected a pattern with {{label}}, {only}, found {self.scores!r}")
         if self.layout == "long" and ("label" not in given or "score" not in self.columns):
             raise ValueError("a long table needs `columns: {label: …, score: …}`")
         if "dialogue" not in given:

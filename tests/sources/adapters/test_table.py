@@ -97,6 +97,36 @@ def test_long_and_wide_say_the_same(tmp_path):
     pd.testing.assert_frame_equal(*(f[key].sort_values(key, ignore_index=True) for f in (wide, long_)))
 
 
+ONE_LABEL = """\
+title: One label
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: id}, scores: "%s", constants: {label: quality}}
+labels: {quality: {scale: [1, 5]}}
+"""
+
+
+def test_a_constant_names_the_label_of_columns_that_are_people(tmp_path):
+    csv = "id,Rater A,Rater B,seen\n1,3,5,yes\n2,,4,no\n"
+    marks = studies.read(tmp_path, ONE_LABEL % "Rater {annotator}", my_csv=csv).frames["annotations"]
+    assert marks["score"].tolist() == [3, 5, 4]
+    assert marks["label"].eq("quality").all()
+    assert marks["annotator"].nunique() == 2
+    assert marks["annotator_known"].all()
+
+
+def test_a_constant_names_the_label_of_one_column(tmp_path):
+    yaml = (ONE_LABEL % "stars").replace("constants:", "annotators: positions, constants:")
+    marks = studies.read(tmp_path, yaml, my_csv="id,stars\n1,3\n1,5\n2,4\n").frames["annotations"]
+    assert marks.groupby("dialogue")["score"].agg(list).to_dict() == {"1": [3, 5], "2": [4]}
+    assert not marks["annotator_known"].any()
+
+
+def test_a_constant_label_must_be_declared(tmp_path):
+    yaml = (ONE_LABEL % "Rater {annotator}").replace("labels: {quality", "labels: {fluency")
+    with pytest.raises(DataError, match=r"row 2, Rater A, label: .* found 'quality'"):
+        studies.read(tmp_path, yaml, my_csv="id,Rater A\n1,3\n")
+
+
 def test_missing_scores_are_counted_with_their_reason(tmp_path):
     yaml = studies.WIDE.replace("na_values:", "na_reasons: {quality: not asked}, na_values:")
     csv = "id,fluency_a1,fluency_a2,quality_a1\n1,3,,N/A\n2,4,5,2\n"

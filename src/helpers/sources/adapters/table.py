@@ -109,7 +109,9 @@ def _score_columns(
             hint = "separate the parts with a character that is in none of them, in the file and in `scores`"
             problems.append(Problem(source.file, "row 1", column, expected, " or ".join(ways), hint))
         elif match:
-            found[column] = match.groupdict() | {"label": spelt[match["label"]]}
+            found[column] = match.groupdict()
+            if "label" in found[column]:
+                found[column]["label"] = spelt[match["label"]]
     others = {tuple(v for k, v in named.items() if k != "label") for named in found.values()} - {()}
     loose = paths.pattern(source.scores, greedy=True)
     for column in (c for c in free if c not in found and c not in odd):

@@ -24,12 +24,13 @@ class Guess:
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
     made of. drop : column -> values of rows left out. join : lines about a joined file. repeated : indices of items in
-    a row. unused : why, by column. comment : what was recognised.
+    a row. unused : why, by column. comment : what was recognised. one_label : of all scores, if no column says.
     """
 
     layout: str = "wide"
     columns: dict[str, str] = field(default_factory=dict)
     scores: str = "{label}"
+    one_label: str | None = None
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
     identify_b: list[str] = field(default_factory=list)

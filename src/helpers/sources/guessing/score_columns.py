@@ -9,7 +9,17 @@ import pandas as pd
 from helpers.sources.guessing import grids
 from helpers.sources.guessing.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item
 from helpers.sources.guessing.nature import NOTHING, nature
-from helpers.sources.guessing.words import CHOICE, PERSON, choice_warning, label_id, looks_like_model, plain, ranked
+from helpers.sources.guessing.words import (
+    ASPECT,
+    CHOICE,
+    PERSON,
+    choice_warning,
+    label_id,
+    looks_like_model,
+    plain,
+    ranked,
+)
+from helpers.study import paths
 
 #: columns named for a system each
 _SYSTEM = re.compile(r"(^|[^a-z])(chat)?bot($|[^a-z])|^(system|model)[ _-]?[a-z0-9]$", re.I)
@@ -88,19 +98,54 @@ def _labels(
         out.scores, of = named[0].replace("{annotator}", "{system}"), named[1]
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
         out.warnings.append("columns name a label and something else: taken for systems")
+    elif not by_person and _name_judges(out, columns):
+        of = _one_label(out, cells, columns, "annotator")
     elif not by_person and (found := grids.grid(columns) or named):
         out.scores, of = found
         out.why["scores"] = "the columns form a grid of labels and annotators"
         of = _same_pattern(out, of, list(numeric))
-    elif not by_person and len(columns) > 1 and all(map(PERSON.fullmatch, columns)):
-        of = {}
-        out.unused |= dict.fromkeys(columns, "by its name one person, and of no label")
-        hint = f"Rename the columns to `label_person`, such as quality_{columns[0]}"
-        out.warnings.append(f"{', '.join(columns)}: one person each? {hint}")
+    elif by_person and _name_systems(out, columns):
+        of = _one_label(out, cells, columns, "system")
     else:
         out.scores, of = grids.named_alike(columns)
         out.why["scores"] = "each column that looks like ratings is taken for a label"
     return of
+
+
+def _name_judges(out: Guess, columns: list[str]) -> bool:
+    """Whether columns are named for a person each, or for a model that judged systems; and for no label."""
+    people = [c for c in columns if PERSON.fullmatch(c)]
+    models = [c for c in columns if looks_like_model(c) and not ASPECT.search(c)]
+    return len(columns) > 1 and {*people, *models} == {*columns} and bool(people or "system" in out.columns)
+
+
+def _name_systems(out: Guess, columns: list[str]) -> bool:
+    """Whether columns are named for a system each, and for no label."""
+    named = [c for c in columns if (looks_like_model(c) or _SYSTEM.search(c)) and not ASPECT.search(c)]
+    free = "system" not in out.columns and not out.comparative and not out.metrics
+    return len(named) == len(columns) > 1 and free and grids.named_grid(named) is None
+
+
+def _one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str) -> dict[str, str]:
+    """All columns are of one label, which nothing names, if a pattern tells them from the others."""
+    before = {m[1] if (m := PERSON.fullmatch(c)) else "" for c in columns}
+    pattern = (before.pop() if len(before) == 1 else "") + f"{{{of_each}}}"
+    label = "better" if out.comparative else "score"
+    hint = f'`scores: "{pattern}"` and `constants: {{label: {label}}}` read them'
+    taken = {*columns, *out.columns.values(), *out.identify, *out.metrics}
+    others = [c for c in cells if c not in taken and paths.pattern(pattern).fullmatch(c)]
+    if others:
+        out.unused |= dict.fromkeys(columns, f"by its name one {of_each}, and of no label")
+        more = f"column{'s' if others[1:] else ''} {', '.join(map(repr, others))}"
+        out.warnings.append(f"{', '.join(columns)}: one {of_each} each? In a file without the {more}, {hint}")
+        return {}
+    out.scores, out.one_label, out.annotators = pattern, label, columns if of_each == "annotator" else []
+    out.why["scores"] = f"by their names, one column per {of_each}"
+    places = "; if different people filled one column, add `annotators: positions`" if of_each == "annotator" else ""
+    out.warnings.append(
+        f"{', '.join(columns)}: taken for one {of_each} each, with scores of one label, {label!r}: name it{places}"
+    )
+    return dict.fromkeys(columns, label)
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
@@ -115,14 +160,13 @@ def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
 
 
 def _systems(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether columns are named for a system each, and for no label."""
-    named = [c for c in columns if looks_like_model(c) or _SYSTEM.search(c)]
+    """Whether columns are named for a system each, and it cannot be told what a row is."""
     rows = cells[next(iter(cells))].str.strip() if len(cells.columns) else pd.Series(dtype=str)
-    wins = set(columns) <= set(rows)
-    if len(columns) < 2 or not (wins or len(named) == len(columns)) or grids.named_grid(named):
+    wins = len(columns) > 1 and set(columns) <= set(rows)
+    if not wins and ("annotator" in out.columns or not _name_systems(out, columns)):
         return False
     out.unused |= dict.fromkeys(columns, "by its name a system, and of no label")
-    hint = '`adapter: records` with `scores: "{system}"` and `constants: {label: …}` reads them'
+    hint = '`scores: "{system}"` and `constants: {label: …}` read them'
     if wins:
         hint = 'a table of wins? `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` read it'
     out.warnings.append(f"{', '.join(columns)}: one system each? {hint} (docs/own_data.md)")

@@ -81,8 +81,8 @@ _NEGATIVE = re.compile(
 )
 #: columns that stand for one person each
 PERSON = re.compile(
-    r"(student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)[ _-]?"
-    r"([0-9]+|[a-c])",
+    r"((?:student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)"
+    r"[ _-]?)(?:[0-9]+|[a-z])",
     re.I,
 )
 #: names of language models, as annotators or systems
