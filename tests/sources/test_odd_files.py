@@ -611,6 +611,52 @@ def _(folder):
     )
 
 
+def by_keys(*order):
+    """Objects in objects: the keys of each level are column `order` of the judgements, the last one's values scores."""
+    out = {}
+    for row in TRUTH:
+        at = out
+        for i in order[:-1]:
+            at = at.setdefault(row[i], {})
+        at[row[order[-1]]] = row[4]
+    return json.dumps(out)
+
+
+@case("questions of a form")
+def _(folder):
+    """Conversations by a number, bots by name; the last question is answered by a name, too, and is none of ours."""
+    rows = by_annotator(
+        head=("Which conversation did you rate?", "Please select the chatbot", "Participant"),
+    )
+    rows = [[f"Nr. {r[0][1:]}", *r[1:]] if i else r for i, r in enumerate(rows)]
+    return save(folder, "f.csv", text(with_column(rows, "Which bot do you like more?", lambda i: "kb"[i % 2])))
+
+
+@case("JSON, annotators by name below dialogues", systems=False)
+def _(folder):
+    return save(folder, "f.json", by_keys(0, 2, 3))
+
+
+@case("JSON, dialogues below annotators by name", systems=False)
+def _(folder):
+    return save(folder, "f.json", by_keys(2, 0, 3))
+
+
+@case("JSON in the cells of a table")
+def _(folder):
+    rows = by_annotator()
+    cells = [[*r[:3], json.dumps(dict(zip(LABELS, r[3:], strict=True)))] for r in rows[1:]]
+    return save(folder, "f.csv", text([[*rows[0][:3], "response"], *cells], ";"))
+
+
+@case("JSON in the cells of a table, one of them cut short", refused="say how they are called")
+def _(folder):
+    rows = by_annotator()
+    cells = [[*r[:3], json.dumps(dict(zip(LABELS, r[3:], strict=True)))] for r in rows[1:]]
+    cells[5][3] = cells[5][3][:-1]
+    return save(folder, "f.csv", text([[*rows[0][:3], "response"], *cells]))
+
+
 @case("Parquet with lists and objects")
 def _(folder):
     pd.DataFrame(nested()).to_parquet(folder / "f.parquet")

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.sources import build
+from helpers.sources import build, json_text
 from helpers.sources.adapters import abc_eval
 from helpers.sources.adapters.record_rows import unused
 from helpers.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
@@ -31,7 +31,7 @@ from helpers.sources.formats import (
 from helpers.sources.guessing import exports, presets
 from helpers.sources.guessing.columns import Guess
 from helpers.sources.guessing.nested import NUMBERED, guess_records
-from helpers.sources.guessing.spelling import comment, distinct, label_lines, quoted
+from helpers.sources.guessing.spelling import JsonCell, Shape, comment, distinct, label_lines, quoted
 from helpers.sources.guessing.tables import nameless
 from helpers.sources.guessing.words import NAMES, negative, plain
 from helpers.sources.in_words import not_used, sentences
@@ -122,6 +122,8 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
         if export and (lines := exports.nested_lines(export, file, options)):
             return "\n".join([*head, *lines]) + "\n"
         found = exports.guess_table(export, cells, data, file)
+        if not found.labels and (shape := guess_records(_with_json(read))):
+            return "\n".join([*head, *_records(shape, file, options)]) + "\n"
     if in_blocks(cells) and (not found.labels or found.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
     return "\n".join([*head, *_table(file, options, found)]) + "\n"
@@ -159,14 +161,42 @@ def _json_source(data: Path, file: str) -> list[str]:
         unnamed = any("" in p.split(".") for p in left) and isinstance(read.records[0], dict)
         hint = "a path cannot contain an empty key: give the key a name" if unnamed else hint
         raise DataError([Problem(data.name, "", "", "numbers or answers that look like judgements", places, hint)])
+    return _records(found, file, {})
+
+
+def _records(found: Shape, file: str, options: dict[str, str]) -> list[str]:
+    """A source for records, by paths."""
     labels, spelt = label_lines(found.labels)
     lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in found.warnings)]
     lines += [f"method: {found.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
+    lines += [f"    {key}: {value}" for key, value in options.items()]
     lines += [f"    {line}" for line in found.source]
     if spelt:
         lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
     lines += ["    " + comment(f"not used: {path}: {kind.says}") for path, kind in found.unused.items()]
     return [*lines, "labels:", *labels]
+
+
+def _with_json(read: Records) -> Records:
+    """The rows of a table with the JSON in its cells parsed; without rows if no column holds objects or lists."""
+    cells = pd.DataFrame(read.records, dtype=object).fillna("")
+    parsed = {JsonCell(c): values for c in cells if (values := _parsed(cells[c])) is not None}
+    rows = [{k: v for k, v in r.items() if k not in parsed} for r in read.records] if parsed else []
+    for name, values in parsed.items():
+        for row, value in zip(rows, values, strict=True):
+            row[name] = value
+    return Records(rows, read.where if rows else [])
+
+
+def _parsed(cells: pd.Series) -> list[Any] | None:
+    """What the cells of a column hold as JSON, None where a cell is empty; None where they hold anything else."""
+    held = cells.str.strip()
+    if not held[held != ""].str.startswith(("{", "[")).all() or (held == "").all():
+        return None
+    try:
+        return [json_text.parse(text, "") if text else None for text in held]
+    except (ValueError, DataError):
+        return None
 
 
 def _nested(data: Path) -> bool:

@@ -27,7 +27,9 @@ from helpers.sources.guessing.words import (
 from helpers.study.source_shared import OURS
 
 _TURNS = re.compile(r"turns?$|utterances?$|messages?$|^log$|^dialog(ue)?$|^conversation$|exchanges$", re.I)
-_PEOPLE = re.compile(r"(author|annotator|rater|worker|user|expert|human|person|coder|judge|[awrhp])[_ -]?[0-9]+$", re.I)
+_PEOPLE = re.compile(
+    r"(author|ann|annotator|rater|worker|user|expert|human|person|coder|judge|[awrhp])[_ -]?[0-9]+$", re.I
+)
 _CODE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{20,}$|A[0-9A-Z]{10,}$", re.I)
 #: keys of what was said to be judged, where the key beside it holds the judgement
 _LABEL_KEYS = {"label", "metric", "criterion", "dimension", "question", "aspect", "name", "fromname"}
@@ -212,6 +214,7 @@ class _Writer:
         """Names for keys that are values, and for places in lists."""
         levels = [place[: i + 1] for i, part in enumerate(place) if part in (LIST, MAP)]
         taken: set[str] = set()
+        people_at, item_at = self._crossed([v for v in levels if v[-1] == MAP], place)
         for level in (v for v in levels if v[-1] == MAP):
             keys, below = self.maps[level], place[len(level) :]
             models = sum(map(looks_like_model, keys)) > len(keys) / 3 and len(keys) <= _SYSTEMS
@@ -228,6 +231,12 @@ class _Writer:
                 name = "annotator"
             elif models and "system" not in taken:
                 name = "system"
+            elif level == item_at:
+                name = "dialogue"
+            elif level == people_at:
+                name = "annotator"
+                shown = ", ".join(keys[:3]) + (", …" if keys[3:] else "")
+                self.out.warnings.append(f"the keys {shown} are taken for people; {{system}} in `scores` for systems")
             elif not below and "dialogue" not in taken:
                 name = "dialogue"
             elif self._has_text(level) and "system" not in taken:
@@ -263,6 +272,19 @@ class _Writer:
             name = re.sub(r"[^a-z_]", "_", name_of(level).lower()).rstrip("s").strip("_") or "part"
             self.names[level] = name if name not in taken | set(OURS) else f"{name}_place"
             taken.add(self.names[level])
+
+    def _crossed(self, levels: list[Place], place: Place) -> tuple[Place | None, Place | None]:
+        """Keys of people and of what they judged, where one stands right below the other and both come several times.
+
+        The fewer keys are the people's.
+        """
+        n = len(self.leaves[place].values)
+        below = len(levels) == 2 and levels[1] == (*levels[0], MAP) and LIST not in place
+        sizes = [len(self.maps[v]) for v in levels]
+        if not below or len(set(sizes)) == 1 or n < 2 * max(sizes):
+            return None, None
+        few, many = sorted(levels, key=lambda v: len(self.maps[v]))
+        return few, many
 
     def _holds_people(self, level: Place, below: Place) -> bool:
         """Whether keys below `ratings` or the like, each with its labels, are those of people."""

@@ -66,8 +66,16 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     return f"{{scale: [{min(scale):g}, {max(scale):g}]{more}}}"
 
 
+class JsonCell(str):
+    """The name of a column whose cells hold JSON."""
+
+    __slots__ = ()
+
+
 def key_of_path(key: str) -> str:
     """A key as a path spells it."""
+    if isinstance(key, JsonCell):
+        return f"{key_of_path(str(key))}:json"
     return f"`{key}`" if re.search(r"[.\[`:]", key) else key
 
 

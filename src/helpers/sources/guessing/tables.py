@@ -21,9 +21,21 @@ from helpers.sources.guessing.words import (
     looks_like_model,
     number_in,
     plain,
+    ranked,
     side_of,
 )
 from helpers.study import limits
+
+#: characters of a name, on average, at most
+_SHORT = 40
+_ASKS = r"^(?:please )?(?:which|what|select|enter)(?: the)?(?: [a-z]+)? "
+#: questions of a form whose answers are names of ours
+_QUESTIONS = {
+    "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat)\b", re.I),
+    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model)\b", re.I),
+}
+#: questions whose answers are judgements
+_COMPARED = re.compile(r"better|best|worse|worst|more|most|less|least|prefer|like|favou?rite|\bw[io]n|cho+se", re.I)
 
 
 def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
@@ -39,6 +51,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
     numeric = {c: numbers(cells[c], out.na_values) for c in cells}
     numeric = {c: v for c, v in numeric.items() if v is not None}
     _name_columns(out, cells, numeric)
+    _name_questions(out, cells)
     _judged_again(out, cells, numeric)
     _combined(out, cells)
     _pair_in_a_cell(out, cells, numeric)
@@ -248,12 +261,30 @@ def _name_columns(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]
             if name in ("left", "right") and column in numeric:
                 continue
                 # sentences are no ids, and ids no sentences
-            short = cells[column].str.len().mean() < 40 and ours in ("system", "system_b", "group", "annotator")
+            short = cells[column].str.len().mean() < _SHORT and ours in ("system", "system_b", "group", "annotator")
             if ours not in ("label", "score") and not short and is_prose(cells[column]) != (ours in TEXT):
                 continue
             out.columns[ours] = column
             out.why[ours] = "by its name"
             break
+
+
+def _name_questions(out: Guess, cells: pd.DataFrame) -> None:
+    """Columns that a form names by its question: `Which bot was it?`."""
+    for ours, asked in _QUESTIONS.items():
+        free = [c for c in cells if c not in out.columns.values()] if ours not in out.columns else []
+        found = [c for c in free if asked.search(c) and not _COMPARED.search(c) and _come_back(cells[c])]
+        if len(found) == 1:
+            out.columns[ours] = found[0]
+            out.why[ours] = "by its question"
+
+
+def _come_back(cells: pd.Series) -> bool:
+    """Whether cells hold names that come several times, and no answers with an order or for one side."""
+    held = cells.str.strip()
+    seen = list(held[held != ""].unique())
+    answers = ranked(seen) or any(side_of(s) is not None or s.lower() in ANSWERS for s in seen)
+    return 1 < len(seen) < len(held) and held.str.len().mean() < _SHORT and not answers
 
 
 def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool:

@@ -27,8 +27,9 @@ class Node:
         self.n += 1
         if isinstance(value, dict):
             for key, inner in value.items():
-                if str(key).strip():  # no path names an empty key
-                    self.keys.setdefault(str(key), Node()).add(inner)
+                key = key if isinstance(key, str) else str(key)
+                if key.strip():  # no path names an empty key
+                    self.keys.setdefault(key, Node()).add(inner)
         elif isinstance(value, list):
             self.items = self.items or Node()
             for inner in value:
