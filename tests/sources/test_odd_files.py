@@ -695,6 +695,15 @@ def _(folder):
     return save(folder, "f.csv", text(by_dialogue(JUDGED, "{annotator}")))
 
 
+SLIDERS = draw(labels=("humanlike",), values=range(101))
+
+
+@case("sliders and the number of the trial", SLIDERS)
+def _(folder):
+    rows = by_annotator(SLIDERS, ("humanlike",))
+    return save(folder, "f.csv", text(with_column(rows, "Trial", lambda i: i // 3 % 12 + 1)))
+
+
 SIDE_BY_SIDE = [
     (f"{prompt}_{system}", system, who, label, 6 - score if system == "llama-3" else score)
     for prompt, _, who, label, score in draw(labels=("score",))
@@ -709,9 +718,9 @@ def _(folder):
     return save(folder, "f.csv", text([["prompt", "worker", "mistral-7b", "llama-3"], *rows]))
 
 
-@case("columns of one person each among others", refused="say how they are called")
+@case("columns of one person each among others", MIXED)
 def _(folder):
-    """No pattern tells them from the comments."""
+    """No pattern tells them from the comments, which are left out by name."""
     rows = by_dialogue(MIXED, "{annotator}")
     return save(folder, "f.csv", text([[*rows[0], "comment"], *([*r, "fine"] for r in rows[1:])]))
 

@@ -590,6 +590,35 @@ def test_degrees_of_preference(tmp_path, form):
         read(tmp_path, re.sub(r"    values:.*\n", "", yaml).replace("[-1, 1]", "[-3, 3]"))
 
 
+OUTCOMES = {
+    "a column per outcome": (
+        ["winner_model_a", "winner_model_b", "winner_tie"],
+        lambda k: [int(k == i) for i in range(3)],
+    ),
+    "words": (["Which response is better?"], lambda k: [("Response 1", "Response 2", "Both equally good")[k]]),
+    "words, and how sure": (
+        ["vote", "How confident are you?"],
+        lambda k: [("the left one", "the right one", "tie")[k], 1 + 2 * k],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", OUTCOMES)
+def test_new_reads_the_outcomes_of_comparisons(tmp_path, form):
+    pick = random.Random(19)
+    names, cells = OUTCOMES[form]
+    rows, wanted = [["id", "model_a", "model_b", *names]], Counter()
+    for i in range(40):
+        pair, k = pick.sample(BOTS, 2), i % 3
+        rows.append([f"q{i}", *pair, *cells(k)])
+        wanted[f"q{i}", *sorted(pair), [*pair, "tie"][k]] += 1
+    marks = read(tmp_path, inspect.new_yaml("odd", table(tmp_path, "f.csv", rows)))
+    winner = np.select([marks["score"] > 0, marks["score"] < 0], [marks["system"], marks["system_b"]], "tie")
+    pairs = [sorted(p) for p in zip(marks["system"], marks["system_b"], strict=True)]
+    assert Counter((c, *p, w) for c, p, w in zip(marks["context"], pairs, winner, strict=True)) == wanted
+    assert len(set(marks["label"])) == 1
+
+
 def test_new_takes_neither_conditions_nor_counts_nor_numbered_items_for_labels(tmp_path):
     """As in tastings: what was done to an item is the same for all who judge it; items are known by a number."""
     pick = random.Random(18)

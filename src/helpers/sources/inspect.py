@@ -122,7 +122,7 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
         if export and (lines := exports.nested_lines(export, file, options)):
             return "\n".join([*head, *lines]) + "\n"
         found = exports.guess_table(export, cells, data, file)
-        if not found.labels and (shape := guess_records(_with_json(read))):
+        if not found.labels and (shape := guess_records(_with_json(read))) and ":json." in shape.source[0]:
             return "\n".join([*head, *_records(shape, file, options)]) + "\n"
     if in_blocks(cells) and (not found.labels or found.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
@@ -325,7 +325,7 @@ def _as_yaml(value: Any) -> str:
 def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = False) -> list[str]:
     """A source for a table, or for records that are as flat as one."""
     several = "sheet" in options and any(c in options["sheet"] for c in "*{")
-    records = records or bool(found.repeated or found.join) or several
+    records = records or bool(found.repeated or found.join or found.counted) or several
     lines = [*found.comment, _GUESSED]
     lines += [comment(f"Unsure: {warning}.") for warning in found.warnings]
     method = "turn_rating" if "turn" in found.columns or "{turn}" in found.scores else "dialogue_rating"
@@ -347,6 +347,7 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
         lines.append(f"      dialogue_b: [{', '.join(map(quoted, found.identify_b))}]")
     if found.layout == "wide":
         lines.append(f"    scores: {quoted(found.scores)}{_why(found, 'scores')}")
+    lines += ['    count: "{value}"'] if found.counted else []
     lines += [f"    constants: {{label: {found.one_label}}}"] if found.one_label else []
     lines += [f"    first_turn: {found.first_turn}"] if found.first_turn else []
     if found.patterns:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from helpers.sources.guessing.words import RATERS, SCALES, label_id, plain
 
-COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year)$|_(ms|at)$|time", re.I)
+COUNT = re.compile(r"^(n|num|no|number)_|count|^(slot|index|idx|order|rank|fold|age|year|trial)$|_(ms|at)$|time", re.I)
 MAX_LEVELS = 15
 #: a column that does not differ between annotators in so many items is none of theirs
 _ENOUGH_ITEMS = 10
@@ -24,13 +24,15 @@ class Guess:
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
     made of. drop : column -> values of rows left out. join : lines about a joined file. repeated : indices of items in
-    a row. unused : why, by column. comment : what was recognised. one_label : of all scores, if no column says.
+    a row. unused : why, by column. comment : what was recognised. one_label : that of all scores, if no column says.
+    counted : cells hold how often the score was given that their column names.
     """
 
     layout: str = "wide"
     columns: dict[str, str] = field(default_factory=dict)
     scores: str = "{label}"
     one_label: str | None = None
+    counted: bool = False
     labels: dict[str, tuple[str, float, float, bool]] = field(default_factory=dict)
     identify: list[str] = field(default_factory=list)
     identify_b: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ _GRIDS += [(f"{{annotator}}{s}{{label}}", re.compile(f"{_RATER}{re.escape(s)}(?P
 _GRIDS += [("{label}{annotator}", re.compile("(?P<label>.*[a-z])[0-9]+", re.I))]
 
 
-def _shared(texts: list[str]) -> str:
+def shared(texts: list[str]) -> str:
     """What all texts begin with."""
     n = next((i for i, letters in enumerate(zip(*texts, strict=False)) if len(set(letters)) > 1), min(map(len, texts)))
     return texts[0][:n]
@@ -24,8 +24,8 @@ def named_alike(columns: list[str]) -> tuple[str, dict[str, str]]:
     names = {c: c for c in columns}
     if len(columns) < 2 or any("{" in c or "}" in c for c in columns):
         return "{label}", names
-    left = _shared(columns)
-    right = _shared([c[len(left) :][::-1] for c in columns])[::-1]
+    left = shared(columns)
+    right = shared([c[len(left) :][::-1] for c in columns])[::-1]
     left = re.sub(r"[^\W_]+$", "", left)
     right = re.sub(r"^[^\W_]+", "", right)
     inner = {c: c[len(left) : len(c) - len(right)] for c in columns}

@@ -93,19 +93,21 @@ NUMBERED = (
 def _may_be_score(place: Place, found: Nature, leaves: dict[Place, Node]) -> bool:
     name = plain(name_of(place))
     words = {str(v).strip().lower() for v in leaves[place].values if v}
-    if name in _NO_SCORES or name in NAMES["annotator"] or re.search(r"cancel|skipped|draft|submitted|^was", name):
+    if name in {*_NO_SCORES, *NAMES["annotator"], *NAMES["turn"]}:
+        return False
+    if re.search(r"cancel|skipped|draft|submitted|^was", name):
         return False
     if words and words <= set(ANSWERS) and len(words) > 1:
         return True
+    short = all(len(str(v)) < 30 for v in leaves[place].values if v)
     if not found.judged:
         # one answer for all is still a judgement where its key says so
-        return found.kind == "constant" and name in _SCORE_KEYS - {"label", "value"}
+        return found.kind == "constant" and short and name in _SCORE_KEYS - {"label", "value"}
     if found.kind == "words":
         inside = place[-1] in (LIST, MAP)
         siblings = [p for p in leaves if without_label(p) == without_label(place)]
-        few = all(len(str(v)) < 30 for v in leaves[place].values if v)
         return (
-            few
+            short
             and (inside or name in _SCORE_KEYS or any(s in name for s in ("rating", "preference", "winner", "score")))
             and len(siblings) < 12
         )

@@ -18,6 +18,7 @@ from helpers.sources.guessing.words import (
     looks_like_model,
     plain,
     ranked,
+    side_of,
 )
 from helpers.study import paths
 
@@ -50,8 +51,10 @@ def _ratings(
     """Columns of numbers that people may have given, and those of them that are ratings; metrics are noted."""
     measured = {c for c in numeric if numbers(cells[c], out.na_values) is not None}
     numeric = _judged(out, cells, numeric)
-    ratings = {c: v for c, v in numeric.items() if is_rating(c, v)} or _sliders(out, numeric)
-    ratings = _places_of_sides(out, ratings)
+    ratings = {c: v for c, v in numeric.items() if is_rating(c, v)}
+    if all(one_an_item(out, cells, c) for c in ratings):
+        ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
+    ratings = _sides_only(out, _places_of_sides(out, ratings))
     if not out.comparative:
         worded = _judged(out, cells, _ordered(out, cells))
         of_item = [c for c in worded if one_an_item(out, cells, c)]
@@ -89,6 +92,8 @@ def _labels(
         out.scores, of = named[0].replace("{annotator}", "{dialogue}"), named[1]
         out.repeated = ["{dialogue}"]
         out.why["scores"] = "the columns form a grid of dialogues and labels"
+    elif found := _winners(out, numeric, columns):
+        of = found
     elif _counts(out, ratings) or _systems(out, cells, columns):
         return None
     elif "turn" not in out.columns and (by_turn := grids.turns(columns)):
@@ -127,18 +132,13 @@ def _name_systems(out: Guess, columns: list[str]) -> bool:
 
 
 def _one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str) -> dict[str, str]:
-    """All columns are of one label, which nothing names, if a pattern tells them from the others."""
+    """All columns are of one label, which nothing names; others that follow their pattern are left out by `drop`."""
     before = {m[1] if (m := PERSON.fullmatch(c)) else "" for c in columns}
     pattern = (before.pop() if len(before) == 1 else "") + f"{{{of_each}}}"
     label = "better" if out.comparative else "score"
-    hint = f'`scores: "{pattern}"` and `constants: {{label: {label}}}` read them'
     taken = {*columns, *out.columns.values(), *out.identify, *out.metrics}
-    others = [c for c in cells if c not in taken and paths.pattern(pattern).fullmatch(c)]
-    if others:
-        out.unused |= dict.fromkeys(columns, f"by its name one {of_each}, and of no label")
-        more = f"column{'s' if others[1:] else ''} {', '.join(map(repr, others))}"
-        out.warnings.append(f"{', '.join(columns)}: one {of_each} each? In a file without the {more}, {hint}")
-        return {}
+    others = [m[1] for c in cells if c not in taken and (m := paths.pattern(pattern).fullmatch(c))]
+    out.drop |= {of_each: others} if others else {}
     out.scores, out.one_label, out.annotators = pattern, label, columns if of_each == "annotator" else []
     out.why["scores"] = f"by their names, one column per {of_each}"
     places = "; if different people filled one column, add `annotators: positions`" if of_each == "annotator" else ""
@@ -146,6 +146,22 @@ def _one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str
         f"{', '.join(columns)}: taken for one {of_each} each, with scores of one label, {label!r}: name it{places}"
     )
     return dict.fromkeys(columns, label)
+
+
+def _winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> dict[str, str]:
+    """A column for each outcome of a comparison, with 1 in that of the one: `winner_model_a`, `winner_tie`."""
+    if not out.comparative or len(columns) < 2:
+        return {}
+    outcomes = pd.DataFrame({c: numeric[c] for c in columns})
+    before = grids.shared(columns)
+    sides = {c: side_of(c[len(before) :]) for c in columns}
+    if None in sides.values() or not (outcomes.isin([0, 1]).all(axis=None) and (outcomes.sum(axis=1) == 1).all()):
+        return {}
+    out.scores, out.counted, out.one_label = before + "{score}", True, "better"
+    out.why["scores"] = "one column per outcome"
+    out.values |= {c[len(before) :]: side for c, side in sides.items()}
+    numeric |= {c: numeric[c] * side for c, side in sides.items()}
+    return dict.fromkeys(columns, out.one_label)
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
@@ -266,6 +282,15 @@ def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.
     out.values |= {str(int(n)): {0: 0, 1: 1, 2: -1}[int(n)] for n in sorted(seen)}
     out.warnings.append("answers 1 and 2 are taken for the first and the second of a pair, 0 for a tie (`values`)")
     return {c: v.map({0: 0, 1: 1, 2: -1}) for c, v in ratings.items()}
+
+
+def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
+    """Without ratings that say no side, if others of a comparison do: how sure somebody was, for example."""
+    if not out.comparative:
+        return ratings
+    sides = {c: v for c, v in ratings.items() if v.between(-1, 1)[v.notna()].all()}
+    out.unused |= {c: "no side of a comparison" for c in ratings if sides and c not in sides}
+    return sides or ratings
 
 
 def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[str, str]:

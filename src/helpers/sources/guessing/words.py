@@ -51,6 +51,11 @@ _SIDE = re.compile(
     r"(?: (?:very )?(?:much|slightly|a lot|a little|a bit|significantly|somewhat|clearly|strongly))?"
     r" ?(?:better|preferred|wins?|won|>+)"
 )
+_THING = "(?:model|system|response|reply|bot|chatbot|option|answer|chat|assistant|conversation|dialogue|one)"
+_NAMED_SIDE = re.compile(
+    rf"(?:the )?(?:{_THING}[ _-]?(?:(?P<first>a|1|left|first|x)|b|2|right|second|y)"
+    rf"|(?:(?P<left>left|first)|right|second)(?: {_THING}| side))"
+)
 _NO_SIDE = re.compile(
     r"(?:about |roughly |both |they are )*(?:the )?(?:same|equal(?:ly (?:good|bad))?|similar|tie[sd]?)"
 )
@@ -66,6 +71,8 @@ def side_of(word: str) -> int | None:
         return SIDES[said]
     if found := _SIDE.fullmatch(said):
         return 1 if found["first"] else -1
+    if found := _NAMED_SIDE.fullmatch(said):
+        return 1 if found["first"] or found["left"] else -1
     return 0 if _NO_SIDE.fullmatch(said) else None
 
 
