@@ -55,6 +55,8 @@ def test_reading_is_reported_with_what_belongs_to_the_evaluation():
     assert "All 4 annotations" in whole
     assert "people whom the data do not identify (up to 2 per item)" in whole
     assert "pilots" not in whole
+    both = pd.concat([marks(4), marks(4, kind="llm")])
+    assert "3 people and by language models." in text(findings.data_set(counts(read=8, kept=8), both, collect(), NAMES))
     extra = counts(read=9, kept=9, corpus="extra_techniques")
     assert "notebooks of their own" in text(findings.data_set(extra, marks(4), collect(), NAMES))
     apart = pd.concat([counts("turn annotations", read=3, kept=3), counts("dialogue annotations", read=3, kept=3)])

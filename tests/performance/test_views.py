@@ -213,7 +213,7 @@ class TestRanks:
         results = self.results()
         results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
         told = [p.text for p in findings.findings(Results(results), SHOWN, n_picks=5, confidence=0.95)]
-        assert "on 1 of 1 label: A" in told[0]
+        assert told[0].startswith("**A ranks first with simultaneous 95% confidence on the only label.**")
         assert told[1] == ""  # nothing was compared, so no strengths are missing
 
 

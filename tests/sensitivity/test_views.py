@@ -8,7 +8,7 @@ from fixtures.session_study import SYSTEMS, annotate, chats
 from helpers.display.names import DisplayNames
 from helpers.sensitivity import analysis, figures, findings, tables
 from helpers.study.labels import LABEL_SETS
-from helpers.study.results import Results
+from helpers.study.results import Results, where
 from helpers.study.sections.analyses import Sensitivity
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
@@ -86,10 +86,27 @@ def test_findings_hold_where_nothing_is_significant(results, judged):
     assert findings._found(none)["n_apart"] == 0
     assert findings._most_often(analysis.primary(none), NAMES) is None
     said = [p.text for p in findings.findings(none, judged[:1], NAMES, **TOLD)]
-    assert "None of 4 labels" in said[0]
+    assert "None of the 4 labels distinguishes" in said[0]
     gone = changed(results, "system_difference", p_value=np.nan)
     assert findings._found(gone)["n_labels"] == 0
     assert findings._errors(Results(), NAMES, 30)["parts"] == []
+
+
+def test_one_label_and_one_comparison_are_not_counted(results, judged):
+    tests = results["system_difference"]
+    label = analysis.primary(results)["label"].iloc[0]
+    pair = analysis.primary(results)[["system", "system_b"]].iloc[0]
+    one = Results(results | {"system_difference": where(tests, label=label, **pair)})
+    for p_adjusted, apart, only in (
+        (0.5, "does not distinguish any", "not significant"),
+        (0.01, "distinguishes", "sig"),
+    ):
+        said = next(
+            findings.findings(changed(one, "system_difference", p_adjusted=p_adjusted), judged[:1], NAMES, **TOLD)
+        )
+        assert said.text.startswith(f"**The only label {apart}")
+        assert f"the only comparison is {only}" in said.text
+        assert " 1 " not in said.text
 
 
 @pytest.mark.parametrize(("share", "inflated", "conservative"), [(0.2, 1, 0), (0.01, 0, 1), (0.05, 0, 0)])

@@ -205,8 +205,25 @@ def test_with_one_group_what_annotators_as_a_sample_leave_is_said(study, others,
 def test_where_nothing_is_significant_annotators_are_not_said_to_matter_little(study):
     found = evidence(study, n05=[*compared([0.1, 0.2, 0.4]), *compared([0.1, 0.3, 0.2], **PEOPLE)])
     assert texts(found)["judges"].startswith(
-        "**This cannot be determined**, because none of 3 comparisons is significant"
+        "**This cannot be determined**, because none of the 3 comparisons is significant"
     )
+
+
+@pytest.mark.parametrize(
+    ("p_value", "starts"),
+    [
+        (0.2, "**No:** the only comparison of two systems on a label remains undecided."),
+        (0.01, "**Yes:** the only comparison of two systems on a label shows a difference."),
+    ],
+)
+def test_a_study_of_one_comparison_has_an_answer_of_its_own(study, p_value, starts):
+    rows = [compared([p_value] * 3)[0], compared([0.2] * 3, **PEOPLE)[0]]
+    said = texts(evidence(study, n05=[*rows, DETECTABLE[0]]))
+    assert said["sample"].startswith(starts)
+    assert "(Dialogue Likert) is found with 80% power" in said["sample"]
+    if p_value > 0.05:
+        assert "because the only comparison is not significant even" in said["judges"]
+        assert "The only comparison is undecided." in said["next"]
 
 
 def test_where_little_was_computed_no_report_is_advised(study):

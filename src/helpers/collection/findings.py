@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.collection.costs import COLLECTION
 from helpers.collection.screening import ALL_TASKS
-from helpers.collection.tables import annotators, kind_names, pilot_number, row_titles, shown_rates, task_name
+from helpers.collection.tables import KINDS, annotators, kind_names, pilot_number, row_titles, shown_rates, task_name
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
@@ -34,7 +34,8 @@ def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, 
     sizes = people.groupby([c for c in ("group", *ITEM) if c in people], dropna=False).size()
     facts["per_item"] = int(sizes.max()) if len(sizes) else 0
     kinds = kind_names(annotations, names)
-    facts["models"] = [kinds[k] for k in kinds if k != "human" and (annotations["annotator_kind"] == k).any()]
+    judged = [k for k in kinds if k != "human" and (annotations["annotator_kind"] == k).any()]
+    facts["models"] = [kinds[k].lower() if kinds[k] == KINDS.get(k) else kinds[k] for k in judged]
     facts["extra"] = bool(counts["corpus"].astype(str).str.startswith("extra_").any())
     yield Prose(_PHRASES.say("read", **facts))
     twice = results.select("coverage", kind="human", times=2).groupby("method")["estimate"].max()

@@ -119,13 +119,14 @@ def judges(facts: dict, names: DisplayNames) -> Plot | None:
     """Differences between groups against what chance gives; or how many pairs differ for whom."""
     if facts["kind"] == "groups":
         return _between_groups(facts["rows"], names)
-    if facts["kind"] != "annotators":
+    if facts["kind"] != "annotators" or not facts["n_same"]:
         return None
     fig, ax = _rows(["These annotators", "Others like them"])
     values = [facts["n_same"], facts["n_people"]]
     ax.barh([0, 1], [facts["n"]] * 2, color=DECIDED["undecided"])
     ax.barh([0, 1], values, color=DECIDED["differ"])
-    ax.set_xlabel(f"Significant differences of {facts['n']} pairs × labels")
+    ax.set_xlabel(f"Significant differences (of {facts['n']} pairs of systems × labels)")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     alt = f"Significant differences: {values[0]} for these annotators, {values[1]} for others as well, of {facts['n']}."
     caption = f"Bars: significant differences of {facts['n']} (Holm's adjustment within a label), without and with "
     return Plot(fig, "judges", alt, caption + "annotators as a sample.")
@@ -175,6 +176,7 @@ def sample(facts: dict) -> Plot | None:
             ax.text(left + n / 2, 0, str(n), ha="center", va="center", color="white" if name == "differ" else INK)
         left += n
     ax.set(yticks=[], xlim=(0, facts["n"]), xlabel="Comparisons (pairs of systems × labels)")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.spines["left"].set_visible(False)
     legend_of(fig, [handle(name, DECIDED[name], "s", linewidth=0) for name, n in counts.items() if n])
     alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
@@ -191,7 +193,7 @@ def cost(facts: dict) -> Plot | None:
     size = int(rows["per_system"].iloc[0])
     n = np.geomspace(max(4, size / 3), 4 * size, 60)
     fig, ax = subplots(width=WIDTH, height=1.9)
-    for row in rows.itertuples():
+    for row in rows.itertuples() if len(rows) > 1 else ():
         ax.plot(n, row.estimate * np.sqrt(size / n), color="#BBBBBB", linewidth=0.9)
     middle = rows["estimate"].median()
     ax.plot(n, middle * np.sqrt(size / n), color=INK, linewidth=1.8)
@@ -202,8 +204,10 @@ def cost(facts: dict) -> Plot | None:
     ax.set_xticks(ticks, [str(t) for t in ticks])
     ax.minorticks_off()
     keys = [handle("median label", INK, "", 1.8), handle("each label", "#BBBBBB", "", 0.9)]
-    legend_of(fig, keys)
-    alt = f"Detectable difference by dialogues per system: {number(middle)} with {size} (median of {len(rows)} labels)."
+    if len(rows) > 1:
+        legend_of(fig, keys)
+    of = f" (median of {len(rows)} labels)" if len(rows) > 1 else ""
+    alt = f"Detectable difference by dialogues per system: {number(middle)} with {size}{of}."
     caption = (
         "Difference found with 80% power (same annotators), in units of the label; it falls with the square root of n."
     )

@@ -198,6 +198,7 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     ends = span(100 * values if share else values, 1 if share else 2)
     facts = {"size": int(rows["per_system"].iloc[0]), "unit": "pair" if unit == "pair" else "dialogue"}
     facts |= {"median": say(values.median()), "more": say(rows["more"].median()), "span": ends}
+    facts["n_labels"] = len(rows)
     facts["scale"] = "percentage points" if share else "points"
     facts["beyond"] = bool(values.median() > largest)
     return facts | {"method": names.name("method", method), "doubled": say(values.median() / 2**0.5)}
