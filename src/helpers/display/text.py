@@ -31,7 +31,8 @@ def number(value: object, decimals: int = 2) -> str:
         return "yes" if value else "no"
     if isinstance(value, int | np.integer):
         return f"{value:,}".replace("-", "−")
-    text = f"{value:,.{decimals}f}"
+    # the last bits of a sum depend on the processor: they must not decide how 4.75 is rounded
+    text = f"{float(f'{value:.14g}'):,.{decimals}f}"
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 
 
@@ -44,7 +45,7 @@ def p_value(value: float) -> str:
     """`0.031`; `< 0.001`; – where missing."""
     if pd.isna(value):
         return MISSING
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "< 0.001" if value < 0.001 else number(float(value), 3)
 
 
 def interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
