@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from fixtures.boxes import unreadable
 
 from helpers.study import params
 from helpers.study.results import Results, collect
@@ -224,6 +225,17 @@ def test_a_study_of_one_comparison_has_an_answer_of_its_own(study, p_value, star
     if p_value > 0.05:
         assert "because the only comparison is not significant even" in said["judges"]
         assert "The only comparison is undecided." in said["next"]
+
+
+@pytest.mark.parametrize("labels", [1, 3, 400])
+def test_figures_of_the_answers_can_be_read(study, labels):
+    """Of one label, of a few, and with counts of four digits."""
+    pairs = [*compared([0.01, 0.2, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
+    many = [row | {"label": f"label_{i}"} for i in range(labels) for row in pairs]
+    rows = {"n07": SURE, "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)), "n05": [*many, *DETECTABLE[:labels]]}
+    drawn = [answer.plot for answer in findings.answers(evidence(study, **rows)) if answer.plot]
+    assert {plot.name for plot in drawn} >= {"order", "labels", "judges", "sample", "cost"}
+    assert unreadable(drawn) == {}
 
 
 def test_where_little_was_computed_no_report_is_advised(study):

@@ -125,7 +125,7 @@ def judges(facts: dict, names: DisplayNames) -> Plot | None:
     values = [facts["n_same"], facts["n_people"]]
     ax.barh([0, 1], [facts["n"]] * 2, color=DECIDED["undecided"])
     ax.barh([0, 1], values, color=DECIDED["differ"])
-    ax.set_xlabel(f"Significant differences (of {facts['n']} pairs of systems × labels)")
+    ax.set(xlim=(0, facts["n"]), xlabel=f"Significant differences (of {facts['n']})")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     alt = f"Significant differences: {values[0]} for these annotators, {values[1]} for others as well, of {facts['n']}."
     caption = f"Bars: significant differences of {facts['n']} (Holm's adjustment within a label), without and with "
