@@ -238,7 +238,9 @@ class _Writer:
             elif level == people_at:
                 name = "annotator"
                 shown = ", ".join(keys[:3]) + (", …" if keys[3:] else "")
-                self.out.warnings.append(f"the keys {shown} are taken for people; {{system}} in `scores` for systems")
+                self.out.warnings.append(
+                    f"the keys {shown} are taken to be people; if they are systems, write {{system}}"
+                )
             elif not below and "dialogue" not in taken:
                 name = "dialogue"
             elif self._has_text(level) and "system" not in taken:

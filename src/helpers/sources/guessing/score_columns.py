@@ -141,9 +141,10 @@ def _one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str
     out.drop |= {of_each: others} if others else {}
     out.scores, out.one_label, out.annotators = pattern, label, columns if of_each == "annotator" else []
     out.why["scores"] = f"by their names, one column per {of_each}"
-    places = "; if different people filled one column, add `annotators: positions`" if of_each == "annotator" else ""
+    places = "; if different people filled in one column, add `annotators: positions`"
     out.warnings.append(
-        f"{', '.join(columns)}: taken for one {of_each} each, with scores of one label, {label!r}: name it{places}"
+        f"{', '.join(columns)}: taken to be one {of_each} each, with scores of one label; rename {label!r} accordingly"
+        + (places if of_each == "annotator" else "")
     )
     return dict.fromkeys(columns, label)
 

@@ -379,7 +379,7 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
     if "annotator" not in out.columns and "{annotator}" not in out.scores:
         out.positions = True
         out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
-        people = '; if each column is a person, say `scores: "{annotator}"` and `constants: {label: …}`'
+        people = '; if each column is a person, write `scores: "{annotator}"` and `constants: {label: …}`'
         one_each = people if out.layout == "wide" and out.scores == "{label}" and len(out.score_columns) > 1 else ""
         out.warnings.append(f"it is not known who judged: analyses of annotators will be skipped{one_each}")
     named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
