@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -33,7 +32,7 @@ def number(value: object, decimals: int = 2) -> str:
     if isinstance(value, int | np.integer):
         return f"{value:,}".replace("-", "−")
     # the last bits of a sum depend on the processor: they must not decide how 4.75 is rounded
-    text = f"{Decimal(f'{value:.14g}') if np.isfinite(value) else value:,.{decimals}f}"
+    text = f"{float(f'{value:.14g}'):,.{decimals}f}"
     return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
 
 
