@@ -590,6 +590,23 @@ def test_degrees_of_preference(tmp_path, form):
         read(tmp_path, re.sub(r"    values:.*\n", "", yaml).replace("[-1, 1]", "[-3, 3]"))
 
 
+def test_new_takes_neither_what_a_model_wrote_nor_turns_for_labels(tmp_path):
+    """As a model's judgements are kept: its words, the number in them, and the turn that it judged."""
+    said = "The answer is good, but it could be a little longer. Rating: [[7]]"
+    records = [
+        {"question_id": p, "model": bot, "judgment": said, "score": 1 + (i + 3 * t) % 10, "turn": t}
+        for i, p in enumerate(PROMPTS)
+        for bot in BOTS
+        for t in (1, 2)
+    ]
+    path = tmp_path / "f.jsonl"
+    path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    marks = read(tmp_path, inspect.new_yaml("odd", path))
+    assert set(marks["label"]) == {"score"}
+    assert marks["score"].sum() == sum(r["score"] for r in records)
+    assert set(marks["turn"]) == {1, 2}
+
+
 OUTCOMES = {
     "a column per outcome": (
         ["winner_model_a", "winner_model_b", "winner_tie"],
