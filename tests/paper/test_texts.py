@@ -114,7 +114,7 @@ def test_values_are_those_of_the_results(material):
     assert "B\\_b has the lowest (−0.50" in text
     assert "1 of 2 comparisons (1 label) is significant" in text
     assert "a difference of 0.62 with 80% power" in text
-    assert "Experts: alpha with people is 0.25 [0.12, 0.38]; it is lower than among people on the only label" in text
+    assert "Experts: alpha with people is 0.25 [0.12, 0.38]; it is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
 
 

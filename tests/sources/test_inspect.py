@@ -118,7 +118,7 @@ def test_a_column_a_label_with_texts_metrics_and_several_systems(tmp_path):
     assert source["label_names"] == {"Overall quality": "overall_quality"}
     assert source["metrics"] == {"bleu": "bleu"}
     assert data["labels"]["irrelevant"]["direction"] == -1
-    assert "# not used: n_words: a number of its own for every row" in text
+    assert "# not used: n_words: a different number in every row" in text
     built = build.build(study)
     assert built.frames["dialogues"]["system"].tolist() == ["A", "B"] * 4
     assert built.frames["metric_scores"]["score"].tolist() == [round(0.05 + i / 10, 2) for i in range(8)]
@@ -178,7 +178,7 @@ def test_a_spreadsheet_with_decimal_commas(tmp_path):
     text, data, study = guess(tmp_path, "my.csv", content)
     assert data["sources"][0]["values"] == {"2,5": 2.5, "4,0": 4}
     assert data["labels"] == {"flussig": {"scale": [1, 5], "level": "interval", "integer": False}}
-    assert "# Unsure: `values` says which number a cell stands for in: Score" in text
+    assert "# Unsure: `values` turns answers into numbers in: Score" in text
     assert build.build(study).frames["annotations"]["score"].tolist() == [2.5, 4, 3]
 
 
@@ -187,7 +187,7 @@ def test_yes_and_no(tmp_path):
     text, data, study = guess(tmp_path, "my.csv", "dialogue,annotator,is safe,makes sense\n" + rows)
     assert data["sources"][0]["values"] == {"Yes": 1, "No": 0, "yes": 1, "no": 0}
     assert data["labels"] == {"is_safe": {"scale": [0, 1]}, "makes_sense": {"scale": [0, 1]}}
-    assert "which number a cell stands for in: is safe, makes sense" in text
+    assert "turns answers into numbers in: is safe, makes sense" in text
     marks = build.build(study).frames["annotations"]
     assert marks.groupby("label")["score"].apply(list).to_dict() == {"is_safe": [1, 0], "makes_sense": [0, 0, 1]}
 
@@ -214,8 +214,8 @@ def test_sliders_but_not_numbers_that_count_up(tmp_path):
     rows = [f"d{i // 2},w{i % 2},{i},{37 * i % 101}" for i in range(40)]
     text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,line,quality", *rows]) + "\n")
     assert data["labels"] == {"quality": {"scale": [0, 100], "level": "interval"}}
-    assert "# Unsure: many whole numbers are taken for sliders in: quality." in text
-    assert "# not used: line: a number of its own for every row" in text
+    assert "# Unsure: treated as sliders because they hold many different whole numbers: quality." in text
+    assert "# not used: line: a different number in every row" in text
     assert len(build.build(study).frames["annotations"]) == 40
 
 
@@ -294,7 +294,7 @@ def test_models_that_annotate_are_no_people(tmp_path):
     csv = studies.wide_csv().replace("_a3", "_gpt-4o")
     text, data, study = guess(tmp_path, "my.csv", csv)
     assert data["sources"][0]["judges"] == {"gpt-4o": "llm"}
-    assert "# Unsure: taken for language models, not people: gpt-4o (`judges`)" in text
+    assert "# Unsure: treated as language models, not people: gpt-4o (`judges`)" in text
     assert build.build(study).profile["n_annotators"] == 2
 
 

@@ -310,7 +310,7 @@ def test_a_strange_file_beside_those_of_doccano(tmp_path):
     data, _ = EXPORTS["doccano"](tmp_path)
     save(tmp_path / "prompts.jsonl", lines([{"prompt": "Hello?"}]))
     text = inspect.new_yaml("tried", data)
-    assert "# Unsure: prompts.jsonl: fits '{annotator}.jsonl' and is no such export: keep it elsewhere." in text
+    assert "# Unsure: prompts.jsonl: fits '{annotator}.jsonl' by name, but not in content: move it elsewhere." in text
 
 
 def test_radio_buttons_of_mturk(tmp_path):
@@ -404,7 +404,7 @@ def test_grids_of_dialogues_in_google_forms(tmp_path, head, pattern):
     body = [[f"01/05/2024 9:0{i}:00", *(1 + (i * 3 + k * k) % 5 for k in range(len(head)))] for i in range(6)]
     text, built = tried(tmp_path, save(tmp_path / "form.csv", table([["Timestamp", *head], *body])))
     assert yaml.safe_load(text)["sources"][0]["scores"] == pattern
-    assert "# Unsure: no column says who answered: each row is taken for another person." in text
+    assert "# Unsure: no column says who answered: each row is treated as a different person." in text
     assert len(judgements(built)) == 6 * len(head)
     assert {row[0] for row in judgements(built)} == {f"Chat {n}" for n in range(1, 3 if len(head) == 4 else 6)}
 

@@ -52,7 +52,8 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
         " dialogues must be left out before a plain t test is no longer significant (an upper bound)."
     )
     why = dict.fromkeys(
-        out.columns, "Leaving out even half is not enough, a system has no data left, or it does not apply."
+        out.columns,
+        "Even leaving out half is not enough, a system would have no data left, or the column does not apply.",
     )
     out = names.named(names.sort(out))
     out = out.rename(columns={"system_b": "Other system"})

@@ -56,8 +56,9 @@ def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     if line is None or not same or re.search(r"^\s+(- )?files?: .*[*{]", text, re.M):
         return text
     lines = text.splitlines()
-    said = f"{len(same)} other files in its folder have the same columns or keys ({', '.join(same[:3])}, …)"
-    said += " and are not read"
+    many, more = len(same) > 1, ", …" if same[3:] else ""
+    said = f"{_counted(len(same), 'other file')} in its folder {'have' if many else 'has'} the same columns or keys "
+    said += f"({', '.join(same[:3])}{more}) and {'are' if many else 'is'} not read"
     said += f": `adapter: records` reads several by `file: {_common(data.name, same)}`"
     lines.insert(line, comment(f"Unsure: {said}."))
     return "\n".join(lines) + "\n"
@@ -409,7 +410,7 @@ def _unnamed(study: params.Study, systems: list[str]) -> list[str]:
     columns = [getattr(source, "columns", {}) for source in study.sources]
     out = ["nothing names the system: all dialogues count as one system's"] if list(systems) == ["system"] else []
     rows = any(c.get("dialogue") == "{row}" for c in columns)
-    return [*out, "nothing names the dialogue: each row is taken to be a dialogue of its own"] if rows else out
+    return [*out, "nothing names the dialogue: each row is treated as a separate dialogue"] if rows else out
 
 
 def describe(study: params.Study, built: build.Built | None = None) -> list[str]:
@@ -428,14 +429,14 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
         low, high = rows["score"].min(), rows["score"].max()
         scale = titles[method, label].scale if (method, label) in titles else (low, high)
         lines.append(
-            f"{method} {label}: {len(rows):,} scores of {items:,} items, {low:g} to {high:g} on a scale from "
-            f"{scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
+            f"{method} {label}: {_counted(len(rows), 'score')} of {_counted(items, 'item')}, {low:g} to {high:g} on a "
+            f"scale from {scale[0]:g} to {scale[1]:g}, mean {rows['score'].mean():.2f}"
         )
         if items < _FEW:
-            lines.append(f"warning: only {items} items for {label}: intervals will be wide and imprecise")
+            lines.append(f"warning: only {_counted(items, 'item')} for {label}: intervals will be wide and imprecise")
     for row in built.frames["counts"].itertuples():
         if row.action in ("mended", "dropped"):
             lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
-    lines += ["as the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
+    lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]
     return lines + not_used(built.unused)

@@ -208,7 +208,7 @@ def reordered(x: Cells, y: Cells, order: Cells) -> Finding:
         moved = ", ".join(
             f"{c.said('row')} has that of {o.said('row')}" for c, o in zip(x, order, strict=True) if c.row != o.row
         )
-        return _finding(True, f"They are, so that {moved}.")
+        return _finding(True, f"They are: {moved}.")
     alike = sorted(c.range.low for c in x) == sorted(c.range.low for c in y)
     return _finding(False, "They are the same numbers in yet another order." if alike else "They are other numbers.")
 

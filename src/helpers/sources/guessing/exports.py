@@ -47,7 +47,7 @@ def guess_table(export: Export | None, cells: pd.DataFrame, data: Path, file: st
         if "system" not in out.columns and not any("{system}" in p for p in [out.scores, *out.patterns.values()]):
             out.warnings.append("no column names the system: all count as one; add `system` to `columns`")
         if out.columns.get("annotator") == "{row}":
-            out.warnings.append("no column says who answered: each row is taken for another person")
+            out.warnings.append("no column says who answered: each row is treated as a different person")
         if export.form.alone and not out.labels:
             raise DataError([Problem(data.name, "", "", "judgements", export.form.alone, "")])
     if "annotator" in out.columns and out.columns["annotator"] in cells:
@@ -140,7 +140,9 @@ def _files(export: Export) -> dict[str, dict[str, Records]]:
         read = {path.relative_to(folder).as_posix(): read_records(path, path.name, FileOptions()) for path in found}
         strange = [name for name, one in read.items() if not holds(export.form, one)]
         if strange and paths.names(pattern):
-            export.warnings.append(f"{', '.join(strange)}: fits {pattern!r} and is no such export: keep it elsewhere")
+            export.warnings.append(
+                f"{', '.join(strange)}: fits {pattern!r} by name, but not in content: move it elsewhere"
+            )
         out |= {pattern: {n: r for n, r in read.items() if n not in strange}} if read else {}
     return out or {export.data.name: {export.data.name: export.read}}
 
@@ -172,7 +174,7 @@ def _shape(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
     people = cells[columns["annotator"]].dropna().unique() if columns.get("annotator") in cells else []
     if models := [name for name in people if looks_like_model(name)]:
         source["judges"] = dict.fromkeys(models, "llm")
-        out.warnings.append(f"taken for language models, not people: {', '.join(models)} (`judges`)")
+        out.warnings.append(f"treated as language models, not people: {', '.join(models)} (`judges`)")
     _labels(export, source, cells, out)
     out.method = "turn_rating" if "turn" in columns else "dialogue_rating"
     out.method = "comparative" if "dialogue_b" in columns else out.method
@@ -191,8 +193,8 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
                 if lists:
                     hint = "a source of its own, with .[] at the end of the path, reads them"
-                    more = f"{len(lists)} values are lists (the first at {lists[0].where})"
-                    export.warnings.append(f"{path}: {more} and left out; {hint}")
+                    said = "one value is a list" if len(lists) == 1 else f"{len(lists)} values are lists"
+                    export.warnings.append(f"{path}: {said} (first at {lists[0].where}) and left out; {hint}")
                 if len(cells):
                     out.append(cells.assign(_place=name + cells[WHERE], _path=path))
     return out

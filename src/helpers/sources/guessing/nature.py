@@ -121,7 +121,7 @@ def _numeric(name: str, words: pd.Series, numbers: pd.Series) -> Nature:
     if whole and (_ID.search(_spaced(name)) or _IDS.search(name)):
         return Nature("id", f"an id: {span}")
     if whole and n == len(numbers) > 5 and high - low == n - 1:
-        return Nature("counter", f"a number of its own for every row: {span}")
+        return Nature("counter", f"a different number in every row: {span}")
     if _COUNT.search(name):
         said = "a counter by its name"
         said = "a rank by its name: `scores` could say rank_{system}" if "rank" in name.lower() else said

@@ -285,6 +285,10 @@ class _Writer:
         n = len(self.leaves[place].values)
         below = len(levels) == 2 and levels[1] == (*levels[0], MAP) and LIST not in place
         sizes = [len(self.maps[v]) for v in levels]
+        numbered = [all(re.fullmatch(r"\D*\d+", k) for k in self.maps[v]) for v in levels]
+        if below and len(set(numbered)) == 2:  # items have numbers more often than people do
+            item = numbered.index(True)
+            return levels[1 - item], levels[item]
         if not below or len(set(sizes)) == 1 or n < 2 * max(sizes):
             return None, None
         few, many = sorted(levels, key=lambda v: len(self.maps[v]))
@@ -390,7 +394,7 @@ class _Writer:
             ):
                 self.used.add(other)
                 return [self._path(other, label=False)]
-        self.out.warnings.append("no id of the dialogue was found: each record is taken for a dialogue of its own")
+        self.out.warnings.append("no id of the dialogue was found: each record is treated as a separate dialogue")
         return ["{row}"]
 
     def _path(self, place: Place, *, label: bool) -> str:
@@ -454,7 +458,7 @@ class _Writer:
         ]
         self.out.labels = dict.fromkeys(self.out.labels, "{scale: [-1, 1]}")
         self.out.warnings = [w for w in self.out.warnings if "level: ordinal" not in w]
-        self.out.warnings.append("comparisons: +1 means that the first system won; `values` maps the words")
+        self.out.warnings.append("comparisons: +1 means that the first system won; `values` maps words to scores")
 
     def _judges(self, bound: set[str]) -> None:
         level = next((v for v, n in self.names.items() if n == "annotator" and v[-1] == MAP), None)

@@ -69,15 +69,15 @@ def _ratings(
         del ratings[column]
         if column not in none:
             out.warnings.append(
-                f"{column!r} is the same for all annotators of an item: taken for a metric "
-                "(a model that judges needs rows of its own: `judges`)"
+                f"{column!r} is the same for all annotators of an item: treated as a metric "
+                "(if a model judged it, give it separate rows and list the model in `judges`)"
             )
     fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
     if not out.comparative:
         for column in [c for c in fractions if _differs(out, cells, c)]:
             fractions.remove(column)
             ratings[column] = numeric[column]
-            out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: taken for a label")
+            out.warnings.append(f"{column!r}: fractions that differ between annotators of an item: treated as a label")
     out.metrics = list(dict.fromkeys(fractions + [c for c in shared if c not in (*none, *ratings)]))
     return numeric, ratings
 
@@ -102,7 +102,7 @@ def _labels(
     elif named and by_person and "system" not in out.columns:
         out.scores, of = named[0].replace("{annotator}", "{system}"), named[1]
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
-        out.warnings.append("columns name a label and something else: taken for systems")
+        out.warnings.append("column names combine a label with something else, assumed to be a system")
     elif not by_person and _name_judges(out, columns):
         of = _one_label(out, cells, columns, "annotator")
     elif not by_person and (found := grids.grid(columns) or named):
@@ -113,7 +113,7 @@ def _labels(
         of = _one_label(out, cells, columns, "system")
     else:
         out.scores, of = grids.named_alike(columns)
-        out.why["scores"] = "each column that looks like ratings is taken for a label"
+        out.why["scores"] = "each column that looks like ratings is treated as a label"
     return of
 
 
@@ -137,21 +137,23 @@ def _one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str
     pattern = (before.pop() if len(before) == 1 else "") + f"{{{of_each}}}"
     label = "better" if out.comparative else "score"
     taken = {*columns, *out.columns.values(), *out.identify, *out.metrics}
-    others = [m[1] for c in cells if c not in taken and (m := paths.pattern(pattern).fullmatch(c))]
+    others = [
+        m[1] for c in cells if c not in taken and not PERSON.fullmatch(c) and (m := paths.pattern(pattern).fullmatch(c))
+    ]
     out.drop |= {of_each: others} if others else {}
     out.scores, out.one_label, out.annotators = pattern, label, columns if of_each == "annotator" else []
     out.why["scores"] = f"by their names, one column per {of_each}"
-    places = "; if different people filled in one column, add `annotators: positions`"
+    places = "; if a column holds the scores of several people, add `annotators: positions`"
     out.warnings.append(
-        f"{', '.join(columns)}: taken to be one {of_each} each, with scores of one label; rename {label!r} accordingly"
-        + (places if of_each == "annotator" else "")
+        f"{', '.join(columns)}: assumed to be one {of_each} each, with scores of one label, here called {label!r}: "
+        "name what was judged" + (places if of_each == "annotator" else "")
     )
     return dict.fromkeys(columns, label)
 
 
 def _winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> dict[str, str]:
     """A column for each outcome of a comparison, with 1 in that of the one: `winner_model_a`, `winner_tie`."""
-    if not out.comparative or len(columns) < 2:
+    if not out.comparative or "annotator" in out.columns or len(columns) < 2:
         return {}
     outcomes = pd.DataFrame({c: numeric[c] for c in columns})
     before = grids.shared(columns)
@@ -170,8 +172,8 @@ def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
     sums = pd.DataFrame(ratings).sum(axis=1, min_count=len(ratings)) if len(ratings) > 2 else pd.Series(dtype=float)
     if len(sums) < 5 or len(set(sums)) != 1:
         return False
-    out.unused |= dict.fromkeys(ratings, "together the same in every row: no ratings")
-    hint = "how many gave each answer (`scores` with {score} and `count`), or ranks (`scores` with {system})?"
+    out.unused |= dict.fromkeys(ratings, "their sum is the same in every row, so they are no ratings")
+    hint = "are they counts of answers (`scores` with {score} and `count`) or ranks (`scores` with {system})?"
     out.warnings.append(f"{', '.join(list(ratings)[:8])} add up to {sums.iloc[0]:g} in every row: {hint}")
     return True
 
@@ -182,7 +184,7 @@ def _systems(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
     wins = len(columns) > 1 and set(columns) <= set(rows)
     if not wins and ("annotator" in out.columns or not _name_systems(out, columns)):
         return False
-    out.unused |= dict.fromkeys(columns, "by its name a system, and of no label")
+    out.unused |= dict.fromkeys(columns, "named after a system, with no label")
     hint = '`scores: "{system}"` and `constants: {label: …}` read them'
     if wins:
         hint = 'a table of wins? `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` read it'
@@ -253,7 +255,7 @@ def _sliders(out: Guess, numeric: dict[str, pd.Series]) -> dict[str, pd.Series]:
         and not COUNT.search(c)
     }
     if found:
-        out.warnings.append(f"many whole numbers are taken for sliders in: {', '.join(found)}")
+        out.warnings.append(f"treated as sliders because they hold many different whole numbers: {', '.join(found)}")
     return found
 
 
@@ -281,7 +283,7 @@ def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.
     if 2 not in seen:
         return ratings
     out.values |= {str(int(n)): {0: 0, 1: 1, 2: -1}[int(n)] for n in sorted(seen)}
-    out.warnings.append("answers 1 and 2 are taken for the first and the second of a pair, 0 for a tie (`values`)")
+    out.warnings.append("answers 1 and 2 are read as the first and the second of a pair, 0 as a tie (`values`)")
     return {c: v.map({0: 0, 1: 1, 2: -1}) for c, v in ratings.items()}
 
 
@@ -290,7 +292,7 @@ def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Serie
     if not out.comparative:
         return ratings
     sides = {c: v for c, v in ratings.items() if v.between(-1, 1)[v.notna()].all()}
-    out.unused |= {c: "no side of a comparison" for c in ratings if sides and c not in sides}
+    out.unused |= {c: "does not say which side won" for c in ratings if sides and c not in sides}
     return sides or ratings
 
 

@@ -51,7 +51,7 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
         )
         return f"{{categories: [{', '.join(quoted(w) for w in words)}]}}"
     if words:
-        out.warnings.append(f"{name}: {', '.join(map(repr, words[:4]))} taken for missing values (`na_values`)")
+        out.warnings.append(f"{name}: {', '.join(map(repr, words[:4]))} treated as missing values (`na_values`)")
         line = f'na_values: ["", {", ".join(quoted(w, always=True) for w in words)}]'
         if line not in out.source:
             out.source.append(line)

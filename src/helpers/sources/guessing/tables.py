@@ -35,7 +35,11 @@ _QUESTIONS = {
     "system": re.compile(rf"{_ASKS}((chat)?bot|system|model)\b", re.I),
 }
 #: questions whose answers are judgements
-_COMPARED = re.compile(r"better|best|worse|worst|more|most|less|least|prefer|like|favou?rite|\bw[io]n|cho+se", re.I)
+_COMPARED = re.compile(
+    r"\b(?!number|user)[a-z]{3,}(er|est)\b|quality|rating|score|\bact\b|would|should|best|worse|worst|more|most|less"
+    r"|least|prefer|like|favou?rite|\bw[io]n|cho+se",
+    re.I,
+)
 
 
 def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
@@ -85,8 +89,8 @@ def nameless(cells: pd.DataFrame) -> Guess:
     out = Guess(columns={"dialogue": "{row}"}, positions=True)
     out.unused = {column: nature(column, cells[column]).says for column in cells}
     out.warnings.append(
-        "the file has no header: name its columns in `column_names`, then say which is the dialogue, who judged, and "
-        "which hold scores (`columns`, `scores`, `labels`)"
+        "the file has no header: name its columns in `column_names`, then say which identify the dialogue and the "
+        "annotator, and which hold scores (`columns`, `scores`, `labels`)"
     )
     return out
 
@@ -104,7 +108,7 @@ def _missing_words(out: Guess, column: str, values: pd.Series) -> None:
     out.na_values += words
     if not all(w.lower() in NOTHING for w in words):
         shown = ", ".join(repr(w[: limits.QUOTED]) for w in words)
-        out.warnings.append(f"{shown} in {column!r}, a column of numbers: taken for missing values (`na_values`)")
+        out.warnings.append(f"{shown} in {column!r}, a column of numbers: treated as missing values (`na_values`)")
 
 
 def _judged_again(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None:
@@ -236,7 +240,7 @@ def _models(out: Guess, cells: pd.DataFrame) -> None:
     names = [str(v) for v in cells[column].unique()] if column else out.annotators
     out.judges = [name for name in names if looks_like_model(name)]
     if out.judges:
-        out.warnings.append(f"taken for language models, not people: {', '.join(out.judges)} (`judges`)")
+        out.warnings.append(f"treated as language models, not people: {', '.join(out.judges)} (`judges`)")
 
 
 def _not_used(out: Guess, cells: pd.DataFrame) -> None:
@@ -284,7 +288,8 @@ def _come_back(cells: pd.Series) -> bool:
     held = cells.str.strip()
     seen = list(held[held != ""].unique())
     answers = ranked(seen) or any(side_of(s) is not None or s.lower() in ANSWERS for s in seen)
-    return 1 < len(seen) < len(held) and held.str.len().mean() < _SHORT and not answers
+    rated = nature("", held).kind == "rating"
+    return not rated and 1 < len(seen) < len(held) and held.str.len().mean() < _SHORT and not answers
 
 
 def _named_sides(by_name: dict[str, str], numeric: dict[str, pd.Series]) -> bool:
@@ -307,7 +312,9 @@ def _sides(out: Guess, cells: pd.DataFrame) -> dict[str, pd.Series]:
             spelt = {word: side_of(word) for word in words.dropna().unique()}
             out.values |= {word: side for word, side in spelt.items() if side is not None}
             if sum(side == 1 for side in spelt.values()) > 1:
-                out.warnings.append(f"{column!r} says how much better a side is; only which one is kept (`values`)")
+                out.warnings.append(
+                    f"{column!r} says how much better one side is; only which side is better is kept (`values`)"
+                )
     return found
 
 
@@ -333,8 +340,8 @@ def _words(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> di
         )
     if found:
         shown = ", ".join(list(found)[:8]) + (f" and {len(found) - 8} more" if len(found) > 8 else "")
-        hint = "answers without an order are `categories` instead"
-        out.warnings.append(f"`values` says which number a cell stands for in: {shown}; {hint}")
+        hint = "if answers have no order, use `categories` instead"
+        out.warnings.append(f"`values` turns answers into numbers in: {shown}; {hint}")
     return found
 
 
@@ -355,27 +362,27 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
         out.why["identify"] = "no column names the dialogue: the same texts are the same item"
     elif dialogue is None and system and "system_b" in out.columns and "dialogue_b" not in out.columns:
         out.identify, out.identify_b = ["{row}", system], ["{row}", out.columns["system_b"]]
-        out.why["identify"] = "no column names what was compared: each row is a pair of its own"
+        out.why["identify"] = "no column names what was compared: each row is treated as a separate pair"
     elif dialogue is None:
         out.columns["dialogue"] = "{row}"
         out.why["dialogue"] = "no column names the dialogue: each row is one"
         out.warnings.append(
-            "no column with an id of the dialogue was found: each row is taken for a dialogue of its own"
+            "no column with an id of the dialogue was found: each row is treated as a separate dialogue"
         )
     elif system and "system_b" in out.columns and "dialogue_b" not in out.columns:
         dialogue = _shown(out, cells, dialogue)
         out.columns.pop("dialogue")
         out.columns["context"] = dialogue
         out.identify, out.identify_b = [dialogue, system], [dialogue, out.columns["system_b"]]
-        out.why["identify"] = "one id stands for a response of each system: it is the context they share"
+        out.why["identify"] = "each id covers one response from each system: it is their shared context"
     elif out.comparative and out.patterns and system is None:
         out.columns["context"] = out.columns.pop("dialogue")
         out.identify, out.identify_b = [dialogue, "{system}"], [dialogue, "{system_b}"]
-        out.why["identify"] = "one id stands for a response of each system: it is the context they share"
+        out.why["identify"] = "each id covers one response from each system: it is their shared context"
     elif system and cells.groupby(dialogue)[system].nunique().gt(1).any():
         out.columns["context"] = out.columns.pop("dialogue")
         out.identify = [dialogue, system]
-        out.why["identify"] = "one id stands for responses of several systems: it is the context they share"
+        out.why["identify"] = "one id covers responses from several systems: it is their shared context"
     if "annotator" not in out.columns and "{annotator}" not in out.scores:
         out.positions = True
         out.why["annotators"] = "no column says who judged: repeated rows of an item are pos0, pos1, …"
@@ -385,7 +392,8 @@ def _check_items(out: Guess, cells: pd.DataFrame) -> None:
     named = [out.columns[c] for c in ("dialogue", "turn") if c in out.columns]
     twice = int(cells.duplicated(named).sum()) if "{annotator}" in out.scores and named not in ([], ["{row}"]) else 0
     if twice:
-        out.warnings.append(f"{twice} rows repeat an id: is a turn, a system or an annotator missing?")
+        said = "one row repeats" if twice == 1 else f"{twice} rows repeat"
+        out.warnings.append(f"{said} an id: is a turn, a system or an annotator missing?")
     if out.comparative:
         out.warnings.append(
             "comparisons: scores must be -1 (left loses), 0, +1 (left wins); `values` maps words to them"

@@ -89,7 +89,7 @@ _NEGATIVE = re.compile(
 #: columns that stand for one person each
 PERSON = re.compile(
     r"((?:student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)"
-    r"[ _-]?)(?:[0-9]+|[a-z])",
+    r"[ _-]?)(?:[0-9]+|(?<=[ _-])[a-z]|(?-i:[A-Z]))",
     re.I,
 )
 #: names of language models, as annotators or systems
