@@ -628,7 +628,7 @@ def _(folder):
     rows = by_annotator(
         head=("Which conversation did you rate?", "Please select the chatbot", "Participant"),
     )
-    rows = [[f"Nr. {r[0][1:]}", *r[1:]] if i else r for i, r in enumerate(rows)]
+    rows = [[f"Conversation {int(r[0][1:])}", *r[1:]] if i else r for i, r in enumerate(rows)]
     return save(folder, "f.csv", text(with_column(rows, "Which bot do you like more?", lambda i: "kb"[i % 2])))
 
 

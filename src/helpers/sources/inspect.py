@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import os
 import re
@@ -30,8 +29,9 @@ from helpers.sources.formats import (
 )
 from helpers.sources.guessing import exports, presets
 from helpers.sources.guessing.columns import Guess
+from helpers.sources.guessing.grids import shared
 from helpers.sources.guessing.nested import NUMBERED, guess_records
-from helpers.sources.guessing.spelling import JsonCell, Shape, comment, distinct, label_lines, quoted
+from helpers.sources.guessing.spelling import JsonColumn, Shape, comment, distinct, label_lines, quoted
 from helpers.sources.guessing.tables import nameless
 from helpers.sources.guessing.words import NAMES, negative, plain
 from helpers.sources.in_words import not_used, sentences
@@ -85,8 +85,7 @@ def _beside(data: Path) -> list[str]:
 
 def _common(name: str, others: list[str]) -> str:
     """A pattern for file names: what they begin with, and * for the rest."""
-    alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(name, *others, strict=False))
-    return quoted("".join(letters[0] for letters in alike) + "*" + Path(name).suffix)
+    return quoted(shared([name, *others]) + "*" + Path(name).suffix)
 
 
 def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
@@ -123,7 +122,7 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
         if export and (lines := exports.nested_lines(export, file, options)):
             return "\n".join([*head, *lines]) + "\n"
         found = exports.guess_table(export, cells, data, file)
-        if not found.labels and (shape := guess_records(_with_json(read))) and ":json." in shape.source[0]:
+        if not found.labels and (shape := guess_records(_with_json(read))) and shape.in_json_column:
             return "\n".join([*head, *_records(shape, file, options)]) + "\n"
     if in_blocks(cells) and (not found.labels or found.columns.get("dialogue") == "{row}"):
         raise DataError([blocks_problem(data.name)])
@@ -181,7 +180,7 @@ def _records(found: Shape, file: str, options: dict[str, str]) -> list[str]:
 def _with_json(read: Records) -> Records:
     """The rows of a table with the JSON in its cells parsed; without rows if no column holds objects or lists."""
     cells = pd.DataFrame(read.records, dtype=object).fillna("")
-    parsed = {JsonCell(c): values for c in cells if (values := _parsed(cells[c])) is not None}
+    parsed = {JsonColumn(c): values for c in cells if (values := _parsed(cells[c])) is not None}
     rows = [{k: v for k, v in r.items() if k not in parsed} for r in read.records] if parsed else []
     for name, values in parsed.items():
         for row, value in zip(rows, values, strict=True):

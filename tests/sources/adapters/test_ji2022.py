@@ -101,7 +101,7 @@ def test_scores_are_reversed_where_high_is_bad(tmp_path):
         "topic": 0,
     }
     assert len(marks) == 2 * 6 * 7
-    assert counted(built, "annotations", "mended") == {"reversed to 100 - x (high is good)": 2 * 6 * 2}
+    assert counted(built, "annotations", "mended") == {"reversed to 100 - x, so that high is good": 2 * 6 * 2}
 
 
 def test_systems_come_from_the_json_files_and_a_type_may_occur_twice(tmp_path):

@@ -189,7 +189,7 @@ class _Run:
         self._topics(answers, i, dialogue, where, checked)
         self.counts.add_kept(checked.file, self.corpus, dialogues=1, annotations=len(good))
         mended = len(good.keys() & set(self.source.reverse))
-        self._count(checked.file, "annotations", "mended", "reversed to 100 - x (high is good)", mended)
+        self._count(checked.file, "annotations", "mended", "reversed to 100 - x, so that high is good", mended)
 
     def _parsed(self, answers: dict, i: int, where: str, checked: Checked) -> tuple[str, dict, list] | None:
         """(model type, scores so that high is good, turns) of a chat; None, and reported, where one cannot be read."""

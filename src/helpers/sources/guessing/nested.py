@@ -11,7 +11,7 @@ import pandas as pd
 
 from helpers.sources.formats import Records
 from helpers.sources.guessing.nature import Nature, nature
-from helpers.sources.guessing.spelling import Shape, declared, key_of_path, quoted
+from helpers.sources.guessing.spelling import JsonColumn, Shape, declared, key_of_path, quoted
 from helpers.sources.guessing.tree import LIST, MAP, Node, Place, collect, name_of, without_label
 from helpers.sources.guessing.words import (
     ANSWERS,
@@ -135,7 +135,7 @@ class _Writer:
         scores: list[Place],
     ):
         self.read, self.leaves, self.maps, self.natures, self.scores = read, leaves, maps, natures, scores
-        self.out = Shape()
+        self.out = Shape(in_json_column=isinstance(scores[0][0], JsonColumn))
         self.names: dict[Place, str] = {}
         self.used: set[Place] = set(scores)
         self.label_column: Place | None = None
@@ -280,19 +280,18 @@ class _Writer:
     def _crossed(self, levels: list[Place], place: Place) -> tuple[Place | None, Place | None]:
         """Keys of people and of what they judged, where one stands right below the other and both come several times.
 
-        The fewer keys are the people's.
+        What is numbered was judged; where both are or neither is, the fewer keys are the people's.
         """
         n = len(self.leaves[place].values)
         below = len(levels) == 2 and levels[1] == (*levels[0], MAP) and LIST not in place
-        sizes = [len(self.maps[v]) for v in levels]
-        numbered = [all(re.fullmatch(r"\D*\d+", k) for k in self.maps[v]) for v in levels]
-        if below and len(set(numbered)) == 2:  # items have numbers more often than people do
-            item = numbered.index(True)
-            return levels[1 - item], levels[item]
-        if not below or len(set(sizes)) == 1 or n < 2 * max(sizes):
+        if not below or n < 2 * max(len(self.maps[v]) for v in levels):
             return None, None
+        numbered = [v for v in levels if all(re.fullmatch(r"\D*\d+", key) for key in self.maps[v])]
         few, many = sorted(levels, key=lambda v: len(self.maps[v]))
-        return few, many
+        item = numbered[0] if len(numbered) == 1 else many
+        if len(numbered) != 1 and len(self.maps[few]) == len(self.maps[many]):
+            return None, None
+        return (few if item == many else many), item
 
     def _holds_people(self, level: Place, below: Place) -> bool:
         """Whether keys below `ratings` or the like, each with its labels, are those of people."""
@@ -408,7 +407,7 @@ class _Writer:
             elif part == MAP:
                 out.append(f"{{{name or 'key'}}}")
             elif i == last and label:
-                out.append("{label}")
+                out.append("{label}:json" if isinstance(part, JsonColumn) else "{label}")
             else:
                 out.append(key_of_path(part))
         return ".".join(out)

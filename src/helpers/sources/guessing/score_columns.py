@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 import pandas as pd
 
 from helpers.sources.guessing import grids
 from helpers.sources.guessing.columns import COUNT, Guess, add_label, is_rating, left_out, numbers, one_an_item
 from helpers.sources.guessing.nature import NOTHING, nature
-from helpers.sources.guessing.words import (
-    ASPECT,
-    CHOICE,
-    PERSON,
-    choice_warning,
-    label_id,
-    looks_like_model,
-    plain,
-    ranked,
-    side_of,
-)
-from helpers.study import paths
+from helpers.sources.guessing.one_label import named_for_judges, named_for_systems, one_label, refuse_systems, winners
+from helpers.sources.guessing.words import CHOICE, choice_warning, label_id, plain, ranked
 
-#: columns named for a system each
-_SYSTEM = re.compile(r"(^|[^a-z])(chat)?bot($|[^a-z])|^(system|model)[ _-]?[a-z0-9]$", re.I)
 _SAME = "the same for all annotators of an item"
 
 
@@ -34,7 +20,7 @@ def wide(out: Guess, cells: pd.DataFrame, numeric: dict[str, pd.Series]) -> None
     if of is None:
         return
     for label in dict.fromkeys(of.values()):
-        add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label]))
+        add_label(out, label, pd.concat([numeric[c] for c, i in of.items() if i == label and c in numeric]))
     out.score_columns = list(of)
     _categories(out, of)
     left_out(out, [c for c in numeric if c not in of and c not in out.metrics])
@@ -52,9 +38,9 @@ def _ratings(
     measured = {c for c in numeric if numbers(cells[c], out.na_values) is not None}
     numeric = _judged(out, cells, numeric)
     ratings = {c: v for c, v in numeric.items() if is_rating(c, v)}
-    if all(one_an_item(out, cells, c) for c in ratings):
+    if all(one_an_item(out, cells, c) for c in ratings):  # none at all, or none that people gave
         ratings |= _sliders(out, {c: v for c, v in numeric.items() if c not in ratings})
-    ratings = _sides_only(out, _places_of_sides(out, ratings))
+    ratings = _places_of_sides(out, _sides_only(out, ratings))
     if not out.comparative:
         worded = _judged(out, cells, _ordered(out, cells))
         of_item = [c for c in worded if one_an_item(out, cells, c)]
@@ -87,15 +73,20 @@ def _labels(
 ) -> dict[str, str] | None:
     """The label of each score column, whose pattern is noted; None where the columns are no scores of labels."""
     columns, by_person = list(ratings), "annotator" in out.columns
-    named = grids.named_grid(columns)
+    named, outcomes = grids.named_grid(columns), winners(out, numeric, columns)
     if named and by_person and "dialogue" not in out.columns:
         out.scores, of = named[0].replace("{annotator}", "{dialogue}"), named[1]
         out.repeated = ["{dialogue}"]
         out.why["scores"] = "the columns form a grid of dialogues and labels"
-    elif found := _winners(out, numeric, columns):
-        of = found
-    elif _counts(out, ratings) or _systems(out, cells, columns):
+    elif outcomes[0]:
+        of = outcomes[0]
+        numeric |= outcomes[1]
+    elif _counts(out, ratings) or _wins(out, cells, columns):
         return None
+    elif named_for_systems(out, columns):
+        if not by_person or out.metrics:
+            return refuse_systems(out, columns)
+        of = one_label(out, cells, columns, "system")
     elif "turn" not in out.columns and (by_turn := grids.turns(columns)):
         out.scores, of, out.first_turn = by_turn
         out.why["scores"] = "the columns form a grid of turns and labels"
@@ -103,68 +94,16 @@ def _labels(
         out.scores, of = named[0].replace("{annotator}", "{system}"), named[1]
         out.why["scores"] = "the columns form a grid of labels and, it seems, systems"
         out.warnings.append("column names combine a label with something else, assumed to be a system")
-    elif not by_person and _name_judges(out, columns):
-        of = _one_label(out, cells, columns, "annotator")
+    elif not by_person and named_for_judges(out, columns):
+        of = one_label(out, cells, columns, "annotator")
     elif not by_person and (found := grids.grid(columns) or named):
         out.scores, of = found
         out.why["scores"] = "the columns form a grid of labels and annotators"
         of = _same_pattern(out, of, list(numeric))
-    elif by_person and _name_systems(out, columns):
-        of = _one_label(out, cells, columns, "system")
     else:
         out.scores, of = grids.named_alike(columns)
         out.why["scores"] = "each column that looks like ratings is treated as a label"
     return of
-
-
-def _name_judges(out: Guess, columns: list[str]) -> bool:
-    """Whether columns are named for a person each, or for a model that judged systems; and for no label."""
-    people = [c for c in columns if PERSON.fullmatch(c)]
-    models = [c for c in columns if looks_like_model(c) and not ASPECT.search(c)]
-    return len(columns) > 1 and {*people, *models} == {*columns} and bool(people or "system" in out.columns)
-
-
-def _name_systems(out: Guess, columns: list[str]) -> bool:
-    """Whether columns are named for a system each, and for no label."""
-    named = [c for c in columns if (looks_like_model(c) or _SYSTEM.search(c)) and not ASPECT.search(c)]
-    free = "system" not in out.columns and not out.comparative and not out.metrics
-    return len(named) == len(columns) > 1 and free and grids.named_grid(named) is None
-
-
-def _one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str) -> dict[str, str]:
-    """All columns are of one label, which nothing names; others that follow their pattern are left out by `drop`."""
-    before = {m[1] if (m := PERSON.fullmatch(c)) else "" for c in columns}
-    pattern = (before.pop() if len(before) == 1 else "") + f"{{{of_each}}}"
-    label = "better" if out.comparative else "score"
-    taken = {*columns, *out.columns.values(), *out.identify, *out.metrics}
-    others = [
-        m[1] for c in cells if c not in taken and not PERSON.fullmatch(c) and (m := paths.pattern(pattern).fullmatch(c))
-    ]
-    out.drop |= {of_each: others} if others else {}
-    out.scores, out.one_label, out.annotators = pattern, label, columns if of_each == "annotator" else []
-    out.why["scores"] = f"by their names, one column per {of_each}"
-    places = "; if a column holds the scores of several people, add `annotators: positions`"
-    out.warnings.append(
-        f"{', '.join(columns)}: assumed to be one {of_each} each, with scores of one label, here called {label!r}: "
-        "name what was judged" + (places if of_each == "annotator" else "")
-    )
-    return dict.fromkeys(columns, label)
-
-
-def _winners(out: Guess, numeric: dict[str, pd.Series], columns: list[str]) -> dict[str, str]:
-    """A column for each outcome of a comparison, with 1 in that of the one: `winner_model_a`, `winner_tie`."""
-    if not out.comparative or "annotator" in out.columns or len(columns) < 2:
-        return {}
-    outcomes = pd.DataFrame({c: numeric[c] for c in columns})
-    before = grids.shared(columns)
-    sides = {c: side_of(c[len(before) :]) for c in columns}
-    if None in sides.values() or not (outcomes.isin([0, 1]).all(axis=None) and (outcomes.sum(axis=1) == 1).all()):
-        return {}
-    out.scores, out.counted, out.one_label = before + "{score}", True, "better"
-    out.why["scores"] = "one column per outcome"
-    out.values |= {c[len(before) :]: side for c, side in sides.items()}
-    numeric |= {c: numeric[c] * side for c, side in sides.items()}
-    return dict.fromkeys(columns, out.one_label)
 
 
 def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
@@ -178,17 +117,14 @@ def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
     return True
 
 
-def _systems(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
-    """Whether columns are named for a system each, and it cannot be told what a row is."""
+def _wins(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
+    """Whether columns and rows are named for the same systems."""
     rows = cells[next(iter(cells))].str.strip() if len(cells.columns) else pd.Series(dtype=str)
-    wins = len(columns) > 1 and set(columns) <= set(rows)
-    if not wins and ("annotator" in out.columns or not _name_systems(out, columns)):
+    if len(columns) < 2 or not set(columns) <= set(rows):
         return False
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
-    hint = '`scores: "{system}"` and `constants: {label: …}` read them'
-    if wins:
-        hint = 'a table of wins? `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` read it'
-    out.warnings.append(f"{', '.join(columns)}: one system each? {hint} (docs/own_data.md)")
+    hint = '`adapter: records`, `scores: "{system_b}"` and `count: "{value}"` read it (docs/own_data.md)'
+    out.warnings.append(f"{', '.join(columns)}: one system each? a table of wins? {hint}")
     return True
 
 
@@ -288,12 +224,13 @@ def _places_of_sides(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.
 
 
 def _sides_only(out: Guess, ratings: dict[str, pd.Series]) -> dict[str, pd.Series]:
-    """Without ratings that say no side, if others of a comparison do: how sure somebody was, for example."""
-    if not out.comparative:
+    """Without ratings that say no side, if others of a comparison surely do: how sure somebody was, for example."""
+    seen = {c: set(v.dropna()) for c, v in ratings.items()} if out.comparative else {}
+    sides = {c for c, found in seen.items() if found and (min(found) < 0 or found <= {0, 1, 2})}
+    if not any(min(seen[c]) < 0 or 2 in seen[c] for c in sides):
         return ratings
-    sides = {c: v for c, v in ratings.items() if v.between(-1, 1)[v.notna()].all()}
-    out.unused |= {c: "does not say which side won" for c in ratings if sides and c not in sides}
-    return sides or ratings
+    out.unused |= {c: "does not say which side won" for c in ratings if c not in sides}
+    return {c: v for c, v in ratings.items() if c in sides}
 
 
 def _same_pattern(out: Guess, of: dict[str, str], columns: list[str]) -> dict[str, str]:

@@ -19,13 +19,17 @@ _LONGEST = 64
 
 @dataclass
 class Shape:
-    """A guess: lines of YAML below `sources:` and `labels:`, with warnings and what is not used."""
+    """A guess: lines of YAML below `sources:` and `labels:`, with warnings and what is not used.
+
+    in_json_column : whether the scores stand inside cells of a table.
+    """
 
     source: list[str] = field(default_factory=list)
     labels: dict[str, str] = field(default_factory=dict)
     method: str = "dialogue_rating"
     warnings: list[str] = field(default_factory=list)
     unused: dict[str, Nature] = field(default_factory=dict)
+    in_json_column: bool = False
 
 
 def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float, ...] = ()) -> str:
@@ -66,16 +70,16 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     return f"{{scale: [{min(scale):g}, {max(scale):g}]{more}}}"
 
 
-class JsonCell(str):
+class JsonColumn(str):
     """The name of a column whose cells hold JSON."""
 
     __slots__ = ()
 
 
 def key_of_path(key: str) -> str:
-    """A key as a path spells it."""
-    if isinstance(key, JsonCell):
-        return f"{key_of_path(str(key))}:json"
+    """A key as a path spells it; the first of a path into a table is a column, which stands as it is."""
+    if isinstance(key, JsonColumn):
+        return f"{key}:json"
     return f"`{key}`" if re.search(r"[.\[`:]", key) else key
 
 

@@ -29,10 +29,11 @@ from helpers.study import limits
 #: characters of a name, on average, at most
 _SHORT = 40
 _ASKS = r"^(?:please )?(?:which|what|select|enter)(?: the)?(?: [a-z]+)? "
+_ENDS = r"(?: (?:name|id|number|nr\.?|no\.?))?(?: (?:did|was|were|are|is|do|have|it|you|this|that)\b.*)?[?:.]?$"
 #: questions of a form whose answers are names of ours
 _QUESTIONS = {
-    "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat)\b", re.I),
-    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model)\b", re.I),
+    "dialogue": re.compile(rf"{_ASKS}(conversation|dialogu?e?|chat){_ENDS}", re.I),
+    "system": re.compile(rf"{_ASKS}((chat)?bot|system|model){_ENDS}", re.I),
 }
 #: questions whose answers are judgements
 _COMPARED = re.compile(
@@ -287,7 +288,7 @@ def _come_back(cells: pd.Series) -> bool:
     """Whether cells hold names that come several times, and no answers with an order or for one side."""
     held = cells.str.strip()
     seen = list(held[held != ""].unique())
-    answers = ranked(seen) or any(side_of(s) is not None or s.lower() in ANSWERS for s in seen)
+    answers = ranked(seen) or all(side_of(s) is not None or s.lower() in ANSWERS for s in seen)
     rated = nature("", held).kind == "rating"
     return not rated and 1 < len(seen) < len(held) and held.str.len().mean() < _SHORT and not answers
 

@@ -27,7 +27,7 @@ class Node:
         self.n += 1
         if isinstance(value, dict):
             for key, inner in value.items():
-                key = key if isinstance(key, str) else str(key)
+                key = key if isinstance(key, str) else str(key)  # a JsonColumn stays one
                 if key.strip():  # no path names an empty key
                     self.keys.setdefault(key, Node()).add(inner)
         elif isinstance(value, list):
