@@ -359,3 +359,23 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
     said = findings._PHRASES.say("sample", **given, sturdy=facts)
     assert all(word in said for word in told)
     assert ("left out" in said) == bool(told)
+
+
+@pytest.mark.parametrize(
+    ("n", "differ", "alike", "starts"),
+    [
+        (1, 0, 0, "**No:** the only comparison remains undecided."),
+        (1, 1, 0, "**Yes:** the only comparison shows a difference."),
+        (1, 0, 1, "**Yes:** the only comparison shows equivalence within ±0.2 SD."),
+        (6, 0, 0, "**No:** none of the 6 comparisons was decided."),
+        (6, 1, 0, "**For most comparisons, no:** 1 of 6 comparisons was decided (1 differs, 0"),
+        (6, 2, 1, "**For half of the comparisons:** 3 of 6 comparisons were decided (2 differ, 1"),
+        (6, 3, 2, "**For most comparisons, yes:** 5 of 6 comparisons were decided (3 differ, 2"),
+        (6, 6, 0, "**Yes:** 6 of 6 comparisons were decided (6 differ, 0 equivalent"),
+    ],
+)
+def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, starts):
+    given = {"margin": "0.2", "detectable": None, "reason": "", "who": "", "sturdy": None}
+    open_ = n - differ - alike
+    said = findings._PHRASES.say("sample", n=n, n_differ=differ, n_alike=alike, open=open_, **given)
+    assert said.replace(" of two systems on a label", "").startswith(starts)
