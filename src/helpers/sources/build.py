@@ -434,7 +434,10 @@ def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) 
 
 #: what to do about a cell that is no number of its kind
 _MEND = {
-    "score": "correct it, map it to a number in `values`, or name it in `na_values`",
+    "score": (
+        "correct it, map it to a number in `values`, or name it in `na_values`; "
+        "`skip_columns` leaves out columns of a table"
+    ),
     "turn": "in the YAML, `first_turn` gives the number of the first turn, and `columns` the column with turns",
 }
 

@@ -347,6 +347,7 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
         lines.append(f"      dialogue_b: [{', '.join(map(quoted, found.identify_b))}]")
     if found.layout == "wide":
         lines.append(f"    scores: {quoted(found.scores)}{_why(found, 'scores')}")
+    lines += [f"    skip_columns: {exports.flow(found.skip_columns)}"] if found.skip_columns else []
     lines += ['    count: "{value}"'] if found.counted else []
     lines += [f"    constants: {{label: {found.one_label}}}"] if found.one_label else []
     lines += [f"    first_turn: {found.first_turn}"] if found.first_turn else []

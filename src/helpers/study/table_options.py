@@ -39,6 +39,9 @@ class TableOptions(FileOptions, JudgementOptions):
         "without {label} where `constants` names the only label",
         examples=["{label}_{annotator}"],
     )
+    skip_columns: list[Name] = Field(
+        [], description="columns whose names match `scores`, but which hold none; * is any text", examples=[["comment"]]
+    )
 
     @model_validator(mode="after")
     def _complete(self) -> TableOptions:

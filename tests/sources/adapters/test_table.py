@@ -114,6 +114,18 @@ def test_a_constant_names_the_label_of_columns_that_are_people(tmp_path):
     assert marks["annotator_known"].all()
 
 
+def test_columns_that_hold_no_scores_are_skipped(tmp_path):
+    csv = "id,Alice,Ben,Length,Comment 1,Comment 2\n1,3,5,12,fine,\n2,,4,40,,fine\n"
+    yaml = (ONE_LABEL % "{annotator}").replace("constants:", "skip_columns: [Length, Comment *], constants:")
+    built = studies.read(tmp_path, yaml, my_csv=csv)
+    assert built.frames["annotations"]["score"].tolist() == [3, 5, 4]
+    assert built.unused == {"my.csv": {}}
+    with pytest.raises(DataError, match=r"Lenght.*did you mean 'Length'"):
+        studies.read(tmp_path, yaml.replace("Length", "Lenght"), my_csv=csv)
+    with pytest.raises(DataError, match=r"row 2, Comment 1.*'fine'.*`skip_columns` leaves out columns of a table"):
+        studies.read(tmp_path, yaml.replace("Comment *", "Comment 2"), my_csv=csv)
+
+
 def test_a_constant_names_the_label_of_one_column(tmp_path):
     yaml = (ONE_LABEL % "stars").replace("constants:", "annotators: positions, constants:")
     marks = studies.read(tmp_path, yaml, my_csv="id,stars\n1,3\n1,5\n2,4\n").frames["annotations"]

@@ -23,9 +23,10 @@ class Guess:
     identify, identify_b : columns that make the id of a dialogue (and of the other of a pair) together. positions : it
     is not known who judged. values : words that stand for scores. judges : annotators that look like language models.
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
-    made of. drop : column -> values of rows left out. join : lines about a joined file. repeated : indices of items in
-    a row. unused : why, by column. comment : what was recognised. one_label : that of all scores, if no column says.
-    counted : cells hold how often the score was given that their column names.
+    made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
+    none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
+    what was recognised. one_label : that of all scores, if no column says. counted : cells hold how often the score was
+    given that their column names.
     """
 
     layout: str = "wide"
@@ -43,6 +44,7 @@ class Guess:
     positions: bool = False
     unused: dict[str, str] = field(default_factory=dict)
     drop: dict[str, str | list[str]] = field(default_factory=dict)
+    skip_columns: list[str] = field(default_factory=list)
     join: list[str] = field(default_factory=list)
     comment: list[str] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)

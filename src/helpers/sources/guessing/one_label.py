@@ -37,7 +37,7 @@ def _names_a_model(column: str) -> bool:
 
 
 def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str) -> dict[str, str]:
-    """Column -> the label of all. Columns that hold no numbers and follow the pattern are left out by `drop`.
+    """Column -> the label of all. Others whose names follow the pattern are named in `skip_columns`.
 
     of_each : `annotator` or `system`, for which each is named.
     """
@@ -50,7 +50,7 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
     columns = [*columns, *alike]
     for column in alike:
         out.unused.pop(column, None)
-    out.drop |= {of_each: left} if (left := [named[c] for c in others if c not in alike]) else {}
+    out.skip_columns = [c for c in others if c not in alike]
     out.scores, out.one_label = pattern, "better" if out.comparative else "score"
     out.annotators = [named[c] for c in columns] if of_each == "annotator" else []
     out.why["scores"] = f"by their names, one column per {of_each}"

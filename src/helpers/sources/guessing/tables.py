@@ -247,7 +247,7 @@ def _models(out: Guess, cells: pd.DataFrame) -> None:
 def _not_used(out: Guess, cells: pd.DataFrame) -> None:
     """Why each column that the guess leaves out is left out."""
     used = {*out.columns.values(), *out.identify, *out.identify_b, *out.metrics, *out.patterns, *out.score_columns}
-    used |= {*out.drop}
+    used |= {*out.drop, *out.skip_columns}
     for column in (c for c in cells if c and c not in used):
         out.unused.setdefault(column, nature(column, cells[column].where(~cells[column].isin(out.na_values))).says)
 
