@@ -16,11 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src")]
 
-def features(profile: dict) -> list[float]:
-    """A constant, 10⁵ judgements, 1,000 pairs of systems × labels: as `durations.estimated` has them."""
-    systems, labels = len(profile["systems"]), len(profile["labels"])
-    return [1.0, profile["n_annotations"] / 1e5, systems * (systems - 1) / 2 * labels / 1e3]
+from helpers.pipeline.scale import durations  # noqa: E402
 
 
 def fitted(rows: pd.DataFrame, out: Path) -> dict[str, tuple[float, ...]]:
@@ -28,11 +26,12 @@ def fitted(rows: pd.DataFrame, out: Path) -> dict[str, tuple[float, ...]]:
     profiles = {}
     for study in rows["study"].unique():
         path = out / "data" / "processed" / str(study) / "profile.json"
-        profiles[study] = features(json.loads(path.read_text(encoding="utf-8")))
+        profiles[study] = json.loads(path.read_text(encoding="utf-8"))
     table = {}
     done = rows[(rows["outcome"] == "done") & rows["step"].str[0].str.isdigit()]
     for name, part in done.drop_duplicates(["study", "step"], keep="last").groupby("step"):
-        x, y = np.array([profiles[s] for s in part["study"]]), part["seconds"].to_numpy(float)
+        x = np.array([durations.sizes(str(name), profiles[study]) for study in part["study"]])
+        y = part["seconds"].to_numpy(float)
         if len(y) >= 3:
             found, _ = nnls(x / y[:, None], np.ones(len(y)))
             table[str(name)] = tuple(float(f"{c:.2g}") for c in found)

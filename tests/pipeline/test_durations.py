@@ -29,6 +29,16 @@ def test_an_estimate_grows_with_judgements_and_with_pairs_of_systems():
     assert durations.estimated("05_sensitivity", {}) is None
 
 
+def test_where_some_labels_are_studied_the_judgements_of_the_others_cost_nothing():
+    def seconds(n, labels):
+        profile = {"n_annotations": n, "systems": ["a"], "labels": [""] * labels}
+        return durations.estimated("80_operating_characteristics", profile)
+
+    constant, judgements, _ = durations.COEFFICIENTS["80_operating_characteristics"]
+    assert seconds(200_000, 4) == seconds(200_000, 10) == pytest.approx(constant + 2 * judgements)
+    assert seconds(200_000, 40) == pytest.approx(constant + judgements / 2)
+
+
 @pytest.mark.parametrize(("seconds", "text"), [(3, "10 s"), (44, "40 s"), (170, "3 min"), (7200, "2.0 h")])
 def test_durations_are_said_as_one_says_them(seconds, text):
     assert durations.shown(seconds) == text
