@@ -6,6 +6,7 @@ imports, the embedded study from nothing in a minute.
 
 from __future__ import annotations
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -62,6 +63,7 @@ def overhead(folder: Path, runs: int = 5) -> float:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.split(":")[0] + "; it takes three minutes").parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = [("first run (ji2022, llmfao, demo), nothing processed yet", timed(out=folder), "90")]
         demo = min(timed("--study", "demo", out=folder) for _ in range(5))
