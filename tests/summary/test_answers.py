@@ -369,9 +369,9 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
         (1, 0, 1, "**Yes:** the only comparison shows equivalence within ±0.2 SD."),
         (6, 0, 0, "**No:** none of the 6 comparisons was decided."),
         (6, 1, 0, "**For most comparisons, no:** 1 of 6 comparisons was decided (1 differs, 0"),
-        (6, 2, 1, "**For half of the comparisons:** 3 of 6 comparisons were decided (2 differ, 1"),
+        (6, 2, 1, "**For half of the comparisons, yes:** 3 of 6 comparisons were decided (2 differ, 1"),
         (6, 3, 2, "**For most comparisons, yes:** 5 of 6 comparisons were decided (3 differ, 2"),
-        (6, 6, 0, "**Yes:** 6 of 6 comparisons were decided (6 differ, 0 equivalent"),
+        (6, 6, 0, "**Yes:** all 6 comparisons were decided (6 differ, 0 equivalent within ±0.2 SD)."),
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, starts):

@@ -436,7 +436,7 @@ def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) 
 _MEND = {
     "score": (
         "correct it, map it to a number in `values`, or name it in `na_values`; "
-        "`skip_columns` leaves out columns of a table"
+        "to leave out a whole column of a table, use `skip_columns`"
     ),
     "turn": "in the YAML, `first_turn` gives the number of the first turn, and `columns` the column with turns",
 }

@@ -29,7 +29,7 @@ _LOG_SD = (log(1e-3), log(20.0))
 #: how near to 1 a factor's share is tried
 _EDGE = 0.005
 #: a first threshold, a coefficient or the logarithm of a distance between thresholds beyond this has run away: on the
-#: logit scale there is no telling so far ones apart
+#: logit scale, values so large cannot be distinguished
 _FAR = 50.0
 #: derivative of the log-likelihood that no longer matters, with up to a thousand scores: with more the likelihood is
 #: that much steeper, and its sums are that much longer

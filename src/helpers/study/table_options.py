@@ -40,7 +40,9 @@ class TableOptions(FileOptions, JudgementOptions):
         examples=["{label}_{annotator}"],
     )
     skip_columns: list[Name] = Field(
-        [], description="columns whose names match `scores`, but which hold none; * is any text", examples=[["comment"]]
+        [],
+        description="columns to leave out: their names match `scores`, but they hold no scores; * is any text",
+        examples=[["comment"]],
     )
 
     @model_validator(mode="after")

@@ -122,7 +122,7 @@ def test_columns_that_hold_no_scores_are_skipped(tmp_path):
     assert built.unused == {"my.csv": {}}
     with pytest.raises(DataError, match=r"Lenght.*did you mean 'Length'"):
         studies.read(tmp_path, yaml.replace("Length", "Lenght"), my_csv=csv)
-    with pytest.raises(DataError, match=r"row 2, Comment 1.*'fine'.*`skip_columns` leaves out columns of a table"):
+    with pytest.raises(DataError, match=r"row 2, Comment 1.*'fine'.*leave out a whole column.* `skip_columns`"):
         studies.read(tmp_path, yaml.replace("Comment *", "Comment 2"), my_csv=csv)
 
 

@@ -118,6 +118,8 @@ def _score_columns(
         match = loose.fullmatch(column)
         if match and tuple(v for k, v in match.groupdict().items() if k != "label") in others:
             expected = f"a declared label ({', '.join(spelt)})"
-            hint = "declare it under `labels:`, say how it is spelt in `label_names`, or leave it out by `skip_columns`"
+            hint = (
+                "declare it under `labels:`, say how it is spelt in `label_names`, or skip the column (`skip_columns`)"
+            )
             problems.append(Problem(source.file, "row 1", column, expected, repr(match["label"]), hint))
     return found, problems

@@ -192,9 +192,9 @@ def _cells(export: Export, source: dict[str, Any], files: dict[str, dict[str, Re
                 cells, odd = cells_of(model, name, read, folder)
                 lists = [problem for problem in odd if problem.found.startswith("a list")]
                 if lists:
-                    hint = "a source of its own, with .[] at the end of the path, reads them"
-                    said = "one value is a list" if len(lists) == 1 else f"{len(lists)} values are lists"
-                    export.warnings.append(f"{path}: {said} (first at {lists[0].where}) and left out; {hint}")
+                    hint = "to read lists, add a separate source whose path ends in .[]"
+                    said = "one value is a list (at" if len(lists) == 1 else f"{len(lists)} values are lists (first at"
+                    export.warnings.append(f"{path}: {said} {lists[0].where}) and left out; {hint}")
                 if len(cells):
                     out.append(cells.assign(_place=name + cells[WHERE], _path=path))
     return out

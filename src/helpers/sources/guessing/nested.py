@@ -239,7 +239,7 @@ class _Writer:
                 name = "annotator"
                 shown = ", ".join(keys[:3]) + (", …" if keys[3:] else "")
                 self.out.warnings.append(
-                    f"the keys {shown} are taken to be people; if they are systems, write {{system}}"
+                    f"the keys {shown} are treated as people; if they are systems, write {{system}} in `scores`"
                 )
             elif not below and "dialogue" not in taken:
                 name = "dialogue"

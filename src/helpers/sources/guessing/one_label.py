@@ -57,7 +57,7 @@ def one_label(out: Guess, cells: pd.DataFrame, columns: list[str], of_each: str)
     places = "; if a column holds the scores of several people, add `annotators: positions`"
     out.warnings.append(
         f"{', '.join(columns)}: assumed to be one {of_each} each, with scores of one label, here called "
-        f"{out.one_label!r}: name what was judged" + (places if of_each == "annotator" else "")
+        f"{out.one_label!r}: rename it after what was judged" + (places if of_each == "annotator" else "")
     )
     return dict.fromkeys(columns, out.one_label)
 
@@ -69,7 +69,7 @@ def _is_one(column: str, of_each: str) -> bool:
 def refuse_systems(out: Guess, columns: list[str]) -> None:
     """Say how columns of one system each are read, where it cannot be told who judged or what metrics belong to."""
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
-    hint = '`scores: "{system}"` and `constants: {label: …}` read them (docs/own_data.md)'
+    hint = 'if so, use `scores: "{system}"` and `constants: {label: …}` (docs/own_data.md)'
     out.warnings.append(f"{', '.join(columns)}: one system each? {hint}")
 
 

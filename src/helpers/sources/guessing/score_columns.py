@@ -56,7 +56,7 @@ def _ratings(
         if column not in none:
             out.warnings.append(
                 f"{column!r} is the same for all annotators of an item: treated as a metric "
-                "(if a model judged it, give it separate rows and list the model in `judges`)"
+                "(if these are judgements by a model, put them in separate rows and list the model in `judges`)"
             )
     fractions = [c for c, v in numeric.items() if c not in ratings and (v.dropna() % 1 != 0).any()]
     if not out.comparative:
@@ -111,7 +111,7 @@ def _counts(out: Guess, ratings: dict[str, pd.Series]) -> bool:
     sums = pd.DataFrame(ratings).sum(axis=1, min_count=len(ratings)) if len(ratings) > 2 else pd.Series(dtype=float)
     if len(sums) < 5 or len(set(sums)) != 1:
         return False
-    out.unused |= dict.fromkeys(ratings, "their sum is the same in every row, so they are no ratings")
+    out.unused |= dict.fromkeys(ratings, "not ratings: these columns add up to the same sum in every row")
     hint = "are they counts of answers (`scores` with {score} and `count`) or ranks (`scores` with {system})?"
     out.warnings.append(f"{', '.join(list(ratings)[:8])} add up to {sums.iloc[0]:g} in every row: {hint}")
     return True
@@ -123,8 +123,8 @@ def _wins(out: Guess, cells: pd.DataFrame, columns: list[str]) -> bool:
     if len(columns) < 2 or not set(columns) <= set(rows):
         return False
     out.unused |= dict.fromkeys(columns, "named after a system, with no label")
-    hint = '`adapter: records`, `scores: "{system_b}"` and `count: "{value}"` read it (docs/own_data.md)'
-    out.warnings.append(f"{', '.join(columns)}: one system each? a table of wins? {hint}")
+    hint = 'if so, use `adapter: records`, `scores: "{system_b}"` and `count: "{value}"` (docs/own_data.md)'
+    out.warnings.append(f"{', '.join(columns)}: a table of wins between systems? {hint}")
     return True
 
 
