@@ -1,5 +1,5 @@
 # make run    environment from the lock, then the studies that come with the project; offline after the install
-# make test   all tests;  make quick: those of seconds;  make schema: what describes YAMLs and results
+# make test   what one waits for;  make verify: the long evidence;  make schema: what describes YAMLs and results
 PYTHON ?= python3
 UV ?= uv
 VENV := .venv
@@ -9,6 +9,7 @@ TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # whole files, in the order of tests/conftest.py: what the tests of a file share is made once
 TESTS := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+NUMERICAL := $(addprefix tests/,agreement annotators fragility groups judges performance planning stats validity)
 # one sentinel a lock: another lock makes the environment anew
 digest = $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('$(1)', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
 READY := $(VENV)/installed-$(call digest,requirements.lock)
@@ -19,18 +20,24 @@ CRATE := .venv-crate/bin
 RESOLVE = $(UV) pip compile pyproject.toml --extra excel --python-version 3.11 --universal \
   --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet
 
-.PHONY: run test quick fuzz lint lock wheels gallery schema validate benchmarks clean
+.PHONY: run test verify fuzz lint lock wheels gallery schema validate benchmarks clean
 
 run: $(READY)
 	$(BIN)/python run_all.py
 
 test: $(TEST_READY)
-	$(TEST_BIN)/python $(TESTS)
-
-quick: $(TEST_READY)
 	$(TEST_BIN)/python $(TESTS) -m "not slow"
 
-# random input for a minute, or FUZZ_SECONDS
+# simulations at full size, whole studies and kills; the numerical tests with the kernels of other processors, AVX2 and
+# SSE3 (OpenBLAS takes the best there is); then random input
+verify: $(TEST_READY)
+	$(TEST_BIN)/python $(TESTS) -m slow
+	for core in Haswell Prescott; do \
+	  OPENBLAS_CORETYPE=$$core $(TEST_BIN)/python $(TESTS) -m "not slow" $(NUMERICAL) || exit 1; \
+	done
+	$(MAKE) fuzz
+
+# random YAMLs, tables and JSON for a minute, or FUZZ_SECONDS; what is found ends the run, with the seed that finds it again
 fuzz: $(TEST_READY)
 	PYTHONPATH=src:tests $(TEST_BIN)/python tests/fuzz.py
 
