@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from helpers.design import conduct, items, labels, material, order, people, sampling, votes  # noqa: F401 they register
+from helpers.design import answers, conduct, items, material, order, people, sampling, votes  # noqa: F401 they register
 from helpers.design.registry import CHECKS, UNKNOWN, Cannot, Check, Finding, Unchecked
 from helpers.study.labels import Label
 

@@ -69,7 +69,7 @@ def single_item(part: Part) -> Found:
             gone = (rows[unit] == item) & ((rows["system"] == system) | (rows["system_b"] == system))
             if unit == "dialogue":
                 gone |= rows["dialogue_b"] == item
-            facts = {"unit": unit, "system": system, "share": float(share.max()), "cases": len(share)}
+            facts = {"unit": unit, "of_system": system, "share": float(share.max()), "cases": len(share)}
             worst = float(share.max()), facts | changes.change(part.table, part.without(gone), widening=True)
     if worst:
         yield max(worst[0], changes.price(worst[1], UNKNOWN)), worst[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, chi2_contingency, norm
+from scipy.stats import binom, norm
 from scipy.stats import t as student
 
 from helpers.design import changes

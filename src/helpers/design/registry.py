@@ -51,6 +51,11 @@ class Check:
     run: Callable[[Any], Iterator[tuple[float, dict[str, Any]]]]
     whole: bool
 
+    @property
+    def looks_for(self) -> str:
+        """What it finds, for tables: the first line of the function's docstring, without its full stop."""
+        return (self.run.__doc__ or self.code).splitlines()[0].rstrip(".")
+
 
 CHECKS: dict[str, Check] = {}
 

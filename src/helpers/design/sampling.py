@@ -9,20 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2_contingency
 
-from helpers.design import changes
 from helpers.design.material import Part, Study
 from helpers.design.people import Found
-from helpers.design.registry import ALPHA, UNKNOWN, Cannot, check
+from helpers.design.registry import ALPHA, Cannot, check
+from helpers.sources.guessing.words import SAMPLING, UNUSED
 
-#: names of columns that say how likely an item was to be judged, or from which queue it came
-SAMPLING = re.compile(
-    r"(inclusion|selection|sampling|sample)[ _.-]?(prob\w*|weights?|rate|frac\w*|p)|i?pw|(ip|post|survey|design)?[ _.-]?"
-    r"weights?|propensit\w*|(sampling[ _.-]?)?strat(um|a)|(review[ _.-]?)?queue|sampled[ _.-]?(from|by|as)|"
-    r"(was[ _.-]?|is[ _.-]?|auto[ _.-]?)?flagged",
-    re.IGNORECASE,
-)
-#: leads the key of a dialogue's fact that came from a column which nothing in the YAML uses
-UNUSED = "unused:"
 #: shares of missing scores of two systems that differ by less could not change much
 MISSING = 0.05
 #: of the columns that analyses use; where one is filled, sampling is taken into account
