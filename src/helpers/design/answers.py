@@ -1,7 +1,8 @@
-"""What was asked and answered: directions, scales, answers that look like codes, and judges that are not independent."""
+"""What was asked and answered: directions, scales, answers that look like codes, judges that are not independent."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from helpers.study.schema import ITEM
 
 #: numbers that stand for a missing answer in many files
 CODES = (-999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0)
+#: labels that sound bad, and words that turn this round, beyond what `new` takes for bad without asking
+_BAD = re.compile(r"hallucinat|error|mistake|harm|unsafe|unhelpful|incorrect|wrong|bias|violat|fail|off.?topic|nonsens")
+_TURNED = re.compile(r"free|without|absence|avoid|handling|recover|^no[ _]|^not[ _]|harmless")
 #: scores below which a level that nobody used may be chance
 ENOUGH = 50
 #: a level beside one with this share of the scores is used, too, where answers are not cut off
@@ -50,7 +54,9 @@ def direction(part: Part) -> Found:
 def _doubtful(label: Label) -> bool:
     """Whether a label sounds bad and counts as good; not where somebody said that it is."""
     declared = getattr(label, "direction_declared", None)
-    return declared is not True and label.direction > 0 and (negative(label.id) or negative(label.title))
+    name = f"{label.id} {label.title}".lower()
+    bad = (negative(name) or _BAD.search(name)) and not _TURNED.search(name)
+    return declared is not True and label.direction > 0 and bool(bad)
 
 
 @check("outside_scale", "labels", "order")
@@ -202,7 +208,7 @@ def _repeats(name: str, rows: pd.DataFrame, people: pd.DataFrame) -> dict[str, A
     if people["annotator_known"].astype(bool).all() and people["annotator"].nunique() <= 50:
         summary |= {str(a): f.groupby(item, dropna=False)["score"].first() for a, f in people.groupby("annotator")}
     several = told.size() > 1
-    usual = float((told.nunique() > 1)[several].mean()) / 2 if several.any() else 0.0
+    usual = float((told.min() < told.max())[several].mean()) / 2 if several.any() else 0.0
     if not usual:
         share = people.groupby("label")["score"].agg(lambda s: 1 - (s.value_counts(normalize=True) ** 2).sum())
         usual = float(share.mean()) / 4 if len(share) else 0.0

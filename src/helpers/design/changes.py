@@ -1,8 +1,9 @@
 """Differences between systems, and what becomes of them when something is left out or adjusted for.
 
-A table of differences has one row for each label and pair of systems: `label`, `system`, `system_b`, `difference`, `se`,
-`df`. Rated dialogues are independent units (Welch's standard error of means of dialogues); comparisons give strengths in
-the Bradley–Terry model with ties as half a win. This is a quick look that sizes a finding: the notebooks estimate.
+A table of differences has one row for each label and pair of systems: `label`, `system`, `system_b`, `difference`,
+`se`, `df`. Rated dialogues are independent units (Welch's standard error of means of dialogues); comparisons give
+strengths in the Bradley–Terry model with ties as half a win. This is a quick look that sizes a finding: the notebooks
+estimate.
 """
 
 from __future__ import annotations
@@ -155,8 +156,8 @@ def separated(table: pd.DataFrame) -> pd.Series:
 def change(before: pd.DataFrame, after: pd.DataFrame, *, widening: bool = False) -> dict[str, Any]:
     """What becomes of the differences of `before` in `after`, as facts; empty where no difference is known in both.
 
-    `moved`: the most that a difference moves, in its standard errors, and `label`, `system`, `system_b`, `was`, `now` of
-    that one; `widened`: the median ratio of standard errors, with `widening`; `separated` pairs before, how many of
+    `moved`: the most that a difference moves, in its standard errors, and `label`, `system`, `system_b`, `was`, `now`
+    of that one; `widened`: the median ratio of standard errors, with `widening`; `separated` pairs before, how many of
     these are `lost`, and `pairs`. Differences of pairs with a standard error of 0 are left out.
     """
     both = before.merge(after, on=["label", "system", "system_b"], suffixes=("", "_after"))

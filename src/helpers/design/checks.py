@@ -17,7 +17,7 @@ from helpers.study.labels import Label
 
 
 class Examined(NamedTuple):
-    """findings : by price, the highest first. unchecked : checks that could not be made. passed : codes of the others."""
+    """findings : by price, the highest first. unchecked : checks that could not be made. passed : codes of others."""
 
     findings: list[Finding]
     unchecked: list[Unchecked]

@@ -40,8 +40,8 @@ def answers(rows: pd.DataFrame) -> pd.DataFrame:
 def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
     """Pairs of annotators who agree almost always where others would not: names, common items, differing, usual.
 
-    `usual` is the share of common items on which the other pairs differ; where there is no other pair, a quarter of what
-    answers drawn at random would give, which is alpha of 0.75.
+    `usual` is the share of common items on which the other pairs differ; where there is no other pair, a quarter of
+    what answers drawn at random would give, which is alpha of 0.75.
     """
     wide = answers(rows)
     values, names = wide.to_numpy(), list(wide.columns)

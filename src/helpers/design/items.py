@@ -175,7 +175,8 @@ def _by_scores(part: Part) -> dict[str, Any] | None:
     turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
     entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], strict=True))
     vector = pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
-    varied = rows.groupby("dialogue")["score"].nunique() > 1  # straight lines are alike without being copies
+    scores = rows.groupby("dialogue")["score"]
+    varied = scores.min() < scores.max()  # straight lines are alike without being copies
     system = rows.groupby("dialogue")["system"].first()
     vector, system = vector[varied], system[varied]
     same = Counter(zip(system, vector, strict=True))

@@ -12,7 +12,7 @@ from helpers.design.material import Part
 from helpers.design.people import Found
 from helpers.design.registry import ALPHA, UNKNOWN, Cannot, check
 
-#: an effect of position below this many points of choices, or of this many standard deviations of scores, changes little
+#: effects of position below this share of choices, or this many standard deviations of scores, change little
 CHOICES, SCORES = 0.05, 0.2
 #: a system that is shown first in more than this share of its comparisons (or less than the rest) has its own position
 OWN_POSITION = 0.8
@@ -29,7 +29,7 @@ def _first(part: Part) -> pd.DataFrame:
 
 
 def _in_sessions(part: Part) -> pd.DataFrame:
-    """Means of dialogues, in standard deviations of the label and without differences between systems, by their order."""
+    """Means of dialogues, in standard deviations of the label and less the mean of the system, with their order."""
     if "order_shown" not in part.dialogues or part.rated.empty:
         return pd.DataFrame()
     order = part.dialogues.dropna(subset="order_shown").groupby("dialogue")["order_shown"].first().astype(float)
@@ -136,7 +136,8 @@ def drift(part: Part) -> Found:
     units["time"] = units["time"].rank() / len(units)
     whole = units.drop_duplicates(["annotator", "dialogue"])
     between = whole.groupby("system")["time"].transform("mean")
-    explained = float(between.var(ddof=0) / whole["time"].var(ddof=0)) if whole["time"].nunique() > 1 else 0.0
+    spread = float(whole["time"].var(ddof=0))
+    explained = float(between.var(ddof=0)) / spread if spread > 0 else 0.0
     slope, z, moved = _trend(units)
     trend = abs(z) > norm.isf(ALPHA / 2) and abs(slope) >= SCORES
     facts = {"explained": explained, "slope": slope, "trend": bool(trend), "moved": moved}

@@ -1,4 +1,4 @@
-"""Who judged what: annotators and systems that cannot be told apart, too few annotators, and one with most of the work."""
+"""Who judged what: annotators and systems that cannot be told apart, too few annotators, one with most of the work."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ class Finding:
     """Something in the design that changes what can be concluded.
 
     price : standard errors by which a conclusion moves, or its interval widens, when the finding is acted on; `UNKNOWN`
-    where the design cannot answer at all. facts : what its sentences say, by name: numbers, texts, lists of texts; those
-    whose name begins with `system` are ids of systems. touches : of ANSWERS. place : corpus, group, method, where known.
+    where the design cannot answer at all. facts : what its sentences say, by name: numbers, texts, lists of texts;
+    those with `system` in their name are ids of systems. touches : of ANSWERS. place : corpus, group, method, if known.
     """
 
     code: str

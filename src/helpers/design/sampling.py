@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, f_oneway, norm
 
 from helpers.design.material import Part, Study
 from helpers.design.people import Found
@@ -16,6 +16,9 @@ from helpers.sources.guessing.words import SAMPLING, UNUSED
 
 #: shares of missing scores of two systems that differ by less could not change much
 MISSING = 0.05
+#: dialogues below which a stratum is not compared with others
+_STRATUM = 5
+_WEIGHT = re.compile("weight|i?pw", re.IGNORECASE)
 #: of the columns that analyses use; where one is filled, sampling is taken into account
 _USED = ("weight", "inclusion_probability", "stratum")
 
@@ -62,7 +65,7 @@ def _fewer(part: Part, here: pd.Series) -> pd.DataFrame:
 
 
 def _bounds(part: Part, table: pd.DataFrame, system: str, system_b: str) -> dict[str, Any]:
-    """Of the label for which it matters most: the difference, and what it is if all missing scores are lowest or highest.
+    """Of the label for which it matters most: the difference, and its bounds if missing scores are lowest or highest.
 
     Worst-case bounds (Horowitz and Manski 2000, Journal of the American Statistical Association 95, 77-84).
     """
@@ -118,7 +121,7 @@ def _columns(study: Study) -> dict[str, pd.Series]:
     marks = study.annotations
     for name in (c for c in marks if SAMPLING.fullmatch(str(c)) and c not in _USED and marks[c].notna().any()):
         out[name] = marks.groupby(key)[name].first()
-    return {name: values for name, values in out.items() if values.nunique() > 1}
+    return {name: values for name, values in out.items() if len(values.unique()) > 1}
 
 
 def _effect(part: Part, name: str, values: pd.Series) -> dict[str, Any] | None:
@@ -129,29 +132,44 @@ def _effect(part: Part, name: str, values: pd.Series) -> dict[str, Any] | None:
     own = values.xs(part.corpus, level=0)
     units = rows.groupby(["label", "system", "dialogue"])["score"].mean().reset_index()
     number = pd.to_numeric(own, errors="coerce")
-    weighted = number.notna().mean() > 0.9 and (number > 0).all() and number.nunique() > 1
+    weighted = number.notna().mean() > 0.9 and (number > 0).all() and number.min() < number.max()
     worst: dict[str, Any] | None = None
     for (label, system), cell in units.groupby(["label", "system"]):
         score, at = cell["score"].to_numpy(float), cell["dialogue"]
         se = score.std(ddof=1) / np.sqrt(len(score)) if len(score) > 2 else 0.0
         if not se > 0:
             continue
-        if weighted:
-            w = at.map(number).to_numpy(float)
-            w = 1 / w if (number <= 1).all() and not re.search("weight|i?pw", name, re.IGNORECASE) else w
-            there = np.isfinite(w)
-            other = float(np.average(score[there], weights=w[there])) if there.any() else score.mean()
-        else:
-            means = cell.groupby(at.map(own).to_numpy())["score"].agg(["mean", "size"])
-            means = means[means["size"] >= 5]
-            other = (
-                float(means["mean"].iloc[(means["mean"] - score.mean()).abs().argmax()])
-                if len(means) > 1
-                else score.mean()
-            )
+        other = _weighted(score, at.map(number), name) if weighted else _apart(score, at.map(own))
+        if other is None:
+            continue
         moved = float(abs(other - score.mean()) / se)
         if worst is None or moved > worst["moved"]:
             worst = {"column": name, "label": label, "system": system, "was": float(score.mean()), "now": other}
             worst |= {"moved": moved, "kind": "weight" if weighted else "stratum", "corpus": part.corpus}
             worst |= {"group": part.group, "method": part.method}
     return worst
+
+
+def _weighted(score: np.ndarray, values: pd.Series, name: str) -> float | None:
+    """The mean weighted by a column; None where it differs from the plain one by no more than chance.
+
+    Where the column has nothing to do with scores, the difference has variance s² Σ (w / Σw − 1 / n)².
+    """
+    there = values.notna().to_numpy()
+    if there.sum() < 3:
+        return None
+    score, w = score[there], values.to_numpy(float)[there]
+    weights = w if (w > 1).any() or _WEIGHT.search(name) else 1 / w
+    share = weights / weights.sum()
+    chance = score.std(ddof=1) * np.sqrt(((share - 1 / len(share)) ** 2).sum())
+    other = float(share @ score)
+    return other if abs(other - score.mean()) > norm.isf(ALPHA / 2) * chance else None
+
+
+def _apart(score: np.ndarray, values: pd.Series) -> float | None:
+    """Of the values of a stratum, the mean that is farthest from all; None where they differ by no more than chance."""
+    groups = [g for _, g in pd.Series(score).groupby(values.to_numpy()) if len(g) >= _STRATUM and g.std() > 0]
+    if len(groups) < 2 or f_oneway(*groups).pvalue > ALPHA:
+        return None
+    means = np.array([g.mean() for g in groups])
+    return float(means[np.abs(means - score.mean()).argmax()])

@@ -285,7 +285,8 @@ def index_page(
 ) -> str:
     """The first page of a study.
 
-    before : what to know before the answers. answers : to what is asked first. facts : what was collected. made : how the report came about (versions, seeds).
+    before : what to know before the answers. answers : to what is asked first.
+    facts : what was collected. made : how the report came about (versions, seeds).
     """
     answers = list(answers)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}

@@ -131,7 +131,7 @@ class _State:
     def count_missing(self, rows: pd.DataFrame, reason: str) -> None:
         """Scores that are missing, by method, label and system: whether some systems lack more is asked of a design."""
         by = ["file", "corpus", "method", "label", "system"]
-        known = rows.assign(corpus=rows["corpus"] if "corpus" in rows else None)[by].astype(object)
+        known = rows.assign(corpus=rows.get("corpus"))[by].astype(object)
         for key, n in known.groupby(by, sort=False, dropna=False).size().items():
             file, corpus, *of = (None if pd.isna(k) else k for k in key)
             self.counts.add(file, "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))
