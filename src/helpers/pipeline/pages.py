@@ -20,7 +20,7 @@ INDEX = "index"
 SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 #: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
-             "10_quality_control", "16_fragility")  # fmt: skip
+             "10_quality_control", "16_fragility", rendering.DESIGN)  # fmt: skip
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
@@ -195,7 +195,9 @@ class Pages:
             "study": digest(about),
             "profile.json": self.of.cache.file(self.of.home / "profile.json"),
             **{p.name: self.of.cache.file(p) for p in self._evidence()},
-        } | self.of.code("helpers.report.html", "helpers.summary.findings", "helpers.pipeline.rendering")
+        } | self.of.code(
+            "helpers.report.html", "helpers.summary.findings", "helpers.design.findings", "helpers.pipeline.rendering"
+        )
 
     def _evidence(self) -> list[Path]:
         """What the answers of the first page follow from."""

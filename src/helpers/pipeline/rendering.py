@@ -18,6 +18,8 @@ from helpers.study import store
 
 #: names of the page of every printed number, and of that for authors
 CELLS, PAPER = "90_cells", "paper"
+#: the notebook whose findings stand before the answers
+DESIGN = "17_design_check"
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -170,9 +172,30 @@ def index(job: IndexJob) -> str:
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav)
     parts = {"description": job.description, "answers": _answers(job), "made": job.made}
-    parts |= {"facts": _sizes(job.profile), "cards": cards, "absent": absent}
+    parts |= {"before": _before(job), "facts": _sizes(job.profile), "cards": cards, "absent": absent}
     _write(job.target, report.index_page(about, **parts))
     return ""
+
+
+def _before(job: IndexJob) -> Any:
+    """What the design check found, from its stored results; None where it found nothing or was not run."""
+    from helpers.design import findings
+    from helpers.display.names import display_names
+    from helpers.report import html as report
+    from helpers.study import results
+    from helpers.study.stored import open_study
+
+    page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
+    if not page:
+        return None
+    study = open_study(job.study)
+    stored = results.read(study.folder / "results" / f"{DESIGN}.parquet")
+    found = findings.box(stored, display_names(study.params, study.frame("annotations")))
+    if found is None:
+        return None
+    said = tuple((f"**{f.what}**", f"{f.change} {f.todo}", " and ".join(f.touches)) for f in found.findings)
+    more = f"{found.more} more, " if found.more else ""
+    return report.Before(said, f"{more}{found.checked}.", page)
 
 
 def _answers(job: IndexJob) -> Iterator[Any]:

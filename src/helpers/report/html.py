@@ -74,6 +74,17 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Before:
+    """`Before you read on`: findings on the design. findings : (what was found, what changes and what to do, which
+    answers it concerns), in Markdown but for the last. note : what was checked, and what was not. page : address of the
+    notebook with the rest; empty where it has no page."""
+
+    findings: tuple[tuple[str, str, str], ...]
+    note: str
+    page: str = ""
+
+
+@dataclass(frozen=True)
 class Absent:
     """A notebook without a page: state is skipped, failed or not run; reason is a sentence."""
 
@@ -265,6 +276,7 @@ def index_page(
     page: Page,
     *,
     description: str,
+    before: Before | None = None,
     answers: Iterable[Answered] = (),
     facts: Iterable[tuple[str, str]],
     cards: Iterable[Card],
@@ -273,7 +285,8 @@ def index_page(
 ) -> str:
     """The first page of a study.
 
-    answers : to what is asked first. facts : what was collected. made : how the report came about (versions, seeds).
+    before : what to know before the answers. answers : to what is asked first.
+    facts : what was collected. made : how the report came about (versions, seeds).
     """
     answers = list(answers)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
@@ -281,7 +294,9 @@ def index_page(
     figures["fonts"] = typefaces(d for d in drawn.values() if d)
     lists = {"answers": answers, "facts": facts, "cards": cards, "absent": absent, "made": made}
     lists = {name: list(items) for name, items in lists.items()}
-    return _rendered("index.html.j2", page, page.study_title, description=description, **figures, **lists)
+    return _rendered(
+        "index.html.j2", page, page.study_title, description=description, before=before, **figures, **lists
+    )
 
 
 def scoreboard_page(page: Page, heading: str, **content: Any) -> str:

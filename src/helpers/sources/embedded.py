@@ -64,7 +64,8 @@ def read(study: params.Study) -> Reading:
         frames[name] = frame.astype(object).where(frame != "", None)
     counts, kept = Counts(), frames.pop("counts").fillna({"reason": ""})
     for row in kept.itertuples():
-        counts.add(row.file, row.what, row.action, row.reason, int(row.n), corpus=row.corpus)
+        missing = tuple(getattr(row, c, None) for c in ("method", "label", "system"))
+        counts.add(row.file, row.what, row.action, row.reason, int(row.n), corpus=row.corpus, missing=missing)
     marks = frames["annotations"]
     marks["annotator_known"] = marks["annotator_known"] == "True"
     marks["file"] = f"data/embedded/{study.key}/annotations.csv.gz"

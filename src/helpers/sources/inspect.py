@@ -434,7 +434,8 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
         )
         if items < _FEW:
             lines.append(f"warning: only {_counted(items, 'item')} for {label}: intervals will be wide and imprecise")
-    for row in built.frames["counts"].itertuples():
+    by = ["file", "what", "action", "reason"]
+    for row in built.frames["counts"].groupby(by, sort=False)["n"].sum().reset_index().itertuples():
         if row.action in ("mended", "dropped"):
             lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]

@@ -25,18 +25,29 @@ class Counts:
     """Counts what became of the units of a file. `mended` and `dropped` need a reason, `read` and `kept` have none."""
 
     def __init__(self) -> None:
-        self._n: Counter[tuple[str | None, str, str, str, str]] = Counter()
+        self._n: Counter[tuple[str | None, ...]] = Counter()
 
     def add(
-        self, file: str, what: str, action: str, reason: str = "", n: int = 1, *, corpus: str | None = None
+        self,
+        file: str,
+        what: str,
+        action: str,
+        reason: str = "",
+        n: int = 1,
+        *,
+        corpus: str | None = None,
+        missing: tuple[str | None, str | None, str | None] = (None, None, None),
     ) -> None:
-        """Add `n` units of `what` (annotations, dialogues, work units, …) to which `action` happened."""
+        """Add `n` units of `what` (annotations, dialogues, work units, …) to which `action` happened.
+
+        missing : of scores that are missing, their method, label and system.
+        """
         if action not in ACTIONS:
             raise ValueError(f"action: expected one of {', '.join(ACTIONS)}, found {action!r}")
         if (action in ("mended", "dropped")) != bool(reason):
             raise ValueError(f"{action} {what}: a reason is needed for mended and dropped, and only there")
         if n:
-            self._n[corpus, file, what, action, reason] += int(n)
+            self._n[(corpus, file, what, action, reason, *missing)] += int(n)
 
     def add_kept(self, file: str, corpus: str | None = None, **n: int) -> None:
         """Add units that were read and kept: what (`_` for a space) -> number."""

@@ -149,6 +149,9 @@ COUNTS = _columns(
     ("what", "str", False, "annotations, dialogues, work units, …"),
     ("action", "str", False, "read, kept, mended or dropped"),
     ("reason", "str", False, "why; empty for read and kept"),
+    ("method", "str", True, "of scores that are missing: their method, label and system; otherwise missing"),
+    ("label", "str", True, "as `method`"),
+    ("system", "str", True, "as `method`"),
     ("n", "int64", False, "how many"),
 )
 FRAMES = {

@@ -232,6 +232,13 @@ class Run:
             raise FileNotFoundError(f"{path} is missing; run `python run_all.py --study {self.key} --only annotations`")
         return pd.read_parquet(path)
 
+    def own_ids(self) -> pd.DataFrame:
+        """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown."""
+        import pandas as pd
+
+        path = processed(self.key) / "own_ids.csv"
+        return escape.read_csv(path) if path.is_file() else pd.DataFrame()
+
     def save_results(self, results: Results) -> None:
         """Check results and store them as parquet and, where a spreadsheet can open it, csv."""
         from helpers.study.results import fold, folded

@@ -128,6 +128,14 @@ class _State:
         for (file, corpus), n in rows.groupby(["file", "corpus"], sort=False, dropna=False).size().items():
             self.counts.add(file, what, action, reason, n, corpus=None if pd.isna(corpus) else corpus)
 
+    def count_missing(self, rows: pd.DataFrame, reason: str) -> None:
+        """Scores that are missing, by method, label and system: whether some systems lack more is asked of a design."""
+        by = ["file", "corpus", "method", "label", "system"]
+        known = rows.assign(corpus=rows.get("corpus"))[by].astype(object)
+        for key, n in known.groupby(by, sort=False, dropna=False).size().items():
+            file, corpus, *of = (None if pd.isna(k) else k for k in key)
+            self.counts.add(file, "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))
+
 
 def finish(
     source: JudgementOptions,
@@ -154,7 +162,7 @@ def finish(
     cells, base = cells[~base.index.isin(gone)], base[~base.index.isin(gone)]
     missing = marks["score"].isna()
     for label, rows in marks[missing].groupby("label", dropna=False):
-        state.count(rows, "dropped", source.na_reasons.get(label, "no score"))
+        state.count_missing(rows, source.na_reasons.get(label, "no score"))
     marks = _reversed(source, marks[~missing].reset_index(drop=True), labels, state)
     oriented = orient(_without_repeats(source, _sets(marks, labels, state), state))
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")

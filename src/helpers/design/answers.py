@@ -1,0 +1,221 @@
+"""What was asked and answered: directions, scales, answers that look like codes, judges that are not independent."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from helpers.design import changes
+from helpers.design.conduct import COPIED, EXPECTED
+from helpers.design.material import Part, Study
+from helpers.design.people import Found
+from helpers.design.registry import UNKNOWN, Cannot, check
+from helpers.design.spelling import plain
+from helpers.sources.guessing.words import negative
+from helpers.study.labels import Label
+from helpers.study.schema import ITEM
+
+#: numbers that stand for a missing answer in many files
+CODES = (-999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0)
+#: labels that sound bad, and words that turn this round, beyond what `new` takes for bad without asking
+_BAD = re.compile(r"hallucinat|error|mistake|harm|unsafe|unhelpful|incorrect|wrong|bias|violat|fail|off.?topic|nonsens")
+_TURNED = re.compile(r"free|without|absence|avoid|handling|recover|^no[ _]|^not[ _]|harmless")
+#: scores below which a level that nobody used may be chance
+ENOUGH = 50
+#: a level beside one with this share of the scores is used, too, where answers are not cut off
+BESIDE = 0.1
+#: a minority of fewer marks supports no difference
+_MARKS = 3
+
+
+@check("undeclared_direction", "order")
+def direction(part: Part) -> Found:
+    """Labels that count as better when high although nobody said so."""
+    judged = [label for i, label in part.labels.items() if label.direction and i in set(part.rows["label"])]
+    if not judged:
+        raise Cannot("No label has a direction.")
+    doubts = [label.id for label in judged if _doubtful(label)]
+    open_ = [label.id for label in judged if not getattr(label, "direction_declared", True)]
+    if not (doubts or open_):
+        return
+    named = doubts or open_
+    table = part.table[part.table["label"].isin(named)]
+    # with the other direction a difference changes its sign
+    sizes = (2 * table["difference"].abs() / table["se"]).replace([np.inf], np.nan)
+    moved = float(sizes.max()) if sizes.notna().any() else 0.5
+    facts: dict[str, Any] = {"labels": named, "doubts": len(doubts), "open": len(open_), "of": len(judged)}
+    facts |= {"moved": moved, "signs": {label.id: label.direction for label in judged}[named[0]]}
+    yield max(moved, 0.5), facts
+
+
+def _doubtful(label: Label) -> bool:
+    """Whether a label sounds bad and counts as good; not where somebody said that it is."""
+    declared = getattr(label, "direction_declared", None)
+    name = f"{label.id} {label.title}".lower()
+    bad = (negative(name) or _BAD.search(name)) and not _TURNED.search(name)
+    return declared is not True and label.direction > 0 and bool(bad)
+
+
+@check("outside_scale", "labels", "order")
+def outside(part: Part) -> Found:
+    """Scores that are not on the declared scale."""
+    rows, label = part.rated, part.rated["label"]
+    ends = {i: one.scale for i, one in part.labels.items() if i in set(label)}
+    if not ends:
+        raise Cannot("No scale is declared.")
+    low, high = (label.map({i: e[side] for i, e in ends.items()}).astype(float) for side in (0, 1))
+    off = (rows["score"] < low) | (rows["score"] > high)
+    if not off.any():
+        return
+    yield _left_out(part, off, _labels_of(rows, off))
+
+
+def _labels_of(rows: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
+    worst = rows.loc[off, "label"].value_counts().index[0]
+    values = sorted(rows.loc[off & (rows["label"] == worst), "score"].unique())
+    return {
+        "label_named": worst,
+        "values": [f"{v:g}" for v in values[:5]],
+        "n": int(off.sum()),
+        "share": float(off.mean()),
+    }
+
+
+def _left_out(part: Part, off: pd.Series, facts: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+    """A finding on scores that should perhaps be left out, with what that changes."""
+    after = changes.change(part.table, part.without(off.reindex(part.rows.index, fill_value=False)))
+    return max(changes.price(after, UNKNOWN), 0.3), facts | after
+
+
+@check("missing_codes", "labels", "order")
+def codes(part: Part) -> Found:
+    """Values such as -1, 9 or 99 that are far from all others and look like codes for a missing answer."""
+    rows = part.rated
+    if rows.empty:
+        raise Cannot("Nothing was rated: there are only comparisons.")
+    off = pd.Series(False, rows.index)
+    for _, own in rows.groupby("label"):
+        off |= rows.index.isin(own.index[own["score"].isin(_apart(np.sort(own["score"].unique())))])
+    if off.any():
+        yield _left_out(part, off, _labels_of(rows, off))
+
+
+def _apart(values: np.ndarray) -> list[float]:
+    """Codes at either end of the used values, from which the next value is twice the largest step among the others."""
+    out: list[float] = []
+    while len(values) > 2 + len(out):
+        rest = values[~np.isin(values, out)]
+        for code, inner in ((rest[0], rest[1:]), (rest[-1], rest[:-1])):
+            if code in CODES and len(inner) > 1:
+                gap = inner[0] - code if code < inner[0] else code - inner[-1]
+                if gap >= 2 * max(np.diff(inner).max(), 0.5):
+                    out.append(float(code))
+                    break
+        else:
+            return out
+    return out
+
+
+@check("unused_scale_ends", "labels")
+def scale_ends(part: Part) -> Found:
+    """Ends of a scale that nobody uses although the value beside them is common."""
+    rows, found = part.rated, []
+    if rows.empty:
+        raise Cannot("Nothing was rated: there are only comparisons.")
+    for name, own in rows.groupby("label"):
+        label = part.labels.get(str(name))
+        if label is None or not label.integer or label.binary or label.level == "sets" or len(own) < ENOUGH:
+            continue
+        low, high = label.scale
+        steps = high - low
+        share = own["score"].value_counts(normalize=True)
+        used = own["score"].min(), own["score"].max()
+        for end, beside in ((low, used[0]), (high, used[1])):
+            cut = end not in share and abs(beside - end) <= 2 and share.get(beside, 0.0) >= BESIDE
+            if steps <= 10 and cut:
+                found.append((float(share[beside]), name, end, beside, used, len(own)))
+        if steps > 4 and used[1] - used[0] <= steps / 2:
+            found.append((0.5, name, low if used[0] > low else high, used[0], used, len(own)))
+    if found:
+        share, name, end, beside, used, n = max(found)
+        facts = {"label_named": name, "end": f"{end:g}", "beside": f"{beside:g}", "share": share, "n": n}
+        facts |= {"low": f"{used[0]:g}", "high": f"{used[1]:g}", "labels": len({f[1] for f in found})}
+        yield min(share, 0.5), facts
+
+
+@check("constant_label", "labels")
+def constant(part: Part) -> Found:
+    """Labels to which everybody gives one answer."""
+    rows = part.rows[part.rows["dialogue_b"].isna()]
+    if rows.empty:
+        raise Cannot("Nothing was rated: there are only comparisons.")
+    sizes = rows.groupby("label")["score"].agg(n="size", most=lambda s: s.value_counts().iloc[0])
+    out = sizes[(sizes["n"] >= 20) & (sizes["n"] - sizes["most"] < _MARKS) & (sizes["most"] >= 0.98 * sizes["n"])]
+    if len(out):
+        facts = {"labels": list(out.index), "n": int(out["n"].iloc[0]), "others": int((out["n"] - out["most"]).max())}
+        yield 0.2, facts | {"of": len(sizes)}
+
+
+@check("dependent_judge", "judges", "labels", whole=True)
+def judge(study: Study) -> Found:
+    """Models that repeat people's labels, or judge themselves."""
+    marks = study.annotations
+    model = marks["annotator_kind"] != "human"
+    if not model.any():
+        raise Cannot("No model judged anything.")
+    systems = {plain(s): s for s in {*marks["system"], *marks["system_b"].dropna()}}
+    for name, rows in marks[model].groupby("annotator"):
+        if system := _own(str(name), systems):
+            yield _favour(str(name), system, rows, marks[~model])
+        if found := _repeats(str(name), rows, marks[~model]):
+            yield UNKNOWN / 2, found
+
+
+def _own(judge: str, systems: dict[str, str]) -> str | None:
+    """The system that a judge is, by its name: `gpt-4` as a judge, or `judge_gpt_4`."""
+    words = plain(judge)
+    for name, system in systems.items():
+        if len(name) > 2 and f" {name} " in f" {words} ":
+            return system
+    return None
+
+
+def _favour(name: str, system: str, rows: pd.DataFrame, people: pd.DataFrame) -> tuple[float, dict[str, Any]]:
+    """How much better the judge sees its own system than people do, in standard deviations of its scores."""
+    facts: dict[str, Any] = {"kind": "own", "judge": name, "system": system, "n": len(rows)}
+    gaps = []
+    for _, own in rows[rows["dialogue_b"].isna()].groupby(["method", "label"]):
+        there = people.merge(own[["method", "label", "dialogue"]].drop_duplicates())
+        if there.empty or not own["score"].std() > 0:
+            continue
+        gap = [f.loc[f["system"] == system, "score"].mean() - f.loc[f["system"] != system, "score"].mean()
+               for f in (own, there)]  # fmt: skip
+        gaps.append((gap[0] - gap[1]) / own["score"].std())
+    if gaps and np.isfinite(np.mean(gaps)):
+        facts["favour"] = float(np.mean(gaps))
+    return 1.0 + abs(facts.get("favour", 0.0)), facts
+
+
+def _repeats(name: str, rows: pd.DataFrame, people: pd.DataFrame) -> dict[str, Any] | None:
+    """Whether a judge equals one person, or people's mean or majority, almost always where people themselves differ."""
+    item = [c for c in ITEM if c in rows]
+    own = rows.groupby(item, dropna=False)["score"].first()
+    told = people.groupby(item, dropna=False)["score"]
+    summary = {"majority": told.agg(lambda s: s.mode().iloc[0]), "mean": told.mean()}
+    if people["annotator_known"].astype(bool).all() and people["annotator"].nunique() <= 50:
+        summary |= {str(a): f.groupby(item, dropna=False)["score"].first() for a, f in people.groupby("annotator")}
+    several = told.size() > 1
+    usual = float((told.min() < told.max())[several].mean()) / 2 if several.any() else 0.0
+    if not usual:
+        share = people.groupby("label")["score"].agg(lambda s: 1 - (s.value_counts(normalize=True) ** 2).sum())
+        usual = float(share.mean()) / 4 if len(share) else 0.0
+    for of, values in summary.items():
+        both = pd.concat([own.rename("own"), values.rename("of")], axis=1, join="inner").dropna()
+        n = len(both)
+        differs = float(((both["own"] - both["of"]).abs() > 1e-9).mean()) if n else 1.0
+        if n * usual >= EXPECTED and differs <= COPIED:
+            return {"kind": "repeats", "judge": name, "of": of, "n": n, "differs": differs, "usual": usual}
+    return None

@@ -1,0 +1,152 @@
+"""What the checks look at: a study's frames, and each evaluation (corpus, group, method) with what many checks need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from helpers.annotations.summary import evaluated
+from helpers.design import changes
+from helpers.design.registry import Cannot
+from helpers.study.labels import Label
+
+#: columns that frames made by hand may lack
+_OPTIONAL = ("work_unit", "seconds", "completed_at", "context", "session", "dialogue_b", "system_b", "first_shown")
+_FIXED = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human", "turn": pd.NA}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One evaluation: the judgements of a corpus, group and method, by people, or by models where no people judged."""
+
+    corpus: str
+    group: str
+    method: str
+    rows: pd.DataFrame
+    labels: Mapping[str, Label]
+    dialogues: pd.DataFrame
+    absent: pd.DataFrame
+
+    @cached_property
+    def rated(self) -> pd.DataFrame:
+        """Judgements of one dialogue or turn each, by labels that have means."""
+        without = [i for i, label in self.labels.items() if label.unordered]
+        return self.rows[self.rows["dialogue_b"].isna() & ~self.rows["label"].isin(without)]
+
+    @cached_property
+    def votes(self) -> pd.DataFrame:
+        """Comparisons of two systems."""
+        pairs = self.rows[self.rows["dialogue_b"].notna() & (self.rows["system"] != self.rows["system_b"])]
+        return pairs[pairs["system_b"].notna()]
+
+    @cached_property
+    def systems(self) -> list[str]:
+        return sorted({*self.rows["system"], *self.rows["system_b"].dropna()})
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known which person judged what."""
+        return bool(self.rows["annotator_known"].all()) and bool((self.rows["annotator_kind"] == "human").all())
+
+    @cached_property
+    def units(self) -> pd.DataFrame:
+        """What each annotator judged: annotator, dialogue, system; both sides of a comparison."""
+        columns = ["annotator", "dialogue", "system"]
+        other = self.rows[["annotator", "dialogue_b", "system_b"]].set_axis(columns, axis=1).dropna()
+        return pd.concat([self.rows[columns], other]).drop_duplicates()
+
+    @cached_property
+    def loads(self) -> pd.DataFrame:
+        """(annotators, systems) dialogues that each annotator judged of each system."""
+        return pd.crosstab(self.units["annotator"], self.units["system"])
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Differences between systems, label by label: see `changes`."""
+        return self.without(None)
+
+    def without(self, gone: pd.Series | None) -> pd.DataFrame:
+        """`table` without some judgements. gone : (rows,) which of `rows`."""
+        rated, votes = self.rated, self.votes
+        if gone is not None:
+            rated, votes = rated[~gone.reindex(rated.index)], votes[~gone.reindex(votes.index)]
+        return pd.concat([changes.of_means(rated), changes.of_votes(votes)], ignore_index=True)
+
+    def need_systems(self) -> None:
+        if len(self.systems) < 2:
+            raise Cannot("There is only one system.")
+
+    def need_people(self) -> None:
+        if not self.known:
+            models = (self.rows["annotator_kind"] != "human").any()
+            raise Cannot("Models judged, not people." if models else "It is not known who judged what.")
+
+    def title(self, label: str) -> Label | None:
+        return self.labels.get(label)
+
+
+@dataclass(frozen=True)
+class Study:
+    """All frames of an evaluation, without pilots and extra corpora; see `checks.examine`."""
+
+    annotations: pd.DataFrame
+    dialogues: pd.DataFrame
+    labels: Mapping[tuple[str, str], Label]
+    absent: pd.DataFrame
+    metric_scores: pd.DataFrame
+    facts: pd.DataFrame
+    own_ids: pd.DataFrame
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        marks, out = self.annotations, []
+        human = marks["annotator_kind"] == "human"
+        judged = marks[human] if human.any() else marks
+        for (corpus, group, method), rows in judged.groupby(["corpus", "group", "method"], sort=True):
+            own = {i: label for (m, i), label in self.labels.items() if m == method}
+            here = self.dialogues[self.dialogues["corpus"] == corpus]
+            gone = self.absent[self.absent["corpus"].isna() | (self.absent["corpus"] == corpus)]
+            gone = gone[gone["method"].isna() | (gone["method"] == method)]
+            out.append(Part(corpus, group, method, rows, own, here, gone))
+        return out
+
+
+def study(
+    annotations: pd.DataFrame,
+    dialogues: pd.DataFrame,
+    labels: Sequence[Label],
+    counts: pd.DataFrame | None,
+    metric_scores: pd.DataFrame | None,
+    dialogue_facts: pd.DataFrame | None,
+    own_ids: pd.DataFrame | None,
+    leave_out: Sequence[str],
+) -> Study:
+    """The frames with all columns that checks use, without systems left out; missing scores apart from the others."""
+    marks = evaluated(_filled(annotations)).reset_index(drop=True)
+    marks = marks[~marks["system"].isin(leave_out) & ~marks["system_b"].isin(leave_out)]
+    unscored = marks[marks["score"].isna()].groupby(["corpus", "method", "label", "system"], as_index=False).size()
+    gone = [unscored.rename(columns={"size": "n"})]
+    if counts is not None and "system" in counts:
+        gone.append(counts.loc[(counts["action"] == "dropped") & counts["system"].notna(), gone[0].columns])
+    absent = pd.concat([f for f in gone if len(f)] or gone[:1], ignore_index=True)
+    absent = absent[~absent["system"].isin(leave_out)]
+    marks = marks[marks["score"].notna()].reset_index(drop=True)
+    talk = dialogues if "corpus" in dialogues else dialogues.assign(corpus="main")
+    known = {(label.method, label.id): label for label in labels}
+    facts = (
+        dialogue_facts if dialogue_facts is not None else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
+    )
+    metrics = metric_scores if metric_scores is not None else pd.DataFrame(columns=["corpus", "dialogue", "metric"])
+    return Study(marks, talk, known, absent, metrics, facts, own_ids if own_ids is not None else pd.DataFrame())
+
+
+def _filled(annotations: pd.DataFrame) -> pd.DataFrame:
+    absent = {c: v for c, v in _FIXED.items() if c not in annotations}
+    absent |= {c: None for c in _OPTIONAL if c not in annotations}
+    if "source_row" not in annotations:
+        absent["source_row"] = np.arange(len(annotations))
+    return annotations.assign(**absent)

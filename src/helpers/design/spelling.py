@@ -1,0 +1,28 @@
+"""Names that differ only in case, blanks, invisible or look-alike characters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from itertools import combinations
+
+#: letters of other scripts that look like Latin ones (from the Unicode confusables, TR 39)
+_LATIN = str.maketrans("авекмнорстухіјѕԁԛԝαονρικτυχ", "abekmhopctyxijsdqwaovpiktux")
+#: words, numbers, and signs that tell versions apart; what separates them does not count
+_PIECE = re.compile(r"[^\W\d_]+|\d+|[+*#!'’]")
+
+
+def plain(name: str) -> str:
+    """A name by its words, numbers and signs: `GPT-4`, `gpt 4` and `gpt_4` are one, `v1.1` and `v11` are two."""
+    text = unicodedata.normalize("NFKC", str(name)).casefold().translate(_LATIN)
+    text = "".join(c for c in text if unicodedata.category(c) != "Cf")
+    return " ".join(_PIECE.findall(text)) or text.strip()
+
+
+def alike(names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Pairs of ids whose names are spellings of one name. names : id -> name."""
+    found: dict[str, list[str]] = {}
+    for id_, name in sorted(names.items()):
+        found.setdefault(plain(name), []).append(id_)
+    return [pair for ids in found.values() for pair in combinations(ids, 2)]
