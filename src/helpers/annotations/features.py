@@ -6,12 +6,13 @@ otherwise a sentence stating what is missing. Notebooks name features under `req
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
 
 from helpers.annotations.summary import PREPARATION, evaluated, with_means
+from helpers.study.labels import Label
 from helpers.study.params import Study
 from helpers.study.schema import ITEM, unordered
 from helpers.study.sections.data import Unit
@@ -24,6 +25,23 @@ MIN_RATED = 10
 #: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_characteristics`)
 MIN_DRAWN = 8
 NO_MEANS = "All labels have answers without order, which have no mean: see the shares in notebook 00."
+
+DIRECTION = "write `direction: 1` (a high score is good), `-1` (bad) or `0` (neither)"
+
+
+def undirected(labels: Iterable[Label]) -> str:
+    """Why some of these labels, or all of them, order no systems, and what the YAML has to say; '' where each label
+    has a direction, or is declared to have none beside others that have one."""
+    labels = list(labels)
+    unknown = list(dict.fromkeys(f"`{label.id}`" for label in labels if not label.direction_declared))
+    named = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)
+    if any(label.direction for label in labels):
+        what = "it enters" if len(unknown) == 1 else "they enter"
+        said = f"The YAML does not say which way is better for {named}, so {what} no rank, overall mean or headline"
+        return f"{said}: {DIRECTION} under `labels`." if unknown else ""
+    if unknown:
+        return f"No label says which way is better: {DIRECTION} for {named} under `labels` in the YAML."
+    return "No label orders the systems: a high score is neither good nor bad (`direction: 0`)." if labels else ""
 
 
 def _human(frames: Frames) -> pd.DataFrame:
