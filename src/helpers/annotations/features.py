@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.annotations.summary import PREPARATION, evaluated, with_means
+from helpers.annotations.summary import PREPARATION, evaluated, with_directions, with_means
 from helpers.study.labels import Label
 from helpers.study.params import Study
 from helpers.study.schema import ITEM, unordered
@@ -140,8 +140,12 @@ def _metrics(frames: Frames, study: Study) -> str | None:
     """For notebook 09: people rated turns or dialogues, and there are scores or texts to compute them from."""
     if not _human(frames)["dialogue_b"].isna().any():
         return "Nobody rated turns or dialogues: only comparisons were made."
-    if not _scored(_human(frames), study)["dialogue_b"].isna().any():
+    rated = _scored(_human(frames), study)
+    rated = rated[rated["dialogue_b"].isna()]
+    if rated.empty:
         return NO_MEANS
+    if with_directions(rated, study.label_list()).empty:
+        return _directed(rated, study)
     if frames["metric_scores"]["score"].notna().any():
         return None
     if study.simulated:
@@ -167,8 +171,17 @@ def _control_system(frames: Frames, study: Study) -> str | None:
     if study.control_system is None:
         return "The YAML names no `control_system`."
     marks = frames["annotations"]
-    rated = (marks["system"] == study.control_system) & marks["dialogue_b"].isna()
-    return _reason(rated.any(), f"The control system {study.control_system!r} was never rated.")
+    rated = marks[(marks["system"] == study.control_system) & marks["dialogue_b"].isna()]
+    if rated.empty:
+        return f"The control system {study.control_system!r} was never rated."
+    return _directed(rated, study)
+
+
+def _directed(annotations: pd.DataFrame, study: Study) -> str | None:
+    """None if one of the judged labels has a direction."""
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    labels = [label for label in study.label_list() if (label.method, label.id) in judged]
+    return None if any(label.direction for label in labels) else undirected(labels) or None
 
 
 def _preparation(frames: Frames, study: Study) -> str | None:

@@ -36,7 +36,7 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
     counts |= {"n_labels": len(results["rank"][["method", "label"]].drop_duplicates()), "by": _split(results["rank"])}
     rated = every_interval(results)[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)
     labels = [names.labels[key] for key in rated]
-    counts |= {"undirected": "" if any(x.direction for x in labels) else Markup(undirected(labels))}
+    counts |= {"undirected": Markup(undirected(labels)), "n_without": sum(not x.direction for x in labels)}
     yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))
