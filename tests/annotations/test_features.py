@@ -20,7 +20,7 @@ sources:
     judges: {gpt: llm}
     metrics: {bleu: bleu}
 labels:
-  good: {scale: [0, 1]}
+  good: {scale: [0, 1], direction: 1}
 """
 SCORED_CSV = "d,s,r,ref,who,good,bleu\n1,worst,no,yes,w1,0,.5\n1,worst,no,yes,w2,0,.5\n"
 SCORED_CSV += "1,worst,no,yes,gpt,0,.5\n2,best,yes,yes,gpt,1,\n"
@@ -30,7 +30,7 @@ method: dialogue_rating
 sources:
   - {adapter: table, file: my.csv, columns: {dialogue: d}, annotators: positions}
 labels:
-  good: {scale: [0, 1]}
+  good: {scale: [0, 1], direction: 1}
 """
 
 
@@ -84,7 +84,7 @@ method: comparative
 sources:
   - {adapter: table, file: my.csv, columns: {dialogue: d, dialogue_b: e, system: s, system_b: t, annotator: w}}
 labels:
-  better: {scale: [-1, 1]}
+  better: {scale: [-1, 1], direction: 1}
 """
     profile = studies.read(tmp_path, yaml, my_csv="d,e,s,t,w,better\n1,2,a,b,w1,1\n3,4,a,b,w1,-1\n").profile
     assert profile["systems"] == ["a", "b"]
@@ -100,8 +100,8 @@ sources:
     layout: long
     columns: {dialogue: d, system: s, interactor: i, annotator: w, label: l, score: v}
 labels:
-  quality: {scale: [1, 5]}
-  good: {scale: [1, 5]}
+  quality: {scale: [1, 5], direction: 1}
+  good: {scale: [1, 5], direction: 1}
 """
 
 
@@ -138,7 +138,7 @@ title: Replies
 sources:
   - {adapter: table, file: my.csv, columns: {dialogue: d}, constants: {turn: 0}, annotators: positions}
 labels:
-  category: {method: moderation, scale: [-1, 1]}
+  category: {method: moderation, scale: [-1, 1], direction: 1}
 """
 
 
@@ -152,3 +152,17 @@ def test_replies_to_toxic_prompts(tmp_path, features):
 def test_samples_are_drawn_from_systems_of_eight_dialogues(tmp_path, n, enough):
     found = studies.read(tmp_path, INTERACTED, my_csv=chats(n)).profile["features"]
     assert (found["drawable"] is None) == enough
+
+
+def test_quality_control_and_metrics_want_a_label_that_says_which_way_is_better(tmp_path):
+    yaml = studies.LONG.replace("labels:", "control_system: B\nlabels:").replace(
+        "columns: {", "metrics: {m: m}\n    columns: {"
+    )
+    csv = studies.LONG_CSV.replace("rating\n", "rating,m\n", 1).replace("4\n", "4,1\n").replace("5\n", "5,1\n")
+    csv = csv.replace("2\n", "2,0\n").replace("3\n", "3,0\n")
+    without = studies.read(tmp_path, yaml, my_csv=csv).profile["features"]
+    for name in ("control_system", "metrics"):
+        assert without[name].startswith("No label says which way is better: write `direction: 1`")
+    declared = yaml.replace("quality: {scale: [1, 5]}", "quality: {scale: [1, 5], direction: 1}")
+    features = studies.read(tmp_path, declared, my_csv=csv).profile["features"]
+    assert (features["control_system"], features["metrics"]) == (None, None)

@@ -35,7 +35,7 @@ heds: {completed_by: {name: A. Nalyst, affiliation: An institute}}
 sources:
   - {adapter: table, file: mine.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}
 labels:
-  fluency: {scale: [1, 5], level: ordinal}
+  fluency: {scale: [1, 5], level: ordinal, direction: 1}
 groups:
   us: {annotators: [A1B2C3D4E5]}
 """

@@ -28,8 +28,8 @@ sources:
     layout: long
     columns: {corpus: run, dialogue: chat, system: bot, annotator: worker, label: what, score: rating}
 labels:
-  fluency: {scale: [1, 5], integer: false}
-  quality: {scale: [1, 5], integer: false}
+  fluency: {scale: [1, 5], integer: false, direction: 1}
+  quality: {scale: [1, 5], integer: false, direction: 1}
 systems: {s0: Zero, s1: One, s2: Two, s3: Three, s4: Four, s5: Five}
 corpora: {first: First run, second: Second run}
 """

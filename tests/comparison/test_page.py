@@ -14,7 +14,7 @@ method: dialogue_rating
 sources:
   - {adapter: table, file: my.csv, layout: long, columns: {dialogue: d, annotator: w, label: what, score: rating}}
 labels:
-  zz_label: {scale: [1, 5], integer: false, title: Fluency}
+  zz_label: {scale: [1, 5], integer: false, direction: 1, title: Fluency}
 systems: {zz_a: Alpha, zz_b: Beta, zz_c: Gamma, zz_d: Delta, zz_e: Epsilon}
 corpora: {zz_run_1: First run, zz_run_2: Second run}
 """

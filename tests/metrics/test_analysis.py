@@ -214,8 +214,8 @@ method: turn_rating
 sources:
   - {adapter: usr, file: ratings.json, corpus: letters, reference_system: Gold}
 labels:
-  nice: {scale: [1, 3]}
-  clear: {scale: [0, 1]}
+  nice: {scale: [1, 3], direction: 1}
+  clear: {scale: [0, 1], direction: 1}
 """
 WORDS = [
     "the",

@@ -41,7 +41,7 @@ systems: {zz_quick: Quick, zz_calm: Calm, zz_plain: Plain, zz_dull: Dull}
 corpora: {zz_first: Opening run, zz_second: Repeat run}
 groups: {zz_team_0: {title: Day shift}, zz_team_1: {title: Night shift}}
 labels:
-  zz_fluent: {scale: [1, 5], title: Fluent}
+  zz_fluent: {scale: [1, 5], direction: 1, title: Fluent}
   zz_dull_label: {scale: [1, 5], direction: -1, title: Boring}
 metrics: {titles: {zz_metric_a: First metric, zz_metric_b: Second metric}}
 """

@@ -25,7 +25,7 @@ method: dialogue_likert
 sources:
   - {adapter: table, file: my.csv, layout: long, columns: {dialogue: d, system: s, annotator: a, label: l, score: x}}
 labels:
-  quality: {scale: [1, 5], title: Overall_quality}
+  quality: {scale: [1, 5], direction: 1, title: Overall_quality}
 systems: {a: "System $A$", b: B_b, c: "C, third", d: D}
 groups: {g1: {title: Students}, g2: {title: Experts}}
 iaa: {first: 2}

@@ -32,7 +32,7 @@ groups:
   some: {annotators: [A3KQ7ZP1XVWTRB, zoe.quill@mail.example]}
   rest: {annotators: [A1MN5YC8DGHJKL, A2BD4FX6QSUWEV]}
 labels:
-  fluency: {scale: [1, 5]}
+  fluency: {scale: [1, 5], direction: 1}
 scope: {exclude_sessions: {turn_rating: [sitting_A3KQ7ZP1XVWTRB_0]}}
 method: turn_rating
 """

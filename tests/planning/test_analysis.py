@@ -23,8 +23,8 @@ title: S
 sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
 systems: {a: Alpha, b: Beta}
 labels:
-  x: {scale: [1, 5], title: Rated, method: dialogue_likert}
-  compared: {id: x, scale: [-1, 1], title: Compared, method: comparative}
+  x: {scale: [1, 5], direction: 1, title: Rated, method: dialogue_likert}
+  compared: {id: x, scale: [-1, 1], direction: 1, title: Compared, method: comparative}
 """
 LABELS = [Label("x", "dialogue_likert", "Rated", (1, 5))]
 QUICK = {"n_worlds": 10, "n_runs": 20, "dialogues": [20, 80], "per_dialogue": [1, 2]}

@@ -32,13 +32,13 @@ sources:
       first: {files: [first.csv]}
       second: {files: [second.csv]}
 labels:
-  robotic: {scale: [0, 100], level: interval}
-  interesting: {scale: [0, 100], level: interval}
-  fun: {scale: [0, 100], level: interval}
-  consistent: {scale: [0, 100], level: interval}
-  fluent: {scale: [0, 100], level: interval}
-  repetitive: {scale: [0, 100], level: interval}
-  topic: {scale: [0, 100], level: interval}
+  robotic: {scale: [0, 100], level: interval, direction: 1}
+  interesting: {scale: [0, 100], level: interval, direction: 1}
+  fun: {scale: [0, 100], level: interval, direction: 1}
+  consistent: {scale: [0, 100], level: interval, direction: 1}
+  fluent: {scale: [0, 100], level: interval, direction: 1}
+  repetitive: {scale: [0, 100], level: interval, direction: 1}
+  topic: {scale: [0, 100], level: interval, direction: 1}
 bootstrap: {n_resamples: 200}
 quality_control:
   labels: [interesting, fun, consistent, fluent, topic]

@@ -6,12 +6,13 @@ otherwise a sentence stating what is missing. Notebooks name features under `req
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pandas as pd
 
-from helpers.annotations.summary import PREPARATION, evaluated, with_means
+from helpers.annotations.summary import PREPARATION, evaluated, with_directions, with_means
+from helpers.study.labels import Label
 from helpers.study.params import Study
 from helpers.study.schema import ITEM, unordered
 from helpers.study.sections.data import Unit
@@ -24,6 +25,23 @@ MIN_RATED = 10
 #: dialogues of a system below which notebook 80 has nothing to draw from (as in `operating_characteristics`)
 MIN_DRAWN = 8
 NO_MEANS = "All labels have answers without order, which have no mean: see the shares in notebook 00."
+
+DIRECTION = "write `direction: 1` (a high score is good), `-1` (bad) or `0` (neither)"
+
+
+def undirected(labels: Iterable[Label]) -> str:
+    """Why some of these labels, or all of them, order no systems, and what the YAML has to say; '' where each label
+    has a direction, or is declared to have none beside others that have one."""
+    labels = list(labels)
+    unknown = list(dict.fromkeys(f"`{label.id}`" for label in labels if not label.direction_declared))
+    named = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)
+    if any(label.direction for label in labels):
+        what = "it enters" if len(unknown) == 1 else "they enter"
+        said = f"The YAML does not say which way is better for {named}, so {what} no rank, overall mean or headline"
+        return f"{said}: {DIRECTION} under `labels`." if unknown else ""
+    if unknown:
+        return f"No label says which way is better: {DIRECTION} for {named} under `labels` in the YAML."
+    return "No label orders the systems: a high score is neither good nor bad (`direction: 0`)." if labels else ""
 
 
 def _human(frames: Frames) -> pd.DataFrame:
@@ -122,8 +140,12 @@ def _metrics(frames: Frames, study: Study) -> str | None:
     """For notebook 09: people rated turns or dialogues, and there are scores or texts to compute them from."""
     if not _human(frames)["dialogue_b"].isna().any():
         return "Nobody rated turns or dialogues: only comparisons were made."
-    if not _scored(_human(frames), study)["dialogue_b"].isna().any():
+    rated = _scored(_human(frames), study)
+    rated = rated[rated["dialogue_b"].isna()]
+    if rated.empty:
         return NO_MEANS
+    if with_directions(rated, study.label_list()).empty:
+        return _directed(rated, study)
     if frames["metric_scores"]["score"].notna().any():
         return None
     if study.simulated:
@@ -149,8 +171,17 @@ def _control_system(frames: Frames, study: Study) -> str | None:
     if study.control_system is None:
         return "The YAML names no `control_system`."
     marks = frames["annotations"]
-    rated = (marks["system"] == study.control_system) & marks["dialogue_b"].isna()
-    return _reason(rated.any(), f"The control system {study.control_system!r} was never rated.")
+    rated = marks[(marks["system"] == study.control_system) & marks["dialogue_b"].isna()]
+    if rated.empty:
+        return f"The control system {study.control_system!r} was never rated."
+    return _directed(rated, study)
+
+
+def _directed(annotations: pd.DataFrame, study: Study) -> str | None:
+    """None if one of the judged labels has a direction."""
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    labels = [label for label in study.label_list() if (label.method, label.id) in judged]
+    return None if any(label.direction for label in labels) else undirected(labels) or None
 
 
 def _preparation(frames: Frames, study: Study) -> str | None:

@@ -32,10 +32,18 @@ def evaluated(frame: pd.DataFrame) -> pd.DataFrame:
 
 def with_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
     """Judgements without labels of several answers that have no order: these have no mean (`collection.answers`)."""
-    without = [(x.method, x.id) for x in labels if x.unordered]
-    if not without:
+    return _without(annotations, [(x.method, x.id) for x in labels if x.unordered])
+
+
+def with_directions(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
+    """Judgements without labels of which nobody said whether a high score is good: no metric can agree with these."""
+    return _without(annotations, [(x.method, x.id) for x in labels if not x.direction_declared])
+
+
+def _without(annotations: pd.DataFrame, labels: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    if not labels:
         return annotations
-    return annotations[~pd.MultiIndex.from_frame(annotations[["method", "label"]]).isin(without)]
+    return annotations[~pd.MultiIndex.from_frame(annotations[["method", "label"]]).isin(labels)]
 
 
 def main_group(annotations: pd.DataFrame) -> str:

@@ -32,6 +32,13 @@ SCALE = (
 _GROUP = ["corpus", "group"]
 
 
+def worded(text: str, names: DisplayNames) -> str:
+    """A text about leniency; where no label has a direction, no score is favourable, only higher or lower."""
+    if any(label.direction for label in names.labels.values()):
+        return text
+    return text.replace("more favourable", "higher").replace("less favourable", "lower")
+
+
 def title(names: DisplayNames, row: pd.Series, *, several: bool) -> str:
     """What a panel is about: the method, the group, and the corpus where there are several."""
     parts = [names.name("method", row["method"])] if pd.notna(row.get("method")) else []
@@ -93,7 +100,7 @@ def _caterpillar(ax: Axes, own: pd.DataFrame, out: set[str], names: DisplayNames
     ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
     marks = all(label.binary for (m, _), label in names.labels.items() if m == own["method"].iloc[0])
     less, more = ("fewer marks", "more marks") if marks else ("less favourable", "more favourable")
-    ax.set(yticks=y, ylim=(-0.8, len(own) - 0.2), xlabel=f"← {less}       {more} →")
+    ax.set(yticks=y, ylim=(-0.8, len(own) - 0.2), xlabel=worded(f"← {less}       {more} →", names))
     ax.set_yticklabels(own["annotator"], fontsize=5.5)
     ax.tick_params(axis="y", length=0)
 
@@ -128,12 +135,12 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
     axes[-1, 0].set_xlabel("z (standardised value of the indicator)")
     n = int((rows["p_adjusted"] < false_alarms).sum())
     legend_of(fig, [handle("annotator", NEUTRAL[0], "|"), *([handle("flagged", BAD, "D")] if n else [])])
+    right = worded("Values to the right mean: more favourable scores or more marks (leniency),", names)
     caption = (
-        "Every annotator by indicator. Values to the right mean: more favourable scores or more marks (leniency),"
-        " more disagreement, more varied answers, more time, and growing leniency from the first to the last dialogue"
-        f" (drift). {SCALE} An annotator is flagged if z lies outside the spread of the other annotators in the row"
-        " (generalised ESD test; disagreement only if high, time only if short), so the distance from the others"
-        " counts, not the distance from 0."
+        f"Every annotator by indicator. {right} more disagreement, more varied answers, more time, and growing leniency"
+        f" from the first to the last dialogue (drift). {SCALE} An annotator is flagged if z lies outside the spread of"
+        " the other annotators in the row (generalised ESD test; disagreement only if high, time only if short), so the"
+        " distance from the others counts, not the distance from 0."
     )
     alt = f"Indicators of annotators; outside the spread of the others: {plural(n, 'value')}."
     yield Plot(fig, "indicators", alt, caption)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pandas as pd
 
 from helpers.annotators.analysis import flagged
-from helpers.annotators.figures import TITLES
+from helpers.annotators.figures import TITLES, worded
 from helpers.annotators.outliers import MIN_VALUES
 from helpers.annotators.tables import MEANING, SOURCES, order_changes
 from helpers.display.names import DisplayNames
@@ -26,7 +26,7 @@ def findings(results: Results, names: DisplayNames, false_alarms: float) -> Iter
     yield Prose(
         _PHRASES.say("headline", **facts(results, names, false_alarms), false_alarms=false_alarms, least=MIN_VALUES)
     )
-    yield Prose(_PHRASES.say("severity", methods=_spread(results, names)))
+    yield Prose(worded(_PHRASES.say("severity", methods=_spread(results, names)), names))
     yield Prose(_PHRASES.say("consensus", **_consensus(results)))
 
 
@@ -41,7 +41,7 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict:
         where_ = [names.name("group", group)] if group != "all" else []
         where_ += [names.name("corpus", corpus)] if several else []
         why = [
-            f"{MEANING[i][int(v > 0)]}" + (f" ({names.name('method', m)})" if pd.notna(m) else "")
+            worded(MEANING[i][int(v > 0)], names) + (f" ({names.name('method', m)})" if pd.notna(m) else "")
             for i, v, m in zip(own["indicator"], own["estimate"], own["method"], strict=True)
         ]
         shown.append({"name": name, "where": ", ".join(where_), "why": list(dict.fromkeys(why))})

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.annotators.analysis import flagged
-from helpers.annotators.figures import SCALE, TITLES
+from helpers.annotators.figures import SCALE, TITLES, worded
 from helpers.display import cells
 from helpers.display.names import DisplayNames
 from helpers.display.tables import intervals
@@ -39,7 +39,9 @@ def named(results: Results, names: DisplayNames, false_alarms: float) -> Table |
     out = rows[["corpus", "group", "method"]].assign(
         Annotator=rows["annotator"],
         Indicator=[TITLES[i] for i in rows["indicator"]],
-        Finding=[MEANING[i][int(v > 0)] for i, v in zip(rows["indicator"], rows["estimate"], strict=True)],
+        Finding=[
+            worded(MEANING[i][int(v > 0)], names) for i, v in zip(rows["indicator"], rows["estimate"], strict=True)
+        ],
     )
     out["z"], out["Adjusted p"] = rows["estimate"], cells.p_values(rows["p_adjusted"])
     caption = f"Annotators outside the spread of the others. {SCALE} p-values (generalised ESD test) compare z with"
@@ -90,6 +92,7 @@ def everyone(results: Results, names: DisplayNames) -> Table | None:
     caption = (
         "Leniency: in standard deviations of scores; positive: more favourable scores, or more marks. Drift: change in"
     )
+    caption = worded(caption, names)
     caption += " leniency from the first to the last dialogue. r with others: correlation with their mean. Alpha"
     caption += " without: change in alpha when the annotator is left out. Time: relative to what is usual for the task."
     caption += " Accuracy: estimated by Dawid and Skene’s model."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 from matplotlib.figure import Figure
 
+from helpers.annotations.features import undirected
 from helpers.display import style, tables
 from helpers.display.text import listing
 from helpers.study.labels import Label
@@ -48,12 +49,21 @@ View = Plot | Table | Prose
 
 def without_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose | None:
     """Which labels a notebook leaves out because answers without order have no mean."""
-    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
-    titles = dict.fromkeys(x.title for x in labels if x.unordered and (x.method, x.id) in judged)
+    titles = dict.fromkeys(x.title for x in _judged(annotations, labels) if x.unordered)
     if not titles:
         return None
     said = "has answers" if len(titles) == 1 else "have answers"
     return Prose(f"{listing(titles)} {said} without order, which have no mean: see the shares in notebook 00.")
+
+
+def without_direction(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose:
+    """Which judged labels order no systems, because nobody said which way is better, and what to write."""
+    return Prose(undirected(x for x in _judged(annotations, labels) if not x.unordered))
+
+
+def _judged(annotations: pd.DataFrame, labels: Iterable[Label]) -> list[Label]:
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    return [x for x in labels if (x.method, x.id) in judged]
 
 
 def show(run: Run, *views: View | Iterable[View] | None) -> None:

@@ -60,7 +60,8 @@ def text(study: Study, tool: ModuleType, method: str, asked: list[Question], pag
 def _label(question: Question) -> dict[str, Any]:
     label = question.label
     out: dict[str, Any] = {} if question.name == label.id else {"id": label.id}
-    out |= {"title": label.title, "direction": label.direction, "level": label.level}
+    out |= {"title": label.title} | ({"direction": label.direction} if label.direction_declared else {})
+    out |= {"level": label.level}
     if label.categories:
         out |= {"categories": list(label.categories)}
         out |= {} if label.level == "sets" else {"scale": [float(end) for end in label.scale]}

@@ -66,7 +66,7 @@ def ranks_found(m: Material) -> dict | None:
     strengths = [
         _order(m, own, key)
         for key, own in _cells(m, found["strength"].dropna(subset="estimate"), [*_PART, "label"])
-        if len(set(own["system"])) > 1
+        if len(set(own["system"])) > 1 and m.names.labels[key[1], key[3]].direction == 1
     ]
     if not (overall or by_label or strengths):
         return None

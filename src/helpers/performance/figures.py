@@ -30,7 +30,7 @@ PANELS = 12
 TALL = 7.8
 #: marks of labels of which less is better, or that have no direction
 SIGNS = {-1: " ↓", 0: " ○", 1: ""}
-DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad", 1: "More is better"}
+DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad, or not declared", 1: "More is better"}
 
 
 def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]:

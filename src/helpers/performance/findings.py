@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
+from helpers.annotations.features import undirected
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
@@ -32,6 +34,9 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
     counts = {k: sum(line[k] for line in lines) for k in ("n_first", "n_open")}
     counts |= {"n_rankings": sum(line["n_labels"] for line in lines)}
     counts |= {"n_labels": len(results["rank"][["method", "label"]].drop_duplicates()), "by": _split(results["rank"])}
+    rated = every_interval(results)[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)
+    labels = [names.labels[key] for key in rated]
+    counts |= {"undirected": Markup(undirected(labels)), "n_without": sum(not x.direction for x in labels)}
     yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))

@@ -14,7 +14,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator, NullFormatter
 from helpers.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
 from helpers.display.plots import heatmap, lines
 from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
-from helpers.display.text import counted, number, p_value, percent, span, told
+from helpers.display.text import counted, number, p_value, percent, plural, span, told
 from helpers.display.views import Plot, View
 from helpers.performance.figures import MANY, SIGNS
 from helpers.sensitivity.analysis import PUBLISHED, Group, as_published, of_group, primary, verdicts
@@ -35,14 +35,15 @@ TESTS = {
 }
 BOTH = ["system", "system_b"]
 SIGNIFICANCE = """
-Each cell is a label and a pair of systems. Blue: the first system is better (higher, where the label has no
-direction, ○), red: the second; the deeper, the smaller the p-value; dots: p < 0.05. ↓: less is better. Left: the
-published tests on {size}; right: the permutation test on all dialogues, adjusted for all pairs of systems of a label;
-{n}."""
+Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
+the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}; right: the permutation
+test on all dialogues, adjusted for all pairs of systems of a label; {n}."""
+NEITHER = "Grey, ○: neither good nor bad, or not declared; where p < 0.05, + if the first system is higher, − if lower."
 COUNTS = """
 Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Left:
 the published tests on {size}; right: the permutation test on all dialogues, adjusted for all pairs of systems of a
-label; {n}."""
+label; {n}.{neither}"""
+NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
 ERRORS = """
 How often tests of equal systems give p < 0.05. Points: labels, in the order of the tables; lines: exact 95% CIs
 over n = {n_runs:,} simulated assignments of dialogues to systems; grey: where an exact test lies in 95% of cases."""
@@ -102,9 +103,11 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     }
     compared = {*left["system"].unique(), *left["system_b"].unique()}
     systems = [s for s in names.titles["system"] if s in compared]
-    fig = _counts(tests, systems, names) if len(systems) > MANY else _by_label(tests, names)
+    many = len(systems) > MANY
+    fig = _counts(tests, systems, names) if many else _by_label(tests, names)
     n = counted(primary(results)["n"], "dialogues (or comparisons) per pair of systems and label")
-    caption = (COUNTS if len(systems) > MANY else SIGNIFICANCE).format(size=size, n=n)
+    neither = _neither(next(iter(tests.values())), many=many)
+    caption = (COUNTS if many else SIGNIFICANCE).format(size=size, n=n, neither=neither)
     if len(systems) > MOST_SYSTEMS:
         caption += (
             f" Of {len(systems)} systems the {MOST_SYSTEMS} with most differences are drawn; all are in the file."
@@ -117,12 +120,21 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     )
 
 
+def _neither(rows: pd.DataFrame, *, many: bool) -> str:
+    """What a caption says of labels without a direction, nothing where all have one. rows : of `_signed`."""
+    n = len(rows.loc[rows["direction"] == 0, ["method", "label"]].drop_duplicates())
+    if not n or not many:
+        return NEITHER if n else ""
+    return NOT_COUNTED.format(plural(n, "label"), "is" if n == 1 else "are")
+
+
 def _signed(rows: pd.DataFrame, p: str, names: DisplayNames) -> pd.DataFrame:
-    """With `p`, and `better`: 1 where the first system is better (higher, if the label has no direction), else −1."""
+    """With `p`, and `better`: 1 where the first system is better, -1 where the second is, 0 where a label has no
+    direction."""
     rows = names.sort(names.pairs(rows))
     code, keys = pd.factorize(pd.MultiIndex.from_frame(rows[["method", "label"]]))
-    direction = np.array([names.labels[key].direction or 1 for key in keys])[code]
-    return rows.assign(p=rows[p], better=np.sign(rows["estimate"]) * direction)
+    direction = np.array([names.labels[key].direction for key in keys])[code]
+    return rows.assign(p=rows[p], direction=direction, better=np.sign(rows["estimate"]) * direction)
 
 
 def _by_label(tests: dict[str, pd.DataFrame], names: DisplayNames) -> Figure:
@@ -153,17 +165,21 @@ def _pairs(ax: Axes, rows: pd.DataFrame, names: DisplayNames, *, names_below: bo
     labels = rows[["method", "label"]].itertuples(index=False, name=None)
     title = [names.name("label", x, m) + SIGNS[names.labels[m, x].direction] for m, x in labels]
     pair = [names.pair_name(*both) for both in rows[BOTH].to_numpy()]
-    depth = -np.log10(rows["p"].clip(lower=FLOOR)) * rows["better"]
-    star = np.where(rows["p"] < 0.05, "•", "")
+    size, neither = -np.log10(rows["p"].clip(lower=FLOOR)), rows["direction"] == 0
+    signs = np.where(neither, np.where(rows["estimate"] > 0, "+", "−"), "•")
+    star = np.where(rows["p"] < 0.05, signs, "")
     said = [
         f"{what}, {told(which, {'estimate': row['estimate'], 'n': row['n']})}, p = {p_value(row['p'])}"
         for what, which, row in zip(title, pair, rows.to_dict("records"), strict=True)
     ]
-    cells = rows.assign(title=title, pair=pair, depth=depth, star=star, said=said).set_index(["title", "pair"])
-    value, text, said = (cells[c].unstack().reindex(index=dict.fromkeys(title), columns=dict.fromkeys(pair))  # noqa: PD010
-                         for c in ("depth", "star", "said"))  # fmt: skip
+    drawn = {"depth": size * rows["better"], "grey": size.where(neither), "star": star, "said": said}
+    cells = rows.assign(title=title, pair=pair, **drawn).set_index(["title", "pair"])
+    value, grey, text, said = (cells[c].unstack().reindex(index=dict.fromkeys(title), columns=dict.fromkeys(pair))  # noqa: PD010
+                               for c in drawn)  # fmt: skip
     limit = -np.log10(FLOOR)
     heatmap(value, ax, texts=text.fillna(""), titles=said, cmap="RdBu", vmin=-limit, vmax=limit)
+    if neither.any():  # half the depth, so that signs stay legible
+        ax.pcolormesh(grey.to_numpy(float), cmap="Greys", vmin=0, vmax=2 * limit, edgecolor="white", linewidth=0.5)
     if not names_below:
         ax.set_xticks([])
 
@@ -172,7 +188,7 @@ def _counts(tests: dict[str, pd.DataFrame], systems: list[str], names: DisplayNa
     """Systems by systems: on how many labels the system of the row is better than that of the column."""
     tables = []
     for rows in tests.values():
-        found = rows[rows["p"] < 0.05]
+        found = rows[(rows["p"] < 0.05) & (rows["direction"] != 0)]
         better, worse = (found[c].where(found["better"] > 0, found[d]) for c, d in (BOTH, BOTH[::-1]))
         table = pd.crosstab(better, worse).reindex(index=systems, columns=systems, fill_value=0)
         tables.append(table.where(~np.eye(len(systems), dtype=bool)))

@@ -42,15 +42,26 @@ METHODS = {
 OF_UNIT = {unit: [m.id for m in METHODS.values() if m.unit == unit] for unit in ("turn", "dialogue", "pair")}
 
 
+#: labels of comparisons that ask which side is better, by their name: the side that was chosen is the better one
+PREFERENCES = frozenset(
+    {"preference", "preferred", "prefer", "better", "best", "winner", "win", "choice", "chosen", "vote", "quality"}
+    | {"overall", "overall_quality", "overall_preference", "besser", "mieux", "meilleur", "mejor"}
+    | {f"{best}_{what}" for best in ("better", "preferred") for what in ("answer", "reply", "response")}
+)
+
+
 @dataclass(frozen=True)
 class Label:
     """One label of one method.
 
     `scale` holds the smallest and largest score; `integer` says whether only whole numbers are allowed; `level` is
     the measurement level used for agreement; `direction` is +1 when a higher score means a better system, -1 when it
-    means a worse one, 0 when it is neither; `task` groups labels that one work unit asks for together; `categories`
-    are the answers in words, of which the first is the smallest score. At the level `sets` several may be given: the
-    score is the sum of 1, 2, 4, … for the first, second, third, … answer.
+    means a worse one, 0 when it is neither or when nobody said, which `direction_declared` tells apart; `task` groups
+    labels that one work unit asks for together; `categories` are the answers in words, of which the first is the
+    smallest score. At the level `sets` several may be given: the score is the sum of 1, 2, 4, … for the first, second,
+    third, … answer.
+
+    Raises ValueError for a direction that nobody declared and that is not 0.
     """
 
     id: str
@@ -62,6 +73,11 @@ class Label:
     direction: int = 1
     task: str = ""
     categories: tuple[str, ...] = ()
+    direction_declared: bool = True
+
+    def __post_init__(self) -> None:
+        if self.direction and not self.direction_declared:
+            raise ValueError(f"{self.id}: expected direction 0 where none is declared, found {self.direction}")
 
     @property
     def unordered(self) -> bool:
@@ -113,7 +129,7 @@ def _abc_eval() -> tuple[Label, ...]:
     for method in ("turn_likert", "dialogue_likert", "comparative"):
         scale = (-1, 1) if method == "comparative" else (1, 5)
         labels += [
-            Label(id_, method, title, scale, task=id_ if method == "turn_likert" else method)
+            Label(id_, method, title, scale, direction=1, task=id_ if method == "turn_likert" else method)
             for id_, title in _DIMENSIONS
         ]
     return tuple(labels)

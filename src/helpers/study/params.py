@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -236,22 +237,26 @@ class Study(Section):
         every : also those that `keep` and `drop` leave out.
         """
         out = list(label_registry.LABEL_SETS[self.label_set]) if self.label_set else []
-        for id_, spec in self.labels.items():
-            method = spec.method or self.method or "dialogue_rating"
-            out.append(
-                Label(
-                    id=spec.id or id_,
-                    method=method,
-                    title=spec.title or id_.replace("_", " ").capitalize(),
-                    scale=spec.ends,
-                    level=spec.measurement,
-                    integer=spec.integer,
-                    direction=spec.better,
-                    task=spec.task,
-                    categories=tuple(spec.categories),
-                )
-            )
+        out += [self._label(id_, spec) for id_, spec in self.labels.items()]
         return out if every else [label for label in out if not self._left_out(label.id)]
+
+    def _label(self, id_: str, spec: LabelSpec) -> Label:
+        """A label as declared; without a direction it is a preference by its name, or nobody said which way is good."""
+        label = Label(
+            id=spec.id or id_,
+            method=spec.method or self.method or "dialogue_rating",
+            title=spec.title or id_.replace("_", " ").capitalize(),
+            scale=spec.ends,
+            level=spec.measurement,
+            integer=spec.integer,
+            direction=spec.direction or 0,
+            task=spec.task,
+            categories=tuple(spec.categories),
+        )
+        if spec.direction is not None or label.unordered:
+            return label
+        preferred = METHODS[label.method].unit == "pair" and label.id in label_registry.PREFERENCES
+        return replace(label, direction=int(preferred), direction_declared=preferred)
 
     def _left_out(self, label: str) -> bool:
         """Whether `keep` and `drop` leave out a label: here, or in all sources."""

@@ -304,7 +304,9 @@ class _Evaluation:
             unit.tasks.add(TASKS[method, label])
         elif self.part.corpus.endswith("_pilot"):
             title = label.replace("_", " ").capitalize()
-            self.out.labels[method, label] = Label(label, method, title, _SCALES[method], task="pilot")
+            self.out.labels[method, label] = Label(
+                label, method, title, _SCALES[method], direction=0, task="pilot", direction_declared=False
+            )
 
 
 def _system_in(dialogue: str) -> str | None:

@@ -48,7 +48,10 @@ class LabelSpec(Section):
     integer: bool = Field(True, description="whole numbers only")
     direction: Literal[-1, 0, 1] | None = Field(
         None,
-        description="1: a higher score is better, -1: worse, 0: neither; default: 1, for `categories` without order 0",
+        description="1: a high score is good, -1: bad, 0: neither; absent: not known, and the label enters no overall "
+        "mean, rank or headline. Needless for answers without order, and for comparisons called preference, better, "
+        "winner, quality, overall or the like, where the side that was chosen is the better one",
+        examples=[1],
     )
     task: str = Field("", description="labels elicited in one work unit share a task")
 
@@ -86,12 +89,6 @@ class LabelSpec(Section):
             return 1, 2 ** len(self.categories) - 1
         low = 0 if self.measurement == "nominal" else 1
         return low, low + len(self.categories) - 1
-
-    @property
-    def better(self) -> int:
-        if self.direction is not None:
-            return self.direction
-        return 0 if self.categories and self.measurement in ("nominal", "sets") else 1
 
 
 class Group(Section):

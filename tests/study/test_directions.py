@@ -1,0 +1,112 @@
+"""Which way a label's scores are good is declared, and never assumed."""
+
+import pytest
+from fixtures import yaml_studies as studies
+
+from helpers.annotations.features import undirected
+from helpers.study import params, yaml_file
+from helpers.study.labels import LABEL_SETS, PREFERENCES, Label
+from helpers.study.params import ROOT
+
+YAML = """\
+title: Mine
+method: {method}
+sources: [{{adapter: table, file: a.csv, columns: {{dialogue: id, annotator: who}}}}]
+labels: {labels}
+"""
+
+
+def label(tmp_path, spec, id_="hallucination", method="dialogue_rating"):
+    text = YAML.format(method=method, labels=f"{{{id_}: {{{spec}}}}}")
+    (out,) = params.load(studies.write(tmp_path, text)).label_list()
+    return out
+
+
+@pytest.mark.parametrize("direction", [-1, 0, 1])
+def test_a_direction_is_what_the_yaml_says(tmp_path, direction):
+    found = label(tmp_path, f"scale: [1, 5], direction: {direction}")
+    assert (found.direction, found.direction_declared) == (direction, True)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "scale: [1, 5]",
+        "scale: [0, 1]",
+        "categories: [low, high], level: ordinal",
+        'categories: ["no", "yes"]',
+        "scale: [1, 5], direction: null",
+    ],
+)
+def test_without_one_nobody_knows_which_way_is_better(tmp_path, spec):
+    found = label(tmp_path, spec)
+    assert (found.direction, found.direction_declared) == (0, False)
+
+
+@pytest.mark.parametrize(
+    "spec", ["categories: [a, b, c]", "categories: [a, b], level: sets", "scale: [1, 5], level: nominal"]
+)
+def test_answers_without_order_need_none(tmp_path, spec):
+    found = label(tmp_path, spec)
+    assert (found.direction, found.direction_declared) == (0, True)
+
+
+@pytest.mark.parametrize("id_", sorted(PREFERENCES))
+def test_a_comparison_by_preference_needs_none(tmp_path, id_):
+    found = label(tmp_path, "scale: [-1, 1]", id_, "pairwise_dialogue")
+    assert (found.direction, found.direction_declared) == (1, True)
+    assert not label(tmp_path, "scale: [1, 5]", id_).direction_declared  # a rating of that name does
+
+
+@pytest.mark.parametrize("id_", ["worst", "toxic", "unacceptable", "longer", "humanness", "quality_issues"])
+def test_other_comparisons_need_one(tmp_path, id_):
+    found = label(tmp_path, "scale: [-1, 1]", id_, "comparative")
+    assert (found.direction, found.direction_declared) == (0, False)
+
+
+def test_a_direction_that_nobody_declared_is_none():
+    with pytest.raises(ValueError, match="expected direction 0"):
+        Label("x", "dialogue_rating", "X", (1, 5), direction_declared=False)
+
+
+def test_label_sets_declare_theirs():
+    assert all(found.direction_declared for found in LABEL_SETS["abc_eval"])
+    assert {x.id for x in LABEL_SETS["abc_eval"] if not x.direction} == {"topic_switch"}
+
+
+@pytest.mark.parametrize("path", sorted(p.stem for p in (ROOT / "params").glob("*.yaml") if p.stem != "defaults"))
+def test_public_studies_declare_every_direction(path):
+    assert [x.id for x in params.load(path).label_list(every=True) if not x.direction_declared] == []
+    written, _ = yaml_file.parse((ROOT / "params" / f"{path}.yaml").read_text(encoding="utf-8"))
+    assert [name for name, spec in written.get("labels", {}).items() if "direction" not in spec] == []
+
+
+GOOD = Label("fluent", "dialogue_rating", "Fluent", (1, 5))
+NEITHER = Label("length", "dialogue_rating", "Length", (1, 5), direction=0)
+UNKNOWN = [
+    Label(x, "dialogue_rating", x, (1, 5), direction=0, direction_declared=False) for x in ("odd", "tone", "dry")
+]
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ([], ""),
+        ([GOOD], ""),
+        ([GOOD, NEITHER], ""),
+        ([NEITHER], "No label orders the systems: a high score is neither good nor bad (`direction: 0`)."),
+        (
+            [NEITHER, UNKNOWN[0]],
+            "No label says which way is better: write `direction: 1` (a high score is good), `-1` (bad) or `0` "
+            "(neither) for `odd` under `labels` in the YAML.",
+        ),
+        (
+            [GOOD, *UNKNOWN],
+            "The YAML does not say which way is better for `odd`, `tone` and `dry`, so they enter no rank, overall "
+            "mean or headline: write `direction: 1` (a high score is good), `-1` (bad) or `0` (neither) under "
+            "`labels`.",
+        ),
+    ],
+)
+def test_what_is_said_of_labels_without_a_direction(labels, said):
+    assert undirected(labels) == said
