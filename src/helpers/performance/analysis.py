@@ -207,10 +207,12 @@ def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict
         return
     scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
     row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
+    weight = scores["sampling"].to_numpy()
     for mask in picks.masks(annotations, n, seed):
         used = mask[row]
         count = np.bincount(codes[used], minlength=size)
-        values.append(np.bincount(codes[used], x[used], minlength=size) / count)
+        total = np.bincount(codes[used], weight[used], minlength=size)
+        values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
     repeated, found, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
     same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
     for i in np.flatnonzero(repeated):

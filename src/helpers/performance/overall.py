@@ -76,11 +76,14 @@ def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
     scores : from `ranking.system_scores`.
     """
     keys = [c for c in ("system", "dialogue", "dialogue_b", "turn") if c in scores]
-    items = scores.groupby(keys, dropna=False, sort=False)["score"].mean()
-    spread = items.std(ddof=1)
+    items = scores.groupby(keys, dropna=False, sort=False).agg(score=("score", "mean"), weight=("sampling", "first"))
+    mean, spread = items["score"].mean(), items["score"].std(ddof=1)
+    if (items["weight"] != 1).any():
+        mean = np.average(items["score"], weights=items["weight"])
+        spread = np.sqrt(np.average((items["score"] - mean) ** 2, weights=items["weight"]))
     if not spread > 1e-12:
         return None
-    return scores.assign(score=sign * (scores["score"] - items.mean()) / spread)
+    return scores.assign(score=sign * (scores["score"] - mean) / spread)
 
 
 def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence: float, rng) -> list[dict]:
