@@ -171,7 +171,7 @@ def test_another_source_about_the_same_dialogues_gets_their_weights(tmp_path):
     model = "id,bot,who,bad\nd2,A,gpt,1\n"
     marks = studies.read(tmp_path, yaml, my_csv=CSV, model_csv=model).frames["annotations"]
     assert marks.loc[marks["annotator"] == "gpt", "sampling_weight"].tolist() == [5]
-    with pytest.raises(DataError, match="model.csv, row 3, bad, sampling_weight: expected a weight, found none"):
+    with pytest.raises(DataError, match=r"model\.csv, row 3, bad, sampling_weight: expected a weight, found none"):
         studies.read(tmp_path, yaml, my_csv=CSV, model_csv=model + "d9,A,gpt,1\n")
 
 

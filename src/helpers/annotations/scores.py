@@ -72,8 +72,8 @@ def weighted(scores: pd.DataFrame) -> pd.DataFrame:
     scores : annotations, or comparisons seen from both sides (`sides`).
 
     Sampling weights are scaled so that those of the items of a system and label add up to the number of items: a ratio
-    of weighted sums does not depend on the scale (Hájek 1971, in Foundations of Statistical Inference, 236), and sums of
-    `weight` stay numbers of items. Without sampling weights `sampling` is 1.
+    of weighted sums does not depend on the scale (Hájek 1971, in Foundations of Statistical Inference, page 236), and
+    sums of `weight` stay numbers of items. Without sampling weights `sampling` is 1.
     """
     keys = [c for c in (*_ITEM, "outcome") if c in scores]
     share = 1 / scores.groupby(keys, sort=False, dropna=False)["score"].transform("size")
@@ -94,6 +94,20 @@ def sampled(annotations: pd.DataFrame) -> bool:
     by = annotations["corpus"] if "corpus" in annotations else np.zeros(len(annotations))
     ends = weight.groupby(by).agg(["min", "max"])
     return bool((ends["max"] > ends["min"] * (1 + 1e-9)).any())
+
+
+def sampling_weights(annotations: pd.DataFrame) -> np.ndarray:
+    """(annotations,) sampling weights with mean 1; 1 where there are none, or all are equal."""
+    if not sampled(annotations):
+        return np.ones(len(annotations))
+    weight = annotations["sampling_weight"].fillna(1.0).to_numpy()
+    return weight / weight.mean()
+
+
+def kish(weights: np.ndarray) -> float:
+    """Design effect of weights: by how much unequal weights raise the variance of a mean of independent scores with
+    equal variances, 1 + CV² (Kish 1965, Survey Sampling, section 11.7)."""
+    return float(len(weights) * np.sum(weights**2) / np.sum(weights) ** 2)
 
 
 def item_means(scores: pd.DataFrame, codes: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:

@@ -63,7 +63,7 @@ def design_effect(n: np.ndarray, s: np.ndarray, q: np.ndarray) -> float:
     ----------
     n, s, q : (clusters,)
         Number of scores, their sum, and their sum of squares; with sampling weights weighted ones, so that the ratio is
-        Hájek's estimate and the effect that of clusters and of weights (Särndal et al. 1992, eq. 5.7.4).
+        Hájek's estimate and the effect that of clusters and of weights (Särndal et al. 1992, section 5.7).
 
     References
     ----------

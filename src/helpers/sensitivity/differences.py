@@ -124,8 +124,8 @@ def _by_label(labels: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
 def _weights(rows: pd.DataFrame) -> np.ndarray:
     """(annotations,) so that every dialogue or pair counts once per label, and every item in it alike.
 
-    With sampling weights a dialogue counts as often as these say; they add up to the number of dialogues of a system (of
-    pairs of two systems).
+    With sampling weights a dialogue counts as often as these say; they add up to the number of dialogues of a system
+    (of pairs of two systems).
     """
     label, sampling = rows["label"].cat.codes.to_numpy(), rows["sampling"].to_numpy()
     dialogue, item = (crossed(label, rows[unit].to_numpy()) for unit in ("dialogue", "item"))

@@ -113,9 +113,7 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     shares = [f"{(rows['p'] < 0.05).sum()} of {rows['p'].notna().sum()}" for rows in tests.values()]
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
-    return Plot(
-        fig, name, f"{alt} published tests, {shares[1]} by the {test} after adjustment.", _of(part, caption)
-    )
+    return Plot(fig, name, f"{alt} published tests, {shares[1]} by the {test} after adjustment.", _of(part, caption))
 
 
 def _signed(rows: pd.DataFrame, p: str, names: DisplayNames) -> pd.DataFrame:

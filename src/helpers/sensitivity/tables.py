@@ -88,9 +88,8 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     people = len(with_people(results)) > 0
     if people:
         out["Holm, other annotators"] = cells.p_values(own["p_adjusted"]).to_numpy()
-    caption = (
-        f"Pairs that differ{', ' + part if part else ''}, by the {primary_name(results)} with Holm's adjustment within the"
-    )
+    test = primary_name(results)
+    caption = f"Pairs that differ{', ' + part if part else ''}, by the {test} with Holm's adjustment within the"
     caption += (
         " label: difference of means (of shares, for marks; wins minus losses as a share, for comparisons) with CI"
     )
@@ -173,7 +172,8 @@ def equivalence(
     own = results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
     smallest, own = (cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), own))
     out = pd.concat([counted, smallest.rename("Smallest margin (SD)"), own.rename("In units of the label")], axis=1)
-    caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({primary_name(results)}), and that are shown to be"
+    test = primary_name(results)
+    caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
     caption += (
         f" equivalent within ±{margin:g} SD (two one-sided tests), both with Holm's adjustment within the label; and"
     )

@@ -167,7 +167,9 @@ def plain(column: str, cells: pd.Series) -> bool:
 def says(column: str, key: str) -> str:
     """What is to be done with a column that looks like how dialogues were drawn."""
     if key == "stratum":
-        return f"it looks like strata: if dialogues were drawn from each, write `stratum: {column}` and `strata` (sizes)"
+        return (
+            f"it looks like strata: if dialogues were drawn from each, write `stratum: {column}` and `strata` (sizes)"
+        )
     what = "a sampling probability" if key == "inclusion_probability" else "a sampling weight"
     return f"it looks like {what}: if dialogues were drawn so, write `{key}: {column}`"
 

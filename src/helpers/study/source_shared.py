@@ -221,7 +221,7 @@ class JudgementOptions(Strict):
     )
     strata: dict[Name, Size | Annotated[dict[Name, Size], Field(min_length=1)]] = Field(
         {},
-        description="stratum -> how many dialogues (pairs) it has in the population, those of all systems together, e.g. "
+        description="stratum -> how many dialogues (pairs) it has in the population, of all systems together, e.g. "
         "{flagged: 130, rest: 2000}; or system -> stratum -> how many",
     )
 
