@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.annotations.scores import kish, sampled
 from helpers.annotations.summary import PREPARATION, evaluated, with_directions, with_means
 from helpers.study.labels import Label
 from helpers.study.params import Study
@@ -200,6 +201,12 @@ def _moderation(frames: Frames, study: Study) -> str | None:
     return _reason(judged, "No reply to a toxic prompt was judged (method `moderation`).")
 
 
+def _equal_weights(frames: Frames, study: Study) -> str | None:
+    """For notebooks whose methods know no sampling weights, and whose results are of no use without."""
+    unequal = sampled(frames["annotations"])
+    return _reason(not unequal, "Dialogues were drawn with unequal probability, which its methods do not allow for.")
+
+
 def _embedded(frames: Frames, study: Study) -> str | None:
     """For what concerns the papers, not a study: it is shown once, with the study that every run has."""
     return _reason(study.simulate is not None, "It concerns the papers, not this study: see the report of `demo`.")
@@ -220,6 +227,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "preparation": _preparation,
     "known_annotators": _known_annotators,
     "moderation": _moderation,
+    "equal_weights": _equal_weights,
     "embedded": _embedded,
 }
 
@@ -240,4 +248,21 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
         "n_items": len(annotations.drop_duplicates(ITEM)),
         "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
         "n_annotators": int(_human(frames)["annotator"].nunique()),
+        "sampling": _sampling(annotations, study),
     }
+
+
+def _sampling(annotations: pd.DataFrame, study: Study) -> dict[str, Any] | None:
+    """How far the sampling weights of dialogues (pairs) differ, in the corpus where they do most; None if they do not.
+
+    `by` : keys of the YAML that give them. `design_effect` : 1 + CV² of the weights (`scores.kish`).
+    """
+    if not sampled(annotations):
+        return None
+    drawn = annotations.dropna(subset="sampling_weight").drop_duplicates(["corpus", "dialogue", "dialogue_b"])
+    found = drawn.groupby("corpus")["sampling_weight"].agg(
+        low="min", high="max", design_effect=lambda w: kish(w.to_numpy())
+    )
+    keys = [source.sampling[0] for source in study.sources if getattr(source, "sampling", None)]
+    row = found.loc[found["design_effect"].idxmax()]
+    return {"by": list(dict.fromkeys(keys)), **{k: float(v) for k, v in row.items()}}

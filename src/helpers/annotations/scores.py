@@ -49,8 +49,8 @@ def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
     """The scores to be averaged, with the statistic each belongs to.
 
     Adds `statistic`, `outcome` and `binary`: a comparison gives a 0/1 row for each side and each of win, tie and loss
-    (`share`); labels marked 0/1 give `rate`; all others `mean`. Adds `weight`, one over the number of annotations of
-    the item in its group: every item counts once, with the mean of its annotations.
+    (`share`); labels marked 0/1 give `rate`; all others `mean`. Adds the columns of `weighted`: every item counts once,
+    with the mean of its annotations, or as often as its sampling weight says.
     """
     pairwise = annotations["method"].isin(OF_UNIT["pair"])
     plain = annotations[~pairwise]
@@ -67,22 +67,58 @@ def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def weighted(scores: pd.DataFrame) -> pd.DataFrame:
-    """`scores` with `weight`, one over the number of annotations of the item in its group.
+    """`scores` with `sampling`, the sampling weight of its item, and `weight`, that divided by the item's annotations.
 
     scores : annotations, or comparisons seen from both sides (`sides`).
+
+    Sampling weights are scaled so that those of the items of a system and label add up to the number of items: a ratio
+    of weighted sums does not depend on the scale (Hájek 1971, in Foundations of Statistical Inference, page 236), and
+    sums of `weight` stay numbers of items. Without sampling weights `sampling` is 1.
     """
     keys = [c for c in (*_ITEM, "outcome") if c in scores]
-    return scores.assign(weight=1 / scores.groupby(keys, sort=False, dropna=False)["score"].transform("size"))
+    share = 1 / scores.groupby(keys, sort=False, dropna=False)["score"].transform("size")
+    if not sampled(scores):
+        return scores.assign(sampling=1.0, weight=share)
+    of = [scores[c] for c in (*SYSTEM_CELL, "outcome") if c in scores]
+    weight = scores["sampling_weight"].fillna(1.0) * share
+    total = (x.groupby(of, sort=False, dropna=False).transform("sum") for x in (share, weight))
+    scale = np.divide(*total)
+    return scores.assign(sampling=scores["sampling_weight"].fillna(1.0) * scale, weight=weight * scale)
+
+
+def sampled(annotations: pd.DataFrame) -> bool:
+    """Whether annotations have sampling weights that differ, within a corpus: equal ones change no estimate."""
+    if "sampling_weight" not in annotations:
+        return False
+    weight = annotations["sampling_weight"]
+    by = annotations["corpus"] if "corpus" in annotations else np.zeros(len(annotations))
+    ends = weight.groupby(by).agg(["min", "max"])
+    return bool((ends["max"] > ends["min"] * (1 + 1e-9)).any())
+
+
+def sampling_weights(annotations: pd.DataFrame) -> np.ndarray:
+    """(annotations,) sampling weights with mean 1; 1 where there are none, or all are equal."""
+    if not sampled(annotations):
+        return np.ones(len(annotations))
+    weight = annotations["sampling_weight"].fillna(1.0).to_numpy()
+    return weight / weight.mean()
+
+
+def kish(weights: np.ndarray) -> float:
+    """Design effect of weights: by how much unequal weights raise the variance of a mean of independent scores with
+    equal variances, 1 + CV² (Kish 1965, Survey Sampling, section 11.7)."""
+    return float(len(weights) * np.sum(weights**2) / np.sum(weights) ** 2)
 
 
 def item_means(scores: pd.DataFrame, codes: np.ndarray) -> tuple[pd.DataFrame, np.ndarray]:
     """The scores of `numbered` with one row per item, the mean of its annotations, and the number of its estimate."""
-    if (scores["weight"] == 1).all():
+    if (scores["weight"] == scores["sampling"]).all():
         return scores, codes
     keys = [c for c in (*_ITEM, "outcome") if c in scores]
     number = scores.assign(code=codes).groupby(["code", *keys], sort=False, dropna=False)["score"]
     first = ~scores.assign(code=codes).duplicated(["code", *keys])
-    out = scores[first].assign(score=number.mean().to_numpy(), weight=1.0, annotator=None)
+    rows = scores[first]
+    out = rows.assign(score=number.mean().to_numpy(), weight=rows["sampling"], annotator=None)
     return out, codes[first.to_numpy()]
 
 
@@ -103,9 +139,12 @@ def identities(scores: pd.DataFrame, codes: np.ndarray, interval: str) -> list[d
 
 
 def cluster_sums(scores: pd.DataFrame, codes: np.ndarray, unit: pd.Series) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each estimate the codes of its clusters, and (clusters, 3) their number of scores, sum, sum of squares."""
-    x = scores["score"].to_numpy(dtype=float)
-    frame = pd.DataFrame({"n": 1.0, "s": x, "q": x**2}).groupby([codes, pd.factorize(unit, sort=True)[0]]).sum()
+    """For each estimate the codes of its clusters, and (clusters, 3) their number of scores, sum, sum of squares.
+
+    A score counts as often as its sampling weight says (`sampling`).
+    """
+    x, w = scores["score"].to_numpy(dtype=float), scores["sampling"].to_numpy()
+    frame = pd.DataFrame({"n": w, "s": w * x, "q": w * x**2}).groupby([codes, pd.factorize(unit, sort=True)[0]]).sum()
     ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1] if len(frame) else []
     names = np.split(frame.index.get_level_values(1).to_numpy(), ends)
     return list(zip(names, np.split(frame.to_numpy(), ends), strict=True)) if len(frame) else []

@@ -215,6 +215,7 @@ def label_scores(annotations: pd.DataFrame, *, per_item: bool = False) -> Iterat
     systems.
     """
     for key, rows in annotations.groupby(KEY, sort=False):
+        rows = rows.drop(columns="sampling_weight", errors="ignore")  # effects are of the dialogues that were judged
         scores = weighted(scored(rows)) if per_item else scored(rows)
         systems = sorted(scores["system"].unique())
         if len(systems) < 2:

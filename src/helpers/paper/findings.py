@@ -151,6 +151,7 @@ def scores(m: Material) -> dict | None:
         "level": level(m),
         "strength": bool(found["strength"]["estimate"].notna().any()),
         "ranks": bool(len(found["rank"]) or len(found["overall_rank"])),
+        "weighted": bool(len(found["unweighted"])),
         "overall": bool(len(found["overall_mean"])),
     }  # fmt: skip
 
@@ -163,6 +164,7 @@ def tests(m: Material) -> dict | None:
     options, rows = m.study.sensitivity, sensitivity_analysis.primary(found)
     return {
         "n_permutations": options.n_permutations,
+        "weighted": sensitivity_analysis.primary_name(found) != "permutation test",
         "blocks": sorted(set(rows["within"].dropna()) | set(rows["resample_unit"].dropna()) & {"context"}),
         "pairs": bool((rows["level"] == "pair").any()),
         "people": bool(len(sensitivity_analysis.with_people(found))),

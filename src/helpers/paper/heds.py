@@ -181,7 +181,7 @@ def _of_label(m: Material, method: str, label: Label, alphas: pd.DataFrame, has_
         "4.3.4": say("values", low=low, high=high, categories=list(label.categories)),
         "4.3.6": say("has_scale"),
         "4.3.9": say("aggregated", unit=unit, binary=label.scale == (0, 1)),
-        "4.3.10": say("tested") if has_tests else "",
+        "4.3.10": say("tested", test=sensitivity_analysis.primary_name(m.of("05"))) if has_tests else "",
         "4.3.11.1": say("alpha_measure", level=rows[0][1]["measurement"]) if rows else "",
         "4.3.11.2": say("alphas", rows=rows) if rows else "",
         "4.3.12.1": say("never_repeated"),

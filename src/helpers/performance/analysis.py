@@ -18,6 +18,7 @@ from helpers.annotations.scores import identities, numbered
 from helpers.annotations.summary import with_means
 from helpers.performance import davidson, mixed, ranking, rates
 from helpers.performance.bradley_terry import printed_scores
+from helpers.performance.composition import composition
 from helpers.performance.overall import overall as overall_order
 from helpers.study.labels import OF_UNIT, Label
 from helpers.study.results import Results, collect
@@ -96,6 +97,7 @@ def analyse(
     boot, labels = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}, list(labels)
     judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
     parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
+    picked = picked.drop(columns="sampling_weight", errors="ignore")  # as published
     published = collect(rates.published(picked, confidence=confidence))
     summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
     return collect(
@@ -104,6 +106,7 @@ def analyse(
         ranked(judged, labels, unranked, **boot),
         *(over_systems(part, published["rate"][own], unranked, unit=u, **boot) for u, part, own in summed),
         published,
+        composition(judged),
         over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(judged),
         beyond_labels(judged, labels, unranked, overall, modelled=modelled, seed=seed, confidence=confidence),
@@ -207,10 +210,12 @@ def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict
         return
     scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
     row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
+    weight = scores["sampling"].to_numpy()
     for mask in picks.masks(annotations, n, seed):
         used = mask[row]
         count = np.bincount(codes[used], minlength=size)
-        values.append(np.bincount(codes[used], x[used], minlength=size) / count)
+        total = np.bincount(codes[used], weight[used], minlength=size)
+        values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
     repeated, found, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
     same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
     for i in np.flatnonzero(repeated):
@@ -262,8 +267,8 @@ def design_effects_of_people(annotations: pd.DataFrame) -> Results:
 
 def two_intervals(results: Results) -> pd.DataFrame:
     """Rates, means and shares (column `statistic`) with their primary intervals: over clusters and annotators where
-    these are known, else over clusters; `light_low`, `light_high`: those for independent scores; `pick_low`,
-    `pick_high`: the range over picks."""
+    these are known, else over clusters; `light_low`, `light_high`: those for independent scores, missing where sampling
+    weights are used, which those are without; `pick_low`, `pick_high`: the range over picks."""
     rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
     out = rows[~rows["interval"].isin(list(OTHER_INTERVALS))]
     people = out["interval"].str.endswith(rates.with_people("")).astype(bool)
@@ -271,13 +276,25 @@ def two_intervals(results: Results) -> pd.DataFrame:
     for interval, columns in OTHER_INTERVALS.items():
         ends = rows[rows["interval"] == interval].set_index(keys)[["ci_low", "ci_high"]]
         out = out.join(ends.set_axis(columns, axis=1), on=keys)
-    return out
+    return out.assign(**dict.fromkeys(LIGHT, np.nan)) if len(results["unweighted"]) else out
 
 
 def every_interval(results: Results) -> pd.DataFrame:
     """Rates, means and shares (column `statistic`; `outcome` '' except of shares), one row per kind of interval."""
     rows = pd.concat([results[s].assign(statistic=s) for s in SCORES if len(results[s])], ignore_index=True)
     return rows.assign(outcome=rows["outcome"].fillna(""))
+
+
+def with_and_without(results: Results) -> pd.DataFrame:
+    """Unweighted estimates (of comparisons, shares won) with the weighted one (`weighted`), their difference (`effect`)
+    and the design effect of the weights (`deff`)."""
+    rows = results["unweighted"]
+    rows, keys = rows[rows["outcome"].fillna("win") == "win"], [*SYSTEM_CELL, "of"]
+    for name, column in (("composition_effect", "effect"), ("weight_effect", "deff")):
+        own = results[name]
+        own = own[own["outcome"].fillna("win") == "win"].set_index(keys)["estimate"]
+        rows = rows.join(own.rename(column), on=keys)
+    return rows.assign(weighted=rows["estimate"] + rows["effect"])
 
 
 def won(both: pd.DataFrame) -> pd.DataFrame:

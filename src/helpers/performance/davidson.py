@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from helpers.annotations.scores import known_people, require_unit
+from helpers.annotations.scores import known_people, require_unit, sampling_weights
 from helpers.stats.clusters import sandwich
 from helpers.study.labels import METHODS
 from helpers.study.schema import SYSTEM_CELL
@@ -84,7 +84,9 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
     Strengths exist only if no split of the systems has one part never winning against the other (Ford 1957). They have
     no covariance where they cease to exist without one of the units.
 
-    comparisons : with the column `unit`; where all voters are known people, they are a sample too.
+    comparisons : with the column `unit`; where all voters are known people, they are a sample too. With sampling
+    weights the likelihood of a vote counts as often as its pair stands for pairs of the population (a
+    pseudo-likelihood; Binder 1983, International Statistical Review 51, 279-292).
     """
     require_unit(comparisons, unit)
     for key, rows in comparisons.groupby(CELL, sort=False):
@@ -95,13 +97,15 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
         clusters, over = [codes], unit
         if known_people(rows):
             clusters, over = [codes, rows["annotator"].factorize()[0]], f"{unit} and annotator"
-        wins, ties = _counts(*votes, np.zeros(len(rows), int), m)
+        weight = sampling_weights(rows)
+        wins, ties = _counts(*votes, np.zeros(len(rows), int), m, weight)
         found, log_nu = davidson(wins, ties)
         n = np.bincount(np.concatenate(votes[:2]), minlength=m)
         none, reason, df = np.full((m + 1, m + 1), np.nan), NONE, 0
         covariance, influence = none, np.zeros((codes.max() + 1, m))
         if np.isfinite(found).all():
             scores, bread = _scores(*votes, found[0], log_nu[0], (wins + wins.transpose(0, 2, 1) + ties)[0])
+            scores *= weight[:, None]
             meat, fewest = sandwich(scores, clusters)
             df, sums = fewest - 1, np.zeros((codes.max() + 1, m + 1))
             np.add.at(sums, codes, scores)
@@ -162,15 +166,17 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
 
 
 def _counts(
-    left: np.ndarray, right: np.ndarray, score: np.ndarray, part: np.ndarray, m: int
+    left: np.ndarray, right: np.ndarray, score: np.ndarray, part: np.ndarray, m: int, weight: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(parts, m, m) wins of row over column, and ties (both ways round); part : which part a vote belongs to."""
+    """(parts, m, m) wins of row over column, and ties (both ways round); part : which part a vote belongs to; weight :
+    how often it counts, once by default."""
     wins, ties = np.zeros((2, part.max() + 1, m, m))
+    weight = np.ones(len(score)) if weight is None else weight
     for which, (a, b) in ((score > 0, (left, right)), (score < 0, (right, left))):
-        np.add.at(wins, (part[which], a[which], b[which]), 1)
+        np.add.at(wins, (part[which], a[which], b[which]), weight[which])
     tied = score == 0
     for a, b in ((left, right), (right, left)):
-        np.add.at(ties, (part[tied], a[tied], b[tied]), 1)
+        np.add.at(ties, (part[tied], a[tied], b[tied]), weight[tied])
     return wins, ties
 
 

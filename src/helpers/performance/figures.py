@@ -47,6 +47,8 @@ def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]
         lines = (
             f"Points: estimates; thick lines: {over}; thin lines: {names.ci} as if all scores were independent; {n}."
         )
+        if weights(results):  # intervals as published are unweighted, and not drawn
+            lines = f"Points: estimates; lines: {over}; {n}.{weights(results)}"
         if statistic == "share":
             options |= {"sharex": True, "reference": 0.5, "named": "half of the comparisons"}
             options |= {"keys": grid_plots.share_keys(*keys)}
@@ -68,6 +70,11 @@ def _directions(arranged: pd.DataFrame) -> str:
     drawn = " ".join([*arranged["panel"].astype(str).unique(), *arranged["block"].astype(str).unique()])
     said = [f"{mark.strip()}: {DIRECTIONS[d].lower()}" for d, mark in SIGNS.items() if mark and mark.strip() in drawn]
     return f" {'; '.join(said)}." if said else ""
+
+
+def weights(results: Results) -> str:
+    """What a caption says of sampling weights; empty without."""
+    return " Estimates are weighted by sampling weights." if len(results["unweighted"]) else ""
 
 
 def clusters(both: pd.DataFrame) -> str:
@@ -222,6 +229,7 @@ def ranks(results: Results, names: DisplayNames) -> Iterator[Plot]:
                 f"{run}Rank of each system on each label, 1 being best, with its simultaneous {names.ci} over {over} in"
             )
             caption += " brackets; colour: share of resamples in which the system is first; ↓: less is better."
+            caption += weights(results)
             yield Plot(fig, f"ranks_{made}" if made else "ranks", f"{alt} {'; '.join(page)}.", caption)
             made += 1
 
@@ -296,6 +304,7 @@ def strengths(results: Results, names: DisplayNames) -> Iterator[Plot]:
             "Strength of each system in Davidson's model of comparisons with ties, on a logarithmic scale, 0 being the"
         )
         caption += f" mean of all systems. Lines: {names.ci} over {over}; {counted(rows['n'], 'comparisons')}."
+        caption += weights(results)
         arranged = arrange(rows, names)
         caption += _hollow(rows) + _directions(arranged)
         yield from _pages(arranged, "strengths", grid_plots.intervals, caption, **options)

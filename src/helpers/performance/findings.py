@@ -12,7 +12,7 @@ from helpers.annotations.features import undirected
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
-from helpers.performance.analysis import OTHER_INTERVALS, every_interval, of_wins, with_plain
+from helpers.performance.analysis import OTHER_INTERVALS, every_interval, of_wins, with_and_without, with_plain
 from helpers.performance.figures import CROWDED, part_names
 from helpers.performance.rates import with_people
 from helpers.performance.tables import pick_changes
@@ -45,6 +45,18 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
     moved = pick_changes(results, names)
     if len(moved):
         yield Prose(_PHRASES.say("picks", n=n_picks, median=moved["Median"].median(), largest=moved["Largest"].max()))
+
+
+def weights(results: Results, names: DisplayNames) -> Prose | None:
+    """That estimates are weighted, and the one that changes most."""
+    if results["unweighted"].empty:
+        return None
+    rows = with_and_without(results)
+    scale = [np.ptp(names.labels[m, label].scale) or 1 for m, label in zip(rows["method"], rows["label"], strict=True)]
+    most = rows.loc[(rows["effect"].abs() / scale).idxmax()]
+    facts = {"share": most["of"] != "mean", "weighted": most["weighted"], "plain": most["estimate"]}
+    who = names.name("label", most["label"], most["method"]), names.name("system", most["system"])
+    return Prose(_PHRASES.say("weights", label=who[0], system=who[1], deff=rows["deff"].max(), **facts))
 
 
 def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames) -> Prose:

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from helpers.annotations.scores import sampled
 from helpers.stats import mixed_models
 from helpers.stats.mixed_models import Fitted
 from helpers.stats.tasks import run
@@ -27,6 +28,8 @@ from helpers.study.schema import SYSTEM_CELL
 
 #: what a model is made from
 _COLUMNS = ["system", "annotator", "annotator_known", "dialogue", "score"]
+#: why there is no model where dialogues have sampling weights
+WEIGHTED = "dialogues were drawn with unequal probability, which the model does not allow for"
 
 
 def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collection[str] | None = None) -> Results:
@@ -48,15 +51,15 @@ def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collect
     """
     annotations = annotations if only is None else annotations[annotations["label"].isin(list(only))]
     frames = annotations[annotations["dialogue_b"].isna()].groupby(SYSTEM_CELL[:-1], sort=False)
-    pieces = [(key, frame[_COLUMNS], confidence) for key, frame in frames]
+    pieces = [(key, frame[_COLUMNS], confidence, sampled(frame)) for key, frame in frames]
     return collect(*run(_of_label, pieces, doing="mixed models, label"))
 
 
-def _of_label(key: tuple, frame: pd.DataFrame, confidence: float) -> list[dict]:
-    """The rows of one label and group."""
+def _of_label(key: tuple, frame: pd.DataFrame, confidence: float, weighted: bool) -> list[dict]:
+    """The rows of one label and group. weighted : dialogues have sampling weights."""
     head = dict(zip(SYSTEM_CELL[:-1], key, strict=True)) | {"level": METHODS[key[1]].unit, "n": len(frame)}
     head |= {"n_annotators": frame["annotator"].nunique(), "n_clusters": frame["dialogue"].nunique()}
-    found = mixed_models.first_fit(frame, means=True)
+    found = WEIGHTED if weighted else mixed_models.first_fit(frame, means=True)
     if isinstance(found, str):
         return [{**head, "statistic": "pooled_mean", "model": "none", "ci_kind": "not_estimable", "note": found}]
     head |= {"model": found.model}

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from helpers.annotations.scores import known_people, require_unit
+from helpers.annotations.scores import known_people, require_unit, sampled
 from helpers.performance.ranking import rank_intervals, system_scores
 from helpers.stats.clusters import LEAST_DF, covariance, effective_number
 from helpers.stats.intervals import generator
@@ -76,11 +76,16 @@ def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
     scores : from `ranking.system_scores`.
     """
     keys = [c for c in ("system", "dialogue", "dialogue_b", "turn") if c in scores]
-    items = scores.groupby(keys, dropna=False, sort=False)["score"].mean()
-    spread = items.std(ddof=1)
+    items = scores.groupby(keys, dropna=False, sort=False)
+    x = items["score"].mean()
+    mean, spread = x.mean(), x.std(ddof=1)
+    if sampled(scores):
+        weight = items["sampling_weight"].first().fillna(1.0)
+        mean = np.average(x, weights=weight)
+        spread = np.sqrt(np.average((x - mean) ** 2, weights=weight))
     if not spread > 1e-12:
         return None
-    return scores.assign(score=sign * (scores["score"] - items.mean()) / spread)
+    return scores.assign(score=sign * (scores["score"] - mean) / spread)
 
 
 def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence: float, rng) -> list[dict]:

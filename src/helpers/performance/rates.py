@@ -62,7 +62,8 @@ def design_effect(n: np.ndarray, s: np.ndarray, q: np.ndarray) -> float:
     Parameters
     ----------
     n, s, q : (clusters,)
-        Number of scores, their sum, and their sum of squares.
+        Number of scores, their sum, and their sum of squares; with sampling weights weighted ones, so that the ratio is
+        Hájek's estimate and the effect that of clusters and of weights (Särndal et al. 1992, section 5.7).
 
     References
     ----------
@@ -131,7 +132,7 @@ def rare_interval(n: np.ndarray, s: np.ndarray, q: np.ndarray, unit: str, confid
 
     n, s, q : as in `design_effect`, of scores from 0 to 1.
     """
-    marks, total = float(np.round(s.sum(), 9)), int(n.sum())
+    marks, total = float(np.round(s.sum(), 9)), round(n.sum())
     if min(marks, total - marks) >= MIN_MINORITY:
         return None
     low, high = rare_bound(marks, total, len(n), design_effect(n, s, q), confidence)

@@ -12,7 +12,7 @@ from helpers.display.cells import Cell, intervals
 from helpers.display.names import DisplayNames
 from helpers.display.text import listing, percent
 from helpers.display.views import Table
-from helpers.performance.analysis import LIGHT, two_intervals, with_plain, won
+from helpers.performance.analysis import LIGHT, two_intervals, with_and_without, with_plain, won
 from helpers.performance.figures import MANY, any_clustering, clusters, median_effects, rank_texts, what, within_scale
 from helpers.published import verdicts
 from helpers.published.comparison import places
@@ -138,6 +138,20 @@ def design_effects(results: Results, names: DisplayNames) -> Table | None:
     titles = {"unit": "Clusters", "estimate": "Median", "n_clusters": "Clusters per system"}
     table = names.named(rows.drop(columns=["ci_low", "ci_high"])).rename(columns=titles)
     return Table(table, "design_effects", "Design effects: median and range over labels and systems.")
+
+
+def weights(results: Results, names: DisplayNames) -> Table | None:
+    """Estimates with and without sampling weights, and the difference."""
+    if results["unweighted"].empty:
+        return None
+    rows = names.sort(with_and_without(results))
+    titles = {"estimate": "Unweighted", "weighted": "Weighted", "effect": "Composition effect", "deff": "Design effect"}
+    out = rows[[*_PLACE, *titles]].rename(columns=titles)
+    caption = (
+        "Estimates with and without sampling weights (of comparisons, the share won). Composition effect: the weighted"
+    )
+    caption += " estimate minus the unweighted one. Design effect: that of the weights alone, 1 + CV²."
+    return Table(names.named(out), "weights", caption, {"Unweighted": 3, "Weighted": 3, "Composition effect": 3})
 
 
 def pick_changes(results: Results, names: DisplayNames) -> pd.DataFrame:

@@ -29,6 +29,8 @@ class Notebook(Section):
     sections: list[str] = Field([])
     knobs: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = Field({})
     requires: list[str] = Field([])
+    weighted: str = ""
+    unweighted: str = ""
     headline: str | None = None
     across: bool = False
     seconds: float = Field(3, gt=0)

@@ -21,6 +21,9 @@ SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 #: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
              "10_quality_control", "16_fragility", rendering.DESIGN)  # fmt: skip
+#: what a report uses sampling weights for, and what not
+WEIGHTED = "rates, means, shares of comparisons, strengths and ranks of systems, and differences between them"
+UNWEIGHTED = "agreement, effects of who judged, correlations, times and costs, plans, and counts"
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
@@ -154,8 +157,21 @@ class Pages:
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
         nav += ((CELLS, "Every printed number"),) if SCOREBOARD in dict(nav) else ()
         nav += ((PAPER, "For your paper"),) if nav and not self.of.study.across else ()
-        simulated = self.of.study.simulated and (name is None or self.of.entries[name].of_study)
-        return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "")
+        of_study = name is None or self.of.entries[name].of_study
+        simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None
+        return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "", sampling)
+
+    def _sampling(self, name: str | None) -> dict | None:
+        """What a page says of sampling weights, where they differ: of what is on the page of a notebook, or (None) of
+        what the whole report uses them for."""
+        found = self.of.profile().get("sampling")
+        if not found:
+            return None
+        if name is None:
+            return found | {"weighted": WEIGHTED, "unweighted": UNWEIGHTED}
+        entry = self.of.entries[name]
+        rest = "anything else" if entry.weighted else "all results of this page"
+        return found | {"weighted": entry.weighted, "unweighted": entry.unweighted or rest}
 
     def _note(self, name: str) -> str:
         """On a page of an earlier run: what has changed since; empty where nothing has."""
@@ -172,7 +188,7 @@ class Pages:
     def _page_parts(self, name: str) -> Parts:
         shared = self._shared(name)
         contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
-        around = [shared.title, shared.simulated, shared.nav, shared.note]
+        around = [shared.title, shared.simulated, shared.nav, shared.note, shared.sampling]
         parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
         return parts | self.of.code("helpers.report.html", "helpers.pipeline.rendering")
 
@@ -188,7 +204,7 @@ class Pages:
     def _index_parts(self) -> Parts:
         rows, shared = self._rows(), self._shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
-        about = [shared.title, shared.simulated, self.of.study.description, self._made()]
+        about = [shared.title, shared.simulated, shared.sampling, self.of.study.description, self._made()]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
             "notebooks": digest([contents, listed]),

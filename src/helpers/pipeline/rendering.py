@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,7 @@ class Shared:
     simulated: bool
     nav: tuple[tuple[str, str], ...]
     note: str = ""
+    sampling: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,8 @@ def page(job: PageJob) -> str:
         with store.atomic(folder / path.name) as temporary:
             shutil.copyfile(path, temporary)
     nb = json.loads(job.executed.read_text(encoding="utf-8"))
-    about = report.Page(job.shared.title, job.shared.simulated, job.name, job.shared.nav, job.shared.note)
+    shared = job.shared
+    about = report.Page(shared.title, shared.simulated, job.name, shared.nav, shared.note, shared.sampling)
     files = [f"files/{p.name}" for p in job.files]
     drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
     _write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
@@ -158,7 +160,7 @@ def paper(job: PaperJob) -> str:
     material = analysis.gather(open_study(job.study), made)
     captions = {b.name: b.caption for b in found if b.kind == "figure"}
     text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
-    about = report.Page(job.shared.title, job.shared.simulated, PAPER, job.shared.nav)
+    about = report.Page(job.shared.title, job.shared.simulated, PAPER, job.shared.nav, sampling=job.shared.sampling)
     _write(job.target, report.text_page(about, "For your paper", text))
     return ""
 
@@ -170,7 +172,7 @@ def index(job: IndexJob) -> str:
 
     cards = [_card(row) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
-    about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav)
+    about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
     parts = {"description": job.description, "answers": _answers(job), "made": job.made}
     parts |= {"before": _before(job), "facts": _sizes(job.profile), "cards": cards, "absent": absent}
     _write(job.target, report.index_page(about, **parts))

@@ -39,13 +39,16 @@ _TEMPLATES = Path(__file__).parent / "templates"
 @dataclass(frozen=True)
 class Page:
     """What every page of a study shows: nav is name and title of each notebook that has a page; name is empty on the
-    index. note : shown above the page, where it is not of the same run as the others."""
+    index. note : shown above the page, where it is not of the same run as the others. sampling : how far sampling
+    weights of dialogues differ (`features.profile`), with `weighted` and `unweighted`, what of the page uses them and
+    what does not; None where they do not differ."""
 
     study_title: str
     simulated: bool
     name: str = ""
     nav: tuple[tuple[str, str], ...] = ()
     note: str = ""
+    sampling: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ import pandas as pd
 
 from helpers.annotations.dialogue_values import dialogue_values, interactors
 from helpers.annotations.picks import picks
+from helpers.annotations.scores import sampled
 from helpers.annotations.summary import in_sessions, main_group
 from helpers.sensitivity import differences, equivalence, power, system_tests
 from helpers.sensitivity.contrasts import Panel, panel
@@ -32,12 +33,14 @@ PER_COMPARISON = 40
 _INNER = ["se", "df", "per_system"]
 #: p-values that all draws together may have; fewer draws are made of larger families, but not fewer than FEWEST_DRAWS
 MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
+#: primary tests: by permutation, or the t test of weighted means where dialogues have sampling weights
+PRIMARY = ("session", differences.WEIGHTED)
 #: tests that are made as published, one per method
 PUBLISHED = ("z", "student", "sign")
 #: of what notebooks store for each pair of systems, that which the report's pages read
 ASKED = {
     "without": ("smallest_margin", "effect_size", "effect_difference"),
-    "only": {"system_difference": {"test": ("session", differences.TEST)}},
+    "only": {"system_difference": {"test": (*PRIMARY, differences.TEST)}},
 }
 
 
@@ -59,14 +62,20 @@ class Group:
     blocks: str
 
     @property
+    def weighted(self) -> bool:
+        """Whether dialogues have sampling weights."""
+        return sampled(self.annotations)
+
+    @property
     def dialogues(self) -> list[int]:
         """Dialogues of each system and method; of comparisons, pairs of dialogues of each pair of systems."""
         sizes = [int(n) for p in self.panels if p.unit != "pair" for n in pd.Series(p.system).value_counts()]
         return sizes + [int(p.rows_of(a, b).sum()) for p in self.panels if p.unit == "pair" for a, b in p.pairs]
 
     def draw_size(self, n: int) -> int | None:
-        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw."""
-        return n if max(self.dialogues) > n else None
+        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw, and where dialogues
+        have sampling weights: the tests of draws know none."""
+        return n if max(self.dialogues) > n and not self.weighted else None
 
     def n_draws(self, wanted: int) -> int:
         """How many draws are made of those wanted: fewer of very many pairs of systems and labels."""
@@ -150,7 +159,8 @@ def analyse(judged: Sequence[Group], options: Sensitivity, *, permute_seed: int,
             parts.append(draws(one, n=n, n_draws=n_draws, seed=draw_seed, within=options.within))
         parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
     for corpus in dict.fromkeys(one.corpus for one in judged):
-        parts.append(type_i_errors(next(one for one in judged if one.corpus == corpus), **null, **given))
+        first = next(one for one in judged if one.corpus == corpus)
+        parts += [] if first.weighted else [type_i_errors(first, **null, **given)]
     return collect(*parts)
 
 
@@ -160,7 +170,8 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
     `system_difference` with p-values adjusted by Holm within each label and test; with intervals by
     `differences.differences`, over annotators too where they are known; where items have several annotations,
     also by the permutation test on one of each (`sample` is pick), to show what the others add, unless permutations are
-    too many to draw. And `n_significant`
+    too many to draw. Where dialogues have sampling weights, the t test of weighted means takes the place of the
+    permutation test, whose null hypothesis is not that of equal means in the population. And `n_significant`
     counted from the tests, also with the families over all labels. Large families get more permutations
     (PER_COMPARISON), or p-values by saddlepoint where these would be too many (`system_tests.session_tests`).
     """
@@ -170,15 +181,19 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
         parts += [system_tests.published_tests(one)]
         parts += [system_tests.published_tests(one, "welch")] if one.published_test == "student" else []
         options = {"within": _within(data, within), "n_permutations": n_permutations}
-        parts.append(system_tests.session_tests(data, seed=seed, **options))
         parts.append(differences.differences(judged.annotations, data.method, data.systems).drop(columns=_INNER))
+        if judged.weighted:
+            alone = differences.differences(judged.annotations, data.method, data.systems, people=False)
+            parts.append(alone.drop(columns=_INNER).assign(test=differences.WEIGHTED))
+            continue
+        parts.append(system_tests.session_tests(data, seed=seed, **options))
         if not np.array_equal(data.squares, one.squares) and not system_tests.too_many(data, n_permutations):
             parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
     rows = collect(*parts)["system_difference"]
     rows = adjust_rows(rows, ["method", "label", "test", "within", "sample"], "systems of one label")
     results = [rows.assign(statistic="system_difference")]
     rows = where(rows, sample=None)
-    results += [system_tests.count_tests(judged.panels, where(rows, test=t)) for t in ("session", PUBLISHED)]
+    results += [system_tests.count_tests(judged.panels, where(rows, test=t)) for t in (PRIMARY, PUBLISHED)]
     return _marked(judged, results)
 
 
@@ -243,8 +258,14 @@ def of_group(results: Results, judged: Group) -> Results:
 
 
 def primary(results: Results) -> pd.DataFrame:
-    """The permutation tests of all dialogues."""
-    return results.select("system_difference", test="session", sample=None)
+    """The permutation tests of all dialogues, or the t tests of weighted means (PRIMARY)."""
+    return results.select("system_difference", test=PRIMARY, sample=None)
+
+
+def primary_name(results: Results) -> str:
+    """How prose calls the primary test."""
+    weighted = (primary(results)["test"] == differences.WEIGHTED).any()
+    return "t test of weighted means" if weighted else "permutation test"
 
 
 def with_people(results: Results) -> pd.DataFrame:

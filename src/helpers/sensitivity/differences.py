@@ -18,11 +18,15 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from helpers.annotations.dialogue_values import one_side
+from helpers.annotations.scores import sampled
 from helpers.stats.clusters import LEAST_DF, by_row, covariance, crossed, effective_number, variances
 from helpers.study.labels import METHODS
 
 #: name of the test among those of `system_difference`
 TEST = "clustered_t"
+#: the same for these annotators only: the primary test where dialogues have sampling weights, as weighted means are not
+#: exchangeable under permutation
+WEIGHTED = "weighted_t"
 
 
 def differences(
@@ -81,6 +85,7 @@ def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame
             "annotator": pd.factorize(rows["annotator"])[0] if people else 0,
             "known": rows["annotator_known"] & (rows["annotator_kind"] == "human") if people else False,
             "score": rows["score"].to_numpy(float),
+            "sampling": rows["sampling_weight"].fillna(1.0).to_numpy() if sampled(rows) else 1.0,
         }
     )
 
@@ -117,11 +122,20 @@ def _by_label(labels: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _weights(rows: pd.DataFrame) -> np.ndarray:
-    """(annotations,) so that every dialogue or pair counts once per label, and every item in it alike."""
-    label = rows["label"].cat.codes.to_numpy()
+    """(annotations,) so that every dialogue or pair counts once per label, and every item in it alike.
+
+    With sampling weights a dialogue counts as often as these say; they add up to the number of dialogues of a system
+    (of pairs of two systems).
+    """
+    label, sampling = rows["label"].cat.codes.to_numpy(), rows["sampling"].to_numpy()
     dialogue, item = (crossed(label, rows[unit].to_numpy()) for unit in ("dialogue", "item"))
     of_item = 1 / np.bincount(item)[item]
-    return of_item / np.bincount(dialogue, of_item)[dialogue]
+    once = of_item / np.bincount(dialogue, of_item)[dialogue]
+    if (sampling == 1).all():
+        return once
+    sides = np.sort(rows[["one", "two"]].to_numpy(), axis=1)
+    sample = crossed(label, crossed(sides[:, 0], sides[:, 1]))
+    return once * sampling * (np.bincount(sample, once) / np.bincount(sample, once * sampling))[sample]
 
 
 def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ from helpers.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from helpers.display.text import counted, number, p_value, percent, plural, span, told
 from helpers.display.views import Plot, View
 from helpers.performance.figures import MANY, SIGNS
-from helpers.sensitivity.analysis import PUBLISHED, Group, as_published, of_group, primary, verdicts
+from helpers.sensitivity.analysis import PUBLISHED, Group, as_published, of_group, primary, primary_name, verdicts
 from helpers.study.labels import METHODS
 from helpers.study.results import Results
 
@@ -32,16 +32,17 @@ TESTS = {
     "dialogue_welch": "Welch's t on dialogues",
     "session": "permutation test",
     "clustered_t": "t test, clustered",
+    "weighted_t": "t test of weighted means",
 }
 BOTH = ["system", "system_b"]
 SIGNIFICANCE = """
 Each cell is a label and a pair of systems. Blue: the first system is better, red: the second; the deeper, the smaller
-the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}; right: the permutation
-test on all dialogues, adjusted for all pairs of systems of a label; {n}."""
+the p-value; dots: p < 0.05. ↓: less is better. {neither} Left: the published tests on {size}; right: the {test}
+on all dialogues, adjusted for all pairs of systems of a label; {n}."""
 NEITHER = "Grey, ○: neither good nor bad, or not declared; where p < 0.05, + if the first system is higher, − if lower."
 COUNTS = """
 Numbers of labels on which the system of the row is significantly better (p < 0.05) than that of the column. Left:
-the published tests on {size}; right: the permutation test on all dialogues, adjusted for all pairs of systems of a
+the published tests on {size}; right: the {test} on all dialogues, adjusted for all pairs of systems of a
 label; {n}.{neither}"""
 NOT_COUNTED = " Not counted: {} that {} neither good nor bad, or whose direction nobody declared."
 ERRORS = """
@@ -95,11 +96,11 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     results : of one corpus and group. With many systems, counts of labels for each pair of systems.
     """
     left = as_published(results)
-    drawn = left["sample"].notna().any()
+    drawn, test = left["sample"].notna().any(), primary_name(results)
     size = f"one draw of {int(left['n_dialogues'].iloc[0])} dialogues per system" if drawn else "all dialogues"
     tests = {
         f"Published tests,\n{size}": _signed(left, "p_value", names),
-        "Permutation test (Holm),\nall dialogues": _signed(primary(results), "p_adjusted", names),
+        f"{test[0].upper()}{test[1:]} (Holm),\nall dialogues": _signed(primary(results), "p_adjusted", names),
     }
     compared = {*left["system"].unique(), *left["system_b"].unique()}
     systems = [s for s in names.titles["system"] if s in compared]
@@ -107,7 +108,7 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     fig = _counts(tests, systems, names) if many else _by_label(tests, names)
     n = counted(primary(results)["n"], "dialogues (or comparisons) per pair of systems and label")
     neither = _neither(next(iter(tests.values())), many=many)
-    caption = (COUNTS if many else SIGNIFICANCE).format(size=size, n=n, neither=neither)
+    caption = (COUNTS if many else SIGNIFICANCE).format(size=size, n=n, neither=neither, test=test)
     if len(systems) > MOST_SYSTEMS:
         caption += (
             f" Of {len(systems)} systems the {MOST_SYSTEMS} with most differences are drawn; all are in the file."
@@ -115,9 +116,7 @@ def significance(results: Results, names: DisplayNames, part: str = "", name: st
     shares = [f"{(rows['p'] < 0.05).sum()} of {rows['p'].notna().sum()}" for rows in tests.values()]
     alt = f"Heatmaps of p-values for {len(systems)} systems: {shares[0]} comparisons are significant at 0.05 by the"
     alt = f"{part}: {alt}" if part else alt
-    return Plot(
-        fig, name, f"{alt} published tests, {shares[1]} by the permutation test after adjustment.", _of(part, caption)
-    )
+    return Plot(fig, name, f"{alt} published tests, {shares[1]} by the {test} after adjustment.", _of(part, caption))
 
 
 def _neither(rows: pd.DataFrame, *, many: bool) -> str:

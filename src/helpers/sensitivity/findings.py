@@ -11,6 +11,7 @@ from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
 from helpers.sensitivity.analysis import (
+    PRIMARY,
     PUBLISHED,
     Group,
     approximate,
@@ -18,6 +19,7 @@ from helpers.sensitivity.analysis import (
     of_group,
     of_one_pick,
     primary,
+    primary_name,
     verdicts,
     with_people,
 )
@@ -39,14 +41,17 @@ def findings(
     """
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [{"who": name, **_found(own), "pairs": _most_often(primary(own), names)} for name, own in parts]
-    said = {"blocks": judged[0].blocks, "approximate": any(approximate(own) for _, own in parts)}
+    said = {"test": primary_name(results), "blocks": "" if judged[0].weighted else judged[0].blocks}
+    said |= {"approximate": any(approximate(own) for _, own in parts)}
     yield Prose(_PHRASES.say("headline", groups=groups, **said))
     by_method = [line for name, own in parts for line in _by_method(own, name, names)]
     drawn = next((size for one in judged if (size := one.draw_size(n))), None)
     n_draws = min(one.n_draws(n_draws) for one in judged)
     spread = _spread([own for _, own in parts])
-    yield Prose(_PHRASES.say("by_method", parts=by_method, drawn=drawn, n_draws=n_draws, **spread))
-    yield Prose(_PHRASES.say("errors", n_runs=n_runs, **_errors(parts, names, n_runs)))
+    test = primary_name(results)
+    yield Prose(_PHRASES.say("by_method", parts=by_method, test=test, drawn=drawn, n_draws=n_draws, **spread))
+    weighted = any(one.weighted for one in judged)
+    yield Prose(_PHRASES.say("errors", n_runs=n_runs, weighted=weighted, **_errors(parts, names, n_runs)))
     planned = [line for name, own in parts for line in _planning(own, name, names)]
     yield Prose(_PHRASES.say("planning", parts=planned))
 
@@ -58,7 +63,7 @@ def sample(judged: Sequence[Group], names: DisplayNames, *, n: int) -> Prose:
         | {"drawn": one.draw_size(n)}
         for one in judged
     ]
-    return Prose(_PHRASES.say("sample", groups=groups, n=n))
+    return Prose(_PHRASES.say("sample", groups=groups, n=n, weighted=any(one.weighted for one in judged)))
 
 
 def _found(results: Results) -> dict:
@@ -73,7 +78,7 @@ def _found(results: Results) -> dict:
         "n_apart": n_apart,
         "n": len(tests),
         "n_sure": len(sure),
-        "over_all": int(counts(results, "session", "all").sum()),
+        "over_all": int(counts(results, PRIMARY, "all").sum()),
         "n_people": int((people["p_adjusted"] < 0.05).sum()) if len(people) else None,
         "n_tested": len(people),
     }
@@ -94,7 +99,7 @@ def _named(method: str, part: str, names: DisplayNames) -> str:
 
 def _by_method(results: Results, part: str, names: DisplayNames) -> list[dict]:
     """Mean number of significant pairs per label, by method: permutation test, published tests over draws."""
-    found = counts(results, "session", "label")
+    found = counts(results, PRIMARY, "label")
     over_draws = [counts(results, PUBLISHED, "none", s) for s in ("mean", "smallest", "largest")]
     n = results["n_significant"].groupby("method")["n"].first()
     out = []

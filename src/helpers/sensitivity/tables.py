@@ -11,9 +11,19 @@ from helpers.display.cells import Cell, intervals
 from helpers.display.names import DisplayNames
 from helpers.display.text import number, span
 from helpers.display.views import Table
-from helpers.sensitivity.analysis import PUBLISHED, Group, counts, of_group, primary, verdicts, with_people
+from helpers.sensitivity.analysis import (
+    PRIMARY,
+    PUBLISHED,
+    Group,
+    counts,
+    of_group,
+    primary,
+    primary_name,
+    verdicts,
+    with_people,
+)
 from helpers.sensitivity.contrasts import ALPHAS
-from helpers.sensitivity.differences import TEST
+from helpers.sensitivity.differences import TEST, WEIGHTED
 from helpers.sensitivity.figures import TESTS, who
 from helpers.study.results import Results
 
@@ -38,6 +48,7 @@ def count_tables(
 def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
     """Pairs of systems that differ, one row per label, by the published and by the permutation test."""
     rows = names.sort(results["n_significant"].drop_duplicates(LABEL)).set_index(LABEL)
+    weighted = (results["n_significant"]["test"] == WEIGHTED).any()
     out = rows[["n"]].rename(columns={"n": "Pairs"})
     for alpha in ALPHAS:
         once = counts(results, PUBLISHED, "none", "first", alpha)
@@ -50,9 +61,9 @@ def count_table(results: Results, names: DisplayNames) -> pd.DataFrame:
             out[heading] = cells.numbers(mean, 1) + " (" + cells.ranges(ends, 0) + ")"
     for heading, test, over in (
         ("All, published", PUBLISHED, "none"),
-        ("All, permutation", "session", "none"),
-        ("Holm, label", "session", "label"),
-        ("Holm, all labels", "session", "all"),
+        (f"All, {'weighted t' if weighted else 'permutation'}", PRIMARY, "none"),
+        ("Holm, label", PRIMARY, "label"),
+        ("Holm, all labels", PRIMARY, "all"),
     ):
         out[heading] = counts(results, test, over).astype("Int64")
     return names.named(out.reset_index())
@@ -77,9 +88,8 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     people = len(with_people(results)) > 0
     if people:
         out["Holm, other annotators"] = cells.p_values(own["p_adjusted"]).to_numpy()
-    caption = (
-        f"Pairs that differ{', ' + part if part else ''}, by the permutation test with Holm's adjustment within the"
-    )
+    test = primary_name(results)
+    caption = f"Pairs that differ{', ' + part if part else ''}, by the {test} with Holm's adjustment within the"
     caption += (
         " label: difference of means (of shares, for marks; wins minus losses as a share, for comparisons) with CI"
     )
@@ -162,7 +172,8 @@ def equivalence(
     own = results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
     smallest, own = (cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), own))
     out = pd.concat([counted, smallest.rename("Smallest margin (SD)"), own.rename("In units of the label")], axis=1)
-    caption = f"{part + ': p' if part else 'P'}airs of systems that differ (permutation test), and that are shown to be"
+    test = primary_name(results)
+    caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
     caption += (
         f" equivalent within ±{margin:g} SD (two one-sided tests), both with Holm's adjustment within the label; and"
     )

@@ -19,7 +19,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.annotations.features import profile
-from helpers.sources import embedded, filters, typed, unmatched
+from helpers.sources import embedded, filters, sampling, typed, unmatched
 from helpers.sources.adapters import (
     abc_eval,
     behaviors,
@@ -155,6 +155,7 @@ def _built(study: Study) -> Built:
     problems += unknown
     if raw["annotations"].empty:
         raise DataError(problems)
+    problems += sampling.completed(raw["annotations"], where)
     raw["dialogues"] = _all_dialogues(raw["dialogues"], raw["annotations"])
     seen = _some(raw["annotations"]).join(where)
     for reading in readings:  # joined by now: of millions of judgements one copy fewer in memory
@@ -173,7 +174,8 @@ def _built(study: Study) -> Built:
     problems = problems or elsewhere + _repeated_rows(frames) + _never_judged(study, frames["annotations"])
     if problems:
         raise DataError(problems)
-    counted = pd.concat([*counts, _left_out(study), left_out, cleared], ignore_index=True)
+    unused = _unused(readings)
+    counted = pd.concat([*counts, _left_out(study), left_out, cleared, sampling.not_used(unused)], ignore_index=True)
     counted["file"] = counted["file"].map({name: within.within(name) for name in counted["file"].unique()})
     by = [c for c in schema.COUNTS if c != "n"]
     counted = counted.groupby(by, dropna=False, sort=False)["n"].sum().reset_index()
@@ -183,7 +185,7 @@ def _built(study: Study) -> Built:
         frames,
         profile(frames, study),
         seen,
-        _unused(readings),
+        unused,
         [note for r in readings for note in r.notes],
         own_ids,
         recorded.sections(study, within, present),

@@ -109,6 +109,7 @@ class RecordOptions(FileOptions, JudgementOptions):
         rows = {**self.keep, **self.drop}
         named |= {path: "keep and drop" for path in rows if path not in OURS or path in self.columns.values()}
         named |= {join.by: f"join.{i}.by" for i, join in enumerate(self.join)}
+        named |= {self.sampling[1]: self.sampling[0]} if self.sampling else {}
         named |= {path: "chosen" for path in self.chosen} | ({self.count: "count"} if self.count else {})
         return {path: place for path, place in named.items() if path not in SPECIAL}
 

@@ -66,6 +66,7 @@ ANNOTATIONS = _columns(
     ("label", "str", False, "what was judged"),
     ("score", "float64", False, "on the label's scale; a comparison: -1 left loses, 0 ties, +1 left wins"),
     ("reason", "str", True, "what the annotator wrote about the judgement: untrusted, like all dialogue text"),
+    ("sampling_weight", "float64", True, "dialogues (pairs) of the population that this one stands for, if known"),
     ("source_row", "int64", False, "order in the source"),
 )
 #: identifies a judgement; the work unit counts only where the annotator is a position

@@ -54,6 +54,9 @@ def _not_empty(value: Value | list[Value]) -> Value | list[Value]:
     return value
 
 
+#: keys that say with which probability a dialogue was drawn
+SAMPLING = ("inclusion_probability", "weight", "stratum")
+Size = Annotated[int, Field(ge=1)]
 Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
 #: column -> values; of several columns each counts
 Rows = dict[Name, Values]
@@ -205,6 +208,38 @@ class JudgementOptions(Strict):
     derived_metrics: dict[Name, str] = Field(
         {}, description="further metric -> formula of those in `metrics`, e.g. n_words / n_utterances"
     )
+    inclusion_probability: Name | None = Field(
+        None,
+        description="column with the probability with which a dialogue (or pair) was drawn, above 0 and at most 1: "
+        "estimates are weighted by its inverse",
+    )
+    weight: Name | None = Field(
+        None, description="column with the sampling weight of a dialogue (or pair): how many of the population it is"
+    )
+    stratum: Name | None = Field(
+        None, description="column with the stratum that a dialogue (or pair) was drawn from; `strata` gives the sizes"
+    )
+    strata: dict[Name, Size | Annotated[dict[Name, Size], Field(min_length=1)]] = Field(
+        {},
+        description="stratum -> how many dialogues (pairs) it has in the population, of all systems together, e.g. "
+        "{flagged: 130, rest: 2000}; or system -> stratum -> how many",
+    )
+
+    @model_validator(mode="after")
+    def _sampled(self) -> JudgementOptions:
+        given = [key for key in SAMPLING if getattr(self, key)]
+        if len(given) > 1:
+            raise ValueError(f"expected one of {', '.join(SAMPLING)}, found {' and '.join(given)}")
+        if bool(self.stratum) != bool(self.strata):
+            raise ValueError("`stratum` names the column and `strata` the size of each stratum: expected both")
+        if len({isinstance(size, dict) for size in self.strata.values()}) > 1:
+            raise ValueError("strata: expected sizes of strata, or for each system the sizes of its strata, found both")
+        return self
+
+    @property
+    def sampling(self) -> tuple[str, str] | None:
+        """Which key of SAMPLING the YAML gives, and the column that it names."""
+        return next(((key, column) for key in SAMPLING if (column := getattr(self, key))), None)
 
     @model_validator(mode="after")
     def _consistent(self) -> JudgementOptions:

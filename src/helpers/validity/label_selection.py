@@ -51,7 +51,13 @@ def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
     ValueError
         Where a label has several values of a criterion.
     """
-    holm = {"test": "session", "alpha": 0.05, "adjusted_over": "label", "adjust": "holm", "n_dialogues": None}
+    holm = {
+        "test": ("session", "weighted_t"),
+        "alpha": 0.05,
+        "adjusted_over": "label",
+        "adjust": "holm",
+        "n_dialogues": None,
+    }
     r = results.select("r", kind=None).dropna(subset="ci_low")
     clear = (r["ci_low"] > 0) | (r["ci_high"] < 0)
     cost = results.select("cost_per_label", tasks="all").set_index("method")["estimate"]

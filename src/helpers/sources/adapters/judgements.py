@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from helpers.sources import filters, typed
+from helpers.sources import filters, sampling, typed
 from helpers.sources.comparisons import orient
 from helpers.sources.ids import naming
 from helpers.sources.reading import Counts, Reading
@@ -74,6 +74,9 @@ def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: dict[str, str
     if "seconds" in out:
         out["seconds"] = out["seconds"].map(_seconds)
     out["where"], out["file"] = cells[WHERE], cells["{file}"]
+    if source.sampling:
+        drawn = cells[source.sampling[1]].str.strip()
+        out[sampling.CELL] = drawn.astype(object).where(~drawn.isin(source.na_values) & drawn.notna(), None)
     if "work_unit" in out:
         # the same number in two files is not the same work unit
         named = out["file"].astype("str") + ":" + out["work_unit"].astype("str")
@@ -168,6 +171,10 @@ def finish(
     state.count(oriented.mirrors, "dropped", "the same comparison from its other side")
     state.count(oriented.turned, "mended", "comparison turned to the side first met")
     state.count(oriented.annotations, "kept")
+    kept = oriented.annotations
+    if source.sampling and len(kept):
+        kept, odd = sampling.weighted(source, name, kept)
+        state.problems += odd
     items = marks if item_of_marks else base
     unknown = items["dialogue"].isna() | items["system"].isna()
     state.count(items[unknown], "dropped", "no dialogue id or no system", what="dialogues")
@@ -175,7 +182,7 @@ def finish(
         items = items.assign(order_shown=_numbers(items, items["order_shown"], "order_shown", DIALOGUES, state))
     dialogues, differing = _dialogues(items[~unknown])
     return Reading(
-        oriented.annotations[[c for c in oriented.annotations if c not in _ONLY_DIALOGUES and c[0] != "_"]],
+        kept[[c for c in kept if c not in _ONLY_DIALOGUES and c[0] != "_"]],
         dialogues,
         metric_scores=_metrics(source, cells, base, state),
         counts=state.counts,

@@ -43,6 +43,7 @@ def named_columns(source: Table) -> dict[str, str]:
     named |= {column: "patterns" for column in source.patterns}
     for key in ("keep", "drop"):
         named |= {c: f"{key}.{c}" for c in getattr(source, key) if c not in OURS and c not in named}
+    named |= {source.sampling[1]: source.sampling[0]} if source.sampling else {}
     named |= {column: "skip_columns" for column in source.skip_columns if column not in named}
     return named | {column: f"metrics.{metric}" for metric, column in source.metrics.items()}
 
