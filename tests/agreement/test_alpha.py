@@ -15,7 +15,7 @@ from scipy import optimize, stats
 
 from helpers.agreement import alpha as module
 from helpers.agreement import beta_binomial
-from helpers.agreement.alpha import alpha, alpha_intervals, alpha_of, alpha_two_way
+from helpers.agreement.alpha import alpha, alpha_intervals, alpha_of
 from helpers.agreement.bounds import are_degenerate, is_degenerate
 from helpers.agreement.coincidences import Patterns, distances, midranks, patterns, patterns_long, positions, terms
 from helpers.sources.build import build
@@ -478,60 +478,6 @@ def test_ten_raters_equal_the_package(raw_data):
     values = pd.read_csv(raw_data / "holistic" / "context_data_release.csv", header=None).iloc[:, -10:].to_numpy(float)
     for level in LEVELS:
         assert alpha(values, level).estimate == pytest.approx(theirs(values, level), abs=1e-12)
-
-
-# --- items and annotators
-
-
-def test_two_way_weights_equal_a_matrix_with_repeated_annotators():
-    # resamples written out: copies of an annotator become columns, and pairs of copies are taken out by hand
-    r = np.random.default_rng(11)
-    values = r.integers(1, 4, size=(8, 4)).astype(float)
-    values[r.random(values.shape) < 0.2] = np.nan
-    seen = {}
-
-    def capture(n_items, n_annotators, statistic, **options):
-        seen["statistic"] = statistic
-        return None
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module.resampling, "bootstrap_two_way", capture)
-        alpha_two_way(values, "interval", rng=rng())
-    for _ in range(20):
-        w, v = r.multinomial(8, np.ones(8) / 8), r.multinomial(4, np.ones(4) / 4)
-        ours = seen["statistic"](w[None].astype(float), v[None].astype(float))[0]
-        owner = np.repeat(np.arange(4), v)
-        within, given = 0.0, []
-        for row in np.repeat(values, w, axis=0)[:, owner]:
-            here = np.flatnonzero(~np.isnan(row))
-            apart = [(i, j) for i, j in product(here, here) if owner[i] != owner[j]]
-            if apart:
-                within += len(here) * np.mean([(row[i] - row[j]) ** 2 for i, j in apart])
-                given += row[here].tolist()
-        n = len(given)
-        across = sum((a - b) ** 2 for a, b in product(given, given))
-        expected = 1 - (n - 1) * within / across if across else np.nan
-        assert ours == pytest.approx(expected, nan_ok=True)
-
-
-def test_two_way_is_wider_and_keeps_the_estimate():
-    r = np.random.default_rng(12)
-    truth, taste = r.normal(size=(80, 1)), r.normal(size=(1, 8))
-    values = np.clip(np.round(3 + truth + 0.8 * taste + 0.7 * r.normal(size=(80, 8))), 1, 5)
-    values[r.random(values.shape) < 0.4] = np.nan
-    both = alpha_two_way(values, "ordinal", rng=rng(), n_resamples=500)
-    items = alpha_intervals(patterns(values), "ordinal", unit="item", rng=rng(), n_resamples=500)["alpha"]
-    assert both.estimate == pytest.approx(theirs(values, "ordinal"))
-    assert both.kind == "percentile"
-    assert both.high - both.low > 1.5 * (items.high - items.low)
-
-
-def test_two_way_with_three_annotators_says_that_it_cannot():
-    values = np.random.default_rng(13).integers(1, 6, size=(30, 3)).astype(float)
-    values[np.arange(30), np.arange(30) % 3] = np.nan  # two annotators an item
-    found = alpha_two_way(values, "ordinal", rng=rng(), n_resamples=500)
-    assert found.kind == "not_estimable"
-    assert "undefined in" in found.note
 
 
 # --- do the intervals cover?

@@ -119,7 +119,7 @@ def of_agreement(size: Size) -> Iterator[Plot]:
         made("alpha", size, only="single", odd=False, low=-0.2, high=0.9, resample="turn", **alpha),
         parts.assign(estimate=parts["estimate"] / cells, model="linear"),
     )
-    yield from flat(agreement.alphas(results, names, (0.667, 0.8)), agreement.variance(results, names))
+    yield from flat(agreement.alphas(results, names, 0.667, (0.5,)), agreement.variance(results, names))
 
 
 def of_collection(size: Size) -> Iterator[Plot]:

@@ -7,14 +7,15 @@ alpha = 1 - D_o / D_e compares how far apart the values of one item are (D_o) wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
 from scipy import sparse
 
 from helpers.agreement import bounds
-from helpers.agreement.coincidences import Patterns, Terms, distances, midranks, patterns, positions, terms
+from helpers.agreement.coincidences import Patterns, Terms, midranks, patterns, patterns_long, terms
+from helpers.agreement.two_way import Judgements, interval
 from helpers.stats import resampling
 from helpers.stats.intervals import Interval
 
@@ -174,67 +175,46 @@ def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str],
 
 
 def alpha_two_way(
-    values: np.ndarray,
-    level: str,
-    *,
-    rng: np.random.Generator,
-    clusters: np.ndarray | None = None,
-    mirrored: bool = False,
-    unit: str = "item and annotator",
-    n_resamples: int = 10_000,
-    confidence: float = 0.95,
+    judged: Judgements, values: np.ndarray, level: str, *, unit: str, mirrored: bool = False, confidence: float = 0.95
 ) -> Interval:
-    """Interval of alpha that also says how it would change with other annotators of the same kind.
+    """Interval of alpha that holds for other clusters and other annotators (`two_way`).
 
-    values : (items, annotators), NaN where an annotator did not judge an item. The columns must be people, not
-    positions. clusters : (items,), the dialogue of each item, to be resampled in its place. mirrored : as in
-    `alpha_intervals`.
+    judged : whose values are codes of `values`, the (v,) possible values, ascending. unit : what a cluster is. mirrored
+    : as in `alpha_intervals`.
 
-    Items (or clusters) and annotators are resampled independently of each other (`resampling.bootstrap_two_way`). An
-    annotator drawn twice is not compared with themself: a pair of annotators weighs as often as it is drawn. The
-    estimate is that of `alpha`. From three annotators nothing follows about others: the interval then says so by its
-    width, or there is none because too many resamples hold no pair.
+    There is none with fewer than five effective annotators or clusters, nor where `bounds.is_degenerate` (rare marks).
+    The standard error of ordinal alpha of more than MANY_VALUES values is that of the values in as many groups of about
+    the same size.
     """
-    values = np.asarray(values, dtype=float)
-    kinds = patterns(np.concatenate([values, -values]) if mirrored else values).values
-    distinct, which = np.unique(values, axis=0, return_inverse=True)  # NaN equals NaN here
-    cluster = np.arange(len(values)) if clusters is None else np.unique(clusters, return_inverse=True)[1]
-    shape = (int(cluster.max()) + 1, len(distinct))
-    spread = sparse.csr_array((np.ones(len(values)), (cluster, which.reshape(-1))), shape=shape)
-    return resampling.bootstrap_two_way(
-        shape[0],
-        values.shape[1],
-        _two_way(distinct, kinds, spread, level, mirrored),
-        rng=rng,
-        unit=unit,
-        n_resamples=n_resamples,
-        confidence=confidence,
-        width=6 * len(distinct) * len(kinds),
-    )
+    found = patterns_long(judged.item, values[judged.value], int(judged.item.max()) + 1, values)
+    estimate = alpha_of(found, level, mirrored=mirrored).estimate
+    if bounds.is_degenerate(found, mirrored=mirrored):
+        reason = "too few marks of the rarer value, or no disagreement"
+        n = len(np.unique(judged.cluster))
+        return Interval(estimate, nan, nan, "not_estimable", f"{unit} and annotator", n, note=reason)
+    if level == "ordinal" and len(values) > MANY_VALUES:
+        groups = _groups_of_values(found, mirrored)
+        judged, values = replace(judged, value=groups[judged.value]), np.arange(groups.max() + 1.0)
+        values = values - values.mean() if mirrored else values
+
+    def rows(counts: np.ndarray) -> np.ndarray:
+        kept = counts.sum(axis=1) >= 2
+        t = terms(counts[kept], values, level, mirrored=mirrored)
+        out = np.zeros((len(counts), t.rows.shape[1]))
+        out[kept] = t.rows
+        out[:, : -len(values)] /= t.scale
+        return out
+
+    measures = Terms(np.empty((0, 0)), values, level, 1).measures
+    how = {"estimate": estimate, "unit": unit, "confidence": confidence}
+    return interval(judged, len(values), rows, lambda sums: measures(sums)["alpha"], **how)
 
 
-def _two_way(items: np.ndarray, kinds: np.ndarray, spread: sparse.csr_array, level: str, mirrored: bool) -> Callable:
-    """Alpha from how often each cluster and each annotator is drawn; `spread` (clusters, items) says who is where."""
-    (n, m), v = items.shape, len(kinds)
-    item, annotator = np.nonzero(~np.isnan(items))
-    cell = item * v + positions(items[item, annotator], kinds)
-    given = sparse.csr_array((np.ones(len(cell)), (annotator, cell)), shape=(m, n * v))
-    judged = sparse.csr_array((~np.isnan(items)).T.astype(float))
-    fixed = None if level == "ordinal" else distances(kinds, level)
-
-    def statistic(drawn: np.ndarray, by: np.ndarray) -> np.ndarray:
-        counts = (by @ given).reshape(-1, n, v)  # n_uc, an annotator drawn twice giving two values
-        m_u = counts.sum(axis=2)
-        pairs = m_u**2 - by**2 @ judged  # of different annotators
-        w = np.where(pairs > 0, drawn @ spread, 0)
-        n_c = np.einsum("ku,kuc->kc", w, counts)
-        n_c = n_c + n_c[:, ::-1] if mirrored else n_c
-        total = n_c.sum(axis=1)
-        rank = midranks(n_c)
-        d = (rank[:, :, None] - rank[:, None, :]) ** 2 if fixed is None else np.broadcast_to(fixed, (len(w), v, v))
-        within = np.einsum("kuc,kuc->ku", counts @ d, counts)
-        observed = (1 + mirrored) * np.sum(w * m_u * within / np.where(pairs > 0, pairs, 1), axis=1)
-        expected = np.einsum("kc,kcd,kd->k", n_c, d, n_c)
-        return 1 - (total - 1) * observed / np.where(expected > 0, expected, nan)
-
-    return statistic
+def _groups_of_values(items: Patterns, mirrored: bool) -> np.ndarray:
+    """(v,) codes from 0 of MANY_VALUES groups of neighbouring values, each given about equally often."""
+    n_c = items.marginals + (items.marginals[::-1] if mirrored else 0)
+    group = (midranks(n_c[None].astype(float))[0] * MANY_VALUES).astype(np.int64)
+    if mirrored:  # a value and its negative are in opposite groups
+        half = len(group) // 2
+        group[len(group) - half :] = MANY_VALUES - 1 - group[:half][::-1]
+    return np.unique(group, return_inverse=True)[1]

@@ -14,12 +14,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from helpers.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way
-from helpers.agreement.coincidences import patterns, patterns_long
-from helpers.agreement.generalizability import decision_study
-from helpers.agreement.items import cells, domain, first_annotations, matrix
+from helpers.agreement import gwet
+from helpers.agreement.alpha import alpha_intervals, alpha_of
+from helpers.agreement.coincidences import Patterns, patterns, patterns_long
+from helpers.agreement.generalizability import OWN, decision_study
+from helpers.agreement.items import SHARED, cells, cluster_unit, domain, first_annotations, matrix, scale_values
 from helpers.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
+from helpers.agreement.over_annotators import TWO_WAY, alpha_over_annotators, judgements
 from helpers.agreement.pairs_of_people import kappas
+from helpers.agreement.population import FIXED, SAMPLE, UNKNOWN, population
 from helpers.agreement.variance import variance_shares
 from helpers.annotations.summary import in_scope
 from helpers.stats.intervals import Interval, generator
@@ -30,8 +33,7 @@ from helpers.study.sections.analyses import Scope
 
 #: what the primary interval of alpha resamples, where dialogues are judged and where they are compared
 PRIMARY = ("dialogue", "pair")
-#: what it resamples instead, where the study says so
-SHARED = ("session", "context")
+_RANK = {"turn": 0, "dialogue": 1, "pair": 1, "session": 2, "context": 2}
 #: interval kinds that are not an interval around a free estimate
 BOUNDS = ("exact_bound", "not_estimable")
 
@@ -50,8 +52,8 @@ def analyse(
     modelled: Collection[str] | None = None,
     unit: str | None = None,
 ) -> Results:
-    """Everything notebook 03 says of a study: alpha with both intervals and the measures behind it, alpha with
-    annotators resampled where they are known, the decision study, and where the variance comes from.
+    """Everything notebook 03 says of a study: alpha with its intervals and the measures behind it, the decision study,
+    and where the variance comes from.
 
     Parameters
     ----------
@@ -61,11 +63,11 @@ def analyse(
     first : int or None
         Annotations used per item; None: all.
     n_resamples, people_resamples : int
-        Bootstrap resamples, and those in which annotators are resampled as well.
+        Bootstrap resamples, and those of the kappas of two people.
     scope : Scope, optional
         What a paper left out; its alphas are added, with `scope` of `paper`.
     control : bool
-        Add nominal alpha of ordered labels, a wrong definition.
+        Add nominal alpha of ordered labels, and alpha of all annotations: other definitions than the printed one.
     unit : str, optional
         What the study wants resampled (`bootstrap.unit`).
     """
@@ -77,11 +79,11 @@ def analyse(
         added.append(alone["alpha"].assign(scope="paper"))
     if control:
         added.append(nominal_alphas(annotations, labels, first=first))
-    known = annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")]
-    people = alpha_over_annotators(known, labels, n_resamples=people_resamples, **boot)
+        added += [plain_alphas(annotations, labels)] if first else []
+    people = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=confidence)
     return collect(
         alpha_table(annotations, labels, first=first, n_resamples=n_resamples, unit=unit, **boot),
-        *(frame.assign(statistic="alpha") for frame in (people["alpha"].query("n > 0"), *added)),
+        *(frame.assign(statistic="alpha") for frame in (people["alpha"], *added)),
         kappas(annotations, labels, n_resamples=people_resamples, **boot),
         decision_study(annotations, labels, seed=seed, confidence=confidence),
         variance_shares(annotations, labels, confidence=confidence, only=modelled),
@@ -89,15 +91,63 @@ def analyse(
 
 
 def primary(results: Results) -> pd.DataFrame:
-    """Alpha of every label judged twice, with the primary interval: one row per label and group."""
+    """Alpha of every label judged twice with its one primary interval: the one to show wherever alpha is shown.
+
+    Returns one row per corpus, group, method and label, with the columns of `alpha` and: `population`, of whom the
+    interval speaks (sample: other annotators, too; fixed: these annotators; unknown: these, who are not known
+    individually); `unit`, what it resamples besides annotators (dialogue, pair, session, context, turn); `others`, why
+    it says nothing of other annotators, missing where it does.
+    """
     return judged(results).query("n > 0")
 
 
 def judged(results: Results) -> pd.DataFrame:
-    """As `primary`, with labels of which no item was judged twice. Turns are primary only where nothing else was."""
-    rows = results.select("alpha", resample=[*PRIMARY, *SHARED, "turn"], scope=None)
-    larger = rows["resample"] != "turn"
-    return rows[larger | ~larger.groupby([rows[c] for c in CELL]).transform("any").astype(bool)]
+    """As `primary`, with labels of which no item was judged twice.
+
+    The interval for other annotators is primary where there is one; else that over contexts or sessions, if items share
+    them; else over dialogues or pairs; over turns only where the study says so.
+    """
+    rows = results.select("alpha", scope=None, pick=None, over=None)
+    rows = rows[rows["resample"].isin([*_RANK, *(unit + TWO_WAY for unit in _RANK)])]
+    people = rows["resample"].str.endswith(TWO_WAY).astype(bool)
+    unit = rows["resample"].str.removesuffix(TWO_WAY)
+    keys = [rows[c] for c in CELL]
+    known, others = people.groupby(keys).transform("any"), rows["note"].where(people).groupby(keys).transform("first")
+    speaks = people & rows["ci_low"].notna()
+    rank = unit.map(_RANK).where(~people, len(_RANK)).where(speaks | ~people, -1)
+    rows = rows.assign(
+        population=np.select([speaks, known], [SAMPLE, FIXED], UNKNOWN), unit=unit, others=others.where(~speaks, None)
+    )
+    return rows[rank == rank.groupby(keys).transform("max")]
+
+
+def primary_ac(results: Results) -> pd.DataFrame:
+    """Gwet's coefficient of every label judged twice with its one primary interval, as `primary`."""
+    rows = results["ac"]
+    others = rows["resample"].str.endswith(TWO_WAY).astype(bool)
+    speaks = others & rows["ci_low"].notna()
+    instead = speaks.groupby([rows[c] for c in CELL]).transform("any").astype(bool)
+    return rows[speaks | (~others & ~instead)]
+
+
+def reliability_of_means(results: Results) -> pd.DataFrame:
+    """How reliably the study's own judgements order its systems: `generalizability` of the means of systems, of single
+    judgements' labels that at least three systems were given.
+
+    Returns one row per corpus, group, method and label, with `n` systems, `n_dialogues` (per system) and
+    `annotators_per_dialogue`, means rounded for words; systems, dialogues and annotators are samples in the interval.
+    """
+    return results.select("generalizability", design=OWN).query("n >= 3").dropna(subset="estimate")
+
+
+def for_these_annotators(results: Results) -> pd.DataFrame:
+    """Alpha with the interval for these annotators, of labels whose primary interval holds for others too: to be shown
+    beside it only, and labelled so."""
+    sample = primary(results).query("population == @SAMPLE")
+    rows = results.select("alpha", scope=None, pick=None, over=None).merge(
+        sample[[*CELL, "unit"]].rename(columns={"unit": "resample"}), on=[*CELL, "resample"]
+    )
+    return rows
 
 
 def over_turns(results: Results) -> pd.DataFrame:
@@ -165,7 +215,9 @@ def alpha_table(
     return collect(
         {**cell, **row}
         for cell, label, frame in cells(chosen, labels)
-        for row in _rows(frame, label, keys, _resampled(label, units, unit), seed, tuple(cell.values()), options, alone)
+        for row in _rows(
+            frame, label, keys, _resampled(frame, label, units, unit), seed, tuple(cell.values()), options, alone
+        )
     )
 
 
@@ -206,76 +258,9 @@ def alpha_between(
         {**cell, "group_b": group_b, **row}
         for cell, label, frame in cells(chosen, labels)
         for row in _rows(
-            frame, label, keys, _resampled(label, units, None), seed, (*cell.values(), group_b), options, alone
+            frame, label, keys, _resampled(frame, label, units, None), seed, (*cell.values(), group_b), options, alone
         )
     )
-
-
-def alpha_over_annotators(
-    annotations: pd.DataFrame,
-    labels: Iterable[Label],
-    *,
-    n_resamples: int = 2_000,
-    confidence: float = 0.95,
-    seed: int = 1,
-    kinds: Sequence[str] = ("human",),
-) -> Results:
-    """How alpha of all annotations depends on who the annotators are, where they are known.
-
-    Returns two rows of alpha per corpus, group, method and label, distinguished by `resample`. `dialogue and annotator`
-    (or `pair and annotator`): both are resampled, so the interval covers other people, too, where an interval over
-    dialogues covers the same people only. `without one annotator`: the range of alpha when any one person is left out
-    (`ci_kind` is `range`). With few people only the second exists.
-    """
-    chosen = first_annotations(annotations, first=None, kinds=kinds)
-    options = {"n_resamples": n_resamples, "confidence": confidence}
-    rows = []
-    for cell, label, frame in cells(chosen, labels):
-        several = frame[frame.groupby("item")["item"].transform("size") >= 2]
-        common = {
-            "statistic": "alpha",
-            "level": METHODS[label.method].unit,
-            "n": several["item"].nunique(),
-            "n_annotators": several["annotator"].nunique(),
-            "seed": seed,
-        }
-        keys = {"measurement": label.level, "raters": "all", "kind": "+".join(kinds)}
-        for unit, interval in _over_annotators(several, label, (seed, *cell.values()), options).items():
-            rows.append({**cell, **common, **keys, "resample": unit, **interval.row()})
-    return collect(rows)
-
-
-def _over_annotators(frame: pd.DataFrame, label: Label, names: tuple, options: dict) -> dict[str, Interval]:
-    mirrored = METHODS[label.method].unit == "pair"
-    both, one_out = f"{'pair' if mirrored else 'dialogue'} and annotator", "without one annotator"
-
-    def none(reason: str) -> dict[str, Interval]:
-        return {u: Interval(np.nan, np.nan, np.nan, "not_estimable", u, 0, note=reason) for u in (both, one_out)}
-
-    if frame.empty:
-        return none("no item has two annotations")
-    if not frame["annotator_known"].all():
-        return none("annotators are positions, not people")
-    values, dialogue = matrix(frame, "annotator").to_numpy(), frame.groupby("item")["dialogue"].first().to_numpy()
-    two_way = alpha_two_way(
-        values, label.level, rng=generator(*names, both), clusters=dialogue, mirrored=mirrored, unit=both, **options
-    )
-    # one row per judgement: with many annotators the matrix is nearly empty, and slow to go through for each
-    item, annotator = pd.factorize(frame["item"])[0], pd.factorize(frame["annotator"])[0]
-    score, values_known = frame["score"].to_numpy(), domain(frame["score"], label)
-    values_known = np.unique(score) if values_known is None else values_known
-    rest = (
-        patterns_long(item[kept], score[kept], len(values), values_known)
-        for kept in annotator != np.unique(annotator)[:, None]
-    )
-    without = [alpha_of(found, label.level, mirrored=mirrored) for found in rest]
-    found = np.array([a.estimate for a in without])
-    if np.isnan(found).all():
-        return {both: two_way, one_out: none("no two people are left when one is left out")[one_out]}
-    low, high, undefined = float(np.nanmin(found)), float(np.nanmax(found)), int(np.isnan(found).sum())
-    note = f"smallest and largest of {len(found)}, from {min(a.n_items for a in without)} items or more"
-    extremes = Interval(two_way.estimate, low, high, "range", one_out, len(found), undefined, note=note)
-    return {both: two_way, one_out: extremes}
 
 
 def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: int | None = None) -> pd.DataFrame:
@@ -306,12 +291,13 @@ def nominal_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first:
     return plain_alphas(annotations[keep], ordered.values(), first=first)
 
 
-def _resampled(label: Label, units: Sequence[str], unit: str | None) -> Sequence[str]:
+def _resampled(frame: pd.DataFrame, label: Label, units: Sequence[str], unit: str | None) -> list[str]:
     """What is resampled for a label, the primary unit last."""
-    level = METHODS[label.method].unit
+    level, shared = METHODS[label.method].unit, cluster_unit(frame, label, unit)
     if unit in SHARED:
-        return ("turn", unit) if level == "turn" else (unit,)
-    return units if level == "turn" and unit != "turn" else (level,)
+        return ["turn", unit] if level == "turn" else [unit]
+    usual = [*units] if level == "turn" and unit != "turn" else [level]
+    return [*usual, shared] if shared in SHARED and usual[-1] != "turn" else usual
 
 
 def _rows(
@@ -341,12 +327,34 @@ def _rows(
         out += [{"statistic": m, **keys, **behind[m].row()} for m in measures]
         out += _width_ratio(by_unit, keys["raters"])
         if found.n_items:
+            out += _gwet(frame, several, label, keys, units[-1], behind["raw_agreement"], (seed, *names), options)
             alpha = alpha_of(found, label.level, mirrored=mirrored)
             out.append({"statistic": "observed_disagreement", **measurement, "estimate": alpha.observed})
             out.append({"statistic": "expected_disagreement", **measurement, "estimate": alpha.expected})
             out += _coefficients(several, label, keys, mirrored)
+            if mirrored:
+                stored = alpha_of(_as_stored(item, frame), label.level)
+                out.append({"statistic": "alpha", **measurement, "orientation": "stored", "estimate": stored.estimate})
     common = {"level": level, "n": found.n_items, "n_annotators": several["annotator"].nunique(), "seed": seed}
     return [common | row for row in out]
+
+
+def _as_stored(item: np.ndarray, frame: pd.DataFrame) -> Patterns:
+    """Comparisons each in one orientation, that in which the pair is met first, as other software takes them."""
+    turned = frame.groupby("item")["turned"].transform("first")
+    return patterns_long(item, frame["score"].where(~turned, -frame["score"]).to_numpy(), int(item.max()) + 1)
+
+
+def _gwet(
+    frame: pd.DataFrame, several: pd.DataFrame, label: Label, keys: dict, unit: str, raw: Interval, names, options: dict
+) -> list[dict]:
+    """Gwet's coefficient, for these annotators and, where they are a sample, for others."""
+    level, values = METHODS[label.method].unit, scale_values(frame["score"], label)
+    judged = judgements(frame, values, "item" if unit == level else unit)
+    how = {"mirrored": level == "pair", "others": population(several) == SAMPLE, "rng": generator(*names, "gwet")}
+    found = gwet.intervals(judged, values, label.level, raw, unit=unit, **how, **options)
+    head = {"statistic": "ac", "weights": gwet.WEIGHTS["nominal" if len(values) == 2 else label.level], **keys}
+    return [{**head, "resample": over, **one.row()} for over, one in found.items()]
 
 
 def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[dict]:

@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from helpers.agreement.analysis import over_turns, primary
-from helpers.agreement.tables import PARTS, over
+from helpers.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from helpers.display import plots
 from helpers.display.names import DisplayNames
 from helpers.display.plots import HOLLOW
@@ -26,11 +26,15 @@ _SHADES = ("#22363F", "#4F6D7A", "#86A3AE", "#BBD0D6", "#E9E9E9")
 FOREST_ROWS, SHARE_ROWS = 62, 34
 
 
-def alphas(results: Results, names: DisplayNames, marks: Sequence[float] = ()) -> Iterator[Plot]:
+def alphas(
+    results: Results, names: DisplayNames, threshold: float = TENTATIVE, marks: Sequence[float] = ()
+) -> Iterator[Plot]:
     """Forest plots of alpha, one per corpus: the main group, and where groups can be compared all groups.
 
-    marks : values of alpha at which a line is drawn.
+    threshold : `iaa.threshold`, drawn as a line, with Krippendorff's second one if it is his first. marks : other
+    values at which a line is drawn.
     """
+    marks = sorted({threshold, *marks, *([RELIABLE] if threshold == TENTATIVE else [])})
     rows = primary(results)
     turns = over_turns(results)
     for i, corpus in enumerate(dict.fromkeys(rows["corpus"])):
@@ -54,11 +58,13 @@ def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks:
     alt = f"Forest plot: alpha of {len(part)} labels with intervals, by method, from"
     alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
     lines = listing(f"{mark:g}" for mark in marks)
-    alt += f" Lines mark {lines}." if marks else ""
+    alt += f" Lines mark {lines}."
     caption = f"Krippendorff's alpha of each label, judged by {groups}. Points: estimates; lines: {key[0]}"
     caption += f"; thin lines: {key[1]}" if len(light) else ""
     caption += f"; {counted(part['n'], 'items')}. Vertical lines: 0, agreement by chance"
-    caption += f", and {lines} (Krippendorff's customary thresholds)." if marks else "."
+    caption += f", and {lines}."
+    if set(marks) == {TENTATIVE, RELIABLE}:
+        caption += " Krippendorff (2004) asks for 0.8, and for 0.667 where tentative conclusions will do."
     caption += " Hollow: exact bound (dashed), or no CI available." if part["ci_kind"].isin(HOLLOW).any() else ""
     return Plot(fig, name, alt, caption)
 

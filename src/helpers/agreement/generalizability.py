@@ -37,6 +37,8 @@ MODELS = (
     ("system", "dialogue"),
 )
 COEFFICIENTS = ("generalizability", "dependability")
+#: the design of the study itself, among those of a decision study
+OWN = "study"
 #: judgements drawn at once
 MOST_DRAWN = 4_000_000
 
@@ -253,14 +255,38 @@ def intervals(
         return dict.fromkeys(COEFFICIENTS, (nan, nan))
     design = (n_dialogues, n_annotators, people)
     estimate = error_variances(components.variance, *design)
-    out, tails = {}, [(1 - confidence) / 2, (1 + confidence) / 2]
-    for name, fitted, drawn in zip(COEFFICIENTS, estimate, error_variances(found.drawn, *design), strict=True):
-        error = fitted**2 / np.maximum(drawn, 1e-9 * fitted)
-        with np.errstate(invalid="ignore"):
-            values = np.where(np.isinf(found.system), 1.0, found.system / (found.system + error))
-        low, high = np.quantile(values, tails)
-        out[name] = (float(low), float(high))
-    return out
+    drawn = error_variances(found.drawn, *design)
+    return {
+        name: _ends(fitted, errors, found, confidence)
+        for name, fitted, errors in zip(COEFFICIENTS, estimate, drawn, strict=True)
+    }
+
+
+def _ends(fitted: float, drawn: np.ndarray, found: Draws, confidence: float) -> tuple[float, float]:
+    """Ends of a reliability whose error variance is estimated as `fitted`, and in the draws as `drawn`."""
+    error = fitted**2 / np.maximum(drawn, 1e-9 * fitted)
+    with np.errstate(invalid="ignore"):
+        values = np.where(np.isinf(found.system), 1.0, found.system / (found.system + error))
+    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def of_own_means(components: Components, found: Draws | None, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Generalizability of the means of the very judgements that the components come from, and its interval.
+
+    The error variance is that of a system's mean relative to the others' in the study's own design
+    (`_Design.in_error`), with its numbers of dialogues and whoever judged them: annotators of some systems only are in
+    it. NaN without components.
+    """
+    if components.design is None:
+        return nan, nan, nan
+    names, own = components.design.names, components.design.in_error
+    error = float(own @ list(components.variance.values()))
+    total = components.variance["system"] + error
+    estimate = components.variance["system"] / total if total > 0 else nan
+    if found is None:
+        return estimate, nan, nan
+    return estimate, *_ends(error, own @ np.array([found.drawn[name] for name in names]), found, confidence)
 
 
 def decision_study(
@@ -280,7 +306,7 @@ def decision_study(
 
     Returns `facet_variance`, `generalizability` and `dependability`; the latter two with intervals that treat systems,
     dialogues and annotators as samples (`draws`), which are wide with few systems; `note` says how many there
-    are.
+    are. `generalizability` of `design` OWN is that of the study's own means (`of_own_means`).
     """
     chosen = first_annotations(annotations, first=None, kinds=kinds)
     kind, rows = "+".join(kinds), []
@@ -292,6 +318,11 @@ def decision_study(
         for facet, value in found.variance.items():
             rows.append({**common, "statistic": "facet_variance", "facet": facet, "estimate": value})
         drawn = draws(found, rng=generator(seed, "decision_study", *cell.values()))
+        own, low, high = of_own_means(found, drawn, confidence)
+        size = {"n_dialogues": _typical(scores), "annotators_per_dialogue": max(1, round(found.n / found.n_dialogues))}
+        interval = {"estimate": own, "ci_low": low, "ci_high": high}
+        interval["ci_kind"] = "parametric" if np.isfinite(low) else "not_estimable"
+        rows.append({**common, "statistic": "generalizability", "design": OWN, **size, "seed": seed, **interval})
         for d, a in product(n_dialogues, n_annotators):
             design = {"n_dialogues": d, "annotators_per_dialogue": a, "seed": seed}
             ends = intervals(found, drawn, d, a, confidence)
@@ -301,6 +332,12 @@ def decision_study(
                 interval = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": kind}
                 rows.append({**common, "statistic": name, **design, **interval})
     return collect(rows)
+
+
+def _typical(scores: pd.DataFrame) -> int:
+    """Dialogues per system: their harmonic mean, which is what the variances of means average to."""
+    n = scores.groupby("system")["dialogue"].nunique()
+    return round(len(n) / float((1 / n).sum()))
 
 
 def _note(found: Components) -> str:

@@ -10,6 +10,11 @@ import pandas as pd
 from helpers.study.labels import METHODS, Label
 from helpers.study.schema import CELL
 
+#: what intervals resample where the study says so
+SHARED = ("session", "context")
+#: values up to which a scale counts as one of single values
+MOST_VALUES = 101
+
 
 def first_annotations(
     annotations: pd.DataFrame, *, first: int | None = 2, kinds: Sequence[str] = ("human",)
@@ -29,8 +34,9 @@ def first_annotations(
 
     Returns
     -------
-    DataFrame with two more columns: `item`, the same code for one item whoever judged it (a comparison is the same
-    item from either side; its score is turned to one orientation), and `position`, the annotation's place from 0.
+    DataFrame with three more columns: `item`, the same code for one item whoever judged it (a comparison is the same
+    item from either side; its score is turned to one orientation), `turned`, whether it was, and `position`, the
+    annotation's place from 0.
     """
     out = annotations[annotations["annotator_kind"].isin(list(kinds))].sort_values("source_row", kind="stable")
     turned = (out["dialogue_b"].notna() & (out["dialogue_b"] < out["dialogue"]).fillna(False)).to_numpy(dtype=bool)
@@ -38,6 +44,7 @@ def first_annotations(
         dialogue=out["dialogue"].where(~turned, out["dialogue_b"]),
         dialogue_b=out["dialogue_b"].where(~turned, out["dialogue"]),
         score=out["score"].where(~turned, -out["score"]),
+        turned=turned,
     )
     about = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
     out["item"] = out.groupby(about, dropna=False, sort=False).ngroup()
@@ -66,8 +73,41 @@ def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict,
         yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
 
 
+def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> str:
+    """What intervals of a label's agreement resample, items of one such unit not being independent.
+
+    frame : the label's annotations, some of whose columns of `schema.ANNOTATIONS` may be missing. unit : what the study says (`bootstrap.unit`). Otherwise the context, where each
+    dialogue (pair) has one and several share one, as answers to the same prompt do; else the dialogue or the pair.
+    """
+    level = METHODS[label.method].unit
+    if unit in SHARED:
+        return unit
+    if unit == "turn":
+        return level
+    whole = ["dialogue", "dialogue_b"]
+    held = frame.drop_duplicates([*whole, "context"]) if "context" in frame else frame.iloc[:0]
+    known = held["context"].notna().all() if len(held) else False
+    if known and len(held) == len(frame.drop_duplicates(whole)) and 1 < held["context"].nunique() < len(held):
+        return "context"
+    return "pair" if level == "pair" else "dialogue"
+
+
 def domain(scores: pd.Series, label: Label) -> Sequence[float] | None:
     """Values alpha has to know of: those that occur, both for a binary label; others change nothing and cost time."""
     if label.binary:
         return (0, 1)
     return np.unique(np.r_[scores, -scores]) if METHODS[label.method].unit == "pair" else None
+
+
+def scale_values(scores: pd.Series, label: Label) -> np.ndarray:
+    """The values that the scale of a label has: coefficients whose chance agreement depends on them need all.
+
+    Those given, where scores are no whole numbers, there are more than MOST_VALUES, or answers are sets; of comparisons
+    those given in either orientation: whether a tie was possible is not known.
+    """
+    if METHODS[label.method].unit == "pair":
+        return np.unique(np.r_[scores, -scores])
+    low, high = label.scale
+    if not label.integer or label.level == "sets" or high - low >= MOST_VALUES:
+        return np.unique(scores.to_numpy(dtype=float))
+    return np.arange(low, high + 1, dtype=float)

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from helpers.agreement.analysis import PRIMARY, SHARED
+from helpers.agreement.analysis import PRIMARY
 from helpers.agreement.coincidences import patterns_long
-from helpers.agreement.items import cells, first_annotations, matrix
+from helpers.agreement.items import SHARED, cells, first_annotations, matrix
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, where
 

@@ -27,8 +27,15 @@ class Iaa(Section):
         None, ge=2, le=limits.COUNT, description="annotations used per item, in source order; null: all"
     )
     min_items: int = Field(25, ge=2, le=limits.COUNT, description="warn if a label has fewer items")
+    threshold: float = Field(
+        0.667,
+        gt=-1,
+        lt=1,
+        description="alpha above which the entire interval must lie for single judgements to be relied on; "
+        "Krippendorff (2004) asks for 0.8, or 0.667 where tentative conclusions will do",
+    )
     marks: list[Annotated[float, Field(gt=-1, lt=1)]] = Field(
-        [], description="values of alpha marked in the figure, e.g. [0.667, 0.8] as Krippendorff (2004) proposes"
+        [], description="further values of alpha marked in the figure"
     )
 
 

@@ -1,0 +1,27 @@
+"""Of whom a result can speak: of other annotators too, or of these only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+#: effective annotators from which annotators are a sample of others
+LEAST_EFFECTIVE = 5
+#: the population of a result: other annotators too; these; unknown people, and so these
+SAMPLE, FIXED, UNKNOWN = "sample", "fixed", "unknown"
+
+
+def effective_annotators(annotations: pd.DataFrame) -> float:
+    """One over the sum of squared shares of judgements: how many annotators with equal shares would say as much.
+
+    annotations : one row per judgement, with `annotator`. Kish 1965, Survey Sampling, section 8.2.
+    """
+    n = annotations["annotator"].value_counts().to_numpy(dtype=float)
+    return float(n.sum() ** 2 / np.sum(n**2)) if n.sum() else 0.0
+
+
+def population(annotations: pd.DataFrame) -> str:
+    """SAMPLE from LEAST_EFFECTIVE effective annotators who are known, FIXED below, UNKNOWN where not all are known."""
+    if not annotations["annotator_known"].all():
+        return UNKNOWN
+    return SAMPLE if effective_annotators(annotations) >= LEAST_EFFECTIVE else FIXED
