@@ -121,20 +121,20 @@ def test_covariances_of_many_are_those_of_one(crossed, ways):
     for i in range(5):
         one = clusters.covariance(codes, scores[i], weights, over[:ways])
         assert means[i] == pytest.approx(one[0])
-        assert found[i] == pytest.approx(one[1], abs=1e-12)
+        assert found.first[i] == pytest.approx(one[1].first, abs=1e-12)
+        assert found.variances[i] == pytest.approx(one[1].variances)
         assert used.fewest.tolist() == one[2].tolist()
-        assert many_clusters.pair_errors(found)[i] == pytest.approx(clusters.pair_errors(one[1]))
+        assert found.pair_errors()[i] == pytest.approx(one[1].pair_errors())
 
 
 def test_systems_are_apart_where_rank_intervals_exclude_a_rank():
     r = rng(9)
     means = r.normal(0, 0.35, (60, 4))
-    covariance = np.tile(np.eye(4) * 0.02, (60, 1, 1))
-    apart = many_clusters.any_apart(means, covariance, 20, 0.95, r)
-    kept = [ranking.rank_intervals(m, c, 20, 0.95, rng(10))[1:3] for m, c in zip(means, covariance, strict=True)]
+    covariance = clusters.Covariance(np.tile(np.eye(4) * 0.02, (60, 1, 1)))
+    apart = many_clusters.any_apart(means, covariance, 20, 0.95)
+    kept = [ranking.rank_intervals(*one, 20, 0.95)[1:3] for one in zip(means, covariance.pair_errors(), strict=True)]
     narrowed = np.array([not (np.all(low == 1) and np.all(high == 4)) for low, high in kept])
-    # critical values are drawn: they differ by 0.03 or so, which decides at most one or two of 60
-    assert np.sum(apart != narrowed) <= 2
+    assert (apart == narrowed).all()
     assert 5 < narrowed.sum() < 55
 
 

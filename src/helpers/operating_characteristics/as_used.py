@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import logit, stdtr, stdtrit
 
-from helpers.operating_characteristics.many_clusters import Clustered, any_apart, pair_errors
+from helpers.operating_characteristics.many_clusters import Clustered, any_apart
 from helpers.operating_characteristics.monte_carlo import Plan, Row, share, shared_out
 from helpers.operating_characteristics.worlds import Design, World
 from helpers.sensitivity.contrasts import Panel
@@ -165,7 +165,7 @@ def two_way_p(world: World, n_runs: int, rng: np.random.Generator) -> np.ndarray
             means, covariance = used.covariance(to_scores(scores))
             at = np.flatnonzero(used.fewest)[:2]
             gap = means[:, at[0]] - means[:, at[1]]
-            se = pair_errors(covariance[np.ix_(range(len(means)), at, at)])[:, 0]
+            se = covariance.only(at).pair_errors()[:, 0]
             with np.errstate(divide="ignore", invalid="ignore"):
                 out.append(
                     np.where(se > 0, 2 * stdtr(df, -np.abs(gap) / se), np.nan) if df >= LEAST_DF else gap * np.nan
@@ -220,7 +220,7 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
             x = to_scores(scores)
             for kind, used in kinds.items():
                 means, covariance = used.covariance(x)
-                se = np.sqrt(np.diagonal(covariance, axis1=1, axis2=2))
+                se = np.sqrt(covariance.variances)
                 with np.errstate(invalid="ignore"):
                     half = stdtrit(np.maximum(used.df, 1e-9), (1 + plan.confidence) / 2) * se
                 given = (se > 0) & (used.df >= LEAST_DF)
@@ -234,7 +234,7 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
                 per_run[kind].append(inside.sum(axis=1) / np.maximum(given.sum(axis=1), 1))
             if df >= LEAST_DF and len(present) > 1:
                 means, covariance = of_ranks.covariance(x)
-                found = any_apart(means[:, present], covariance[:, present][:, :, present], df, plan.confidence, rng)
+                found = any_apart(means[:, present], covariance.only(present), df, plan.confidence)
                 hits["rank"] += np.array([np.sum(found == 0), np.sum(np.isfinite(found))])
         head = base(world, people)
         head["sample_size"] = head.pop("n_dialogues")

@@ -22,6 +22,7 @@ from helpers.operating_characteristics.monte_carlo import Plan, Row, coverage_ro
 from helpers.performance import ranking
 from helpers.performance.rates import design_effect, rare_bound, wilson_of
 from helpers.sensitivity.contrasts import Panel
+from helpers.stats.clusters import Covariance
 from helpers.stats.intervals import MIN_MINORITY
 
 #: runs for which whole intervals of the debiased difference are solved for; its coverage needs no solving
@@ -280,7 +281,8 @@ def _apart(parts: list[np.ndarray], n: int, n_systems: int, plan: Plan, rng: np.
         means = total / number
         residual = samples[..., 1] - means[..., None] * samples[..., 0]
         variance = n / (n - 1) * np.sum(residual**2, axis=2) / number**2
-        out.append(any_apart(means, variance[..., None] * np.eye(n_systems), n - 1, plan.confidence, rng))
+        covariance = Covariance(variance[..., None] * np.eye(n_systems))
+        out.append(any_apart(means, covariance, n - 1, plan.confidence))
     return np.concatenate(out)
 
 

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from helpers.stats.clusters import crossed, effective_number, left_out
-
-#: draws of the largest t, shared by all data sets of a chunk
-N_DRAWS = 4000
+from helpers.stats.clusters import Covariance, crossed, effective_number, left_out
+from helpers.stats.multiplicity import simultaneous_t
 
 
 class Clustered:
@@ -36,18 +34,16 @@ class Clustered:
         self.fewest = np.min([k.n_clusters for k in self.kinds], axis=0)
         self.df = effective_number(codes, weights, kinds) - 1
 
-    def covariance(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(k, m) means and (k, m, m) covariances of (k, n) scores."""
+    def covariance(self, scores: np.ndarray) -> tuple[np.ndarray, Covariance]:
+        """(k, m) means and the covariance, of (k, m, m) parts, of (k, n) scores."""
         means = scores @ self.to_means
         contributions = (scores - means[:, self.codes]) * self.share
-        out = self.kinds[0].covariance(contributions)
+        first, added = self.kinds[0].covariance(contributions), None
         if self.both is not None:
-            more = self.kinds[1].covariance(contributions) - self.both.covariance(contributions)
-            value, vector = np.linalg.eigh(more)
-            out = out + (vector * np.maximum(value, 0)[:, None, :]) @ vector.transpose(0, 2, 1)
+            added = self.kinds[1].covariance(contributions) - self.both.covariance(contributions)
         alone = self.fewest < 2
-        out[:, alone] = out[:, :, alone] = np.nan
-        return means, out
+        first[:, alone] = first[:, :, alone] = np.nan
+        return means, Covariance(first, added)
 
 
 class _Kind:
@@ -76,39 +72,14 @@ class _Kind:
         return out * np.outer(self.factor, self.factor)
 
 
-def pair_errors(covariance: np.ndarray) -> np.ndarray:
-    """(k, pairs): `clusters.pair_errors` of (k, m, m) covariances."""
-    i, j = np.triu_indices(covariance.shape[1], 1)
-    scale = covariance[:, i, i] + covariance[:, j, j]
-    variance = scale - 2 * covariance[:, i, j]
-    return np.sqrt(np.where(variance > 1e-12 * np.maximum(scale, 1e-300), variance, 0.0))
-
-
-def any_apart(
-    means: np.ndarray, covariance: np.ndarray, df: float, confidence: float, rng: np.random.Generator
-) -> np.ndarray:
+def any_apart(means: np.ndarray, covariance: Covariance, df: np.ndarray | float, confidence: float) -> np.ndarray:
     """(k,): whether any two systems differ by the simultaneous comparisons of `ranking.rank_intervals`.
 
     Where no system differs in truth, rank intervals contain all ranks unless this is so. means : (k, m). covariance :
-    (k, m, m). Missing (NaN) where a covariance is.
+    of (k, m, m) parts. df : of each pair. Missing (NaN) where a covariance is, or where nothing varies.
     """
-    out = np.full(len(means), np.nan)
-    m = means.shape[1]
-    i, j = np.triu_indices(m, 1)
-    known = np.flatnonzero(np.isfinite(covariance).all(axis=(1, 2)))
-    for at in np.array_split(known, max(1, len(known) * N_DRAWS * len(i) // 20_000_000)):
-        if not len(at):
-            continue
-        value, vector = np.linalg.eigh(covariance[at])
-        root = vector * np.sqrt(np.maximum(value, 0))[:, None, :]
-        draws = rng.standard_normal((N_DRAWS, m))
-        scale = np.sqrt(rng.chisquare(df, N_DRAWS) / df)
-        se = pair_errors(covariance[at])
-        safe = np.where(se > 0, se, np.inf)
-        t = np.abs(means[at][:, i] - means[at][:, j]) / safe
-        for k, one in enumerate(at):  # one by one, and pair by pair in one piece of memory: many times as fast
-            z = np.ascontiguousarray((draws @ root[k].T).T)
-            largest = np.max(np.abs(z[i] - z[j]) / safe[k][:, None], axis=0) / scale
-            if se[k].any():
-                out[one] = np.any(t[k] > np.quantile(largest, confidence))
-    return out
+    i, j = np.triu_indices(means.shape[1], 1)
+    se = covariance.pair_errors()
+    t = np.abs(means[:, i] - means[:, j]) / np.where(se > 0, se, np.inf)
+    apart = np.any(t > simultaneous_t(df, len(i), confidence), axis=1)
+    return np.where(np.isfinite(se).all(axis=1) & (se > 0).any(axis=1), apart, np.nan)

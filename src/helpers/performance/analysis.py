@@ -109,7 +109,7 @@ def analyse(
         composition(judged),
         over_picks(judged, n=n_picks, seed=pick_seed),
         design_effects_of_people(judged),
-        beyond_labels(judged, labels, unranked, overall, modelled=modelled, seed=seed, confidence=confidence),
+        beyond_labels(judged, labels, unranked, overall, modelled=modelled, confidence=confidence),
     )
 
 
@@ -120,7 +120,6 @@ def beyond_labels(
     overall_labels: str | Sequence[str],
     *,
     modelled: Collection[str] | None,
-    seed: int,
     confidence: float,
 ) -> Results:
     """Of ranked systems: partially pooled means with the severity of annotators, and the overall order."""
@@ -128,8 +127,7 @@ def beyond_labels(
     pairwise = inside["dialogue_b"].notna()
     parts = [part for part in (inside[~pairwise], inside[pairwise]) if len(part) and overall_labels]
     orders = (
-        overall_order(part, labels, overall_labels, unit=ranking_unit(part), seed=seed, confidence=confidence)
-        for part in parts
+        overall_order(part, labels, overall_labels, unit=ranking_unit(part), confidence=confidence) for part in parts
     )
     return collect(mixed.pooled(inside, confidence=confidence, only=modelled), *orders)
 

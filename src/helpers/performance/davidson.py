@@ -4,8 +4,9 @@ A win is worth pi_i, a loss pi_j, a tie nu sqrt(pi_i pi_j), each divided by thei
 wins shrinks strengths: with 70% ties a system that wins nine of ten decided comparisons looks like one that wins 64%.
 Every vote counts, so that a pair with five votes says more than a pair with one.
 
-Intervals are robust to votes that depend on each other: the scores of the likelihood are added up by the unit that is a
-sample (prompt, session, pair) and, where voters are known people, by voter too (`stats.clusters`).
+Intervals are robust to votes that depend on each other: clusters are the unit that is a sample (prompt, session, pair)
+and, where voters are known people, voters too (`without_clusters`). Student's t has one degree of freedom fewer than
+their effective number (`stats.clusters.effective_number`).
 
 References
 ----------
@@ -24,7 +25,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from helpers.annotations.scores import known_people, require_unit, sampling_weights
-from helpers.stats.clusters import sandwich
+from helpers.performance.without_clusters import NULL, Votes, covariance
+from helpers.stats.clusters import LEAST_DF, Covariance, effective_number, heaviest, largest_share
 from helpers.study.labels import METHODS
 from helpers.study.schema import SYSTEM_CELL
 
@@ -38,9 +40,6 @@ _MOST = 50_000_000
 _FAR = 12.0
 #: squared length of a step, in standard errors, that no longer matters
 _NEGLIGIBLE = 1e-9
-#: eigenvalues of the information, over the largest, that are 0 but for rounding: strengths have no common level. Real
-#: ones are larger, as no pair of systems has 10^12 times the votes of another
-_NULL = 1e-12
 NONE = "one group of systems never wins against the others: strengths do not exist"
 
 
@@ -49,27 +48,33 @@ class Fit:
     """Strengths of the systems of one label.
 
     key : of CELL. strengths : (m,) log scale, mean 0; NaN where they do not exist. log_nu : of ties, -inf without any.
-    covariance : (m + 1, m + 1) of strengths and log nu, NaN where `reason` says why there is none. df : its degrees of
-    freedom. influence : (units, m), what each unit adds to the strengths. unit, over : what is a sample. n : votes, by
-    system.
+    covariance : of strengths and log nu, NaN where `reason` says why there is none. df : (m,) degrees of freedom of
+    strengths. influence : (units, m), what each unit adds to the strengths. unit, over : what is a sample. n : votes,
+    by system. heaviest : (m,) who or what has so large a share of a system's votes that it has no interval, or ''.
     """
 
     key: tuple
     systems: list[str]
     strengths: np.ndarray
     log_nu: float
-    covariance: np.ndarray
-    df: int
+    covariance: Covariance
+    df: np.ndarray
     influence: np.ndarray
     unit: str
     over: str
     n: np.ndarray
     n_votes: int
     reason: str
+    heaviest: list[str]
 
     @property
     def exists(self) -> bool:
         return bool(np.isfinite(self.strengths).all())
+
+    @property
+    def errors(self) -> np.ndarray:
+        """(pairs,) standard errors of differences of strengths."""
+        return self.covariance.only(np.arange(len(self.systems))).pair_errors()
 
     @property
     def head(self) -> dict:
@@ -101,21 +106,41 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
         wins, ties = _counts(*votes, np.zeros(len(rows), int), m, weight)
         found, log_nu = davidson(wins, ties)
         n = np.bincount(np.concatenate(votes[:2]), minlength=m)
-        none, reason, df = np.full((m + 1, m + 1), np.nan), NONE, 0
-        covariance, influence = none, np.zeros((codes.max() + 1, m))
+        df, reason, heaviest = _degrees(votes, weight, clusters, over.split(" and "))
+        cov, influence = Covariance(np.full((m + 1, m + 1), np.nan)), np.zeros((codes.max() + 1, m))
         if np.isfinite(found).all():
-            scores, bread = _scores(*votes, found[0], log_nu[0], (wins + wins.transpose(0, 2, 1) + ties)[0])
-            scores *= weight[:, None]
-            meat, fewest = sandwich(scores, clusters)
-            df, sums = fewest - 1, np.zeros((codes.max() + 1, m + 1))
-            np.add.at(sums, codes, scores)
-            influence = (sums @ bread)[:, :m]
-            reason = "" if df > 0 else f"a single {unit} or annotator"
+            n_votes = (wins + wins.transpose(0, 2, 1) + ties)[0]
+            at_estimate = _at_estimate(*votes, found[0], log_nu[0], n_votes, weight)
+            sums = np.zeros((codes.max() + 1, m + 1))
+            np.add.at(sums, codes, at_estimate.scores)
+            influence = (sums @ at_estimate.inverse)[:, :m]
+            one, fragile = covariance(at_estimate, clusters)
             if not reason and _fragile(votes, codes, m):
                 reason = f"strengths do not exist without one {unit}"
-            covariance = none if reason else bread @ meat @ bread
-        size = {"n": n, "n_votes": len(rows), "reason": reason}
-        yield Fit(key, systems, found[0], float(log_nu[0]), covariance, df, influence, unit, over, **size)
+            reason = reason or (fragile and f"strengths do not exist without one {over.replace(' and ', ' or ')}")
+            cov = cov if reason else one
+        else:
+            reason = NONE
+        size = {"n": n, "n_votes": len(rows), "reason": reason, "heaviest": heaviest}
+        yield Fit(key, systems, found[0], float(log_nu[0]), cov, df, influence, unit, over, **size)
+
+
+def _degrees(
+    votes: tuple, weight: np.ndarray, clusters: list[np.ndarray], kinds: list[str]
+) -> tuple[np.ndarray, str, list[str]]:
+    """(m,) degrees of freedom of strengths: one less than the effective number of clusters among all votes or, if
+    smaller, among those on a system; why there are no intervals; and why some systems have none."""
+    system, counted = np.concatenate(votes[:2]), np.tile(weight, 2)
+    twice = [np.concatenate([c, c]) for c in clusters]
+    together = np.zeros(len(system), dtype=int)
+    whole, own = (effective_number(of, counted, twice) - 1 for of in (together, system))
+    (share, kind), (shares, kinds_of) = (largest_share(of, counted, twice) for of in (together, system))
+    reason = heaviest(kinds[kind[0]], share[0], "votes") if whole[0] < LEAST_DF else ""
+    parts = [
+        heaviest(kinds[k], x, "votes on a system") if d < LEAST_DF else ""
+        for d, k, x in zip(own, kinds_of, shares, strict=True)
+    ]
+    return np.minimum(own, whole[0]), reason, parts
 
 
 def point(comparisons: pd.DataFrame) -> pd.Series:
@@ -136,14 +161,17 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
     Rows of `strength`, one per system, and `outcome_chance` (`outcome` is win, tie or loss of the strongest system
     against `system_b`).
     """
-    m, head = len(fit.systems), fit.head
-    kind = "not_estimable" if fit.reason else "cluster_robust"
-    head |= {"n": fit.n_votes, "ci_kind": kind, "note": fit.reason or None}
-    quantile = stdtrit(fit.df, (1 + confidence) / 2) if fit.df > 0 else np.nan
-    half = quantile * np.sqrt(np.diag(fit.covariance)[:m])
-    for system, estimate, h in zip(fit.systems, fit.strengths, half, strict=True):
+    m, head = len(fit.systems), fit.head | {"n": fit.n_votes}
+    quantile = stdtrit(np.where(fit.df >= LEAST_DF, fit.df, np.nan), (1 + confidence) / 2)
+    half = quantile * np.sqrt(fit.covariance.variances[:m])
+
+    def kind(*of: int) -> dict:
+        reason = next((why for why in (fit.reason, *(fit.heaviest[i] for i in of)) if why), None)
+        return {"ci_kind": "not_estimable" if reason else "cluster_robust", "note": reason}
+
+    for i, (system, estimate, h) in enumerate(zip(fit.systems, fit.strengths, half, strict=True)):
         ends = {"estimate": estimate, "ci_low": estimate - h, "ci_high": estimate + h}
-        yield {**head, "statistic": "strength", "system": system, **ends}
+        yield {**head, "statistic": "strength", "system": system, **ends, **kind(i)}
     if not fit.exists:
         return
     best = int(np.argmax(fit.strengths))
@@ -154,14 +182,16 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
         x[0, best] = x[2, other] = 1.0
         x[1, [best, other, m]] = 0.5, 0.5, 1.0
         own = {**head, "statistic": "outcome_chance", "system": fit.systems[best], "system_b": fit.systems[other]}
+        own |= kind(best, other)
         for outcome, chance, slope in zip(("win", "tie", "loss"), p, x - p @ x, strict=True):
             ends = {"estimate": chance}
             if 0 < chance < 1:
                 slope = slope / (1 - chance)  # of the logit
-                h, logit = quantile * np.sqrt(slope @ fit.covariance @ slope), np.log(chance / (1 - chance))
+                se, logit = np.sqrt(fit.covariance.of(slope[None])[0]), np.log(chance / (1 - chance))
+                h = quantile[[best, other]].max() * se
                 ends |= {"ci_low": 1 / (1 + np.exp(h - logit)), "ci_high": 1 / (1 + np.exp(-h - logit))}
             else:
-                ends |= {"ci_kind": "not_estimable", "note": fit.reason or "no comparison was tied"}
+                ends |= {"ci_kind": "not_estimable", "note": own["note"] or "no comparison was tied"}
             yield {**own, "outcome": outcome, **ends}
 
 
@@ -180,10 +210,17 @@ def _counts(
     return wins, ties
 
 
-def _scores(
-    left: np.ndarray, right: np.ndarray, score: np.ndarray, strengths: np.ndarray, log_nu: float, n: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """(votes, m + 1) derivatives of each vote's log likelihood by strengths and log nu, and the inverse information."""
+def _at_estimate(
+    left: np.ndarray,
+    right: np.ndarray,
+    score: np.ndarray,
+    strengths: np.ndarray,
+    log_nu: float,
+    n: np.ndarray,
+    weight: np.ndarray,
+) -> Votes:
+    """Derivatives of each vote's log likelihood by strengths and log nu, and the information; n : (m, m) votes, each
+    counted with its weight."""
     m, rows = len(strengths), np.arange(len(left))
     won, tied = chances(strengths, log_nu)
     expected = won + tied / 2
@@ -191,7 +228,8 @@ def _scores(
     out[rows, left] = (score + 1) / 2 - expected[left, right]
     out[rows, right] = -out[rows, left]
     out[:, m] = (score == 0) - tied[left, right]
-    return out, np.linalg.pinv(_information(won[None], tied[None], n[None])[0], rcond=_NULL, hermitian=True)
+    of_one = won + tied / 4 - expected**2, tied * (1 - tied), tied * (0.5 - expected)
+    return Votes(left, right, weight, out * weight[:, None], *of_one, _information(won[None], tied[None], n[None])[0])
 
 
 def _fragile(votes: tuple, codes: np.ndarray, m: int) -> bool:
@@ -248,7 +286,7 @@ def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.
         gradient = points[own] - (n[own] * (won + tied / 2)).sum(axis=2)
         gradient = np.column_stack([gradient, n_ties[own] - (n[own] * tied).sum(axis=(1, 2)) / 2])
         # singular in the direction of all strengths at once, and on the way to strengths that do not exist
-        inverse = np.linalg.pinv(_information(won, tied, n[own]), rcond=_NULL, hermitian=True)
+        inverse = np.linalg.pinv(_information(won, tied, n[own]), rcond=NULL, hermitian=True)
         step = (inverse @ gradient[:, :, None])[:, :, 0]
         step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
         left[own] = (gradient * step).sum(axis=1)

@@ -14,9 +14,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from helpers.annotations.scores import known_people, require_unit, sampled
-from helpers.performance.ranking import rank_intervals, system_scores
-from helpers.stats.clusters import LEAST_DF, covariance, effective_number
-from helpers.stats.intervals import generator
+from helpers.performance.ranking import rank_intervals, system_scores, too_few
+from helpers.stats.clusters import LEAST_DF, covariance, effective_number, pair_df
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect
 
@@ -29,7 +28,6 @@ def overall(
     wanted: str | Iterable[str],
     *,
     unit: str,
-    seed: int,
     confidence: float = 0.95,
 ) -> Results:
     """`overall_mean` (standard deviations from the mean of all items) and `overall_rank` of each system, by method.
@@ -65,8 +63,7 @@ def overall(
                 scores.append(one)
         if len(scores) > 1 and len(systems) > 1:
             head = dict(zip(_BLOCK, block, strict=True)) | {"level": METHODS[block[1]].unit, "n": len(scores)}
-            rng = generator(seed, "overall", *map(str, block))
-            rows += [head | row for row in _rows(scores, systems, unit, confidence, rng)]
+            rows += [head | row for row in _rows(scores, systems, unit, confidence)]
     return collect(rows)
 
 
@@ -88,7 +85,7 @@ def standardised(scores: pd.DataFrame, sign: int) -> pd.DataFrame | None:
     return scores.assign(score=sign * (scores["score"] - mean) / spread)
 
 
-def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence: float, rng) -> list[dict]:
+def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence: float) -> list[dict]:
     joined = pd.concat([one.assign(number=i) for i, one in enumerate(scores)], ignore_index=True)
     place, m, k = pd.Index(systems).get_indexer(joined["system"]), len(systems), len(scores)
     clusters, over = [pd.factorize(joined[unit])[0]], unit
@@ -97,9 +94,12 @@ def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence:
     weight = joined["weight"].to_numpy()
     code, average = place * k + joined["number"].to_numpy(), np.kron(np.eye(m), np.full(k, 1 / k))
     means, cov, n = covariance(code, joined["score"].to_numpy(float), weight, clusters, average)
-    df = effective_number(place, weight, clusters).min() - 1
-    order, low, high, reason = rank_intervals(means, cov, df, confidence, rng)
-    half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(np.diag(cov)) if df >= LEAST_DF else np.full(m, np.nan)
+    df = effective_number(place, weight, clusters) - 1
+    of_pairs = pair_df(place, weight, clusters, cov.variances)
+    order, low, high, reason = rank_intervals(means, cov.pair_errors(), of_pairs, confidence)
+    if (of_pairs < LEAST_DF).all():
+        reason = too_few(place, weight, clusters, over)
+    half = stdtrit(np.where(df >= LEAST_DF, df, np.nan), (1 + confidence) / 2) * np.sqrt(cov.variances)
     out, kind = [], "not_estimable" if reason else "simultaneous"
     for i, system in enumerate(systems):
         own = {"system": system, "resample_unit": over, "n_clusters": n[i], "note": reason or None}

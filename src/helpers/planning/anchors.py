@@ -46,8 +46,8 @@ def called_different(annotations: pd.DataFrame, confidence: float) -> Iterator[d
         mean, cov, n = covariance(code, gap.to_numpy(), np.ones(len(gap)), [session])
         row = {"statistic": "called_different", "method": method, "label": label, "level": METHODS[method].unit}
         row |= {"estimate": float(mean[0]), "n": len(gap), "n_clusters": int(n[0]), "ci_kind": "not_estimable"}
-        if np.isfinite(cov[0, 0]):
-            half = float(stdtrit(n[0] - 1, (1 + confidence) / 2) * np.sqrt(cov[0, 0]))
+        if np.isfinite(cov.variances[0]):
+            half = float(stdtrit(n[0] - 1, (1 + confidence) / 2) * np.sqrt(cov.variances[0]))
             row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half, "ci_kind": "t"}
             row |= {"resample_unit": "session"}
         yield row

@@ -148,11 +148,11 @@ def two_way_p(study: Study) -> np.ndarray:
     model = Clustered(side, np.full(side.size, 1 / m), [session, study.annotator.ravel()])
     means, cov = model.covariance(study.scores.reshape(k, -1).astype(float))
     if sides == 1:
-        difference, variance, df = means[:, 0], cov[:, 0, 0], model.df[0]
+        difference, se, df = means[:, 0], np.sqrt(cov.variances[:, 0]), model.df[0]
     else:
         difference = means[:, 0] - means[:, 1]
-        variance, df = cov[:, 0, 0] + cov[:, 1, 1] - 2 * cov[:, 0, 1], model.df.min()
-    return 2 * stdtr(df, -np.abs(difference) / np.sqrt(np.maximum(variance, 1e-300)))
+        se, df = cov.pair_errors()[:, 0], model.df.min()
+    return 2 * stdtr(df, -np.abs(difference) / np.maximum(se, 1e-150))
 
 
 def looked(

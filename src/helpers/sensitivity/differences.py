@@ -19,7 +19,16 @@ from scipy.special import stdtr, stdtrit
 
 from helpers.annotations.dialogue_values import one_side
 from helpers.annotations.scores import sampled
-from helpers.stats.clusters import LEAST_DF, by_row, covariance, crossed, effective_number, variances
+from helpers.stats.clusters import (
+    LEAST_DF,
+    covariance,
+    crossed,
+    effective_number,
+    heaviest,
+    largest_share,
+    pair_df,
+    variances,
+)
 from helpers.study.labels import METHODS
 
 #: name of the test among those of `system_difference`
@@ -146,12 +155,10 @@ def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems:
     present, code = np.unique(part["one"], return_inverse=True)
     weight = part["weight"]
     means, cov, fewest = covariance(code, part["score"], weight, clusters)
-    effective = effective_number(code, weight, clusters)
     sizes = np.bincount(code, weight)
-    shared = sum(_shared(code, c, len(present)) for c in clusters)
     a, b = np.triu_indices(len(present), 1)
-    alone = np.diag(cov)
-    welch = _welch(alone[a], alone[b], effective[a], effective[b])
+    share, kind = largest_share(code, weight, clusters)
+    worse = np.where(share[a] >= share[b], a, b)
     return {
         "system": present[a],
         "system_b": present[b],
@@ -159,25 +166,12 @@ def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems:
         "per_system": 2 / (1 / sizes[a] + 1 / sizes[b]),
         "unit": np.full(len(a), "session"),
         "estimate": means[a] - means[b],
-        "variance": alone[a] + alone[b] - 2 * cov[a, b],
+        "variance": cov.pair_errors() ** 2,
         "n_clusters": np.minimum(fewest[a], fewest[b]),
-        "df": np.where(shared[a, b] > 0, np.minimum(effective[a], effective[b]) - 1, welch),
+        "df": pair_df(code, weight, clusters, cov.variances),
+        "share": share[worse],
+        "kind": kind[worse],
     }
-
-
-def _shared(code: np.ndarray, clusters: np.ndarray, m: int) -> np.ndarray:
-    """(m, m) how many clusters each two systems share."""
-    cells = np.unique(clusters.astype(np.int64) * m + code)
-    present = by_row(np.ones(len(cells)), cells, m, int(clusters.max()) + 1)
-    return (present.T @ present).toarray()
-
-
-def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second: np.ndarray) -> np.ndarray:
-    """Welch's degrees of freedom of the difference of two independent means with these variances."""
-    usable = (np.minimum(n_first, n_second) >= 2) & (first + second > 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        df = (first + second) ** 2 / (first**2 / (n_first - 1) + second**2 / (n_second - 1))
-    return np.where(usable, df, 0.0)
 
 
 def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
@@ -191,7 +185,7 @@ def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: i
     unit = "session" if len(np.unique(part["session"])) < len(np.unique(part["dialogue"])) else "pair"
     weight = part["weight"]
     means, variance, fewest = variances(code, score, weight, clusters)
-    sizes = np.bincount(code, weight)
+    sizes, (share, kind) = np.bincount(code, weight), largest_share(code, weight, clusters)
     return {
         "system": pairs // n_systems,
         "system_b": pairs % n_systems,
@@ -202,17 +196,24 @@ def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: i
         "variance": variance,
         "n_clusters": fewest,
         "df": effective_number(code, weight, clusters) - 1,
+        "share": share,
+        "kind": kind,
     }
 
 
 def _rows(found: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:
     df = found["df"].to_numpy(float)
-    usable = (df >= LEAST_DF) & (found["variance"].to_numpy() > 1e-12)
+    enough, spread = df >= LEAST_DF, found["variance"].to_numpy() > 1e-12
+    usable = enough & spread
     se = np.where(usable, np.sqrt(np.maximum(found["variance"], 0)), np.nan)
     t, half = found["estimate"] / se, stdtrit(np.maximum(df, LEAST_DF), (1 + confidence) / 2) * se
     kind = np.where(usable, "t", "not_estimable")
     over = found["unit"].where(~found["people"].astype(bool), found["unit"] + " and annotator")
-    return found.drop(columns=["variance", "unit", "people"]).assign(
+    kinds = np.where(found["kind"] == 1, "annotator", found["unit"])
+    why = [heaviest(k, s, "scores of a system") for k, s in zip(kinds[~enough], found["share"][~enough], strict=True)]
+    note = np.where(usable, None, "no spread").astype(object)
+    note[~enough] = why
+    return found.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
         statistic="system_difference",
         test=TEST,
         level="pair" if unit == "pair" else "dialogue",
@@ -222,5 +223,5 @@ def _rows(found: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:
         ci_kind=kind,
         p_value=2 * stdtr(np.maximum(df, LEAST_DF), -np.abs(t)),
         resample_unit=over,
-        note=np.where(usable, None, "one cluster, or no spread"),
+        note=note,
     )

@@ -27,7 +27,7 @@ def analyse_importance(found: Targets, *, seed: int, n_resamples: int, confidenc
     parts = [shared_source(found.values)]
     for target, design in found.designs.items():
         parts.append(importance(design, repeats=found.repeats[target], n_annotators=found.n_annotators, **boot))
-        parts.append(importance_ranks(design, seed=seed, confidence=confidence))
+        parts.append(importance_ranks(design, confidence=confidence))
         count = {"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)}
         parts.append([count])
     return _of_group(collect(*parts), found)

@@ -12,14 +12,13 @@ import pandas as pd
 
 from helpers.annotations.dialogue_values import Design
 from helpers.performance.ranking import rank_intervals
-from helpers.stats.clusters import jackknife_covariance
+from helpers.stats.clusters import Covariance, jackknife_covariance
 from helpers.stats.correlation import moments, pearson_of_sums
-from helpers.stats.intervals import generator
 
 Row = dict[str, object]
 
 
-def importance_ranks(design: Design, *, seed: int, confidence: float = 0.95) -> list[Row]:
+def importance_ranks(design: Design, *, confidence: float = 0.95) -> list[Row]:
     """Rank of each label by |r| with the target, 1 for the largest, with a simultaneous interval.
 
     People are a sample, as in `importance`; the covariance over labels is that of the jackknife. Returns rows of
@@ -34,11 +33,10 @@ def importance_ranks(design: Design, *, seed: int, confidence: float = 0.95) -> 
     sums = np.zeros((len(people), 6 * len(live)))
     np.add.at(sums, code, moments(x[:, live], design.y))
     whole = sums.sum(axis=0, keepdims=True)
-    covariance = jackknife_covariance(_strength(whole - sums))
-    rng = generator(seed, "importance_ranks", design.target)
-    rank, low, high, reason = rank_intervals(_strength(whole)[0], covariance, len(people) - 1, confidence, rng)
+    errors = Covariance(jackknife_covariance(_strength(whole - sums))).pair_errors()
+    rank, low, high, reason = rank_intervals(_strength(whole)[0], errors, len(people) - 1, confidence)
     fixed = {"statistic": "importance_rank", "level": design.level, "target": design.target}
-    fixed |= {"resample_unit": design.unit, "n_clusters": len(people), "note": reason or None, "seed": seed}
+    fixed |= {"resample_unit": design.unit, "n_clusters": len(people), "note": reason or None}
     fixed |= {"ci_kind": "not_estimable" if reason else "simultaneous"}
     return [
         {**fixed, "method": method, "label": label, "n": int(n), "estimate": a, "ci_low": b, "ci_high": c}
