@@ -1,10 +1,13 @@
 """Partially pooled means and severity: known truth, marks, labels without a model; the overall order."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, monte_carlo, ratings
 from scipy import stats
+from scipy.special import expit
 
 from helpers.annotations.scores import weighted
 from helpers.performance import mixed, overall, ranking
@@ -82,6 +85,43 @@ def test_intervals_cover_the_true_means():
         found = mixed.pooled(rated(rng, systems=truth))["pooled_mean"]
         hits.append((found["ci_low"] <= 3 + truth) & (3 + truth <= found["ci_high"]))
     assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
+
+
+def marked(rng, rate, *, spread=2.0, people=8, dialogues=80, each=2):
+    """Marks given once by each of two of `people`, who differ little; dialogues differ by `spread` on the logit scale.
+    Four systems with the same rate."""
+    logits = np.linspace(-12, 4, 3200)
+    level = np.interp(rate, mixed_models.marginal(logits, np.hypot(spread, 0.5)), logits)
+    strict, rows = 0.5 * rng.normal(size=people), []
+    for s, d in product(range(4), range(dialogues)):
+        own = level + spread * rng.normal()
+        chosen = rng.permutation(people)[:each]
+        rows += [
+            (f"d{s}-{d}", "abcd"[s], f"s{d}", float(rng.random() < expit(own + strict[j])), f"A{j}") for j in chosen
+        ]
+    out = ratings([r[:4] for r in rows]).assign(annotator=[r[4] for r in rows])
+    return out.assign(dialogue_b=None, system_b=None, work_unit="u", source_row=np.arange(len(rows)))
+
+
+class TestMarksGivenOnce:
+    def test_have_no_severity(self):
+        """With dialogues in the model, their standard deviation runs away, and rates are several times the raw ones."""
+        results = mixed.pooled(marked(np.random.default_rng(1), 0.06))
+        assert set(results["pooled_mean"]["model"]) == {"logistic"}
+        assert results["severity"].empty
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("rate", "spread", "each"), [(0.05, 1.5, 2), (0.05, 3.0, 3), (0.1, 1.5, 2)])
+    def test_rates_are_unbiased_and_covered(self, rate, spread, each):
+        n, rates, hits = 100, [], []
+        for i in range(n):
+            frame = marked(np.random.default_rng([6, i]), rate, spread=spread, each=each)
+            found = mixed.pooled(frame)["pooled_mean"].dropna(subset="estimate")
+            rates.extend(found["estimate"])
+            hits.extend((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
+        assert np.mean(rates) == pytest.approx(rate, rel=0.07)
+        assert len(hits) > 3.6 * n  # few have fewer than 20 marks
+        assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
 
 
 class TestOverall:

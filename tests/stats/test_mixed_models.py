@@ -10,7 +10,7 @@ from fixtures.reference import EFFECTS as R
 from scipy.optimize import approx_fprime
 
 from helpers.stats import mixed_models as mixed
-from helpers.stats import reml, variance_shares
+from helpers.stats import ordinal_mixed, reml, variance_shares
 
 
 def crossed(
@@ -324,3 +324,45 @@ class TestMeans:
         assert mean == pytest.approx(expected, abs=0.03)
         spread = np.sqrt(weight @ (levels - expected) ** 2 / weight.sum())
         assert error == pytest.approx(spread, abs=0.03)
+
+
+class TestMarksGivenOnce:
+    def frame(self, rate=0.3, times=2):
+        rng = np.random.default_rng(3)
+        frame = crossed(rng, n_dialogues=200, n_annotators=8, times=times)
+        return frame.assign(score=(frame["score"] > frame["score"].quantile(1 - rate)).astype(float))
+
+    def test_shares_are_linear_unless_marks_are_rare(self):
+        assert mixed.fit(self.frame(), "logistic", confidence=0.95) == mixed.FEW
+        assert mixed.first_fit(self.frame(), confidence=0.95).model == "linear"
+        assert mixed.first_fit(self.frame(0.1), confidence=0.95) == mixed.FEW
+        assert mixed.first_fit(self.frame(0.1, times=6), confidence=0.95).model == "logistic"
+
+    def test_means_have_no_dialogues(self):
+        assert "dialogue" not in mixed.first_fit(self.frame(0.1), means=True).parts
+        assert "dialogue" in mixed.first_fit(self.frame(0.1, times=6), means=True).parts
+
+    def test_the_design_effect_is_that_of_a_cluster_robust_variance(self):
+        """Scores doubled: two. Independent scores: about one. By hand, of one system with marks 11, 10, 00, 00."""
+        frame = self.frame(times=1)
+        twice = pd.concat([frame, frame])
+        assert mixed.design_effect(twice) == pytest.approx(2, rel=0.05)
+        assert mixed.design_effect(frame.assign(dialogue=np.arange(len(frame)))) == pytest.approx(1, rel=0.05)
+        rows = pd.DataFrame({"system": "a", "dialogue": list("aabbccdd"), "score": [1, 1, 1, 0, 0, 0, 0, 0]})
+        # rate 3/8; sums of residuals 5/4, 1/4, -3/4, -3/4; 4/3 of their squares, by 8 x 15/64
+        assert mixed.design_effect(rows) == pytest.approx(4 / 3 * (25 + 1 + 9 + 9) / 16 / (15 / 8))
+
+    def test_a_rate_unlike_the_raw_one_is_refused(self, monkeypatch):
+        frame = self.frame(0.1)
+        monkeypatch.setattr(mixed, "marginal", lambda logits, sd: np.full(len(logits), 0.3))
+        assert "far from that of the marks, 10.0%" in mixed.first_fit(frame, means=True)
+
+    def test_a_standard_deviation_that_runs_away_is_not_found(self):
+        """Two marks per dialogue that nearly always agree, in a model with dialogues (glmer: 97)."""
+        rng = np.random.default_rng(4)
+        y = np.repeat(rng.random(160) < 0.06, 2).astype(int)
+        y[::37] = 1 - y[::37]
+        people = rng.integers(0, 8, len(y))
+        found = ordinal_mixed.fit(y, np.zeros((len(y), 0)), [people, np.repeat(np.arange(160), 2)])
+        assert not found.converged
+        assert np.isnan(found.sd).all()

@@ -3,7 +3,10 @@
 Means are partially pooled: drawn towards the mean of all systems, the more so the less is known of a system. Their
 intervals treat dialogues and annotators as samples, and account for annotators who judge systems differently. Labels of
 marks have a logistic model, whose probabilities are those of an average over annotators and dialogues; all others a
-linear one.
+linear one. Marks given fewer than five times per dialogue are modelled without dialogues and with their design effect
+(`mixed_models`): with two or three judgements per dialogue, 8 annotators and 4 systems of 80 dialogues, rates of 5% and
+10% are within 5% of the truth on average, and their intervals cover 95% to 100%. A modelled rate far from the raw one
+is refused.
 
 References
 ----------
@@ -48,6 +51,8 @@ def pooled(annotations: pd.DataFrame, *, confidence: float = 0.95, only: Collect
     fewer than annotators; `severity`, by `summary`: `sd` of annotators' effects, `lowest` and `highest` effect, and how
     many lie `below` and `above` zero by their intervals, on the scale of the scores or, for marks, of log odds. Effects
     are shrunken towards 0; positive ones are lenient. A label without a model has one row, whose note says why.
+    Severity is left out where marks are given fewer than five times per dialogue: its standard deviation would come out
+    up to two fifths too small.
     """
     annotations = annotations if only is None else annotations[annotations["label"].isin(list(only))]
     frames = annotations[annotations["dialogue_b"].isna()].groupby(SYSTEM_CELL[:-1], sort=False)
@@ -72,7 +77,7 @@ def _means(found: Fitted, df: int, confidence: float) -> list[dict]:
     half = stdtrit(df, (1 + confidence) / 2) * found.mean_errors
     ends = np.array([found.means, found.means - half, found.means + half])
     if found.model == "logistic":
-        ends = mixed_models.marginal(ends, mixed_models.other_sd(found, "system"))
+        ends = mixed_models.marginal(ends, found.mean_sd)
     same = {"statistic": "pooled_mean", "ci_kind": "t", "resample_unit": "dialogue and annotator"}
     return [
         {**same, "system": system, "estimate": mean, "ci_low": low, "ci_high": high}
@@ -81,8 +86,8 @@ def _means(found: Fitted, df: int, confidence: float) -> list[dict]:
 
 
 def _severity(found: Fitted, confidence: float) -> list[dict]:
-    """Summaries of annotators' effects; none where the design does not separate annotators."""
-    if "annotator" not in found.parts:
+    """Summaries of annotators' effects; none where the design does not separate annotators (marks: from dialogues)."""
+    if "annotator" not in found.parts or (found.model == "logistic" and "dialogue" not in found.parts):
         return []
     effect = found.effects["annotator"]
     half = stdtrit(max(len(effect) - 1, 1), (1 + confidence) / 2) * found.errors["annotator"]

@@ -26,6 +26,9 @@ LATENT_VARIANCE = pi**2 / 3
 _STEP = 0.05
 #: smallest and largest log standard deviation that is tried; the smallest stands for 0
 _LOG_SD = (log(1e-3), log(20.0))
+#: largest standard deviation that counts as found: on the logit scale, effects as large have run away, as where a level
+#: has two or three 0/1 scores, of which the Laplace approximation is poor
+MOST_SD = 5.0
 #: how near to 1 a factor's share is tried
 _EDGE = 0.005
 #: a first threshold, a coefficient or the logarithm of a distance between thresholds beyond this has run away: on the
@@ -285,8 +288,8 @@ def fit(
 
     Notes
     -----
-    A higher coefficient means higher categories, as in `clmm`. Standard errors come from the Hessian, by central
-    differences of the exact gradient.
+    A standard deviation above MOST_SD counts as not converged. A higher coefficient means higher categories, as in
+    `clmm`. Standard errors come from the Hessian, by central differences of the exact gradient.
     """
     y = np.asarray(y)
     n, p = x.shape
@@ -299,7 +302,7 @@ def fit(
     thresholds = np.log(below / (1 - below))
     start = np.r_[thresholds[0], np.log(np.diff(thresholds)), np.zeros(p), np.zeros(m)]
     best, deviance, converged = model.minimise(start)
-    if not converged:
+    if not converged or np.exp(best[-m:]).max() > MOST_SD:
         return _not_converged(model)
     best, deviance, free, inverse = _polished(model, best, deviance)
     thresholds, beta, sd = model.split(best)
