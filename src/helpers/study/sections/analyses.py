@@ -27,6 +27,13 @@ class Iaa(Section):
         None, ge=2, le=limits.COUNT, description="annotations used per item, in source order; null: all"
     )
     min_items: int = Field(25, ge=2, le=limits.COUNT, description="warn if a label has fewer items")
+    threshold: float = Field(
+        0.667,
+        gt=0,
+        lt=1,
+        description="alpha from which single judgements count as reliable: an interval above it is reliable, one below "
+        "it doubtful; 0.667 is the lowest that Krippendorff (2004, p. 241) accepts for tentative conclusions",
+    )
     marks: list[Annotated[float, Field(gt=-1, lt=1)]] = Field(
         [], description="values of alpha marked in the figure, e.g. [0.667, 0.8] as Krippendorff (2004) proposes"
     )
