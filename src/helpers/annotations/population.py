@@ -50,13 +50,10 @@ def populations(annotations: pd.DataFrame, wanted: str = "auto") -> dict[tuple[s
         corpus, group, annotator, annotator_known, annotator_kind, system, system_b: of the evaluation. Where a group
         has people, its models do not count; groups of models only are fixed.
     wanted : {"auto", "sample", "fixed"}
-        `inference.annotators`. sample: two known annotators are enough. auto: LEAST effective annotators (rounded) who
-        judged several systems.
+        `inference.annotators`. sample: two known annotators are enough. auto: LEAST effective annotators, to the
+        nearest tenth, who judged several systems.
     """
-    return {
-        key: _population(part, wanted)
-        for key, part in annotations.groupby(PLACE, sort=False, observed=True)
-    }  # fmt: skip
+    return {key: _population(part, wanted) for key, part in annotations.groupby(PLACE, sort=False, observed=True)}
 
 
 def _population(part: pd.DataFrame, wanted: str) -> Population:
@@ -67,7 +64,7 @@ def _population(part: pd.DataFrame, wanted: str) -> Population:
         return Population(False, None, 0, 0.0, UNKNOWN)
     n, loads = people["annotator"].nunique(), _loads(people)
     effective = float(loads.sum() ** 2 / np.sum(loads**2)) if len(loads) else 0.0
-    enough = n > 1 if wanted == "sample" else round(effective) >= LEAST
+    enough = n > 1 if wanted == "sample" else round(effective, 1) >= LEAST
     why = FIXED if wanted == "fixed" else "" if enough else FEW
     return Population(not why, n, len(loads), effective, why)
 
