@@ -232,6 +232,7 @@ def test_prose_is_shown_and_names_from_data_are_made_harmless(monkeypatch):
     assert listing([]) == ""
     assert listing(["x"]) == "x"
     assert listing(["x", "y"], "or") == "x or y"
+    assert listing(["x, plain", "y", "z"], "or") == "x, plain; y; or z"
 
 
 def test_of_a_long_table_the_first_systems_and_labels_are_shown():

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 from fixtures.boxes import unreadable
 
+from helpers.annotations.population import Population
 from helpers.study import params
 from helpers.study.results import Results, collect
 from helpers.study.schema import ANNOTATIONS, conform
@@ -92,7 +93,7 @@ def test_the_order_of_another_group_does_not_speak_for_the_main_one(study):
     assert list(analysis.order(found)["group"])[:3] == ["all"] * 3
     said = texts(found)["order"]
     assert "No system is certain to be best" in said
-    assert "1 other evaluation" in said
+    assert "In the other evaluation (by method, group and run), Beta ranks first with this confidence" in said
 
 
 def test_without_an_interval_nothing_is_certain(study):
@@ -149,14 +150,15 @@ def test_a_label_is_what_the_interval_of_alpha_says(study, ends, kind, verdict):
 def test_labels_are_named_by_verdict(study):
     said = texts(evidence(study, n03=alphas((0.7, 0.9), (0.1, 0.6), (0.5, 0.8))))["labels"]
     reliable, rest = said.split("Doubtful")
-    assert "1 of 3 labels is reliable" in reliable
+    assert "Single judgements are reliable on 1 of 3 labels" in reliable
+    assert "the least that Krippendorff 2004 accepts" in reliable
     assert "Quality" in reliable
     assert "Relevance" in rest.split("Too few")[0]
     assert "Engagingness" in rest.split("Too few")[1]
 
 
 def test_without_double_judgements_agreement_cannot_be_said(study):
-    assert "cannot be determined" in texts(evidence(study, n03=alphas((0.1, 0.6), n=0)))["labels"]
+    assert "was not computed" in texts(evidence(study, n03=alphas((0.1, 0.6), n=0)))["labels"]
 
 
 def compared(p_values, **columns):
@@ -194,36 +196,141 @@ def test_a_difference_beyond_the_scale_is_not_promised(study):
     assert "falls from" not in said["cost"]
 
 
-@pytest.mark.parametrize(("others", "starts"), [([0.01, 0.3, 0.2], "**Yes:**"), ([0.01, 0.3, 0.04], "**Little:**")])
-def test_with_one_group_what_annotators_as_a_sample_leave_is_said(study, others, starts):
-    rows = [*compared([0.01, 0.2, 0.04]), *compared(others, **PEOPLE)]
-    found = analysis.judges(evidence(study, n05=rows))
-    n = sum(p < 0.05 for p in others)
-    assert (found["kind"], found["n"], found["n_same"], found["n_people"]) == ("annotators", 3, 2, n)
-    assert texts(evidence(study, n05=rows))["judges"].startswith(starts)
+def who(p_values, shares, chance=0.1, note=None):
+    """Results of notebook 07 on who judged: labels with p-values, and (estimate, low, high) of either part."""
+    rows = []
+    for label, p in zip(LABELS, p_values, strict=False):
+        head = {**PART, "label": label, "n": 72, "n_annotators": 8}
+        tested = {"statistic": "annotators_differ", "estimate": 2.0, "p_value": p, "p_adjusted": p, "note": note}
+        rows.append(head | tested)
+        if p is None:
+            continue
+        for part, ends in shares.items():
+            ends = dict(zip(("estimate", "ci_low", "ci_high"), ends, strict=True))
+            rows.append(head | {"statistic": "annotator_share", "part": part, "ci_kind": "f"} | ends)
+        rows.append(head | {"statistic": "order_reversal", "estimate": chance})
+    return rows
 
 
-def test_where_nothing_is_significant_annotators_are_not_said_to_matter_little(study):
-    found = evidence(study, n05=[*compared([0.1, 0.2, 0.4]), *compared([0.1, 0.3, 0.2], **PEOPLE)])
-    assert texts(found)["judges"].startswith(
-        "**This cannot be determined**, because none of the 3 comparisons is significant"
-    )
+EIGHT = [f"A{i}" for i in range(8)]
+MUCH = {"strictness": (0.2, 0.1, 0.5), "preference": (0.3, 0.2, 0.4)}
+LITTLE = {"strictness": (0.01, 0.0, 0.05), "preference": (0.02, 0.0, 0.09)}
+
+
+@pytest.mark.parametrize(
+    ("p_values", "shares", "starts"),
+    [
+        ([0.01, 0.3, 0.2], MUCH, "**Yes, on 1 of 3 labels:** annotators differ"),
+        ([0.01, 0.01, 0.02], LITTLE, "**Yes, but little, on all 3 labels:** annotators differ"),
+        ([0.4, 0.3, 0.2], LITTLE, "**Little:** no label shows that annotators differ, and the CIs of their shares"),
+        ([0.4, 0.3, 0.2], MUCH, "**This remains open:** no label shows that annotators differ, but they may account"),
+        ([0.04], MUCH, "**Yes:** annotators differ"),
+    ],
+)
+def test_whether_it_matters_who_judged_is_answered_by_shares_of_the_variance(study, p_values, shares, starts):
+    rows = who(p_values, shares)
+    found = evidence(study, annotations(annotators=EIGHT), n07=rows)
+    said = texts(found)["judges"]
+    assert said.startswith(starts)
+    n = sum(p < 0.05 for p in p_values)
+    assert (analysis.judges(found)["n"], analysis.judges(found)["n_differ"]) == (len(p_values), n)
+    assert ("the other way round with a chance of 10%" in said) == (n > 0)
+    if len(p_values) == 1:
+        assert "strictness accounts for 20% [10%, 50%] and preferences for systems account for 30% [20%, 40%]" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"annotators": EIGHT[:2]}, "**This cannot be told with 2 annotators:**"),
+        ({"annotators": EIGHT, "known": False}, "**This cannot be told**, because the data do not identify"),
+    ],
+)
+def test_too_few_or_unknown_annotators_do_not_say_whether_they_matter(study, given, says):
+    """Whatever was significant, and whatever notebook 07 found."""
+    rows = [*compared([0.01, 0.02, 0.04]), *compared([0.4, 0.3, 0.2], **PEOPLE)]
+    found = evidence(study, annotations(**given), n05=rows, n07=who([0.01, 0.01, 0.01], MUCH))
+    assert texts(found)["judges"].startswith(says)
+
+
+def test_annotators_who_coincide_with_sessions_cannot_be_told_from_them(study):
+    note = "most annotators judged one session each, alone"
+    found = evidence(study, annotations(annotators=EIGHT), n07=who([None], {}, note=note))
+    assert texts(found)["judges"] == f"**This cannot be told:** {note}."
+    assert texts(evidence(study, annotations(annotators=EIGHT), {PERFORMANCE: "notebook 07 was not run."}))[
+        "judges"
+    ] == "**Not computed yet**: notebook 07 was not run."
+
+
+@pytest.mark.parametrize(
+    ("annotators", "known", "whose", "also"),
+    [
+        (EIGHT, True, "for other annotators like these 8", ""),
+        (EIGHT[:2], True, "for these 2 annotators only", "For other annotators, this cannot be said with 2."),
+        (EIGHT, False, "for these annotators only, whom the data do not identify", ""),
+    ],
+)
+def test_every_answer_is_about_one_population_and_says_which(study, annotators, known, whose, also):
+    """Counted are tests with annotators as a sample only where they are one."""
+    rows = [*compared([0.01, 0.02, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
+    both = [
+        row | {"resample": "dialogue and annotator", "ci_low": row["ci_low"] - 0.1, "ci_high": row["ci_high"] + 0.05}
+        for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.9))
+    ]
+    found = evidence(
+        study, annotations(annotators=annotators, known=known), n05=rows, n07=SURE,
+        n03=[*alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.9)), *both],
+    )  # fmt: skip
+    said = texts(found)
+    assert all(whose in said[key] for key in ("order", "labels", "sample"))
+    assert all((also in said[key]) for key in ("order", "labels", "sample"))
+    n = 1 if "other" in whose else 3
+    assert analysis.sample(found)["n_differ"] == n
+    assert ("reliable on 2 of 3" in said["labels"]) == (n == 3)
+    assert ("Other" in said["order"] or "other annotators" in said["order"]) == (bool(also) or n == 1)
+
+
+def test_a_group_of_three_cannot_show_that_people_differ(study):
+    """Of three against seven there are 120 arrangements: 8 tests later the smallest p is 0.067, which is said."""
+    three = annotations(annotators=EIGHT[:3], group="few")
+    seven = annotations(annotators=[f"B{i}" for i in range(7)], group="many")
+    frame = pd.concat([three, seven], ignore_index=True)
+    head = {"corpus": "main", "method": "dialogue_likert", "group": "few", "group_b": "many", "n": 72}
+    rows = []
+    for i in range(8):
+        own = head | {"label": f"l{i}"}
+        difference = {"statistic": "group_difference", "resample": "session", "estimate": 0.3}
+        rows.append(own | difference | {"ci_low": 0.1, "ci_high": 0.5})
+        over = {"statistic": "group_difference", "resample": "session", "estimate": 0.3}
+        rows += [own | over | {"resample": "none", "over": what} for what in ("people", "picks")]
+        rows += [
+            own | {"statistic": "group_difference_null", "exchange": "judgement", "point": point, "estimate": 0.2}
+            for point in ("mean", "q95")
+        ]
+        rows.append(own | {"statistic": "equivalence_margin", "estimate": 0.6, "p_adjusted": 0.5})
+        for exchange, p in (("judgement", 0.01), ("annotator", 0.07)):
+            test = {"statistic": "group_difference_test", "exchange": exchange, "estimate": 0.3, "p_value": p}
+            rows.append(own | test | {"p_adjusted": p})
+        debiased = {"statistic": "group_difference_debiased", "scale": "root", "estimate": 0.1 * i}
+        rows.append(own | debiased | {"ci_low": 0.0, "ci_high": 1.0})
+    said = texts(evidence(study, frame, n08=rows))["judges"]
+    assert "cannot be tested: with 3 people in a group (few), the smallest possible p after adjustment is 0.067" in said
+    assert "Median size, corrected for noise: 0.35." in said
 
 
 @pytest.mark.parametrize(
     ("p_value", "starts"),
     [
-        (0.2, "**No:** the only comparison of two systems on a label remains undecided."),
-        (0.01, "**Yes:** the only comparison of two systems on a label shows a difference."),
+        (0.2, "**No:** the only comparison (for these 2 annotators only) remains undecided."),
+        (0.01, "**Yes:** the only comparison (for these 2 annotators only) shows a difference."),
     ],
 )
 def test_a_study_of_one_comparison_has_an_answer_of_its_own(study, p_value, starts):
     rows = [compared([p_value] * 3)[0], compared([0.2] * 3, **PEOPLE)[0]]
     said = texts(evidence(study, n05=[*rows, DETECTABLE[0]]))
-    assert said["sample"].startswith(starts)
+    assert said["sample"].replace(" of two systems on a label", "").startswith(starts)
     assert "(Dialogue Likert) is found with 80% power" in said["sample"]
     if p_value > 0.05:
-        assert "because the only comparison is not significant even" in said["judges"]
         assert "The only comparison is undecided." in said["next"]
 
 
@@ -232,8 +339,10 @@ def test_figures_of_the_answers_can_be_read(study, labels):
     """Of one label, of a few, and with counts of four digits."""
     pairs = [*compared([0.01, 0.2, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
     many = [row | {"label": f"label_{i}"} for i in range(labels) for row in pairs]
-    rows = {"n07": SURE, "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)), "n05": [*many, *DETECTABLE[:labels]]}
-    drawn = [answer.plot for answer in findings.answers(evidence(study, **rows)) if answer.plot]
+    shares = [row | {"label": f"label_{i}"} for i in range(labels) for row in who([0.01], MUCH)]
+    rows = {"n07": [*SURE, *shares], "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)), "n05": [*many, *DETECTABLE[:labels]]}
+    found = evidence(study, annotations(annotators=EIGHT), **rows)
+    drawn = [answer.plot for answer in findings.answers(found) if answer.plot]
     assert {plot.name for plot in drawn} >= {"order", "labels", "judges", "sample", "cost"}
     assert unreadable(drawn) == {}
 
@@ -255,6 +364,40 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
     assert analysis.steps(found)[0].kind == "record"
 
 
+def test_what_was_examined_is_not_taken_for_all():
+    facts = {"n": 60, "found": 156, "sturdy": 60, "hangs": [], "tried": (6, 6), "untried": False}
+    given = {"n": 200, "n_differ": 156, "n_alike": 0, "open": 44, "margin": "", "detectable": None, "reason": ""}
+    given |= {"people": Population(True, 8, 8, 8.0, ""), "who": ""}
+    said = findings._PHRASES.say("sample", **given, sturdy=facts)
+    assert "Of 156 significant differences (t tests), the 60 clearest were examined: all are sturdy" in said
+    assert "The 96 less clear ones were not examined." in said
+
+
+def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
+    text = YAML + "quality_control: {payment: 0.99}\n"
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    head = {**PART, "level": "dialogue", "estimate": 5.0, "n": 72}
+    rows = [head | {"statistic": "unit_minutes", "tasks": "all"}]
+    rows.append(head | {"statistic": "median_minutes", "task": PART["method"]})
+    paid = evidence(params.load(tmp_path / "s.yaml"), n02=rows)
+    assert analysis.cost(paid)["wage"] == pytest.approx(0.99 * 72 / 6)
+    said = texts(paid)["cost"]
+    assert said.startswith("**71 USD was paid** for about 6 hours of annotation (11.88 USD an hour).")
+    assert "At 20 USD an hour, it would cost 120 USD." in said
+    untimed = texts(evidence(paid.study, annotations(seconds=None)))["cost"]
+    assert untimed.startswith("**71 USD was paid**.")
+    assert "the data contain no durations" in untimed
+
+
+def test_unequal_systems_have_a_range_of_dialogues(study):
+    frame = annotations()
+    short = (frame["system"] == "c") & ~frame["dialogue"].isin(["c0", "c1", "c2"])
+    found = evidence(study, frame[~short], n05=[*compared([0.01, 0.2, 0.04]), *DETECTABLE])
+    assert "With 3 to 12 dialogues per system, a difference of 0.60" in texts(found)["sample"]
+    one, two = (12 / 22) ** 0.5, ((1 / 22 + 1 / 13) / (1 / 12 + 1 / 3)) ** 0.5
+    assert analysis.sample(found)["detectable"]["more"].iloc[0] == pytest.approx(0.5 * sorted([one, two, two])[1])
+
+
 def test_cost_is_the_time_of_every_judged_unit(study):
     minutes = {**PART, "statistic": "unit_minutes", "level": "dialogue", "tasks": "all", "estimate": 5.0, "ci_low": 4.0,
                "ci_high": 6.0, "ci_kind": "mover", "n": 72}  # fmt: skip
@@ -271,7 +414,8 @@ def test_cost_is_the_time_of_every_judged_unit(study):
     assert found["money"] == pytest.approx(found["hours"] * study.costs.hourly_rate)
     assert found["next"] == pytest.approx(10 * 3 * 2 * 5 / 60 * study.costs.hourly_rate)  # both annotators, as before
     assert "6 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
-    assert "no durations" in texts(evidence(study, reasons={COST: ""}))["cost"]
+    assert "no durations" in texts(evidence(study, annotations(seconds=None), {COST: ""}))["cost"]
+    assert "notebook 02 was not run" in texts(evidence(study, reasons={COST: "Notebook 02 was not run."}))["cost"]
 
 
 def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
@@ -305,11 +449,13 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     assert [s.kind for s in analysis.steps(good)] == ["report"]
     bad = evidence(study, n03=alphas((0.1, 0.6), (0.5, 0.8), (0.7, 0.9)), n05=compared([0.2, 0.3, 0.04]))
     assert [s.kind for s in analysis.steps(bad, most=9)] == ["recruit", "collect", "define", "overlap"]
-    lost = [*compared([0.01, 0.02, 0.04]), *compared([0.01, 0.2, 0.3], **PEOPLE)]
-    untimed = evidence(study, many.assign(seconds=None), n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=lost)
+    decided, often = compared([0.01, 0.02, 0.04]), who([0.01, 0.2, 0.3], MUCH, chance=0.14)
+    trusted = alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9))
+    untimed = evidence(study, many.assign(seconds=None), n03=trusted, n05=decided, n07=often)
     assert [s.kind for s in analysis.steps(untimed)] == ["more", "time"]
-    assert "1 remains when annotators" in texts(untimed)["next"]
-    once = many[(many["label"] == LABELS[0]) | (many["annotator"] == "A0")]
+    assert "the other way round with a chance of 14%" in texts(untimed)["next"]
+    mine = "A" + (many["dialogue"].str[1:].astype(int) % 6).astype(str)
+    once = many[(many["label"] == LABELS[0]) | (many["annotator"] == mine)]
     (step,) = analysis.steps(evidence(study, once, n03=alphas((0.7, 0.9))))
     assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
     not_computed = texts(evidence(study, many))["labels"]
@@ -328,7 +474,7 @@ def test_every_answer_has_a_link_only_where_there_is_evidence(study):
 
 
 def test_of_comparisons_each_system_has_the_pairs_it_is_a_side_of(study):
-    """Four comparisons of a with b, two of b with c, each by two people: medians of 4, 6 and 2 pairs."""
+    """Four comparisons of a with b, two of b with c, each by two people: 4, 6 and 2 pairs."""
     pair = {"corpus": "main", "group": "all", "method": "comparative", "label": "quality"}
     sides = [("a", "b", i) for i in range(4)] + [("b", "c", i) for i in range(2)]
     rows = [
@@ -340,8 +486,8 @@ def test_of_comparisons_each_system_has_the_pairs_it_is_a_side_of(study):
     tests = [row | pair for row in compared([0.01, 0.2, 0.04])]
     least = {**DETECTABLE[0], **pair, "estimate": 0.5}
     found = evidence(study, conform(pd.DataFrame(rows), ANNOTATIONS), n05=[*tests, least])
-    assert analysis.sample(found)["detectable"]["per_system"].tolist() == [4]
-    assert "With 4 pairs per system, a difference of 50.0 percentage points" in texts(found)["sample"]
+    assert analysis.sample(found)["detectable"][["per_system", "most_per_system"]].to_numpy().tolist() == [[2, 6]]
+    assert "With 2 to 6 pairs per system, a difference of 50.0 percentage points" in texts(found)["sample"]
 
 
 def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
@@ -356,6 +502,7 @@ def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
 def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
     facts = {"n": 5, "found": 5, "sturdy": 2, "hangs": [("one annotator", 3)], "tried": tried, "untried": False}
     given = {"n": 9, "n_differ": 5, "n_alike": 1, "open": 3, "margin": "", "detectable": None, "reason": "", "who": ""}
+    given["people"] = Population(True, 8, 8, 8.0, "")
     said = findings._PHRASES.say("sample", **given, sturdy=facts)
     assert all(word in said for word in told)
     assert ("left out" in said) == bool(told)
@@ -368,14 +515,15 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
         (1, 1, 0, "**Yes:** the only comparison shows a difference."),
         (1, 0, 1, "**Yes:** the only comparison shows equivalence within ±0.2 SD."),
         (6, 0, 0, "**No:** none of the 6 comparisons was decided."),
-        (6, 1, 0, "**For most comparisons, no:** 1 of 6 comparisons was decided (1 differs, 0"),
+        (6, 1, 0, "**For most comparisons, no:** 1 of 6 comparisons was decided (1 differs, 0 equivalent within"),
         (6, 2, 1, "**For half of the comparisons, yes:** 3 of 6 comparisons were decided (2 differ, 1"),
         (6, 3, 2, "**For most comparisons, yes:** 5 of 6 comparisons were decided (3 differ, 2"),
-        (6, 6, 0, "**Yes:** all 6 comparisons were decided (6 differ, 0 equivalent within ±0.2 SD)."),
+        (6, 6, 0, "**Yes:** all 6 comparisons were decided (6 differ, 0 equivalent within ±0.2 SD; Holm's"),
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, starts):
     given = {"margin": "0.2", "detectable": None, "reason": "", "who": "", "sturdy": None}
+    given["people"] = Population(True, 8, 8, 8.0, "")
     open_ = n - differ - alike
     said = findings._PHRASES.say("sample", n=n, n_differ=differ, n_alike=alike, open=open_, **given)
-    assert said.replace(" of two systems on a label", "").startswith(starts)
+    assert said.replace(" of two systems on a label (for other annotators like these 8)", "").startswith(starts)

@@ -37,7 +37,8 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     Parameters
     ----------
     work_units : DataFrame
-        Columns of `schema.WORK_UNITS`; if empty, the seconds of the annotations are used, one value per unit.
+        Columns of `schema.WORK_UNITS`; if empty, the seconds of the annotations are used, one value per unit. Where
+        they name no unit, it is what one annotator judged of one dialogue or pair (`in_units`).
     annotations : DataFrame
         Columns of `schema.ANNOTATIONS`.
 
@@ -45,6 +46,8 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     -------
     DataFrame, one row per timed unit or part of one: corpus, group, method, task, annotator, work_unit, minutes.
     """
+    if work_units.empty:
+        annotations = in_units(annotations)
     judged = annotations.dropna(subset=["work_unit"])
     judged = judged.drop_duplicates(["work_unit", "method", "dialogue", "dialogue_b"]).groupby("work_unit")["method"]
     judged = judged.agg(["first", "nunique", "size"]).query("nunique == 1")
@@ -60,6 +63,49 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     out = pd.concat([part for part in (parts, whole) if len(part)] or [parts])
     out = out.assign(minutes=out["seconds"] / 60 / out["size"])
     return out[[*_KEYS, "annotator", "work_unit", "minutes"]].reset_index(drop=True)
+
+
+def in_units(annotations: pd.DataFrame) -> pd.DataFrame:
+    """`annotations` with a work unit for each that was timed: where none is named, what one annotator judged of one
+    dialogue or pair by one method, with the seconds of all of it.
+
+    Labels of one turn (dialogue, pair) that have the same seconds were judged together and count once; different ones
+    add up, and so do turns.
+    """
+    missing = annotations["work_unit"].isna() & annotations["seconds"].notna()
+    if not missing.any():
+        return annotations
+    ours = annotations[missing]
+    about = ["corpus", "group", "method", "annotator", "dialogue", "dialogue_b"]
+    unit = ours.groupby(about, sort=False, dropna=False, observed=True).ngroup().rename("unit")
+    once = pd.concat([unit, ours[["turn", "seconds"]]], axis=1).drop_duplicates()
+    seconds = once.groupby("unit")["seconds"].sum().reindex(unit).to_numpy()
+    names = ("unnamed " + unit.astype(str)).astype(annotations["work_unit"].dtype)
+    ours = ours.assign(work_unit=names, seconds=seconds)
+    return pd.concat([annotations[~missing], ours]).sort_index()
+
+
+def paid(
+    annotations: pd.DataFrame,
+    labels: Iterable[Label],
+    payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
+) -> pd.Series:
+    """What judgements by people were paid by `costs.payments`, by corpus, group and method; missing where unknown.
+
+    Each task of a work unit counts once (of a dialogue or pair, where no unit is named).
+    """
+    task_of = {(label.method, label.id): label.task or label.method for label in labels}
+    pairs = annotations[["method", "label"]].drop_duplicates()
+    tasks = {pair: task_of.get(pair, pair[0]) for pair in pairs.itertuples(index=False, name=None)}
+    task = [tasks[pair] for pair in zip(annotations["method"], annotations["label"], strict=True)]
+    about = annotations["dialogue"].astype(str) + " " + annotations["dialogue_b"].astype(str)
+    unit = annotations["work_unit"].astype(object).where(annotations["work_unit"].notna(), about)
+    done = annotations[["corpus", "group", "method", "annotator"]].assign(task=task, unit=unit).drop_duplicates()
+    out = {}
+    for (corpus, group, method), part in done.groupby(["corpus", "group", "method"], sort=False, observed=True):
+        amounts = [_payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
+        out[corpus, group, method] = sum(amounts) if None not in amounts else np.nan
+    return pd.Series(out, dtype=float)
 
 
 def medians(times: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:

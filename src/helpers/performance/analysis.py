@@ -8,18 +8,19 @@ annotation of an item is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from helpers.annotations import picks
+from helpers.annotations import picks, population
 from helpers.annotations.scores import identities, numbered
 from helpers.annotations.summary import with_means
 from helpers.performance import davidson, mixed, ranking, rates
 from helpers.performance.bradley_terry import printed_scores
 from helpers.performance.composition import composition
 from helpers.performance.overall import overall as overall_order
+from helpers.performance.who_judged import who_judged
 from helpers.study.labels import OF_UNIT, Label
 from helpers.study.results import Results, collect
 from helpers.study.schema import SYSTEM_CELL, unordered
@@ -73,6 +74,7 @@ def analyse(
     overall: str | Sequence[str] = (),
     modelled: Collection[str] | None = None,
     unit: str | None = None,
+    people: Mapping[tuple[str, str], population.Population] | None = None,
 ) -> Results:
     """All results of notebook 07.
 
@@ -93,14 +95,21 @@ def analyse(
         Labels with mixed models; None: all.
     unit : str, optional
         What intervals of rates, means and shares resample (`bootstrap.unit`); None: `interval_unit`.
+    people : mapping, optional
+        Of `population.populations`: whether annotators of a corpus and group are a sample. None: wherever they are
+        known. Intervals of rates, means, shares, strengths, ranks and the overall order follow it; partially pooled
+        means are always about other annotators.
     """
     boot, labels = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}, list(labels)
     judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
+    people = population.populations(judged, "sample") if people is None else people
+    everybody, judged = judged, population.declared(judged, people)
+    inside = everybody[~everybody[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
     parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
     picked = picked.drop(columns="sampling_weight", errors="ignore")  # as published
     published = collect(rates.published(picked, confidence=confidence))
     summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
-    return collect(
+    found = collect(
         *(rates.clustered(part, unit=u, **boot) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
         ranked(judged, labels, unranked, **boot),
@@ -108,28 +117,42 @@ def analyse(
         published,
         composition(judged),
         over_picks(judged, n=n_picks, seed=pick_seed),
-        design_effects_of_people(judged),
-        beyond_labels(judged, labels, unranked, overall, modelled=modelled, confidence=confidence),
+        design_effects_of_people(everybody),
+        mixed.pooled(inside, confidence=confidence, only=modelled),
+        overall_orders(judged, labels, unranked, overall, confidence=confidence),
+        who_judged(inside, people, confidence=confidence),
     )
+    return within_scale(found, labels)
 
 
-def beyond_labels(
+def within_scale(results: Results, labels: Iterable[Label]) -> Results:
+    """Means whose clustered intervals end where the scale does: a t interval of few clusters may reach beyond it."""
+    ends = {(x.method, x.id): x.scale for x in labels}
+    for statistic in ("mean", "pooled_mean"):
+        rows = results[statistic]
+        if len(rows):
+            ours = rows["interval"].ne("independent") if "interval" in rows else pd.Series(True, rows.index)
+            scale = np.array([ends.get(key, (-np.inf, np.inf)) for key in zip(rows["method"], rows["label"], strict=True)])
+            clipped = rows[["ci_low", "ci_high"]].clip(scale[:, [0]], scale[:, [1]], axis=0)
+            results[statistic] = rows.assign(**{c: rows[c].where(~ours, clipped[c]) for c in clipped})
+    return results
+
+
+def overall_orders(
     annotations: pd.DataFrame,
     labels: Iterable[Label],
     unranked: Collection[str],
-    overall_labels: str | Sequence[str],
+    wanted: str | Sequence[str],
     *,
-    modelled: Collection[str] | None,
     confidence: float,
 ) -> Results:
-    """Of ranked systems: partially pooled means with the severity of annotators, and the overall order."""
+    """The overall order of ranked systems, of rated and of compared ones; empty where none is wanted."""
     inside = annotations[~annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
     pairwise = inside["dialogue_b"].notna()
-    parts = [part for part in (inside[~pairwise], inside[pairwise]) if len(part) and overall_labels]
-    orders = (
-        overall_order(part, labels, overall_labels, unit=ranking_unit(part), confidence=confidence) for part in parts
+    parts = [part for part in (inside[~pairwise], inside[pairwise]) if len(part) and wanted]
+    return collect(
+        *(overall_order(part, labels, wanted, unit=ranking_unit(part), confidence=confidence) for part in parts)
     )
-    return collect(mixed.pooled(inside, confidence=confidence, only=modelled), *orders)
 
 
 def interval_unit(annotations: pd.DataFrame) -> str:

@@ -48,6 +48,7 @@ from helpers.study.sections.data import (
     Group,
     Heds,
     Identifier,
+    Inference,
     LabelSpec,
     Section,
     Seeds,
@@ -127,6 +128,7 @@ class Study(Section):
         examples=[{"annotator": "w13"}],
     )
     bootstrap: Bootstrap = Bootstrap()
+    inference: Inference = Inference()
     seeds: Seeds = Seeds()
     figures: Figures = Figures()
     iaa: Iaa = Iaa()

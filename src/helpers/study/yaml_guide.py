@@ -36,7 +36,7 @@ PARTS = {
     "People": ("groups",),
     "Which judgements count": ("keep", "drop"),
 }
-ALL_NOTEBOOKS = ("bootstrap", "seeds", "figures")
+ALL_NOTEBOOKS = ("bootstrap", "inference", "seeds", "figures")
 #: in the order of the notebooks
 ONE_NOTEBOOK = (
     *("pilot", "costs", "iaa", "mixed_models", "importance", "sensitivity", "coverage", "label_selection"),

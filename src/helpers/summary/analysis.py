@@ -2,7 +2,8 @@
 
 Which system is best, which labels can be trusted, does it matter who judged, was the sample large enough, what did it
 cost, and what to do next. Nothing is estimated here that a notebook does not estimate. Where several evaluations (run,
-group and method) could answer, the main one does: see `parts`.
+group and method) could answer, the main one does: see `parts`. All answers are about one population of annotators
+(`annotations.population`): others like those who judged, or these only.
 """
 
 from __future__ import annotations
@@ -10,18 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 
 import numpy as np
 import pandas as pd
 
 from helpers.agreement import analysis as agreement
-from helpers.agreement.findings import TENTATIVE
-from helpers.annotations import summary
-from helpers.annotations.scores import known_people
+from helpers.annotations import population, summary
+from helpers.annotations.population import FEW, FIXED, UNKNOWN, Population
+from helpers.collection import costs
 from helpers.fragility import findings as fragility
 from helpers.groups import analysis as groups
 from helpers.groups.analysis import BOTH, DIFFERS
-from helpers.performance.analysis import two_intervals
+from helpers.performance.analysis import chosen, two_intervals
+from helpers.performance.who_judged import PARTS
+from helpers.quality_control.worker_tests import of_those_who_passed
 from helpers.sensitivity import analysis as sensitivity
 from helpers.study import params, results, store
 from helpers.study.labels import METHODS
@@ -35,7 +39,10 @@ FRAGILITY = "16_fragility"
 #: the notebooks that answer
 NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, FRAGILITY)
 PART = ["corpus", "group", "method"]
-#: what the interval of alpha says of a label: above the customary threshold, below it, or neither
+#: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
+#: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
+SMALL = 0.10
+#: what the interval of alpha says of a label: above the threshold (`iaa.threshold`), below it, or neither
 RELIABLE, DOUBTFUL, TOO_FEW = "reliable", "doubtful", "too few data"
 #: dialogues or pairs per system by which a sample grows in "what would more buy?"
 MORE = 10
@@ -59,16 +66,30 @@ class Evidence:
         return self.annotations[self.annotations["annotator_kind"] == "human"]
 
     @cached_property
-    def tests(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Comparisons of two systems by the main run and group: same annotators, and with annotators as a sample."""
+    def counted(self) -> pd.DataFrame:
+        """The annotations on which systems are compared: of workers who passed quality control, where there is one."""
+        study = self.study
+        return of_those_who_passed(self.annotations, study.label_list(), study.control_system, study.quality_control)
+
+    @cached_property
+    def populations(self) -> dict[tuple[str, str], Population]:
+        """As notebook 07 has them."""
+        judged = chosen(self.counted, self.study.unranked_systems, self.study.label_list())
+        return population.populations(judged, self.study.inference.annotators)
+
+    def population(self, corpus: str, group: str) -> Population:
+        """Whose judgements statements on a run and group are about."""
+        return self.populations.get((corpus, group), Population(False, None, 0, 0.0, UNKNOWN))
+
+    @cached_property
+    def tests(self) -> pd.DataFrame:
+        """Comparisons of two systems by the main run and group, for its population."""
         found = self.results[SENSITIVITY]
-        out = []
-        for rows in (sensitivity.primary(found), sensitivity.with_people(found)):
-            rows = rows.dropna(subset="p_value")
-            there = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
-            known = next((part[:2] for part in parts(self) if part[:2] in there), None)
-            out.append(where(rows, corpus=known[0], group=known[1]) if known else rows.iloc[:0])
-        return out[0], out[1]
+        rows = _main(self, sensitivity.primary(found).dropna(subset="p_value"))
+        if rows.empty or not self.population(*rows.iloc[0][["corpus", "group"]]).others:
+            return rows
+        people = where(sensitivity.with_people(found), **rows.iloc[0][["corpus", "group"]]).dropna(subset="p_value")
+        return people if len(people) else rows
 
     @property
     def confidence(self) -> float:
@@ -85,6 +106,13 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
     found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
     return Evidence(loaded, summary.evaluated(annotations), found, reasons)
+
+
+def _main(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
+    """Of the rows of several runs and groups those of the main one that has any."""
+    there = set(rows[["corpus", "group"]].drop_duplicates().itertuples(index=False, name=None))
+    known = next((part[:2] for part in parts(evidence) if part[:2] in there), None)
+    return where(rows, corpus=known[0], group=known[1]) if known else rows.iloc[:0]
 
 
 def parts(evidence: Evidence) -> list[tuple[str, str, str]]:
@@ -165,18 +193,50 @@ def leaders(rows: pd.DataFrame) -> dict:
 def labels(evidence: Evidence) -> pd.DataFrame:
     """Every label's agreement, with `verdict`.
 
-    RELIABLE where the interval of alpha lies above the customary 0.667, DOUBTFUL where it lies below, TOO_FEW where it
-    contains 0.667, cannot be estimated, or no item was judged twice. Of the main run and group.
+    RELIABLE where the interval of alpha lies above the threshold of the study, DOUBTFUL where it lies below, TOO_FEW
+    where it contains it, cannot be estimated, or no item was judged twice. Of the main run and group, for its
+    population.
 
     Returns PART, label, estimate, ci_low, ci_high, ci_kind, n, n_clusters, resample, verdict.
     """
-    rows = agreement.judged(evidence.results[AGREEMENT])
+    rows = _main(evidence, _alphas(evidence))
+    least = evidence.study.iaa.threshold
     free = ~rows["ci_kind"].isin(agreement.BOUNDS) & rows["ci_low"].notna()
-    low, high = rows["ci_low"] > TENTATIVE, rows["ci_high"] < TENTATIVE
-    rows = rows.assign(verdict=np.select([free & low, free & high], [RELIABLE, DOUBTFUL], TOO_FEW))
-    known = set(rows[["corpus", "group"]].itertuples(index=False, name=None))
-    first = next((part[:2] for part in parts(evidence) if part[:2] in known), None)
-    return where(rows, corpus=first[0], group=first[1]) if first else rows.iloc[:0]
+    low, high = rows["ci_low"] > least, rows["ci_high"] < least
+    return rows.assign(verdict=np.select([free & low, free & high], [RELIABLE, DOUBTFUL], TOO_FEW))
+
+
+def _alphas(evidence: Evidence) -> pd.DataFrame:
+    """Alpha with the interval for the population of each run and group, where notebook 03 has it."""
+    found, keys = evidence.results[AGREEMENT], [*PART, "label"]
+    rows = agreement.judged(found)
+    people = found.select("alpha", scope=None).dropna(subset="resample").query("n > 0")
+    people = people[people["resample"].str.endswith(" and annotator").astype(bool)]
+    others = [evidence.population(*key).others for key in people[["corpus", "group"]].to_numpy()]
+    people = people[np.array(others, dtype=bool)]
+    # where no label has such an interval, all answers are about these annotators
+    people = people[people["ci_low"].notna().groupby([people[c] for c in PART[:2]]).transform("any").astype(bool)]
+    here = pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(people[keys]))
+    kept = people[pd.MultiIndex.from_frame(people[keys]).isin(pd.MultiIndex.from_frame(rows[keys]))]
+    return pd.concat([kept, rows[~here]], ignore_index=True) if len(kept) else rows
+
+
+def reliability(evidence: Evidence) -> pd.DataFrame:
+    """Reliability of the order of system means, by label of the main run and group, in the largest design of notebook
+    03 that is no larger than the study: rows of `generalizability`, empty where the study is smaller than any."""
+    rows = _main(evidence, evidence.results[AGREEMENT]["generalizability"].dropna(subset="estimate"))
+    if rows.empty:
+        return rows
+    people, out = evidence.people, []
+    for method, own in rows.groupby("method", sort=False):
+        key = dict(zip(PART, (*own.iloc[0][["corpus", "group"]], method), strict=True))
+        judged = where(people, **key)[["system", "dialogue", "annotator"]].drop_duplicates()
+        size = judged.drop_duplicates(["system", "dialogue"]).groupby("system").size().median()
+        each = judged.groupby(["system", "dialogue"]).size().median()
+        within = own[(own["n_dialogues"] <= size) & (own["annotators_per_dialogue"] <= each)]
+        largest = within[within["n_dialogues"] == within["n_dialogues"].max()]
+        out.append(largest[largest["annotators_per_dialogue"] == largest["annotators_per_dialogue"].max()])
+    return pd.concat(out)
 
 
 def judged_twice(evidence: Evidence) -> pd.Series:
@@ -186,81 +246,133 @@ def judged_twice(evidence: Evidence) -> pd.Series:
 
 
 def repeats(evidence: Evidence) -> pd.DataFrame:
-    """r between system means of two runs, over all workers and standardised scores, by label and overall.
+    """r between system means of two runs, by label and overall: of the workers whose judgements count, with scores
+    standardised within workers.
 
     Rows of `replication_r` of the first run that was compared with another; empty in studies with one run.
     """
+    workers = "passed" if len(evidence.counted) < len(evidence.annotations) else "all"
     rows = evidence.results[REPEAT].select(
-        "replication_r", among="systems", interval="workers", workers="all", scores="z", list=None, standardised="all"
+        "replication_r", among="systems", interval="workers", workers=workers, scores="z", list=None, threshold=None
     )
-    rows = rows.dropna(subset="estimate")
+    rows = rows[rows["standardised"].isna() | (rows["standardised"] == "all")].dropna(subset="estimate")
     return rows[rows["corpus"] == rows["corpus"].iloc[0]] if len(rows) else rows
 
 
 def judges(evidence: Evidence) -> dict:
-    """Whether groups differ, or (with one group) what remains where annotators count as a sample.
+    """How much depends on who judged.
 
-    Returns `kind`: groups (n tested, n_differ, n_people tested with annotators permuted, differ_people, rows of
-    `groups.differences`), annotators (n pairs, n_same significant for the same annotators, n_people for others as
-    well, `lost` whether that is three quarters or fewer, `part` they are of), unknown (the data do not say who judged)
-    or none (with `reason`).
+    Of the main run and group, by notebook 07 (`performance.who_judged`).
+
+    Returns `kind`: shares (n labels tested, n_differ, rows of `annotator_share`, reversal: chances by label, `small`
+    whether all upper ends are below SMALL, `open` whether nothing differs and they are not), few, unknown, fixed (why
+    nothing can be said, with `people`), cannot (why no label could be analysed, with `reason`) or none (not computed,
+    with `reason`). And `groups`: `between_groups`.
+    """
+    found, groups_ = evidence.results[PERFORMANCE], between_groups(evidence)
+    first = next(iter(parts(evidence)), None)
+    people = evidence.population(*first[:2]) if first else None
+    if people is not None and not people.others:
+        return {"kind": people.why, "people": people, "groups": groups_}
+    tested = where(found["annotators_differ"], corpus=first[0], group=first[1]) if first else pd.DataFrame()
+    if not len(tested):
+        reason = evidence.reasons.get(PERFORMANCE) or "Notebook 07 was run by an earlier version." * bool(found)
+        return {"kind": "none", "reason": reason, "groups": groups_}
+    known = tested.dropna(subset="p_value")
+    if known.empty:
+        return {"kind": "cannot", "reason": tested["note"].iloc[0], "groups": groups_}
+    rows = where(found["annotator_share"], corpus=first[0], group=first[1])
+    chance = where(found["order_reversal"], corpus=first[0], group=first[1])["estimate"]
+    n_differ, small = int((known["p_adjusted"] < 1 - evidence.confidence).sum()), bool((rows["ci_high"] < SMALL).all())
+    facts = {"n": len(known), "n_differ": n_differ, "rows": rows, "reversal": chance, "small": small}
+    return {"kind": "shares", **facts, "people": people, "part": first, "groups": groups_}
+
+
+def between_groups(evidence: Evidence) -> dict | None:
+    """Whether groups of annotators differ (notebook 08): None where nothing was tested.
+
+    Returns `n` tested, `n_differ`, `n_people` tested with whole annotators permuted, `differ_people`, `possible` (how
+    many of these tests could be significant at all; of the others `least`, the smallest p after adjustment that they
+    can have, and `who`, the smaller group with its size), rows of `groups.differences`.
     """
     found = evidence.results[GROUPS]
     rows = groups.differences(found, evidence.confidence) if len(found["group_difference_test"]) else pd.DataFrame()
-    level = 1 - evidence.confidence
-    if len(rows) and rows["p_adjusted"].notna().any():
-        by_people = rows["p_people"].dropna()
-        facts = {"kind": "groups", "rows": rows, "n": int(rows["p_adjusted"].count())}
-        facts |= {"n_differ": int(rows["verdict"].isin([DIFFERS, BOTH]).sum()), "n_people": len(by_people)}
-        return facts | {"differ_people": int((by_people < level).sum())}
-    tests, people = evidence.tests
-    if len(people):
-        keys = [*PART, "label", "system", "system_b"]
-        same = tests.set_index(keys)["p_adjusted"].reindex(pd.MultiIndex.from_frame(people[keys]))
-        facts = {"kind": "annotators", "n": len(people), "n_same": int((same < level).sum())}
-        part = (*people.iloc[0][["corpus", "group"]], None)
-        facts |= {"n_people": int((people["p_adjusted"] < level).sum()), "part": part}
-        return facts | {"lost": 4 * facts["n_people"] <= 3 * facts["n_same"] and facts["n_same"] > 0}
-    if not known_people(evidence.people):
-        return {"kind": "unknown", "humans": len(evidence.people) > 0}
-    return {"kind": "none", "reason": evidence.reasons.get(SENSITIVITY) or evidence.reasons.get(GROUPS, "")}
+    if not len(rows) or rows["p_adjusted"].isna().all():
+        return None
+    level, by_people = 1 - evidence.confidence, rows.dropna(subset="p_people")
+    facts = {"rows": rows, "n": int(rows["p_adjusted"].count()), "n_people": len(by_people)}
+    facts |= {"n_differ": int(rows["verdict"].isin([DIFFERS, BOTH]).sum())}
+    least = _least_p(evidence, by_people)
+    facts |= {"differ_people": int((by_people["p_people"] < level).sum()), "possible": int((least["p"] < level).sum())}
+    beyond = least[least["p"] >= level]
+    if len(beyond):
+        row = beyond.loc[beyond["p"].idxmin()]
+        facts |= {"least": float(row["p"]), "who": (row["group"], int(row["size"]))}
+    return facts
+
+
+def _least_p(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
+    """Of each row the smallest p-value that permuting whole annotators between its groups can give, times the tests of
+    the method; and the smaller `group` with its `size`.
+
+    Of C(n1 + n2, n1) arrangements one is the observed one, and with equal sizes its mirror image is as extreme.
+    """
+    known = evidence.people[evidence.people["annotator_known"]]
+    sizes = known.groupby(PART)["annotator"].nunique()
+    family, out = rows.groupby("method").size(), []
+    for row in rows.itertuples():
+        n = [int(sizes.get((row.corpus, group, row.method), 0)) for group in (row.group, row.group_b)]
+        p = (2 if n[0] == n[1] else 1) / comb(sum(n), n[0]) if min(n) else 1.0
+        smaller = (row.group, row.group_b)[int(n[1] < n[0])]
+        out.append({"p": min(p * family[row.method], 1.0), "group": smaller, "size": min(n)})
+    return pd.DataFrame(out, columns=["p", "group", "size"])
 
 
 def sample(evidence: Evidence) -> dict:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
-    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `n_open`, `margin`, and `detectable`:
-    the labels of the main method with `estimate` (80% power, same annotators, as large as the sample was), `more` (with
-    MORE dialogues or pairs per system) and `per_system`; empty where notebook 05 has no such results.
+    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `n_open`, `margin`, `people`, and
+    `detectable`: the labels of the main method with `estimate` (80% power of a single test with the same annotators, as
+    large as the sample was), `more` (with MORE dialogues or pairs per system), `per_system` and `most_per_system` (of
+    the systems with fewest and most); empty where notebook 05 has no such results.
     """
-    found, tests = evidence.results[SENSITIVITY], evidence.tests[0]
+    found, tests = evidence.results[SENSITIVITY], evidence.tests
     if tests.empty:
         return {"n": 0, "reason": evidence.reasons.get(SENSITIVITY, "")}
     key = tuple(tests.iloc[0][["corpus", "group"]])
     rows = sensitivity.verdicts(found) if len(found["equivalence"]) else pd.DataFrame()
     facts = {"n": len(tests), "n_differ": int((tests["p_adjusted"] < 1 - evidence.confidence).sum())}
     if len(rows):
+        pair = [*PART, "label", "system", "system_b"]
         rows = where(rows, corpus=key[0], group=key[1])
-        alike = rows["alike"] & ~rows["differ"]
+        differ = pd.MultiIndex.from_frame(tests.loc[tests["p_adjusted"] < 1 - evidence.confidence, pair])
+        alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(differ)
         facts |= {"n_alike": int(alike.sum()), "margin": float(rows["margin"].astype(float).iloc[0])}
-    now = found.select("detectable_effect", corpus=key[0], group=key[1], n_dialogues=None).dropna(subset="estimate")
-    methods = [part[2] for part in parts(evidence) if part[:2] == key and part[2] in set(now["method"])]
-    now = now[now["method"] == methods[0]] if methods else now.iloc[:0]
-    size = _per_system(evidence, tests, *key, methods[0]) if methods else 0
-    now = now.assign(more=now["estimate"] * np.sqrt(size / (size + MORE)), per_system=size)
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
-    return facts | {"detectable": now, "group": key[1], "corpus": key[0]}
+    facts["people"] = evidence.population(*key)
+    return facts | {"detectable": _detectable(evidence, *key), "group": key[1], "corpus": key[0]}
 
 
-def _per_system(evidence: Evidence, tests: pd.DataFrame, corpus: str, group: str, method: str) -> int:
-    """Median number of dialogues, or pairs, per system that the group judged; of dialogues, those that were tested
-    (where workers are screened, fewer than were judged)."""
-    if METHODS[method].unit != "pair":
-        return int(where(tests, method=method)["n"].median() / 2)
-    own = where(evidence.annotations, corpus=corpus, group=group, method=method)
+def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:
+    """See `sample`. How much a difference's standard error shrinks follows from the systems' own numbers."""
+    found = evidence.results[SENSITIVITY].select("detectable_effect", corpus=corpus, group=group, n_dialogues=None)
+    now = found.dropna(subset="estimate")
+    method = next((p[2] for p in parts(evidence) if p[:2] == (corpus, group) and p[2] in set(now["method"])), None)
+    now = now[now["method"] == method] if method else now.iloc[:0]
+    sizes = _per_system(evidence, corpus, group, method) if method else np.zeros(1)
+    a, b = (sizes[i] for i in np.triu_indices(len(sizes), 1)) if len(sizes) > 1 else (sizes, sizes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shrink = np.median(np.sqrt((1 / (a + MORE) + 1 / (b + MORE)) / (1 / a + 1 / b)))
+    return now.assign(more=now["estimate"] * shrink, per_system=int(sizes.min()), most_per_system=int(sizes.max()))
+
+
+def _per_system(evidence: Evidence, corpus: str, group: str, method: str) -> np.ndarray:
+    """Dialogues, or pairs, of each system that is compared, of those that count."""
+    own = where(evidence.counted, corpus=corpus, group=group, method=method)
     dialogues = own[["system", "dialogue", "system_b", "dialogue_b"]].drop_duplicates()
     sizes = dialogues.groupby("system").size().add(dialogues.groupby("system_b").size(), fill_value=0)
-    return int(sizes.median())
+    aside = {*evidence.study.unranked_systems, evidence.study.control_system}
+    return sizes[~sizes.index.isin(list(aside))].to_numpy(float)
 
 
 def cost(evidence: Evidence) -> dict:
@@ -268,14 +380,19 @@ def cost(evidence: Evidence) -> dict:
 
     Returns `rows`: PART, minutes per dialogue or pair with interval, hours, money, level; `hours` and `money` of all;
     `main`, the row of the main evaluation that was timed, and `next`, the money for MORE per system by it, judged as
-    often as those of the study; or `reason`.
+    often as those of the study; or `reason`, empty where no times are in the data. `paid`, `paid_currency` and
+    `all_paid` (whether the payment of all work is known), where any is; `wage`, what was paid per hour where all of it
+    is timed.
     """
     found, section = evidence.results[COST], evidence.study.costs
+    money = _paid(evidence)
     rows = found.select("unit_minutes", tasks="all").dropna(subset="estimate")
     hours, dialogues = _hours(evidence)
     rows = rows.join(hours, on=PART).join(dialogues, on=PART).dropna(subset="hours")
     if rows.empty:
-        return {"reason": evidence.reasons.get(COST, "")}
+        timed = evidence.people["seconds"].notna().any()
+        why = evidence.reasons.get(COST) or "The times in the data belong to no single task." * bool(timed)
+        return {"reason": why} | money
     rows["money"] = rows["hours"] * section.hourly_rate
     place = {part: i for i, part in enumerate(parts(evidence))}
     rows["part"] = [place.get(tuple(key), len(place)) for key in rows[PART].to_numpy()]
@@ -285,7 +402,24 @@ def cost(evidence: Evidence) -> dict:
     more = MORE * systems / (2 if first["level"] == "pair" else 1)
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
     facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first.to_dict()}
-    return facts | {"next": more * first["money"] / first["dialogues"], "next_units": more}
+    if money and money["all_paid"] and len(rows) == len(evidence.people[PART].drop_duplicates()):
+        money["wage"] = money["paid"] / facts["hours"]
+    return facts | money | {"next": more * first["money"] / first["dialogues"], "next_units": more}
+
+
+def _paid(evidence: Evidence) -> dict:
+    """What people were paid for judging, by `quality_control.payment` (every work unit, also of those who failed) or by
+    `costs.payments`; empty where neither is known."""
+    control, section = evidence.study.quality_control, evidence.study.costs
+    if control.payment:
+        runs = evidence.results[REPEAT].select("crowd_cost", per="run")["estimate"]
+        units = evidence.people[["corpus", "work_unit"]].dropna().drop_duplicates()
+        total = float(runs.sum()) if len(runs) else control.payment * len(units)
+        return {"paid": total, "paid_currency": control.currency, "all_paid": True} if total else {}
+    amounts = costs.paid(evidence.people, evidence.study.label_list(), section.payments)
+    if not amounts.notna().any():
+        return {}
+    return {"paid": float(amounts.sum()), "paid_currency": section.currency, "all_paid": bool(amounts.notna().all())}
 
 
 def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
@@ -329,8 +463,8 @@ def sturdiness(evidence: Evidence, corpus: str, group: str) -> dict | None:
     return facts if facts["n"] else None
 
 
-#: annotators of a group, or of a study, below which nothing is said about others
-FEW_PEOPLE = 5
+#: chance that other annotators order two systems the other way round, from which more are advised
+OFTEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -344,19 +478,18 @@ class Step:
 def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     """What to do next, by rule, the gravest first; at most `most`.
 
-    Who judged is not recorded: record it. A group has fewer than FEW_PEOPLE annotators: recruit. Some label was never
-    judged twice: have items judged twice. Most comparisons are open: collect more dialogues. Labels are doubtful:
-    define them better, or average more annotations. A quarter of the significant differences or more is lost where
-    annotators count as a sample: recruit more. Agreement is known too imprecisely: judge more items twice. Times are
-    not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
+    Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
+    never judged twice: have items judged twice. Most comparisons are open: collect more dialogues. Labels are doubtful:
+    define them better, or average more annotations. Other annotators would often order two systems the other way round:
+    recruit more. Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where
+    nothing of this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
         out.append(Step("record", {}))
-    known = people[people["annotator_known"]].groupby("group", sort=False)["annotator"].nunique()
-    few = known[known < FEW_PEOPLE]
-    if len(few):
-        out.append(Step("recruit", {"groups": list(few.items()), "least": FEW_PEOPLE}))
+    few = {key[1]: one for key, one in evidence.populations.items() if one.why == FEW}
+    if few:
+        out.append(Step("recruit", {"groups": list(few.items()), "least": population.LEAST}))
     trusted, found = labels(evidence), sample(evidence)
     twice = judged_twice(evidence)
     if len(twice) and not twice.all():
@@ -367,11 +500,12 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     if len(doubtful):
         out.append(Step("define", {"rows": doubtful.sort_values("estimate")}))
     who = judges(evidence)
-    if who.get("lost"):
-        out.append(Step("more", {"n_same": who["n_same"], "n_people": who["n_people"]}))
+    if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
+        out.append(Step("more", {"chance": float(who["reversal"].median())}))
     unclear = trusted[(trusted["verdict"] == TOO_FEW) & (trusted["n"] > 0)]
     if len(unclear):
-        out.append(Step("overlap", {"n": len(unclear), "of": len(trusted)}))
+        least = {"threshold": f"{evidence.study.iaa.threshold:g}"}
+        out.append(Step("overlap", {"n": len(unclear), "of": len(trusted)} | least))
     if len(people) and people["seconds"].isna().all():
         out.append(Step("time", {}))
     missing = ["comparisons of systems"] * (not found["n"]) + ["agreement"] * trusted.empty

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from helpers.agreement.findings import TENTATIVE
 from helpers.display.names import DisplayNames
 from helpers.display.style import INK, handle, legend_of, subplots, tips
 from helpers.display.text import interval, number
@@ -26,6 +25,8 @@ LETTERS = 38
 MOST = 10
 #: verdict on a label -> colour and marker
 TRUST = {RELIABLE: ("#1B7837", "o"), DOUBTFUL: ("#B35806", "s"), TOO_FEW: ("#777777", "D")}
+#: part of the variance due to annotators -> title, colour and marker
+SHARES = {"strictness": ("strictness", "#1F78B4", "o"), "preference": ("preferences for systems", "#B35806", "s")}
 #: outcome of a comparison -> shade
 DECIDED = {"differ": "#2B2B2B", "equivalent": "#8C8C8C", "undecided": "#DDDDDD"}
 
@@ -67,8 +68,8 @@ def _plural(unit: str) -> str:
     return " and ".join(word if word.endswith("s") else f"{word}s" for word in unit.split(" and "))
 
 
-def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
-    """Alpha of each label with its interval, coloured by what the interval says."""
+def labels(rows: pd.DataFrame, names: DisplayNames, threshold: float) -> Plot | None:
+    """Alpha of each label with its interval, coloured by what the interval says of a threshold."""
     known = rows.dropna(subset="estimate").sort_values("estimate", ascending=False)
     if known.empty:
         return None
@@ -86,12 +87,13 @@ def labels(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
         ax.plot(row.estimate, i, marker, color=color, markersize=4.5)
     tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"].fillna(shown["estimate"]),
          range(len(shown)), x_to=shown["ci_high"].fillna(shown["estimate"]))  # fmt: skip
-    ax.axvline(TENTATIVE, color="#444444", linewidth=0.9)
-    ax.set_xlabel(f"Krippendorff's alpha (line: {TENTATIVE:g})")
+    ax.axvline(threshold, color="#444444", linewidth=0.9)
+    ax.set_xlabel(f"Krippendorff's alpha (line: {threshold:g})")
     legend_of(fig, [handle(v, *TRUST[v]) for v in TRUST if (shown["verdict"] == v).any()])
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     cut = "" if len(shown) == len(known) else f" The {half} highest and lowest of {len(known)} labels."
-    caption = f"Points: Krippendorff's alpha by label; lines: {names.ci}; vertical line: {TENTATIVE:g}.{cut}"
+    caption = f"Points: Krippendorff's alpha by label; lines: {names.ci} over {_over(shown['resample'])}; "
+    caption += f"vertical line: {threshold:g}.{cut}"
     return Plot(fig, "labels", f"Agreement by label: {told}.", caption)
 
 
@@ -116,20 +118,40 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
 
 
 def judges(facts: dict, names: DisplayNames) -> Plot | None:
-    """Differences between groups against what chance gives; or how many pairs differ for whom."""
-    if facts["kind"] == "groups":
-        return _between_groups(facts["rows"], names)
-    if facts["kind"] != "annotators" or not facts["n_same"]:
-        return None
-    fig, ax = _rows(["These annotators", "Others like them"])
-    values = [facts["n_same"], facts["n_people"]]
-    ax.barh([0, 1], [facts["n"]] * 2, color=DECIDED["undecided"])
-    ax.barh([0, 1], values, color=DECIDED["differ"])
-    ax.set(xlim=(0, facts["n"]), xlabel=f"Significant differences (of {facts['n']})")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    alt = f"Significant differences: {values[0]} for these annotators, {values[1]} for others as well, of {facts['n']}."
-    caption = f"Bars: significant differences of {facts['n']} (Holm's adjustment within a label), without and with "
-    return Plot(fig, "judges", alt, caption + "annotators as a sample.")
+    """Shares of the variance that are due to annotators, by label; where unknown, differences between groups."""
+    if facts["kind"] == "shares":
+        return _shares(facts["rows"], names)
+    return _between_groups(facts["groups"]["rows"], names) if facts["groups"] else None
+
+
+def _shares(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
+    """Strictness and preferences, the labels with most of either on top."""
+    keys = ["method", "label"]
+    most = rows.groupby(keys, sort=False)["estimate"].sum().sort_values(ascending=False, kind="stable")
+    shown = list(most.head(MOST).index)
+    several = len(set(rows["method"])) > 1
+    titles = [
+        names.name("label", label, method) + (f" ({names.name('method', method)})" if several else "")
+        for method, label in shown
+    ]
+    fig, ax = _rows(titles)
+    for shift, (part, (title, color, marker)) in zip((-0.16, 0.16), SHARES.items(), strict=True):
+        own = rows[rows["part"] == part].set_index(keys).reindex(pd.MultiIndex.from_tuples(shown, names=keys))
+        y = np.arange(len(shown)) + shift
+        ends = [100 * own[c].to_numpy(float) for c in _ENDS]
+        there = np.isfinite(ends[0])
+        ax.hlines(y[there], ends[1][there], ends[2][there], color=color, linewidth=1.4)
+        ax.plot(ends[0][there], y[there], marker, color=color, markersize=4.5)
+        named = [f"{t}, {title}" for t, here in zip(titles, there, strict=True) if here]
+        tips(ax, _said(named, *(pd.Series(e[there]) for e in ends)), ends[1][there], y[there], x_to=ends[2][there])
+    ax.set(xlim=(-2, None), xlabel="Share of the variance of judgements of one system (%)")
+    there = [SHARES[p] for p in SHARES if (rows["part"] == p).any()]
+    legend_of(fig, [handle(*one) for one in there])
+    told = "; ".join(f"{t} {number(100 * v)}%" for t, v in zip(titles, most, strict=False))
+    alt = f"Share of variance due to annotators, both parts: {told}."
+    cut = f" The {len(shown)} of {len(most)} labels with most." if len(most) > len(shown) else ""
+    caption = f"Points: shares of variance due to annotators, by label; lines: {names.ci} from F tests.{cut}"
+    return Plot(fig, "judges", alt, caption)
 
 
 def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
@@ -181,7 +203,8 @@ def sample(facts: dict) -> Plot | None:
     legend_of(fig, [handle(name, DECIDED[name], "s", linewidth=0) for name, n in counts.items() if n])
     alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
     alike = f", are equivalent within ±{facts['margin']:g} SD" if "margin" in facts else ""
-    caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or neither."
+    whom = "other annotators like these" if facts["people"].others else "these annotators only"
+    caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or neither; for {whom}."
     return Plot(fig, "sample", alt, caption)
 
 
@@ -190,7 +213,7 @@ def cost(facts: dict) -> Plot | None:
     rows = facts.get("detectable")
     if rows is None or rows.empty or not rows["per_system"].iloc[0]:
         return None
-    size = int(rows["per_system"].iloc[0])
+    size = round(rows[["per_system", "most_per_system"]].iloc[0].mean())
     n = np.geomspace(max(4, size / 3), 4 * size, 60)
     fig, ax = subplots(width=WIDTH, height=1.9)
     for row in rows.itertuples() if len(rows) > 1 else ():
@@ -208,9 +231,8 @@ def cost(facts: dict) -> Plot | None:
         legend_of(fig, keys)
     of = f" (median of {len(rows)} labels)" if len(rows) > 1 else ""
     alt = f"Detectable difference by dialogues per system: {number(middle)} with {size}{of}."
-    caption = (
-        "Difference found with 80% power (same annotators), in units of the label; it falls with the square root of n."
-    )
+    caption = "Difference found with 80% power by a single test (these annotators), in units of the label; it falls "
+    caption += "with the square root of n."
     return Plot(fig, "cost", alt, caption)
 
 

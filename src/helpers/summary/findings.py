@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from helpers.agreement.findings import TENTATIVE
+from helpers.annotations.population import Population
 from helpers.display.names import DisplayNames, display_names
 from helpers.display.text import Phrases, number, span
 from helpers.display.views import Plot
+from helpers.performance.who_judged import PARTS
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.labels import METHODS
+from helpers.study.results import where
 from helpers.summary import analysis, figures
 from helpers.summary.analysis import DOUBTFUL, MORE, PART, RELIABLE, TOO_FEW, Evidence
 
@@ -89,7 +93,8 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
         one = len({*evidence.annotations["system"], *evidence.annotations["system_b"].dropna()}) < 2
         reason = evidence.reasons.get(notebook, "")
         why = "there is only one system" if one else "no label has a direction, or no order was computed"
-        text = f"**This cannot be determined**, because {why}." if one or not reason else f"**Unknown:** {reason}"
+        text = f"**This cannot be determined**, because {why}."
+        text = text if one or not reason else f"**Not computed yet:** {reason}"
         return _answer(evidence, "order", text, notebook)
     blocks = [(part, own) for part, own in rows.groupby(PART, sort=False)]
     (part, main), others = blocks[0], blocks[1:]
@@ -99,6 +104,7 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
     facts |= {"label": _label(main, names), "n_labels": int(main["n_labels"].iloc[0]), "level": evidence.confidence}
+    facts["people"] = evidence.population(*part[:2])
     facts["choices"] = None if facts["label"] else analysis.first_share(evidence, part, main["system"].iloc[0])
     text = _PHRASES.say("order", **facts, others={"n": len(others), "sure": sure})
     return _answer(evidence, "order", text, notebook, figures.order(main, names, facts["who"]))
@@ -123,8 +129,30 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     facts["best"] = {"name": _title(best, names, several), "row": best.to_dict()} if best is not None else None
     many = len(evidence.annotations["group"].unique()) > 1
     facts["who"] = names.name("group", rows["group"].iloc[0]) if many else ""
+    facts["people"] = _interval_people(known, evidence)
+    threshold = evidence.study.iaa.threshold
+    facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE, "means": _means(evidence, names)}
     text = _PHRASES.say("labels", **facts)
-    return _answer(evidence, "labels", text, analysis.AGREEMENT, figures.labels(known, names))
+    return _answer(evidence, "labels", text, analysis.AGREEMENT, figures.labels(known, names, threshold))
+
+
+def _interval_people(rows: pd.DataFrame, evidence: Evidence) -> Population:
+    """Whom intervals of alpha are about: others only where annotators were resampled for every label."""
+    people = evidence.population(*rows.iloc[0][["corpus", "group"]])
+    both = rows["resample"].fillna("").str.endswith(" and annotator").all()
+    return people if both or not people.others else replace(people, others=False)
+
+
+def _means(evidence: Evidence, names: DisplayNames) -> list[dict]:
+    """Reliability of system means, by method."""
+    rows, out = analysis.reliability(evidence), []
+    several = len(set(rows["method"])) > 1
+    for method, own in rows.groupby("method", sort=False):
+        design = {"dialogues": int(own["n_dialogues"].iloc[0]), "each": int(own["annotators_per_dialogue"].iloc[0])}
+        ends = {"median": own["estimate"].median(), "low": own["estimate"].min(), "high": own["estimate"].max()}
+        facts = {"n": len(own), "row": own.iloc[0].to_dict(), "method": names.name("method", method) if several else ""}
+        out.append(design | ends | facts)
+    return out
 
 
 def _title(row: pd.Series, names: DisplayNames, several: bool) -> str:
@@ -147,7 +175,8 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
     rows = analysis.repeats(evidence)
     of_labels = rows[rows["label"] != OVERALL]
     facts = {"reason": evidence.reasons.get(analysis.AGREEMENT, ""), "overall": None, "least": None}
-    facts["twice"] = bool(analysis.judged_twice(evidence).any())
+    facts |= {"twice": bool(analysis.judged_twice(evidence).any()), "n": len(of_labels)}
+    facts |= {"sure": int((of_labels["ci_low"] > 0).sum()), "workers": bool((rows["workers"] == "passed").any())}
     if len(rows) and len(of_labels):
         overall, least = rows[rows["label"] == OVERALL], of_labels.loc[of_labels["estimate"].idxmin()]
         facts["overall"] = overall.iloc[0].to_dict() if len(overall) else None
@@ -158,32 +187,46 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
 
 
 def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
-    facts = analysis.judges(evidence)
-    plot = figures.judges(facts, names)
-    rows = facts.pop("rows", None)
-    facts.pop("humans", None)
-    if rows is not None:
-        row = rows.loc[rows["debiased"].fillna(rows["estimate"]).idxmax()]
-        facts["largest"] = {"name": _title(row, names, len(set(rows["method"])) > 1), "row": _debiased(row)}
-    part = facts.pop("part", None)
-    blank = dict.fromkeys(("n", "n_differ", "n_people", "differ_people", "n_same", "lost", "largest"), 0)
-    who = _part(part, evidence, names) if part else ""
-    text = _PHRASES.say("judges", **(blank | {"reason": "", "who": who} | facts))
-    notebook = analysis.GROUPS if facts["kind"] == "groups" else analysis.SENSITIVITY
-    return _answer(evidence, "judges", text, notebook, plot)
+    found = analysis.judges(evidence)
+    facts = {key: found.get(key) for key in ("kind", "people", "n", "n_differ", "small")}
+    facts |= {"reason": found.get("reason", ""), "who": "", "chance": None, "top": None}
+    facts |= {"strictness": None, "preference": None, "groups": _between(found["groups"], names)}
+    if found["kind"] == "shares":
+        facts |= {part: _share(where(found["rows"], part=part)) for part in PARTS}
+        facts |= {"who": _part(found["part"], evidence, names), "top": found["rows"]["ci_high"].max()}
+        facts["chance"] = float(found["reversal"].median())
+    text = _PHRASES.say("judges", **facts)
+    told = found["kind"] in ("shares", "cannot")
+    notebook = analysis.PERFORMANCE if told else analysis.GROUPS if found["groups"] else ""
+    return _answer(evidence, "judges", text, notebook, figures.judges(found, names))
 
 
-def _debiased(row: pd.Series) -> dict:
-    """The difference corrected for noise, where it is known: an absolute difference is too large by chance alone."""
-    if pd.isna(row["debiased"]):
-        return row.to_dict()
-    return {"estimate": row["debiased"], "ci_low": row["debiased_low"], "ci_high": row["debiased_high"]}
+def _share(rows: pd.DataFrame) -> dict | None:
+    """A part of the variance over labels; of one label with its interval."""
+    if rows.empty:
+        return None
+    ends = {"median": rows["estimate"].median(), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
+    return ends | {"row": rows.iloc[0].to_dict() if len(rows) == 1 else None}
+
+
+def _between(found: dict | None, names: DisplayNames) -> dict | None:
+    """Differences between groups; their size is the median, as the largest of many is large by chance."""
+    if found is None:
+        return None
+    rows = found["rows"].dropna(subset="debiased")
+    facts = found | {"median": rows["debiased"].median(), "row": None}
+    if len(rows) == 1:
+        columns = {"estimate": "debiased", "ci_low": "debiased_low", "ci_high": "debiased_high"}
+        facts["row"] = {k: rows[c].iloc[0] for k, c in columns.items()}
+    if "who" in found:
+        facts["who"] = (names.name("group", found["who"][0]), found["who"][1])
+    return facts
 
 
 def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     """Detectable differences as prose gives them, of the main method."""
     rows = found.get("detectable")
-    if rows is None or rows.empty or not rows["per_system"].iloc[0]:
+    if rows is None or rows.empty or not rows["most_per_system"].iloc[0]:
         return None
     method = rows["method"].iloc[0]
     unit = METHODS[method].unit
@@ -196,7 +239,8 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
 
     values = rows["estimate"]
     ends = span(100 * values if share else values, 1 if share else 2)
-    facts = {"size": int(rows["per_system"].iloc[0]), "unit": "pair" if unit == "pair" else "dialogue"}
+    sizes = rows[["per_system", "most_per_system"]].iloc[0]
+    facts = {"size": span(sizes, 0), "twice": span(2 * sizes, 0), "unit": "pair" if unit == "pair" else "dialogue"}
     facts |= {"median": say(values.median()), "more": say(rows["more"].median()), "span": ends}
     facts["n_labels"] = len(rows)
     facts["scale"] = "percentage points" if share else "points"
@@ -209,6 +253,7 @@ def _sample(evidence: Evidence, found: dict, detectable: dict | None, names: Dis
     margin = f"{found['margin']:g}" if "margin" in found else ""
     who = _part((found["corpus"], found["group"]), evidence, names) if found["n"] else ""
     facts |= {"margin": margin, "reason": found.get("reason", ""), "detectable": detectable, "who": who}
+    facts["people"] = found.get("people")
     facts["sturdy"] = analysis.sturdiness(evidence, found["corpus"], found["group"]) if found["n"] else None
     text = _PHRASES.say("sample", **facts)
     return _answer(evidence, "sample", text, analysis.SENSITIVITY, figures.sample(found))
@@ -218,6 +263,7 @@ def _cost(evidence: Evidence, found: dict, detectable: dict | None, names: Displ
     facts = analysis.cost(evidence)
     told = {"known": "rows" in facts, "detectable": detectable, "more": MORE, "reason": facts.get("reason", "")}
     told |= {k: facts.get(k, 0) for k in ("hours", "money", "currency", "next")} | {"rate": f"{facts.get('rate', 0):g}"}
+    told |= {k: facts.get(k) for k in ("paid", "paid_currency", "all_paid", "wage")} | {"dropped": _failed(evidence)}
     if told["known"]:
         main = facts["main"]
         told |= {"minutes": main, "unit": main["level"], "method": _who(tuple(main[k] for k in PART), evidence, names)}
@@ -227,18 +273,23 @@ def _cost(evidence: Evidence, found: dict, detectable: dict | None, names: Displ
     return _answer(evidence, "cost", text, analysis.COST, plot)
 
 
+def _failed(evidence: Evidence) -> dict | None:
+    """Workers whose judgements do not count, of all, by run; None where all count."""
+    kept, n = (len(f[["corpus", "annotator"]].drop_duplicates()) for f in (evidence.counted, evidence.annotations))
+    return {"out": n - kept, "n": n} if kept < n else None
+
+
 def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> Answer:
     lines = []
     for step in analysis.steps(evidence):
         facts = dict(step.facts)
         if step.kind == "recruit":
-            facts["groups"] = [(names.name("group", g), n) for g, n in facts["groups"]]
+            facts["groups"] = [(names.name("group", g), one) for g, one in facts["groups"]]
         elif step.kind == "collect":
-            known = detectable or {"size": 0, "unit": "", "median": "", "doubled": "", "scale": "", "beyond": True}
-            facts = {k: facts[k] for k in ("open", "n")} | {
-                k: known[k] for k in ("size", "unit", "doubled", "scale", "beyond")
-            }
-            facts["now"] = known["median"]
+            used = ("size", "twice", "unit", "doubled", "scale", "beyond", "median")
+            known = detectable or dict.fromkeys(used, "")
+            facts = {k: facts[k] for k in ("open", "n")} | {k: known[k] for k in used}
+            facts["now"] = facts.pop("median")
         elif step.kind == "define":
             rows = facts.pop("rows")
             several = len(set(rows["method"])) > 1

@@ -120,6 +120,16 @@ class Bootstrap(Section):
     )
 
 
+class Inference(Section):
+    """Whom statements are about: the first page, notebook 07 and the texts for papers."""
+
+    annotators: Literal["auto", "sample", "fixed"] = Field(
+        "auto",
+        description="sample: other annotators like these; fixed: these annotators only; auto: a sample where the "
+        "judgements of annotators who judged several systems amount to five annotators with equal loads, or more",
+    )
+
+
 class Seeds(Section):
     """Seeds of random numbers: the same seed gives the same result."""
 

@@ -1,0 +1,87 @@
+"""For whom statements hold: for the annotators who judged, or for other annotators like them.
+
+Annotators are a sample of others where enough of them judged several systems. Otherwise results are about these
+annotators only: the variance between two or three people is hardly known, and one that is declared away (annotators
+unknown) must not make results look more certain than one that is admitted.
+
+References
+----------
+Kish 1965, Survey Sampling, section 8.2 (effective number). Cameron and Miller 2015, Journal of Human Resources 50,
+317-372, section VI (few clusters).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+#: effective annotators from which they are a sample, unless a study says otherwise
+LEAST = 5
+#: why results are for these annotators only: as declared, too few, or not identified
+FIXED, FEW, UNKNOWN = "fixed", "few", "unknown"
+PLACE = ["corpus", "group"]
+
+
+@dataclass(frozen=True)
+class Population:
+    """Whose judgements results of one corpus and group are about.
+
+    others : whether about other annotators like these. n : annotators; None where they are not identified. several :
+    those who judged two systems or more. effective : as many with equal loads say as much as the latter. why : '' where
+    `others`, else FIXED, FEW or UNKNOWN.
+    """
+
+    others: bool
+    n: int | None
+    several: int
+    effective: float
+    why: str
+
+
+def populations(annotations: pd.DataFrame, wanted: str = "auto") -> dict[tuple[str, str], Population]:
+    """The population of each (corpus, group).
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        corpus, group, annotator, annotator_known, annotator_kind, system, system_b: of the evaluation. Where a group
+        has people, its models do not count; groups of models only are fixed.
+    wanted : {"auto", "sample", "fixed"}
+        `inference.annotators`. sample: two known annotators are enough. auto: LEAST effective annotators, to the
+        nearest tenth, who judged several systems.
+    """
+    return {key: _population(part, wanted) for key, part in annotations.groupby(PLACE, sort=False, observed=True)}
+
+
+def _population(part: pd.DataFrame, wanted: str) -> Population:
+    people = part[part["annotator_kind"] == "human"]
+    if people.empty:
+        return Population(False, part["annotator"].nunique(), 0, 0.0, FIXED)
+    if not people["annotator_known"].all():
+        return Population(False, None, 0, 0.0, UNKNOWN)
+    n, loads = people["annotator"].nunique(), _loads(people)
+    effective = float(loads.sum() ** 2 / np.sum(loads**2)) if len(loads) else 0.0
+    enough = n > 1 if wanted == "sample" else round(effective, 1) >= LEAST
+    why = FIXED if wanted == "fixed" else "" if enough else FEW
+    return Population(not why, n, len(loads), effective, why)
+
+
+def _loads(people: pd.DataFrame) -> np.ndarray:
+    """Judgements by each annotator who judged two systems or more, on either side of a comparison."""
+    sides = [people[["annotator", side]].set_axis(["annotator", "system"], axis=1) for side in ("system", "system_b")]
+    systems = pd.concat(sides).dropna().drop_duplicates().groupby("annotator", observed=True).size()
+    loads = people.groupby("annotator", observed=True).size()
+    return loads[systems.reindex(loads.index).to_numpy() > 1].to_numpy(float)
+
+
+def declared(annotations: pd.DataFrame, found: Mapping[tuple[str, str], Population]) -> pd.DataFrame:
+    """`annotations` whose annotators are known only where they are a sample.
+
+    Elsewhere intervals then are for these annotators, exactly as if nobody knew who they are.
+    """
+    here = pd.MultiIndex.from_frame(annotations[PLACE])
+    fixed = here.isin([key for key, one in found.items() if not one.others])
+    return annotations.assign(annotator_known=annotations["annotator_known"] & ~fixed) if fixed.any() else annotations
