@@ -7,16 +7,17 @@ difference, or for true differences as large as the observed ones suggest once t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtri, nctdtrinc, stdtr, stdtrit
 
-from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, draw_p_values, in_both
+from helpers.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, in_both
 from helpers.sensitivity.differences import TEST
+from helpers.sensitivity.system_tests import session_test
 from helpers.stats.intervals import exact_binomial, generator
-from helpers.stats.permutation import blocked_permutation, sign_flip_test
 
 #: degrees of freedom between which `median_detectable` bounds the others, and what bounds leave for rounding
 _STEPS, _SLACK = 50, 1e-6
@@ -227,15 +228,11 @@ def _placebo(data: Panel, run: int, n: int, rng: np.random.Generator) -> Panel:
 
 
 def _permuted(part: Panel, within: str, rng: np.random.Generator, n_permutations: int) -> np.ndarray:
-    """(labels,) p-values of the permutation test; missing for labels that some dialogues lack, or without a block."""
+    """(labels,) p-values of the primary test; missing for labels that some dialogues lack, or without a block."""
     p, judged = np.full(len(part.labels), np.nan), (part.n > 0).all(axis=0)
-    values = part.total[:, judged]
-    if part.unit == "pair":
-        p[judged] = sign_flip_test(values, rng=rng, n_permutations=n_permutations).mid_p  # as system_tests.p_value
-        return p
-    block = blocks(part, within)
-    if pd.Series(part.system).groupby(block).nunique().max() > 1:
-        p[judged] = blocked_permutation(values, part.system, block, rng=rng, n_permutations=n_permutations).p_value
+    whole = replace(part, total=part.total[:, judged])
+    with suppress(ValueError):  # nothing can be exchanged
+        p[judged] = session_test(whole, 0, within, rng=rng, n_permutations=n_permutations).p_value
     return p
 
 
