@@ -104,7 +104,7 @@ def test_all_rows_are_valid(cells):
     results = analysis.analyse(cells, options, permute_seed=1, draw_seed=1)
     out = fold(results, study="test", notebook="05_sensitivity")
     wanted = {"system_difference", "n_significant", "null_rejection", "power", "detectable_effect"}
-    wanted |= {"equivalence", "smallest_margin"}
+    wanted |= {"equivalence", "smallest_margin", "detectable_difference"}
     assert set(out["statistic"]) == wanted
     assert set(out["group"]) == {"ext", "own"}
 
@@ -129,6 +129,12 @@ def test_draws_errors_and_planning_are_those_of_each_panel(cells):
     ours = collect(*(pd.DataFrame(power.planning(one, [8, 16])) for one in each))
     for statistic in ("power", "detectable_effect"):
         assert found[statistic]["estimate"].tolist() == ours[statistic]["estimate"].tolist()
+    rows = ours.select("detectable_difference", n_dialogues=None).set_index(["method", "label"])["estimate"]
+    assert analysis.detectable(found).set_index(["method", "label"])["estimate"].equals(rows)
+    others = analysis.detectable(found, people=power.SAMPLE).set_index(["method", "label"])["estimate"]
+    assert len(others) == len(analysis.with_people(analysis.tests(cell, seed=1, within="session", n_permutations=99))
+                              .drop_duplicates(["method", "label"]))  # fmt: skip
+    assert (others > rows.reindex(others.index)).mean() > 0.5
 
 
 @pytest.fixture(scope="module")
