@@ -91,9 +91,11 @@ def test_large_families_get_as_many_permutations_as_they_need(data):
     session = analysis.tests(cell, seed=1, within="session", n_permutations=99).select(
         "system_difference", test="session"
     )
-    # 6 comparisons: 240 permutations, so that p-values are multiples of 1/241
-    times = session["p_value"] * 241
-    assert times.to_numpy() == pytest.approx(times.round().to_numpy())
+    # 6 comparisons: 240 permutations, so that p-values are multiples of 1/241, where that of the t test is not larger
+    times = (session["p_value"] * 241).to_numpy()
+    whole = np.abs(times - times.round()) < 1e-6
+    assert whole.sum() >= len(times) / 2
+    assert times.min() >= 1 - 1e-6
 
 
 def test_all_rows_are_valid(cells):
@@ -102,7 +104,7 @@ def test_all_rows_are_valid(cells):
     results = analysis.analyse(cells, options, permute_seed=1, draw_seed=1)
     out = fold(results, study="test", notebook="05_sensitivity")
     wanted = {"system_difference", "n_significant", "null_rejection", "power", "detectable_effect"}
-    wanted |= {"equivalence", "smallest_margin"}
+    wanted |= {"equivalence", "smallest_margin", "detectable_difference"}
     assert set(out["statistic"]) == wanted
     assert set(out["group"]) == {"ext", "own"}
 
@@ -127,6 +129,12 @@ def test_draws_errors_and_planning_are_those_of_each_panel(cells):
     ours = collect(*(pd.DataFrame(power.planning(one, [8, 16])) for one in each))
     for statistic in ("power", "detectable_effect"):
         assert found[statistic]["estimate"].tolist() == ours[statistic]["estimate"].tolist()
+    rows = ours.select("detectable_difference", n_dialogues=None).set_index(["method", "label"])["estimate"]
+    assert analysis.detectable(found).set_index(["method", "label"])["estimate"].equals(rows)
+    others = analysis.detectable(found, people=power.SAMPLE).set_index(["method", "label"])["estimate"]
+    assert len(others) == len(analysis.with_people(analysis.tests(cell, seed=1, within="session", n_permutations=99))
+                              .drop_duplicates(["method", "label"]))  # fmt: skip
+    assert (others > rows.reindex(others.index)).mean() > 0.5
 
 
 @pytest.fixture(scope="module")

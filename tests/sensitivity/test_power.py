@@ -61,6 +61,15 @@ def test_detectable_difference_of_pairs_equals_statsmodels():
     )
 
 
+def test_detectable_differences_are_those_of_the_first_step_of_holm():
+    """Six pairs of four systems: statsmodels' two samples of 40 at the level 0.05 / 6."""
+    found = known([0.0] * 6, np.sqrt(2 / 40), 78, 40, "abcd")
+    rows = pd.DataFrame(power.detectable_differences(found, power.SAME, [80])).set_index("n_dialogues")["estimate"]
+    each = [TTestIndPower().solve_power(nobs1=n, alpha=0.05 / 6, power=0.8) for n in (40, 80)]
+    assert rows.tolist() == pytest.approx(each, rel=0.003)
+    assert list(power.detectable_differences(found.assign(se=np.nan), power.SAMPLE)) == []
+
+
 def test_expected_power_is_the_level_if_no_systems_differ():
     found = known([0.3, -0.2, 0.1], [0.1, 0.2, 0.3], 20, 21, "abc")
     assert power.expected_power(found, 0.0, 50) == pytest.approx(0.05)
@@ -162,4 +171,4 @@ def test_result_rows_are_valid():
         pd.DataFrame(power.planning(known([0.3, 0.1, -0.2], 0.1, 20, 21, "abc"), [8, 16])),
     ]
     out = fold(collect(*frames), study="test", notebook="80_operating_characteristics")
-    assert set(out["statistic"]) == {"null_rejection", "power", "detectable_effect"}
+    assert set(out["statistic"]) == {"null_rejection", "power", "detectable_effect", "detectable_difference"}

@@ -18,10 +18,11 @@ from scipy.special import logit, stdtr, stdtrit
 from helpers.operating_characteristics.many_clusters import Clustered, any_apart
 from helpers.operating_characteristics.monte_carlo import Plan, Row, share, shared_out
 from helpers.operating_characteristics.worlds import Design, World
-from helpers.sensitivity.contrasts import Panel
-from helpers.sensitivity.system_tests import p_value, session_test
+from helpers.sensitivity.contrasts import Panel, blocks
+from helpers.sensitivity.system_tests import one_per_session, session_test
 from helpers.stats.clusters import LEAST_DF
 from helpers.stats.intervals import MIN_MINORITY
+from helpers.stats.permutation import blocked_permutation, sign_flip_test
 from helpers.study.labels import METHODS
 
 FIXED, SAMPLED = "fixed", "sampled"
@@ -61,9 +62,9 @@ def base(world: World, people: str) -> Row:
 def rejections(world: World, plan: Plan) -> Iterator[Row]:
     """Share of comparisons of equal systems that the tests of notebook 05 call significant, and power of its variants.
 
-    Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variants: of comparisons,
-    `session_plain` counts arrangements that tie fully; of dialogues, `session_mid` counts them half, and
-    `session_studentised` divides by the standard error. `two_way` is Student's t with the covariance of
+    Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variant `session_plain`
+    permutes the difference whatever the numbers of dialogues and, of comparisons, counts arrangements that tie fully.
+    `two_way` is Student's t with the covariance of
     `clusters.covariance` by dialogue and annotator, where people are known.
 
     Yields
@@ -99,9 +100,9 @@ def compared(d: Design) -> list[tuple[int, int]]:
 
 
 def session_p(world: World, n_runs: int, rng: np.random.Generator, effect: float = 0.0) -> dict[str, np.ndarray]:
-    """P-values of the permutation test as used and of its variants, runs shared out over pairs of systems.
+    """P-values of the permutation test as used and of the plain one, runs shared out over pairs of systems.
 
-    Returns (n_runs,) arrays by test, fewer for `session_studentised`.
+    Returns (n_runs,) arrays by test.
 
     effect : how much better the first of two systems is, in standard deviations of the normal variables.
     """
@@ -115,18 +116,21 @@ def session_p(world: World, n_runs: int, rng: np.random.Generator, effect: float
             values = only.design.row_values(scores)
             for start in range(0, len(values), TOGETHER):
                 part = as_panel(only.design, values[start : start + TOGETHER], here)
-                found = session_test(part, d.kinds[i][0], rng, N_ARRANGEMENTS)[0]
-                p = {"session": p_value(part, found)}
-                if d.pairwise:
-                    p["session_plain"] = found.p_value
-                else:
-                    p["session_mid"] = found.mid_p
-                if not d.pairwise and start == 0:  # three times the work: for some of the runs only
-                    studentised = session_test(part, d.kinds[i][0], rng, N_ARRANGEMENTS, studentised=True)[0]
-                    p["session_studentised"] = studentised.p_value
+                p = {
+                    "session": session_test(part, d.kinds[i][0], rng=rng, n_permutations=N_ARRANGEMENTS).p_value,
+                    "session_plain": _plain_p(part, rng),
+                }
                 for test, values_of in p.items():
                     out.setdefault(test, []).append(values_of)
     return {test: np.concatenate(p) for test, p in out.items()}
+
+
+def _plain_p(part: Panel, rng: np.random.Generator) -> np.ndarray:
+    part = one_per_session(part)
+    if part.unit == "pair":
+        return sign_flip_test(part.total, rng=rng, n_permutations=N_ARRANGEMENTS).p_value
+    block = blocks(part, "session")
+    return blocked_permutation(part.total, part.system, block, rng=rng, n_permutations=N_ARRANGEMENTS).p_value
 
 
 def cut(world: World, pair: tuple[int, int]) -> tuple[np.ndarray, World]:

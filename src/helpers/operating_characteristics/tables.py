@@ -54,9 +54,7 @@ _OF = {
 }
 _VARIANTS = {
     "session": "As used",
-    "session_plain": "Ties counted fully",
-    "session_mid": "Mid-p",
-    "session_studentised": "Studentised",
+    "session_plain": "Difference permuted, ties counted fully",
     "two_way": "t over dialogues and annotators",
 }
 #: display names of what is varied within a procedure

@@ -229,12 +229,15 @@ def type_i_errors(judged: Group, *, n: int, n_runs: int, seed: int, within: str,
 
 
 def planning(judged: Group, *, sizes: Sequence[int]) -> Results:
-    """Power by number of dialogues and the detectable difference, with the same annotators: `power.planning`."""
+    """Power by number of dialogues and the detectable difference: `power.planning` with the same annotators, and
+    `power.detectable_differences` with others too, of labels whose annotators are known."""
     parts = []
     for data in judged.panels:
         found = differences.differences(judged.annotations, data.method, data.systems, people=False)
         parts.append(pd.DataFrame(power.planning(found, sizes)))
-    return _marked(judged, parts)
+        others = _over_people(differences.differences(judged.annotations, data.method, data.systems))
+        parts.append(pd.DataFrame(power.detectable_differences(others, power.SAMPLE)))
+    return _marked(judged, [part for part in parts if len(part)])
 
 
 def _within(data: Panel, wanted: str) -> str:
@@ -270,8 +273,22 @@ def primary_name(results: Results) -> str:
 
 def with_people(results: Results) -> pd.DataFrame:
     """The differences with intervals over sessions and annotators, of labels whose annotators are known."""
-    rows = results.select("system_difference", test=differences.TEST)
-    return rows[rows["resample_unit"].str.endswith(" and annotator").astype(bool)]
+    return _over_people(results.select("system_difference", test=differences.TEST))
+
+
+def _over_people(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["resample_unit"].str.endswith(" and annotator").astype(bool)] if len(rows) else rows
+
+
+def detectable(results: Results, *, people: str = power.SAME) -> pd.DataFrame:
+    """The difference found with 80% power after Holm's adjustment, with the dialogues there are: a row for each label.
+
+    people : `power.SAME` for the annotators of the study, `power.SAMPLE` for others like them (only labels whose
+    annotators are known). It goes with counts of differences after Holm's adjustment for the same people;
+    `detectable_effect` is by a single test instead.
+    """
+    rows = results.select("detectable_difference", people=people, n_dialogues=None)
+    return rows.dropna(subset="estimate")
 
 
 def verdicts(results: Results) -> pd.DataFrame:

@@ -49,8 +49,9 @@ ERRORS = """
 How often tests of equal systems give p < 0.05. Points: labels, in the order of the tables; lines: exact 95% CIs
 over n = {n_runs:,} simulated assignments of dialogues to systems; grey: where an exact test lies in 95% of cases."""
 POWER = """
-Expected share of pairs of systems found at p < 0.05, if true differences vary as much as the observed ones suggest
-once their noise is removed. Lines: means over labels ({labels}); bands: their interquartile range (not a CI)."""
+Expected share of pairs of systems found at p < 0.05 by a single test (unadjusted) with the same annotators, if true
+differences vary as much as the observed ones suggest once their noise is removed. Lines: means over labels ({labels});
+bands: their interquartile range (not a CI)."""
 MARGINS = """
 The smallest margin within which two systems can be called equivalent, in standard deviations of the label. {points}
 A pair left of the line is equivalent within ±{margin:g} SD; {n}."""
@@ -256,7 +257,7 @@ def power(results: Results, names: DisplayNames, part: str = "", name: str = "po
     pairs = rows["method"].map(lambda m: METHODS[m].unit == "pair")
     of = ["Dialogues per system", "comparisons per pair of systems"]
     xlabel = " or ".join(of) if pairs.any() and not pairs.all() else of[int(pairs.all())].capitalize()
-    title = "Mean power at 0.05"
+    title = "Mean power of a single test at 0.05"
     ax.set_ylim(0, 1.08 * rows[["estimate", "ci_high"]].max().max())
     lines(rows, ax, names, x="n_dialogues", hue="method", xlabel=xlabel, ylabel=title)
     ax.axhline(0.05, color="#777777", linestyle="--", linewidth=0.8)

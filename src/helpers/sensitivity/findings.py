@@ -16,6 +16,7 @@ from helpers.sensitivity.analysis import (
     Group,
     approximate,
     counts,
+    detectable,
     of_group,
     of_one_pick,
     primary,
@@ -24,6 +25,7 @@ from helpers.sensitivity.analysis import (
     with_people,
 )
 from helpers.sensitivity.figures import TESTS, who
+from helpers.sensitivity.power import SAMPLE
 from helpers.study.labels import METHODS
 from helpers.study.results import Results
 
@@ -137,10 +139,11 @@ def _errors(parts: Sequence[tuple[str, Results]], names: DisplayNames, n_runs: i
 
 
 def _planning(results: Results, part: str, names: DisplayNames) -> list[dict]:
-    """Of each method the detectable difference now and expected power at the most dialogues: median and range over
-    labels."""
-    now = results.select("detectable_effect", n_dialogues=None).dropna(subset="estimate")
-    shares = results["power"].dropna(subset="estimate")
+    """Of each method the detectable difference now, after adjustment, by a single test and with annotators as a sample,
+    and expected power at the most dialogues: median and range over labels."""
+    now = detectable(results)
+    single = results.select("detectable_effect", n_dialogues=None)
+    shares, others = results["power"].dropna(subset="estimate"), detectable(results, people=SAMPLE)
     out = []
     for method, rows in names.sort(now).groupby("method", sort=False):
         own = shares[shares["method"] == method].astype({"n_dialogues": int})
@@ -148,8 +151,12 @@ def _planning(results: Results, part: str, names: DisplayNames) -> list[dict]:
         power = own.loc[own["n_dialogues"] == n, "estimate"]
         marks = all(names.labels[method, label].binary for label in rows["label"])
         share = marks or METHODS[method].unit == "pair"
-        line = {"who": _named(method, part, names), "least": rows["estimate"].quantile([0.5, 0, 1]).tolist()}
-        out.append(line | {"share": share, "n": n, "power": [power.median(), power.min(), power.max()]})
+        say = {"scale": 100 if share else 1, "decimals": 1 if share else 2, "share": share, "n": n}
+        kinds = {"least": rows, "single": single, "others": others}
+        found = {k: f.loc[f["method"] == method, "estimate"].quantile([0.5, 0, 1]).tolist() for k, f in kinds.items()}
+        found["others"] = found["others"] if (others["method"] == method).any() else None
+        line = {"who": _named(method, part, names), "power": [power.median(), power.min(), power.max()]}
+        out.append(line | say | found)
     return out
 
 

@@ -7,17 +7,20 @@ difference, or for true differences as large as the observed ones suggest once t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtri, nctdtrinc, stdtr, stdtrit
 
-from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, draw_p_values, in_both
+from helpers.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, in_both
 from helpers.sensitivity.differences import TEST
+from helpers.sensitivity.system_tests import session_test
 from helpers.stats.intervals import exact_binomial, generator
-from helpers.stats.permutation import blocked_permutation, sign_flip_test
 
+#: whose judgements a detectable difference is about: of the annotators of the study, or of others like them
+SAME, SAMPLE = "the same", "a sample"
 #: degrees of freedom between which `median_detectable` bounds the others, and what bounds leave for rounding
 _STEPS, _SLACK = 50, 1e-6
 
@@ -116,28 +119,51 @@ def expected_power(
 
 
 def planning(differences: pd.DataFrame, sizes: Sequence[int], confidence: float = 0.95) -> Iterator[dict]:
-    """`power` and `detectable_effect` of each label and number of dialogues per system.
+    """`power`, `detectable_effect` and `detectable_difference` of each label and number of dialogues per system.
 
     Yields rows of `power` with `effect` of `shrunken` (`expected_power`, with the interval that `spread` has), and
-    of `detectable_effect` with 80% power: of the median pair of systems, as observed (`n_dialogues` missing) and for
-    each size.
+    of `detectable_effect` with 80% power by a single test: of the median pair of systems, as observed (`n_dialogues`
+    missing) and for each size; and of `detectable_difference`, as `detectable_differences`.
 
     differences : of `differences.differences` over sessions.
     """
-    for (method, label), part in differences.groupby(["method", "label"], sort=False):
-        known = part.dropna(subset="se")
-        if known.empty:
-            continue
-        head = {"method": method, "label": label, "level": part["level"].iloc[0], "test": TEST, "alpha": 0.05}
-        head |= {"resample_unit": part["resample_unit"].iloc[0], "n": len(known)}
-        variances = spread(part, confidence)
+    for head, known in _by_label(differences):
+        variances = spread(known, confidence)
         for n in sizes:
-            value, low, high = expected_power(part, variances, n).tolist()
+            value, low, high = expected_power(known, variances, n).tolist()
             row = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": "chi_squared", "n_dialogues": n}
             yield head | row | {"statistic": "power", "effect": "shrunken"}
         for n in (None, *sizes):
             row = {"statistic": "detectable_effect", "estimate": median_detectable(known, n)}
             yield head | row | {"power": 0.8, "scale": "label", "n_dialogues": n}
+    yield from detectable_differences(differences, SAME, sizes)
+
+
+def detectable_differences(differences: pd.DataFrame, people: str, sizes: Sequence[int] = ()) -> Iterator[dict]:
+    """What is found with 80% power after Holm's adjustment within the label, of the median pair of systems.
+
+    The level is that of Holm's first step, 0.05 over the number of pairs: that of a difference that is the only one,
+    and what each difference needs in the worst case; later steps ask for less.
+
+    differences : of `differences.differences`, over sessions (`people` SAME) or over annotators too (SAMPLE). sizes :
+    dialogues per system, besides those there are; only with SAME, as more dialogues do not bring more annotators.
+    """
+    for head, known in _by_label(differences):
+        alpha = head["alpha"] / len(known)
+        for n in (None, *sizes):
+            row = {"statistic": "detectable_difference", "people": people, "adjust": "holm", "power": 0.8}
+            yield head | row | {"estimate": median_detectable(known, n, alpha=alpha), "n_dialogues": n}
+
+
+def _by_label(differences: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
+    """Columns of a label's rows, and its differences that have a standard error; not of labels without any."""
+    if differences.empty:
+        return
+    for (method, label), part in differences.groupby(["method", "label"], sort=False):
+        known = part.dropna(subset="se")
+        if len(known):
+            head = {"method": method, "label": label, "level": part["level"].iloc[0], "test": TEST, "alpha": 0.05}
+            yield head | {"resample_unit": part["resample_unit"].iloc[0], "n": len(known)}, known
 
 
 def resample(data: Panel, n: int, n_draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -227,15 +253,11 @@ def _placebo(data: Panel, run: int, n: int, rng: np.random.Generator) -> Panel:
 
 
 def _permuted(part: Panel, within: str, rng: np.random.Generator, n_permutations: int) -> np.ndarray:
-    """(labels,) p-values of the permutation test; missing for labels that some dialogues lack, or without a block."""
+    """(labels,) p-values of the primary test; missing for labels that some dialogues lack, or without a block."""
     p, judged = np.full(len(part.labels), np.nan), (part.n > 0).all(axis=0)
-    values = part.total[:, judged]
-    if part.unit == "pair":
-        p[judged] = sign_flip_test(values, rng=rng, n_permutations=n_permutations).mid_p  # as system_tests.p_value
-        return p
-    block = blocks(part, within)
-    if pd.Series(part.system).groupby(block).nunique().max() > 1:
-        p[judged] = blocked_permutation(values, part.system, block, rng=rng, n_permutations=n_permutations).p_value
+    whole = replace(part, total=part.total[:, judged])
+    with suppress(ValueError):  # nothing can be exchanged
+        p[judged] = session_test(whole, 0, within, rng=rng, n_permutations=n_permutations).p_value
     return p
 
 

@@ -4,7 +4,7 @@ As published in Table 5 (`published_tests`, `count_significant` with draws of 32
 proportions on turns for behaviours, t tests on turns or dialogues for ratings, sign tests for comparisons, without
 adjustment.
 
-Primary (`session_tests`): the same permutation test for every method, on one value per dialogue, permuted within
+Primary (`session_tests`): the test of `primary_test` for every method, on one value per dialogue, permuted within
 sessions.
 
 Turns of one dialogue are not independent, so z and t tests on turns have inflated type I error, and the sign test is
@@ -14,7 +14,6 @@ Two labels can also be equally sensitive to different things.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import nan
@@ -23,16 +22,10 @@ import numpy as np
 import pandas as pd
 
 from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered, patterns
-from helpers.stats import saddlepoint, tasks
+from helpers.sensitivity.primary_test import Tested, pairs, two_systems
+from helpers.stats import tasks
 from helpers.stats.intervals import generator
 from helpers.stats.multiplicity import adjust
-from helpers.stats.permutation import (
-    EXACT_LIMIT,
-    Permutation,
-    blocked_permutation,
-    n_arrangements,
-    sign_flip_test,
-)
 
 #: what a family of tests comprises, and the adjustment made in it
 FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
@@ -79,11 +72,11 @@ def _rows(data: Panel, test: str, p: np.ndarray, difference: np.ndarray, **same:
 def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutations: int = 10_000) -> pd.DataFrame:
     """The session-blocked permutation test for each pair of systems and label, on one value per dialogue.
 
-    Under the null hypothesis a dialogue's value does not depend on which of the two systems took part. Dialogues are
-    exchanged within `contrasts.blocks`; of comparisons the sign is exchanged. Several dialogues of a system in one
-    session (parts of one chat) are exchanged together, with their mean. Effects of people and sessions do not
-    bias the test, because systems were assigned at random. It generalises to other dialogues judged by the same
-    annotators, not to other annotators.
+    Under the null hypothesis the two systems have the same mean (`primary_test` allows them to differ in spread and in
+    number). Dialogues are exchanged within `contrasts.blocks`; of comparisons the sign is exchanged. Several dialogues
+    of a system in one session (parts of one chat) are exchanged together, with their mean. Effects of people and
+    sessions do not bias the test, because systems were assigned at random. It generalises to other dialogues judged by
+    the same annotators, not to other annotators.
 
     Where drawing would take longer than MOST_DRAWN allows, p-values are those of `stats.saddlepoint`, except where all
     arrangements can be gone through; `note` says so.
@@ -133,60 +126,34 @@ def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws:
     base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
     part = replace(part, total=values)
     try:
-        if draws is None:
-            observed, p, n_blocks, exact = session_saddlepoint(part, a, within)
-            base |= {} if exact else {"note": SADDLEPOINT}
-        else:
-            found, n_blocks = session_test(part, a, rng, draws, within)
-            observed, p = found.observed, p_value(part, found)
-        base |= {"n_clusters": n_blocks} | ({} if part.unit == "pair" else {"within": within})
+        found = session_test(part, a, within, rng=rng, n_permutations=draws)
+        observed, p = found.difference, found.p_value
+        base |= {"note": SADDLEPOINT} if found.approximate else {}
+        base |= {"n_clusters": found.n_blocks} | ({} if part.unit == "pair" else {"within": within})
     except ValueError as error:
         base |= {"ci_kind": "not_estimable", "note": str(error)}
         observed = p = np.full(len(names), nan)
     return base | {"label": names, "estimate": observed, "p_value": p}
 
 
-def session_saddlepoint(part: Panel, a: int, within: str = "session") -> tuple[np.ndarray, np.ndarray, int, bool]:
-    """The permutation test as `session_test` makes it, without drawing: differences, p-values, number of blocks, and
-    whether all arrangements were gone through."""
-    part = one_per_session(part)
-    if part.unit == "pair":
-        if len(part.total) <= math.log2(EXACT_LIMIT):
-            found = sign_flip_test(part.total, rng=None)
-            return found.observed, found.mid_p, len(part.total), True
-        return *saddlepoint.sign_flips(part.total), len(part.total), False
-    block, first = blocks(part, within), (part.system != a).astype(int)
-    n_blocks = len(np.unique(block))
-    if n_arrangements(first, block) <= EXACT_LIMIT:
-        found = blocked_permutation(part.total, first, block, rng=None)
-        return found.observed, found.p_value, n_blocks, True
-    return *saddlepoint.blocked(part.total, first, block), n_blocks, False
-
-
 def session_test(
-    part: Panel, a: int, rng: np.random.Generator, n_permutations: int, within: str = "session", *, studentised=False
-) -> tuple[Permutation, int]:
-    """The permutation test of the totals of two systems' rows, and the number of blocks.
+    part: Panel,
+    a: int,
+    within: str = "session",
+    *,
+    rng: np.random.Generator | None = None,
+    n_permutations: int | None = None,
+) -> Tested:
+    """The primary test (`primary_test`) of the totals of two systems' rows.
 
-    part : one value per row, all judged (or pairs of dialogues of the two systems). a : the first system. Raises
-    ValueError where nothing can be exchanged.
+    part : one value per row, all judged (or pairs of dialogues of the two systems). a : the first system.
+    n_permutations : None for saddlepoints. Raises ValueError where nothing can be exchanged.
     """
     part = one_per_session(part)
     if part.unit == "pair":
-        return sign_flip_test(part.total, rng=rng, n_permutations=n_permutations), len(part.total)
-    block, first = blocks(part, within), (part.system != a).astype(int)
-    options = {"rng": rng, "n_permutations": n_permutations, "studentised": studentised}
-    found = blocked_permutation(part.total, first, block, **options)
-    return found, len(np.unique(block))
-
-
-def p_value(part: Panel, found: Permutation) -> float | np.ndarray:
-    """The p-value that is reported: for comparisons the mid-p-value, as many arrangements of a few signs tie.
-
-    Of wins and losses that is the mid-p McNemar test, which keeps its level (Fagerland, Lydersen and Laake 2013, BMC
-    Medical Research Methodology 13, article 91). Values of dialogues hardly tie; the plain test is exact.
-    """
-    return found.mid_p if part.unit == "pair" else found.p_value
+        return pairs(part.total, rng=rng, n_permutations=n_permutations)
+    second = (part.system != a).astype(int)
+    return two_systems(part.total, second, blocks(part, within), rng=rng, n_permutations=n_permutations)
 
 
 def one_per_session(part: Panel) -> Panel:

@@ -16,6 +16,7 @@ from helpers.sensitivity.analysis import (
     PUBLISHED,
     Group,
     counts,
+    detectable,
     of_group,
     primary,
     primary_name,
@@ -25,6 +26,7 @@ from helpers.sensitivity.analysis import (
 from helpers.sensitivity.contrasts import ALPHAS
 from helpers.sensitivity.differences import TEST, WEIGHTED
 from helpers.sensitivity.figures import TESTS, who
+from helpers.sensitivity.power import SAMPLE
 from helpers.study.results import Results
 
 LABEL = ["method", "label"]
@@ -79,13 +81,15 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     found = names.pairs(results.select("system_difference", test=TEST)).set_index(keys)
     own = found[["estimate", "ci_low", "ci_high", "p_adjusted"]].reindex(pd.MultiIndex.from_frame(rows[keys]))
     pairs = zip(rows["system"], rows["system_b"], strict=True)
-    out = rows[LABEL].assign(
-        Systems=[names.pair_name(a, b) for a, b in pairs],
-        Difference=intervals(own, 3).to_numpy(),
-        p=cells.p_values(rows["p_value"]),
-        Holm=cells.p_values(rows["p_adjusted"]),
-    )
     people = len(with_people(results)) > 0
+    these = ", these annotators" if people else ""
+    columns = {
+        "Systems": [names.pair_name(a, b) for a, b in pairs],
+        "Difference" + (", CI for other annotators" if people else ""): intervals(own, 3).to_numpy(),
+        "p" + these: cells.p_values(rows["p_value"]),
+        "Holm" + these: cells.p_values(rows["p_adjusted"]),
+    }
+    out = rows[LABEL].assign(**columns)
     if people:
         out["Holm, other annotators"] = cells.p_values(own["p_adjusted"]).to_numpy()
     test = primary_name(results)
@@ -94,8 +98,15 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
         " label: difference of means (of shares, for marks; wins minus losses as a share, for comparisons) with CI"
     )
     caption += f" over sessions{' and annotators' if people else ''}, p-value, adjusted p-value"
-    caption += ", adjusted p-value with annotators as a sample." if people else "."
-    why = {"Difference": "No variation.", "Holm, other annotators": "Annotators not known, or no variation."}
+    if people:
+        caption += (
+            ", adjusted p-value with annotators as a sample. The permutation test is about these annotators, the CI and"
+            " the last column about others like them too: a CI may include 0 although p is small."
+        )
+    else:
+        caption += "."
+    why = {heading: "No variation." for heading in columns if heading.startswith("Difference")}
+    why["Holm, other annotators"] = "Annotators not known, or no variation."
     return Table(names.named(out), name, caption, decimals=3, why=why)
 
 
@@ -115,21 +126,32 @@ def type_i_errors(results: Results, names: DisplayNames, *, n_runs: int, part: s
 
 
 def power(results: Results, names: DisplayNames, part: str = "", name: str = "power") -> Table:
-    """Expected power by number of dialogues, one row per label; and the detectable difference."""
+    """Expected power by number of dialogues, one row per label; and the detectable differences."""
     rows = results["power"].assign(n_dialogues=lambda f: f["n_dialogues"].astype(int))
     rows = rows.assign(text=intervals(rows, 2))
     out = rows.set_index([*LABEL, "n_dialogues"])["text"].unstack()  # noqa: PD010
     out = out.rename(columns=lambda n: f"{n} dialogues").rename_axis(columns=None)
-    found = results.select("detectable_effect", n_dialogues=None)
-    out["Detectable"] = found.set_index(LABEL)["estimate"]
-    caption = "Share of pairs of systems significant at 0.05 (unadjusted) by dialogues per system"
+    single = results.select("detectable_effect", n_dialogues=None)
+    found = {
+        "Single test": single,
+        "Holm": detectable(results),
+        "Holm, other annotators": detectable(results, people=SAMPLE),
+    }
+    found = {heading: rows.set_index(LABEL)["estimate"] for heading, rows in found.items() if len(rows)}
+    out = out.assign(**{heading: values.reindex(out.index) for heading, values in found.items()})
+    caption = "Share of pairs of systems significant at 0.05 (a single test) by dialogues per system"
     caption += f"{', ' + part if part else ''},"
     caption += (
         " if true differences vary as estimated here once noise is removed (CI from that of their variance; 0.05: no"
     )
-    caption += " two systems differ). Detectable: the difference detected with 80% power with the present dialogues."
+    caption += (
+        " two systems differ). Then the difference detected with 80% power with the present dialogues: by a single"
+    )
+    caption += " test, and at the first step of Holm's adjustment within the label, by these annotators"
+    caption += " and with annotators as a sample too." if "Holm, other annotators" in found else "."
     why = dict.fromkeys([*out.columns], "No variation between sessions, or one session.")
-    return Table(names.named(names.sort(out.reset_index())), name, caption, {"Detectable": 3}, why)
+    why["Holm, other annotators"] = "Annotators not known, or no variation."
+    return Table(names.named(names.sort(out.reset_index())), name, caption, dict.fromkeys(found, 3), why)
 
 
 def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, str]) -> pd.DataFrame:

@@ -145,7 +145,8 @@ def blocked_permutation(
     *,
     rng: np.random.Generator,
     n_permutations: int = 10_000,
-    studentised: bool = False,
+    studentised: bool | np.ndarray = False,
+    prior: float = 0.0,
 ) -> Permutation:
     """Two-sided permutation test of the difference between two systems: values are exchanged within blocks only.
 
@@ -157,21 +158,25 @@ def blocked_permutation(
         Which of two systems produced the unit.
     blocks : (n,) array
         Within what the null makes units exchangeable: the session. A block of one unit carries no information.
-    studentised : bool
+    studentised : bool, or (m,) for each variable
         Divide the difference by its standard error, estimated anew in each arrangement, which allows systems to differ
         in variance (asymptotically; Janssen 1997).
+    prior : float
+        Of how many more units of the smaller system the variance is the common one of both systems: arrangements in
+        which a few units happen not to vary then have no huge t (Tusher, Tibshirani and Chu 2001).
 
     Returns
     -------
     Permutation of the difference a - b (systems a < b) within blocks: least squares with an effect for each block; with
-    one unit of each in a block, the mean difference, and then the test equals `sign_flip_test`. Studentised, of its t
-    with the variance HC2 (MacKinnon and White 1985): Welch's t in one block, the t of paired differences in pairs.
+    one unit of each in a block, the mean difference, and then the test equals `sign_flip_test`. Studentised, of
+    t / sqrt(1 + t²), which is finite where a system does not vary. Without `prior` t has the variance HC2 (MacKinnon
+    and White 1985): it is Welch's in one block, and that of paired differences in pairs.
 
     References
     ----------
     Janssen 1997, Studentized permutation tests for non-i.i.d. hypotheses, Statistics and Probability Letters 36, 9-21.
     MacKinnon and White 1985, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics
-    29, 305-325.
+    29, 305-325. Tusher, Tibshirani and Chu 2001, Significance analysis of microarrays, PNAS 98, 5116-5121.
     """
     y = np.asarray(values, dtype=float)
     names, system = np.unique(np.asarray(systems), return_inverse=True)
@@ -181,29 +186,88 @@ def blocked_permutation(
     if len(names) != 2:
         raise ValueError(f"systems: expected two, found {names.tolist()}")
     order = np.argsort(block, kind="stable")
-    y, block, first = y[order], block[order], (system[order] == 0).astype(float)
-    y = _above_first(y, block)
-    centred = first - (np.bincount(block, first) / np.bincount(block))[block]
-    if not np.any(centred):
-        raise ValueError("blocks: expected one that holds two systems, found none: there is nothing to exchange")
-    weight = centred / np.sum(centred**2)
-    means = np.apply_along_axis(lambda v: np.bincount(block, v), 0, y)[block] if studentised else 0.0
-    size = np.bincount(block)[block]
-    residual = y - means / size.reshape(-1, *[1] * (y.ndim - 1)) if studentised else y
+    found = Exchange(y[order].reshape(len(y), -1), system[order] == 0, block[order])
+    columns = np.broadcast_to(studentised, found.residual.shape[1])
 
-    def statistic(weights: np.ndarray) -> np.ndarray:
-        return _studentised(weights, residual, size) if studentised else weights @ y
+    def statistic(chosen: np.ndarray) -> np.ndarray:
+        out = found.difference(chosen)
+        out[:, columns] = found.sine(chosen, columns, prior)
+        return out.reshape(len(chosen), *y.shape[1:])
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
         # sorting block number plus a fraction leaves blocks in place and shuffles within them
-        parts = [np.argsort(block + rng.random((size, len(block))), axis=1) for size in _sizes(k, 8 * len(block))]
-        return np.concatenate([statistic(weight[index]) for index in parts])
+        parts = [np.argsort(found.block + rng.random((size, len(y))), axis=1) for size in _sizes(k, 8 * len(y))]
+        return np.concatenate([statistic(found.first[index]) for index in parts])
 
-    cuts = np.flatnonzero(np.diff(block)) + 1
-    sides = [(len(part), int(part.sum())) for part in np.split(first, cuts)]
-    few = _number(sides) <= EXACT_LIMIT
-    exact = statistic(_all_arrangements(np.split(weight, cuts), tuple(sides))) if few else None
-    return permutation_test(statistic(weight[None])[0], permute, rng=rng, n_permutations=n_permutations, exact=exact)
+    sides = list(zip(found.size.tolist(), found.count.astype(int).tolist(), strict=True))
+    exact = statistic(_all_choices(tuple(sides)).astype(float)) if _number(sides) <= EXACT_LIMIT else None
+    observed = statistic(found.first[None])[0]
+    return permutation_test(observed, permute, rng=rng, n_permutations=n_permutations, exact=exact)
+
+
+class Exchange:
+    """Units of two systems in blocks, and what an arrangement of the systems among them says.
+
+    Attributes
+    ----------
+    residual : (n, m), values less their block's mean, in the order of blocks; 0 in a block with a single system.
+    first : (n,) 1 for units of the first system. block : (n,). size, count : (blocks,) units, and those of the first.
+    total : sum of the squared centred indicators of the first system.
+
+    An arrangement is (k, n) of 0 and 1: which units are of the first system.
+    """
+
+    def __init__(self, y: np.ndarray, first: np.ndarray, block: np.ndarray):
+        self.first, self.block = first.astype(float), block
+        self.size, self.count = np.bincount(block), np.bincount(block, first)
+        self.share = self.count / self.size
+        self.mixed = (self.share > 0) & (self.share < 1)
+        if not self.mixed.any():
+            raise ValueError("blocks: expected one that holds two systems, found none: there is nothing to exchange")
+        self.total = float(np.sum(self.count * (1 - self.share)))
+        above = _above_first(y, block)
+        starts = np.r_[0, np.cumsum(self.size)[:-1]]
+        centred = above - (np.add.reduceat(above, starts, axis=0) / self.size[:, None])[block]
+        self.residual = np.where(self.mixed[block][:, None], centred, 0.0)
+
+    @property
+    def balanced(self) -> bool:
+        """Whether every block that holds both systems has as many units of either."""
+        return bool(np.all(2 * self.count[self.mixed] == self.size[self.mixed]))
+
+    def difference(self, chosen: np.ndarray) -> np.ndarray:
+        """(k, m) least-squares difference of the systems, with an effect for each block."""
+        return chosen @ self.residual / self.total
+
+    def of_side(self) -> tuple[np.ndarray, np.ndarray]:
+        """(blocks,) weight of a squared residual in the variance HC2, of the first and of the second system.
+
+        With c the centred indicator and `total` the sum of c², the leverage of a unit is 1 / size + c² / total.
+        """
+        out = []
+        for c in (1 - self.share, self.share):
+            rest = 1 - 1 / self.size - c**2 / self.total
+            out.append(np.where(self.mixed & (rest > 1e-9), c**2 / np.where(rest > 1e-9, rest, 1.0), 0.0))
+        return out[0] / self.total**2, out[1] / self.total**2
+
+    def sine(self, chosen: np.ndarray, columns: np.ndarray, prior: float) -> np.ndarray:
+        """t / sqrt(1 + t²) of each arrangement, (k, columns), without a residual for each arrangement: the sum of
+        q (r - c d)² over units, q of `of_side`, follows from sums over the units chosen."""
+        r, (one, two), p = self.residual[:, columns], self.of_side(), self.share
+        d = chosen @ r / self.total
+        squares, cross = r**2, (one * (1 - p) + two * p)[self.block][:, None] * r
+        variance = two[self.block] @ squares + chosen @ ((one - two)[self.block][:, None] * squares)
+        variance += d * (d * np.sum(self.count * one * (1 - p) ** 2 + (self.size - self.count) * two * p**2))
+        variance -= 2 * d * (chosen @ cross)
+        total = squares.sum(axis=0)
+        fewer = min(self.count[self.mixed].sum(), (self.size - self.count)[self.mixed].sum())
+        df = max(self.size[self.mixed].sum() - self.mixed.sum() - 1, 1)
+        common = np.maximum(total - self.total * d**2, 0) / df / self.total
+        weight = prior / (prior + fewer - 1) if prior else 0.0
+        variance = (1 - weight) * np.maximum(variance, 0) + weight * common
+        variance = np.where(variance > 1e-12 * total / self.total, variance, 0.0)
+        length = np.sqrt(d**2 + variance)
+        return np.where(np.abs(d) > 1e-12 * np.sqrt(total), d / np.where(length > 0, length, 1.0), 0.0)
 
 
 def _above_first(y: np.ndarray, block: np.ndarray) -> np.ndarray:
@@ -230,35 +294,6 @@ def _number(sides: list[tuple[int, int]]) -> float:
         if number > 1e300:
             return math.inf
     return number
-
-
-def _studentised(weights: np.ndarray, residual: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """t of each arrangement, (k, ...), from weights (k, n), values less their block's mean (n, ...), block sizes (n,).
-
-    With w the weights and c = w / sum w² the centred indicator of the first system, the leverage of a unit is
-    1 / size + c w, and its residual e = y - c d; the variance of d is the sum of w² e² / (1 - leverage).
-    """
-    total = np.sum(weights**2, axis=1, keepdims=True)
-    c = weights / total
-    rest = 1 - 1 / size - c * weights
-    q = np.where(rest > 1e-9, weights**2 / np.where(rest > 1e-9, rest, 1.0), 0.0)
-    difference = weights @ residual
-    across = [1] * (residual.ndim - 1)
-    squares = np.sum(q * c**2, axis=1).reshape(-1, *across)
-    variance = q @ residual**2 - 2 * difference * ((q * c) @ residual) + difference**2 * squares
-    smallest = 1e-12 * (q @ residual**2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = difference / np.sqrt(np.where(variance > smallest, variance, np.nan))
-    return np.where(np.abs(difference) <= 1e-12 * np.sqrt(np.maximum(np.sum(residual**2, axis=0), 1e-300)), 0.0, t)
-
-
-def _all_arrangements(weights: list[np.ndarray], sides: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """(arrangements, n): the weights of the units after every exchange of the two systems within blocks, each once.
-
-    sides : of each block, how many units it has, and how many of the first system (whose weight is the larger one).
-    """
-    low, high = (np.concatenate([np.full(len(w), end(w)) for w in weights]) for end in (np.min, np.max))
-    return np.where(_all_choices(sides), high, low)
 
 
 @lru_cache(maxsize=64)
