@@ -105,8 +105,8 @@ def test_a_person_who_judged_all_of_a_system_is_what_the_result_hangs_on(labels)
 
 def test_a_session_with_all_of_a_system_is_what_the_result_hangs_on():
     totals, counts = np.array([[50.0, 0.0], [0.0, 9.0], [0.0, 8.0]]), np.array([[10.0, 0.0], [0.0, 5.0], [0.0, 5.0]])
-    row = {"estimate": 3.3, "se": 0.1, "df": 10.0, "p_value": 1e-9, "p_adjusted": 1e-9}
-    left = analysis.without_session(totals, counts, row)
+    row = {"estimate": 3.3, "se": 0.1, "df": 10.0}
+    left = analysis.without_session(totals, counts, row, 0.05)
     assert (left["verdict"], left["note"]) == (analysis.LOST, analysis.NOTHING_LEFT)
     assert np.isnan(left["estimate"])
 
@@ -123,13 +123,21 @@ def test_a_system_of_very_few_dialogues_is_what_the_result_hangs_on(labels):
 
 def test_the_difference_without_a_session_is_exact():
     totals, counts = np.array([[5.0, 1.0], [4.0, 2.0], [9.0, 0.0]]), np.array([[2.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
-    row = {"estimate": 18 / 4 - 1, "se": 0.5, "df": 10.0, "p_value": 1e-4, "p_adjusted": 2e-4}
-    left = analysis.without_session(totals, counts, row)
+    row = {"estimate": 18 / 4 - 1, "se": 0.5, "df": 10.0}
+    left = analysis.without_session(totals, counts, row, 0.025)
     assert left["estimate"] == pytest.approx(9 / 3 - 3 / 2)  # without the third
     assert (left["n"], left["verdict"]) == (3, analysis.KEPT)
-    assert analysis.without_session(totals, counts, row | {"se": 1.5})["verdict"] == analysis.LOST
-    turned = analysis.without_session(np.array([[5.0, 0], [0, 0], [0, 1]]), np.ones((3, 2)), row)
+    assert analysis.without_session(totals, counts, row, 0.01)["verdict"] == analysis.LOST  # t is 3: p = 0.013
+    turned = analysis.without_session(np.array([[5.0, 0], [0, 0], [0, 1]]), np.ones((3, 2)), row, 0.025)
     assert turned["verdict"] == analysis.TURNED
+
+
+def test_of_too_many_conclusions_the_clearest_and_the_most_doubtful_are_examined():
+    p = [0.001, 0.002, 0.004, 0.01, 0.02, 0.03]
+    significant = pd.DataFrame({"p_value": p, "p_adjusted": [0.006, 0.01, 0.016, 0.03, 0.04, 0.04]})
+    assert analysis.examined(significant, 4)["p_value"].tolist() == [0.001, 0.002, 0.02, 0.03]
+    assert analysis.examined(significant, 3)["p_value"].tolist() == [0.001, 0.002, 0.03]
+    assert analysis.examined(significant, 6) is significant
 
 
 def test_how_many_annotators_were_left_out_is_told(labels):

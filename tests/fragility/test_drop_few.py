@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
 from helpers.fragility import drop_few
+from helpers.stats.multiplicity import adjust
 
 
 def smallest(values, changed) -> int:
@@ -131,3 +132,16 @@ def test_values_without_spread_stay_significant(two):
     found = drop_few.significance(a, b)
     assert found.needed is None
     assert not len(found.which)
+
+
+def test_the_level_that_holm_leaves_is_where_the_adjusted_p_value_passes_it():
+    """By hand: with others at 0.001 and 0.5, the second of three steps decides: 0.05 / 2; against the adjustment."""
+    assert drop_few.holm_level(np.array([0.001, 0.5])) == pytest.approx(0.025)
+    assert drop_few.holm_level(np.array([])) == 0.05
+    assert drop_few.holm_level(np.array([0.001, 0.002])) == 0.05
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        others = rng.random(rng.integers(1, 6)) ** 6
+        level = drop_few.holm_level(others)
+        below, above = (adjust(np.append(others, level * f))[-1] for f in (0.999, 1.001))
+        assert below < 0.05 <= above

@@ -128,6 +128,13 @@ def test_the_permutation_test_keeps_its_level():
     assert found.query("alpha == 0.05")["estimate"].mean() == pytest.approx(0.05, abs=0.016)
 
 
+def test_placebos_have_the_proportions_of_the_study():
+    """10, 60 and 60 dialogues: 10 against 60 is 1 to 6, and 60 against 60 are halves."""
+    data = panel_of(np.repeat([0, 1, 2], [10, 60, 60]), np.zeros(130))
+    sizes = {tuple(np.bincount(power._placebo(data, run, 28, np.random.default_rng(run)).system)) for run in range(12)}
+    assert sizes == {(2, 8), (8, 48), (28, 28)}
+
+
 def test_the_sign_test_rejects_too_seldom():
     annotations, _ = annotate(np.random.default_rng(5), n_interactors=40, per_interactor=5)
     picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))

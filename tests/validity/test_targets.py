@@ -119,6 +119,7 @@ def outsiders(data):
 def test_an_external_label_is_predicted_by_other_people(outsiders):
     found = find(outsiders, quality_label="quality")
     assert (found.external, set(found.designs)) == ("others", {values.DIALOGUE_QUALITY})
+    assert found.label == "quality"
     design, (annotations, _) = found.designs[values.DIALOGUE_QUALITY], outsiders
     twice = annotations[annotations["label"] == "quality"].groupby("dialogue")["annotator"].nunique()
     known = design.x.notna().any(axis=1)

@@ -111,7 +111,8 @@ def distinct(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 def analyse(found: Sequence[Part], options: Fragility) -> Results:
     """All results of notebook 16.
 
-    `conclusions_found` (how many there are by method; all else is about the clearest), `conclusion`, `specification`,
+    `conclusions_found` (how many there are by method; all else is about those
+    `examined`), `conclusion`, `specification`,
     `specification_share`, `choice_effect`, `without_person`, `people_tried` (how many of the annotators of a method
     were left out in turn), `without_session`, `drop_few`, `sturdy`, `hangs_on`, and `first_system` (the share of
     specifications in which each system is first).
@@ -131,7 +132,7 @@ def analyse(found: Sequence[Part], options: Fragility) -> Results:
                 continue
             what = {"statistic": "conclusions_found", "method": data.method, "level": level}
             rows.append(head | what | {"estimate": float(len(significant))})
-            chosen = significant.head(options.most)
+            chosen = examined(significant, options.most)
             every = own.assign(**{DATA: part.corpus})
             others = [
                 curves[k][data.method].assign(**{DATA: other.corpus})
@@ -141,7 +142,8 @@ def analyse(found: Sequence[Part], options: Fragility) -> Results:
             every = _of_chosen(pd.concat([every, *others], ignore_index=True), chosen)
             frames += [f.assign(**head, level=level) for f in _curves(every, chosen)]
             rows += [head | {"level": level} | row for row in _of_choices(every, chosen)]
-            rows += [head | {"level": level} | row for row in _of_few(data, chosen, options, part.blocks)]
+            levels = holm_levels(own[own["spec"] == 0], chosen)
+            rows += [head | {"level": level} | row for row in _of_few(data, chosen, levels, options, part.blocks)]
         rows += [head | row for row in first_systems(curves[i], part.directions)]
     results = collect(*frames, rows)
     return collect(results, sturdy(results))
@@ -150,6 +152,28 @@ def analyse(found: Sequence[Part], options: Fragility) -> Results:
 def conclusions(primary: pd.DataFrame, most: int) -> pd.DataFrame:
     """The significant pairs of the primary analysis, at most so many, those with the smallest p-values."""
     return primary[primary["p_adjusted"] < ALPHA].nsmallest(most, "p_value", keep="first")
+
+
+def examined(significant: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Which conclusions are looked at: all, or of more than `most` half the clearest and half the most doubtful, by
+    their adjusted p-values; the clearest alone would all be sturdy.
+
+    significant : from `conclusions`, by p-value.
+    """
+    if len(significant) <= most:
+        return significant
+    order = significant.sort_values(["p_adjusted", "p_value"], kind="stable")
+    return pd.concat([order.head(most - most // 2), order.tail(most // 2)]).sort_index(
+        key=significant.index.get_indexer
+    )
+
+
+def holm_levels(primary: pd.DataFrame, chosen: pd.DataFrame) -> np.ndarray:
+    """(chosen,) the unadjusted p-value from which a conclusion would no longer be one: `drop_few.holm_level` given the
+    p-values of the other pairs of its label. primary : all pairs of the primary analysis."""
+    tested = primary.dropna(subset="p_value")
+    p, label = tested["p_value"], tested["label"]
+    return np.array([drop_few.holm_level(p[label == row.label].drop(row.Index), ALPHA) for row in chosen.itertuples()])
 
 
 def _of_chosen(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
@@ -192,20 +216,25 @@ def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
                 yield key | what | {"estimate": float(under.mean()), "n": len(under)}
 
 
-def _of_few(data: Material, chosen: pd.DataFrame, options: Fragility, blocks: str) -> Iterator[dict]:
-    """How few dialogues and people turn each conclusion, and what remains without each session and person."""
+def _of_few(
+    data: Material, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
+) -> Iterator[dict]:
+    """How few dialogues and people turn each conclusion, and what remains without each session and person.
+
+    levels : from `holm_levels`.
+    """
     rows = data.primary
     values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
     known = known_people(rows)
     labels = chosen["label"].unique()
     by_session = {label: _by_session(data, values[label]) for label in labels}
     by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if known and k in labels}
-    for row in chosen.to_dict("records"):
+    for row, level in zip(chosen.to_dict("records"), levels, strict=True):
         key = {k: row[k] for k in KEYS}
         own = values[row["label"]]
-        for of, found in _dropped(data, own, row).items():
+        for of, found in _dropped(data, own, row, level).items():
             yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(found)}
-        left = without_session(*by_session[row["label"]](row), row)
+        left = without_session(*by_session[row["label"]](row), row, level)
         yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
         if known:
             found = drop_few.people(*by_person[row["label"]](row))
@@ -241,12 +270,13 @@ def _verdict(left: float, before: float, p: float) -> str:
     return KEPT if p < ALPHA else LOST
 
 
-def without_session(totals: np.ndarray, counts: np.ndarray, row: dict) -> dict:
+def without_session(totals: np.ndarray, counts: np.ndarray, row: dict, level: float) -> dict:
     """The difference without the session whose removal brings it closest to 0, or farthest beyond it.
 
     totals, counts : as in `drop_few.people`, a row for each session. Differences are exact. Significance goes by the
-    standard error and the adjustment with all sessions: p times the factor by which Holm's adjustment raised it. Where
-    a session holds all data of a system, the conclusion is lost without it, and there is no difference.
+    standard error with all sessions and by `level`, the unadjusted p-value from which Holm's adjustment with the
+    p-values of the other pairs would not reject. Where a session holds all data of a system, the conclusion is lost
+    without it, and there is no difference.
     """
     left = counts.sum(axis=0) - counts
     if not (left > 1e-9).all():
@@ -254,8 +284,8 @@ def without_session(totals: np.ndarray, counts: np.ndarray, row: dict) -> dict:
     gaps = drop_few.gap((totals.sum(axis=0) - totals).T, left.T)
     nearest = float(gaps[np.argmin(np.sign(row["estimate"]) * gaps)])
     p = 2 * float(stdtr(row["df"], -abs(nearest) / row["se"]))
-    factor = row["p_adjusted"] / row["p_value"] if row["p_value"] > 0 else 1.0
-    return {"verdict": _verdict(nearest, row["estimate"], p * factor), "estimate": nearest, "n": len(totals)}
+    adjusted = 0.0 if p < level else 1.0
+    return {"verdict": _verdict(nearest, row["estimate"], adjusted), "estimate": nearest, "n": len(totals)}
 
 
 def _few(found: drop_few.Dropped) -> dict:
@@ -265,8 +295,9 @@ def _few(found: drop_few.Dropped) -> dict:
     return {"estimate": np.nan if found.needed is None else float(found.needed), "n": found.n, "note": note}
 
 
-def _dropped(data: Material, own: pd.DataFrame, row: dict) -> dict[str, drop_few.Dropped]:
-    """By what turns: the sign, and the significance of a plain t test of dialogue values where that has any."""
+def _dropped(data: Material, own: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
+    """By what turns: the sign, and the significance, at `level`, of a plain t test of dialogue values where that has
+    any."""
     if METHODS[data.method].unit == "pair":
         x = _seen_from_first(own, row, "value")["value"].to_numpy(float)
         out = {drop_few.SIGN: drop_few.sign_of_one(x)}
@@ -275,7 +306,7 @@ def _dropped(data: Material, own: pd.DataFrame, row: dict) -> dict[str, drop_few
         both = tuple(own.loc[own["system"] == row[s], "value"].to_numpy(float) for s in ("system", "system_b"))
         out = {drop_few.SIGN: _unless_emptied(drop_few.sign_of_two(*both), min(map(len, both)))}
     with suppress(ValueError):  # significant within sessions only, or by other weights
-        out[drop_few.SIGNIFICANCE] = drop_few.significance(*both, alpha=ALPHA)
+        out[drop_few.SIGNIFICANCE] = drop_few.significance(*both, alpha=level)
     return out
 
 

@@ -104,6 +104,18 @@ def significance(a: np.ndarray, b: np.ndarray | None = None, alpha: float = 0.05
     return Dropped(n, None, np.array([], dtype=int))
 
 
+def holm_level(others: np.ndarray, alpha: float = 0.05) -> float:
+    """The p-value from which Holm's adjustment no longer rejects a hypothesis, given the p-values of the `others`.
+
+    Holm goes through m p-values in ascending order and stops at the first that reaches alpha / (m - k + 1), k its
+    place: the hypothesis is rejected as long as its p-value is below that of the step at which the others stop.
+    """
+    p = np.sort(np.asarray(others, dtype=float))
+    steps = alpha / np.arange(len(p) + 1, 0, -1)
+    stopped = np.flatnonzero(p >= steps[:-1])
+    return float(steps[stopped[0] if len(stopped) else -1])
+
+
 class _Sample:
     """Values of which some are left out. Equal ones count together, so that time grows with the number of different
     values: dialogues have few, as scores do.

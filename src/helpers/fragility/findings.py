@@ -36,7 +36,8 @@ def facts(results: Results, **keys: object) -> dict:
 
     keys : of which conclusions, for instance those of a corpus and group.
 
-    Returns `n` (looked at), `found` (all), `sturdy`, `hangs` (what, in how many conclusions, the commonest first),
+    Returns `n` and `examined` (looked at: all, or of very many the clearest and the most doubtful), `found` (all),
+    `sturdy`, `hangs` (what, in how many conclusions, the commonest first),
     `n_specs` (most combinations that any was tested under), `open` (the choices, as HANGS_ON), `same_sign` (conclusions
     that keep their sign in all combinations), `least` (the smallest share of dialogues that reverses a sign, None where
     half of them do not), `tried` (how many annotators were left out in turn, and of how many, where most were there;
@@ -54,6 +55,7 @@ def facts(results: Results, **keys: object) -> dict:
     some = people[people["estimate"] > 0].sort_values("n_annotators")
     return {
         "n": len(verdicts),
+        "examined": len(verdicts),
         "found": int(where(results["conclusions_found"], **keys)["estimate"].sum()),
         "sturdy": int(verdicts["estimate"].sum()),
         "hangs": [(HANGS_ON[what], int(n)) for what, n in notes.items()],

@@ -49,7 +49,8 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
         " combinations of choices under which the difference has the same sign, and is also significant (combinations"
         " in which no test is possible are left out). To reverse it: how many dialogues (the smallest number) or"
         " annotators (an upper bound) must be left out for the sign to change; to lose significance: how many"
-        " dialogues must be left out before a plain t test is no longer significant (an upper bound)."
+        " dialogues must be left out before a plain t test is no longer significant at the level that Holm's adjustment"
+        " leaves this pair, given the p-values of the others (an upper bound)."
     )
     why = dict.fromkeys(
         out.columns,

@@ -211,10 +211,12 @@ def null_rejection(
 ) -> pd.DataFrame:
     """Type I error of each test, from placebo comparisons within single systems.
 
-    Each run takes 2n dialogues of one system at random (systems in turn; all, halved, where there are fewer) and calls
-    one half another system. Of comparisons n are taken, and the sign of each is random. `session` permutes anew in
-    every run; with one system no session has both halves, so `within` decides whether dialogues are exchanged
-    throughout or within persons.
+    Each run takes 2n dialogues of one system at random (systems in turn; all where there are fewer) and calls some of
+    them another system: in the proportion in which the study has dialogues of the system and of another one (others in
+    turn), half of them where it has as many. Both parts have the same spread and the same annotators: what a test does
+    where systems differ in either cannot be seen. Of comparisons n are taken, and the sign of each is random. `session`
+    permutes anew in every run; with one system no session has both parts, so `within` decides whether dialogues are
+    exchanged throughout or within persons.
 
     Returns rows of `null_rejection` for each label: the share of runs with p < alpha and its exact interval.
     """
@@ -246,10 +248,15 @@ def _placebo(data: Panel, run: int, n: int, rng: np.random.Generator) -> Panel:
         part, zeros = data.take(rows), np.zeros(len(rows), dtype=int)
         total = part.total * rng.choice([-1.0, 1.0], len(rows))[:, None]
         return replace(part, systems=["one", "other"], total=total, system=zeros, system_b=zeros + 1)
-    rows = rng.permutation(np.flatnonzero(data.system == run % len(data.systems)))
+    m = len(data.systems)
+    system, other = run % m, (run % m + 1 + run // m % max(m - 1, 1)) % m
+    rows = rng.permutation(np.flatnonzero(data.system == system))
     size = min(n, len(rows) // 2)
-    half = (np.arange(2 * size) >= size).astype(int)
-    return replace(data.take(rows[: 2 * size]), systems=["one", "other"], system=half)
+    sizes = np.bincount(data.system, minlength=m)[[system, other]]
+    first = int(np.clip(round(2 * size * sizes.min() / sizes.sum()), min(2, size), size))
+    return replace(
+        data.take(rows[: 2 * size]), systems=["one", "other"], system=(np.arange(2 * size) >= first).astype(int)
+    )
 
 
 def _permuted(part: Panel, within: str, rng: np.random.Generator, n_permutations: int) -> np.ndarray:

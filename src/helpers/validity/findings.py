@@ -25,10 +25,16 @@ STRONG = 0.2
 _PHRASES = Phrases(__package__)
 
 
-def importance(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
-    """The headline of notebook 04; how certain the order of labels is; measurement error; halo."""
+def importance(
+    results: Results, names: DisplayNames, *, confidence: float, itself: str | None = None
+) -> Iterator[Prose]:
+    """The headline of notebook 04; how certain the order of labels is; measurement error; halo.
+
+    itself : the label that is predicted, if others judged it too (`Targets.label`): how well it predicts itself is
+    agreement between people, and not counted in the headline.
+    """
     targets = [t for t in TITLES if len(results.select("r", target=t))]
-    related = [_related(results, t, names, confidence) for t in targets]
+    related = [_related(results, t, names, confidence, itself) for t in targets]
     yield Prose(_PHRASES.say("related", targets=related, group=_group(results["r"], names)))
     ranks = [_ranks(results.select("importance_rank", target=t), t) for t in targets]
     yield Prose(_PHRASES.say("ranking", targets=[r for r in ranks if r["n"] > 1], level=confidence))
@@ -82,8 +88,10 @@ def _group(rows: pd.DataFrame, names: DisplayNames) -> str | None:
     return names.name("group", groups.pop()) if len(groups) == 1 else None
 
 
-def _related(results: Results, target: str, names: DisplayNames, confidence: float) -> dict:
-    rows = correlations(results, target)
+def _related(results: Results, target: str, names: DisplayNames, confidence: float, itself: str | None) -> dict:
+    every = correlations(results, target)
+    rows = every[every["label"] != itself]
+    same = every[(every["label"] == itself) & every["ci_low"].notna()]
     known = rows[rows["ci_low"].notna()]
     clear = known[excludes_zero(known)]
     best = clear.loc[clear["estimate"].abs().sort_values(ascending=False, kind="stable").index[:3]]
@@ -92,6 +100,7 @@ def _related(results: Results, target: str, names: DisplayNames, confidence: flo
     size += f" of {plural(int(rows['n_clusters'].max()), unit)}" if unit != ROWS[target] else ""
     facts = {"title": TITLES[target], "size": size, "n_labels": len(rows), "n": len(known), "related": len(clear)}
     facts |= {"expected": (1 - confidence) * len(known), "level": confidence}
+    facts["same"] = [(_name(row, names), row.to_dict()) for _, row in same.iterrows()]
     return facts | {"best": [(_name(row, names), row.to_dict()) for _, row in best.iterrows()]}
 
 

@@ -34,7 +34,7 @@ class Targets:
     group judged twice. values : one per dialogue or pair and label of the group (`dialogue_values`). n_annotators :
     (method, label) -> people of the group. n_interactors : people whose own ratings are the targets. external : None;
     or `others` where the target was rated by a person who did not talk and the predictors come from other people, or
-    `same` where one person gave both.
+    `same` where one person gave both. label : that of an external target; by others, it predicts itself.
     """
 
     corpus: str
@@ -45,6 +45,7 @@ class Targets:
     n_annotators: dict[tuple[str, str], int]
     n_interactors: int
     external: str | None = None
+    label: str | None = None
 
 
 def find(
@@ -127,7 +128,7 @@ def _external(annotations: pd.DataFrame, talked: pd.DataFrame, label: str, seed:
     if others.empty:
         raise ValueError(f"importance.quality_label: nothing but {label!r} was judged, so nothing predicts it")
     found = _assemble(others.drop(columns="interactor"), rated, talked[talked["corpus"] == corpus], seed, whole=True)
-    return replace(found, external=external)
+    return replace(found, external=external, label=label)
 
 
 def _assemble(

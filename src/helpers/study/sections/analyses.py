@@ -496,7 +496,12 @@ class Annotators(Section):
 class Fragility(Section):
     """Notebook 16: what does each conclusion depend on?"""
 
-    most: int = Field(60, ge=1, le=10_000, description="conclusions per method that are examined, clearest first")
+    most: int = Field(
+        200,
+        ge=1,
+        le=10_000,
+        description="conclusions per method that are examined; of more, half the clearest and half the most doubtful",
+    )
     people: int = Field(
         30, ge=0, le=10_000, description="annotators left out in turn, those with the most judgements first"
     )
