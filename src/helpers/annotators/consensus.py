@@ -29,6 +29,8 @@ from helpers.study.labels import Label
 SOURCES = ("mean", "dawid_skene", "mace")
 #: fewer annotators say nothing about accuracy
 MIN_ANNOTATORS = 3
+#: annotations per item on average below which accuracies and labels are not told apart
+MIN_VOTES = 3
 #: smallest error rate, so that a single answer does not rule a label out
 _LEAST = 1e-10
 #: MACE: steps; prior counts of knowing and of guessing, and of each answer of those who guess (as in crowd-kit)
@@ -185,6 +187,8 @@ def _why_not(n_items: int, n_people: int, answers: np.ndarray, min_items: int) -
         return f"{n_people} annotators share items (at least {MIN_ANNOTATORS} needed)"
     if n_items < min_items:
         return f"{n_items} items judged more than once (at least {min_items} needed)"
+    if len(answers) < MIN_VOTES * n_items:
+        return f"{len(answers) / n_items:.1f} annotations per item (at least {MIN_VOTES} needed)"
     rest = len(answers) - int(np.bincount(answers).max())
     if rest < MIN_MINORITY:
         return f"{rest} answers other than the commonest (at least {MIN_MINORITY} needed)"
