@@ -48,8 +48,8 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
     budget), `too_dear` (labels for which the budget pays for no study), `times` (of each method: minutes of a judgement
     and of a conversation, None where they are not known), `hourly_rate`, `tests`, `paired`, `left_out` (labels that
     were judged and cannot be planned from), `chosen` (labels that were rated and compared: how far apart ratings of
-    chosen dialogues were), `once` (planned labels of which no item was judged twice), `raised` (labels whose simulated power asked for more
-    dialogues than the formula).
+    chosen dialogues were), `once` (planned labels of which no item was judged twice), `raised` (labels whose
+    simulated power asked for more dialogues than the formula).
     """
     cases = {
         aim: [
