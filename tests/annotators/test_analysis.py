@@ -7,7 +7,7 @@ from fixtures.planted_annotators import planted
 from scipy.stats import binomtest
 
 from helpers.annotators import agreement_with_others as others
-from helpers.annotators import analysis, conduct, figures, findings, outliers, severity, tables
+from helpers.annotators import analysis, conduct, consensus, figures, findings, outliers, severity, tables
 from helpers.collection import costs
 from helpers.display.names import display_names
 from helpers.study import params
@@ -133,13 +133,27 @@ def test_a_random_clicker_is_named_first(views):
     assert made.bad[first] == "clicker"
 
 
-def test_consensus_rates_are_given_next_to_means(views):
+def test_consensus_is_not_claimed_from_two_annotations_per_item(views):
     _, results, names = views
-    rates = results["consensus_rate"]
-    assert {"mean", "dawid_skene", "mace"} == set(rates["source"])
-    assert tables.consensus(results, names).frame["Items"].min() > 0
-    changes = tables.order_changes(results)
-    assert (changes["pairs"] == 6).all()
+    assert results["consensus_rate"].empty
+    assert tables.consensus(results, names) is None
+    assert results["consensus_changed"]["note"].str.contains("annotations per item").any()
+    assert "not claimed" in findings._PHRASES.say("consensus", **findings._consensus(results))
+
+
+def test_consensus_rates_are_given_next_to_means(views):
+    _, _, names = views
+    rng, label = np.random.default_rng(6), Label("topic_switch", "behavior", "Topic switch", (0, 1))
+    truth, item, who = rng.random(160) < 0.5, np.repeat(np.arange(160), 3), np.tile(np.arange(3), 160)
+    rows = pd.DataFrame({
+        "label": label.id, "dialogue": item, "turn": 1, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
+        "system": np.array(["a", "b", "c", "d"])[item % 4], "score": 1.0 * (truth[item] ^ (rng.random(480) < 0.2)),
+    })  # fmt: skip
+    head = {"corpus": "main", "group": "all", "method": label.method, "label": label.id}
+    results = collect(head | row for row in consensus.consensus(rows, label, min_items=100))
+    assert {"mean", "dawid_skene", "mace"} == set(results["consensus_rate"]["source"])
+    assert tables.consensus(results, names).frame["Items"].min() == 40
+    assert (tables.order_changes(results)["pairs"] == 6).all()
 
 
 def test_views_show_pseudonyms_and_say_who_is_named(views):
@@ -191,3 +205,28 @@ def test_positions_and_models_are_nobody():
     names = display_names(params.load("demo"), rows)
     said = next(iter(findings.findings(found, names, LEVEL))).text
     assert f"fewer than {outliers.MIN_VALUES} annotators" in said
+
+
+def test_who_disagrees_and_what_alpha_would_be_without_them():
+    """Over all methods, the change of alpha is the mean of those of the methods."""
+    head = {"corpus": "main", "group": "all"}
+    z = [("A1", "disagreement", None, 0.01), ("A2", "severity", None, 0.001), ("A3", "disagreement", None, 0.2)]
+    rows = [
+        {
+            **head,
+            "statistic": "annotator_z",
+            "annotator": a,
+            "indicator": i,
+            "method": m,
+            "estimate": 4.0,
+            "p_adjusted": p,
+        }
+        for a, i, m, p in z
+    ]
+    rows += [
+        {**head, "statistic": "alpha_without", "annotator": a, "method": m, "estimate": gain}
+        for a, m, gain in (("A1", "x", 0.1), ("A1", "y", 0.3), ("A2", "x", 0.5))
+    ]
+    found = findings.disagreeing(collect(rows), LEVEL)
+    assert found["annotator"].tolist() == ["A1"]
+    assert found["gain"].tolist() == pytest.approx([0.2])

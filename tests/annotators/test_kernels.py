@@ -252,3 +252,18 @@ def test_rates_by_consensus(votes):
     assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene", "mace"}
     few = pd.DataFrame(consensus.consensus(rows.head(60), label, min_items=50))
     assert few["note"].tolist() == ["20 items judged more than once (at least 50 needed)"]
+    two = pd.DataFrame(consensus.consensus(rows.groupby("dialogue").head(2), label, min_items=50))
+    assert two["note"].tolist() == ["2.0 annotations per item (at least 3 needed)"]
+
+
+def test_rare_answers_have_no_consensus_by_mace():
+    rng = np.random.default_rng(5)
+    item, who = np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200)
+    score = np.where(rng.random(600) < 0.8, (item < 20), (item >= 20)).astype(float)
+    rows = pd.DataFrame({
+        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
+        "system": "a", "score": score,
+    })  # fmt: skip
+    found = pd.DataFrame(consensus.consensus(rows, Label("x", "behavior", "X", (0, 1)), min_items=100))
+    assert set(found.loc[found["statistic"] == "consensus_rate", "source"]) == {"mean", "dawid_skene"}
+    assert found.loc[found["source"] == "mace", "note"].str.contains("MACE needs a third").all()

@@ -64,6 +64,53 @@ def test_by_hand():
     assert room.to_buy(4.0, 1.0) == 18
 
 
+def chosen_by_quality(rng, n=150, r=0.7, tilt=0.5):
+    """One system whose better dialogues people judge more often; inverse probabilities of being judged."""
+    quality = rng.normal(size=n)
+    p = np.clip(0.3 * np.exp(tilt * quality), 0.02, 1)
+    people = np.where(rng.random(n) < p, quality, np.nan)
+    data = one_system(people, r * quality + np.sqrt(1 - r**2) * rng.normal(size=n))
+    return replace(data, scale=(-6.0, 6.0)), 1 / p
+
+
+def test_weights_repeat_dialogues():
+    """A weight of 2 is a dialogue twice, in the means by people alone and of people and model, with lambda given."""
+    data, _ = chosen_by_quality(np.random.default_rng(1), n=20)
+    weight = np.resize([1.0, 2.0, 3.0], 20)
+    times = np.repeat(np.arange(20), weight.astype(int))
+    again = one_system(data.people[times], data.model[times])
+    for ours, theirs in zip(estimate(replace(data, weight=weight), 0.7)[:2], estimate(again, 0.7)[:2], strict=True):
+        assert ours.values == pytest.approx(theirs.values)
+    once = estimate(replace(data, chosen=np.full(20, 3.0)), 0.7)[1]
+    assert once.se(np.ones(1)) == pytest.approx(estimate(data, 0.7)[1].se(np.ones(1)))
+
+
+@pytest.mark.slow
+def test_the_random_sample_is_tested_and_weights_take_its_place():
+    n, hits, rejected, level = 500, [], [], []
+    for i in range(n):
+        rng = np.random.default_rng([7, i])
+        data, inverse = chosen_by_quality(rng)
+        found = (estimate(replace(data, chosen=x))[1].contrast(np.ones(1)) for x in (inverse, None))
+        hits.append([one["ci_low"] <= 0 <= one["ci_high"] for one in found])
+        random = replace(data, people=np.where(rng.random(150) < 0.3, data.model, np.nan))
+        rejected.append(next(room.selection(data))["p_value"] < 0.05)
+        level.append(next(room.selection(random))["p_value"] < 0.05)
+    weighted, plain = np.mean(hits, axis=0)
+    assert weighted > 0.95 - monte_carlo(0.95, n) - 0.01  # heavy weights leave few effective dialogues
+    assert plain < 0.8
+    assert np.mean(rejected) > 0.5
+    assert np.mean(level) < 0.05 + monte_carlo(0.05, n)
+
+
+def test_a_judge_that_goes_against_people_explains_nothing_and_has_no_interval():
+    x = np.random.default_rng(2).normal(size=60)
+    found = room.explained(one_system(x, -x), seed=1, name=["a"], n_resamples=200, confidence=0.95)
+    assert found.estimate == 0
+    assert found.kind == "not_estimable"
+    assert np.isnan([found.low, found.high]).all()
+
+
 def test_variances_by_people_alone_are_those_of_clusters():
     rng = np.random.default_rng(3)
     n, system = 40, np.arange(40) % 3
@@ -113,7 +160,7 @@ def test_intervals_cover_with_several_dialogues_per_session(n_sessions, labelled
     covered = []
     for _ in range(1500):
         people, both, _ = estimate(in_sessions(rng, n_sessions, labelled=labelled))
-        rows = [one for w in wanted for one in (people.contrast(w), room.combined(people, both, w))]
+        rows = [one for w in wanted for one in (people.contrast(w), both.contrast(w))]
         covered.append([r["ci_low"] < 0 < r["ci_high"] for r in rows])
     rates = np.mean(covered, axis=0)
     assert (rates > 0.93).all()

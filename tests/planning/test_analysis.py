@@ -14,7 +14,7 @@ from helpers.planning.components import pilots
 from helpers.planning.designs import Plan, Prices, affordable, detectable
 from helpers.study import params
 from helpers.study.labels import Label
-from helpers.study.results import fold, unfold
+from helpers.study.results import fold, unfold, where
 from helpers.study.schema import ANNOTATIONS, WORK_UNITS, conform
 from helpers.study.sections.analyses import Planning
 
@@ -75,14 +75,17 @@ def both(study):
 
 
 def test_the_cheapest_design_finds_the_difference_and_one_dialogue_less_does_not(both):
-    data, options, _, _, facts = both
+    data, options, results, _, facts = both
     assert [c["pairwise"] for c in facts["found"]] == [False, True]
     assert facts["lost"] == facts["too_dear"] == []
     for case, pilot in zip(facts["found"], data.pilots, strict=True):
         people = data.people[pilot.method]
         assert case["wanted"] == pytest.approx(options.effect * pilot.sd)
         assert case["smallest"] <= case["wanted"]
-        less = Plan(case["n"] - 1, case["each"], people, data.paired)
+        formula = where(results["plan_power"], label=pilot.label, method=pilot.method, source="planned")
+        n = int(formula["n_dialogues"].item())
+        assert case["n"] >= n  # more where simulated power is short
+        less = Plan(n - 1, case["each"], people, data.paired)
         assert detectable(pilot, less)[0] > case["wanted"]
         talked, judged_ = 5.0 * (2 if case["pairwise"] else 1), 3.0 if case["pairwise"] else 2.0
         sides = 1 if case["pairwise"] else 2  # two systems, or one pair of them

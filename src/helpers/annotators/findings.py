@@ -84,3 +84,21 @@ def _consensus(results: Results) -> dict:
                    "share": share.max() if len(share) else None})  # fmt: skip
     why = sorted(set(tried["note"].dropna()))[:3]
     return {"sources": of, "tried": len(tried), "why": why}
+
+
+def disagreeing(results: Results, false_alarms: float) -> pd.DataFrame:
+    """Annotators flagged because they disagree with the others: the likelier cause of a low alpha than a definition.
+
+    Returns corpus, group, annotator, method (missing: over all methods), p_adjusted, and `gain`, the change of alpha
+    without them, a mean over labels (of the method, or of all methods); missing where no label has an alpha without
+    them. Empty where nobody is flagged.
+    """
+    out = flagged(results, false_alarms)
+    out = out.loc[out["indicator"] == "disagreement", [*_WHO, "method", "p_adjusted"]]
+    change = results["alpha_without"].dropna(subset="estimate")
+    gains = []
+    for row in out.itertuples():
+        own = (change[_WHO] == [row.corpus, row.group, row.annotator]).all(axis=1)
+        own &= (change["method"] == row.method) | pd.isna(row.method)
+        gains.append(change.loc[own, "estimate"].mean())
+    return out.assign(gain=gains).reset_index(drop=True)

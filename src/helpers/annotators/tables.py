@@ -118,9 +118,8 @@ def consensus(results: Results, names: DisplayNames) -> Table | None:
         wide = wide.drop(columns="corpus")
     caption = "Rates of marks, or of comparisons won minus lost, from all annotations and from consensus labels, for"
     caption += " items judged more than once."
-    return Table(
-        names.named(names.sort(wide)), "consensus", caption, 3, {"Dawid–Skene": "The likelihood did not converge."}
-    )
+    why = {"Dawid–Skene": "The likelihood did not converge.", "MACE": "One answer is rare: MACE takes it for guesses."}
+    return Table(names.named(names.sort(wide)), "consensus", caption, 3, why)
 
 
 def order_changes(results: Results) -> pd.DataFrame:

@@ -6,11 +6,17 @@ says nothing about people gets a lambda near 0, and is ignored. This is the regr
 double sampling, and PPI++ with the model's mean taken over all dialogues. Turns of one dialogue (dialogues of one
 session) stay together.
 
+The dialogues that people judged must be a random sample of those of each system, or their chances of being judged
+known: with weights in inverse proportion to these (Hájek estimators) the estimates are nearly unbiased, without them
+they are not, however good the model. `selection` tests the condition: are the model's labels of the dialogues that
+people judged those of the others?
+
 References
 ----------
 Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, Science 382, 669-674. Angelopoulos, Duchi and Zrnic 2023, PPI++:
 Efficient prediction-powered inference, arXiv:2311.01453, section 6 (lambda). Cochran 1977, Sampling Techniques, third
-edition, section 12.6 (regression estimator in double sampling).
+edition, section 12.6 (regression estimator in double sampling). Särndal, Swensson and Wretman 1992, Model Assisted
+Survey Sampling, section 5.7 (the weighted sample mean of Hájek).
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit, stdtrit
+from scipy.special import expit, logit, stdtr, stdtrit
 
 from helpers.annotations.summary import with_means
 from helpers.judges.choices import choices
@@ -51,7 +57,8 @@ class Sums:
 
     people, model : (d,) sums of scores over the items judged; people's are means over them, and NaN where people did
     not judge the dialogue. items : (d,). system : (d,) places in `systems`. cluster : (d,) numbers of what stays
-    together. unit : what a row is. scale : ends of the scores.
+    together. unit : what a row is. scale : ends of the scores. weight, chosen : (d,) inverse probabilities, up to a
+    factor, that a dialogue is in the study, and that people judged it if it is; None: all are equal.
     """
 
     systems: list[str]
@@ -62,6 +69,14 @@ class Sums:
     cluster: np.ndarray
     unit: str = "dialogue"
     scale: tuple[float, float] = (0.0, 1.0)
+    weight: np.ndarray | None = None
+    chosen: np.ndarray | None = None
+
+    def weighted(self) -> tuple[np.ndarray, np.ndarray]:
+        """(d,) weights of dialogues for the model's mean of all, and for means of those that people judged."""
+        ones = np.ones(len(self.items))
+        all_of_them = ones if self.weight is None else self.weight
+        return all_of_them, all_of_them * (ones if self.chosen is None else self.chosen)
 
     @property
     def labelled(self) -> np.ndarray:
@@ -115,39 +130,74 @@ def estimate(data: Sums, weight: float | None = None) -> tuple[Estimates, Estima
     """Means of systems by people alone and by people and model, and lambda.
 
     weight : lambda; None: the one that makes the sum of the variances of all systems smallest, but not less than 0.
-    It is above 1 where the model uses less of the scale than people.
+    It is above 1 where the model uses less of the scale than people. The second interval is used whether or not it is
+    the narrower one for a system: choosing the narrower costs up to one point of coverage.
 
     Influences are changes without a cluster (CR3, as `stats.clusters`).
     """
-    m = len(data.systems)
-    known, at = data.labelled, data.system
-    total, some = np.bincount(at, data.items, m), np.bincount(at, data.items * known, m)
+    u, b, gap, people, number = _influences(data)
+    if weight is None:
+        weight = max(0.0, float(-np.nansum(u * b) / max(np.nansum(b**2), 1e-300)))
+    differ, sizes, out = varied(data), effective(data), []
+    for value, own in ((people, u), (people - weight * gap, u + weight * b)):
+        out.append(Estimates(value, _covariance(own, number), differ, sizes, data.scale))
+    return out[0], out[1], weight
+
+
+def _influences(data: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """What means of systems change by without a cluster: (clusters, s) of people's mean, and of the model's mean of all
+    less that of what people judged. Also (s,) the latter less the former, people's mean, and numbers of clusters with
+    a dialogue that people judged."""
+    m, known, at = len(data.systems), data.labelled, data.system
+    w_all, w = data.weighted()
+    w = w * known
+    total, some = np.bincount(at, w_all * data.items, m), np.bincount(at, w * data.items, m)
     safe = np.where(some > 0, some, np.nan)
-    people = np.bincount(at, np.where(known, data.people, 0.0), m) / safe
-    model, model_some = np.bincount(at, data.model, m) / total, np.bincount(at, data.model * known, m) / safe
+    scores = np.where(known, data.people, 0.0)
+    people, model_some = np.bincount(at, w * scores, m) / safe, np.bincount(at, w * data.model, m) / safe
+    model = np.bincount(at, w_all * data.model, m) / total
     cell, place = np.unique(data.cluster * m + at, return_inverse=True)
     cluster, owner = cell // m, cell % m
 
     def by_cell(x: np.ndarray) -> np.ndarray:
         return np.bincount(place, x)
 
-    some_share, share = by_cell(data.items * known / safe[at]), by_cell(data.items / total[at])
-    u = np.where(known, (np.where(known, data.people, 0.0) - people[at] * data.items) / safe[at], 0.0)
-    g = (data.model - model_some[at] * data.items) * known / safe[at]
-    h = (data.model - model[at] * data.items) / total[at]
-    u, b = by_cell(u) * left_out(some_share), by_cell(h) * left_out(share) - by_cell(g) * left_out(some_share)
-    if weight is None:
-        weight = max(0.0, float(-np.nansum(u * b) / max(np.nansum(b**2), 1e-300)))
+    out = left_out(by_cell(w * data.items / safe[at])), left_out(by_cell(w_all * data.items / total[at]))
+    u = by_cell(np.where(known, w * (scores - people[at] * data.items) / safe[at], 0.0)) * out[0]
+    g = by_cell(np.where(known, w * (data.model - model_some[at] * data.items) / safe[at], 0.0)) * out[0]
+    h = by_cell(w_all * (data.model - model[at] * data.items) / total[at]) * out[1]
+    influences = np.zeros((2, int(data.cluster.max()) + 1, m))
+    influences[0, cluster, owner], influences[1, cluster, owner] = u, h - g
     number = np.bincount(owner[by_cell(known.astype(float)) > 0], minlength=m)
-    shrink = np.sqrt(np.maximum(number - 1, 0) / np.maximum(number, 1))
-    differ, sizes, out = varied(data), effective(data), []
-    for value, own in ((people, u), (people - weight * (model_some - model), u + weight * b)):
-        by_cluster = np.zeros((int(data.cluster.max()) + 1, m))
-        by_cluster[cluster, owner] = own * shrink[owner]
-        covariance = by_cluster.T @ by_cluster
-        covariance[number < 2, :] = covariance[:, number < 2] = np.nan
-        out.append(Estimates(value, covariance, differ, sizes, data.scale))
-    return out[0], out[1], weight
+    return influences[0], influences[1], model_some - model, people, number
+
+
+def _covariance(influences: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """(s, s) from (clusters, s); missing for systems with fewer than two clusters."""
+    own = influences * np.sqrt(np.maximum(number - 1, 0) / np.maximum(number, 1))
+    covariance = own.T @ own
+    covariance[number < 2, :] = covariance[:, number < 2] = np.nan
+    return covariance
+
+
+def selection(data: Sums, confidence: float = 0.95) -> Iterator[dict]:
+    """`assisted_selection` of each system: the model's mean of the dialogues that people judged less that of all, whose
+    interval excludes 0 where these are no random sample, with a p-value (Student's t)."""
+    _, b, gap, _, number = _influences(data)
+    se, df = np.sqrt(np.diag(_covariance(b, number))), effective(data) - 1
+    for system, value, error, free in zip(data.systems, gap, se, df, strict=True):
+        row = {
+            "statistic": "assisted_selection",
+            "system": system,
+            "resample_unit": data.unit,
+            "estimate": float(value),
+        }
+        if not np.isfinite(error) or error <= 1e-12 or free < LEAST_DF:
+            yield row | {"ci_kind": "not_estimable", "note": "fewer than two dialogues (sessions), or no spread"}
+            continue
+        half = float(stdtrit(free, (1 + confidence) / 2)) * error
+        p = 2 * float(stdtr(free, -abs(value) / error))
+        yield row | {"ci_low": value - half, "ci_high": value + half, "ci_kind": "t", "p_value": p}
 
 
 def varied(data: Sums) -> np.ndarray:
@@ -161,21 +211,16 @@ def varied(data: Sums) -> np.ndarray:
     return out
 
 
-def combined(people: Estimates, both: Estimates, weights: np.ndarray, confidence: float = 0.95) -> dict:
-    """The contrast by people and model, or by people alone where the model does not make it more precise: one lambda
-    serves all systems, and can be too large for some."""
-    helps = both.se(weights) <= people.se(weights)
-    return (both if helps else people).contrast(weights, confidence)
-
-
 def effective(data: Sums) -> np.ndarray:
     """(s,) effective number of clusters with labelled dialogues of each system."""
-    return effective_number(data.system, np.where(data.labelled, data.items, 0.0), [data.cluster])
+    weight = data.items * data.weighted()[1]
+    return effective_number(data.system, np.where(data.labelled, weight, 0.0), [data.cluster])
 
 
 def explained(data: Sums, *, seed: int, name: Sequence[str], n_resamples: int, confidence: float) -> Interval:
     """Share of the variance of people's dialogue values, within systems, that the model's explain: the squared
-    correlation, 0 where it is negative or the model does not vary, with a BCa interval over clusters."""
+    correlation, 0 where it is negative or the model does not vary, with a BCa interval over clusters; without one where
+    it is 0, which a bootstrap of a square cut at 0 says nothing about."""
     known, m = data.labelled, len(data.systems)
     w, cluster = data.items[known], pd.factorize(data.cluster[known])[0]
     x, y = data.people[known] / w, data.model[known] / w
@@ -193,7 +238,11 @@ def explained(data: Sums, *, seed: int, name: Sequence[str], n_resamples: int, c
 
     rng = generator(seed, "assisted", *name)
     boot = {"unit": data.unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence}
-    return bootstrap_sums(rows.reshape(len(rows), -1), statistic, **boot)
+    found = bootstrap_sums(rows.reshape(len(rows), -1), statistic, **boot)
+    if found.estimate == 0:
+        note = "the judge explains nothing of what people's labels vary by, or goes against them: 0 has no interval"
+        return replace(found, low=np.nan, high=np.nan, kind="not_estimable", note=note)
+    return found
 
 
 def gain(explained: float, share: float) -> float:
@@ -229,7 +278,7 @@ def half_widths(people: Estimates, both: Estimates, confidence: float = 0.95) ->
         least = [x if of == "mean" else np.minimum(x[i], x[k]) for x in (df, people.varied)]
         given = (least[1] >= LEAST_VARIED) & (least[0] >= LEAST_DF) & (se[0] > 1e-12)
         t = stdtrit(np.where(given, least[0], np.nan), (1 + confidence) / 2)
-        out[of] = t * np.stack([se[0], np.minimum(*se)])  # as `combined`
+        out[of] = t * np.stack(se)
     return out
 
 
@@ -306,7 +355,8 @@ def assisted(
     people's labels of a share of dialogues are kept, at random; `assisted_dialogues`, how many dialogues of a system
     people must judge for the wanted half-width, alone and if the model judges POOL times as many; of comparisons
     `win_rate_change`, model minus people, by system. Where the judge judged dialogues that people did not:
-    `assisted_mean` of each system and `assisted_difference` of each pair (`raters`), and `assisted_weight`.
+    `assisted_mean` of each system and `assisted_difference` of each pair (`raters`), `assisted_weight`, and
+    `assisted_selection` (`selection`).
     """
     for key, data in sums(annotations, labels):
         head = key | {"level": METHODS[key["method"]].unit, "n": int(data.labelled.sum())}
@@ -383,6 +433,7 @@ def _estimates(data: Sums, confidence: float) -> Iterator[dict]:
     people, both, weight = estimate(data)
     one = np.eye(len(data.systems))
     yield {"statistic": "assisted_weight", "estimate": weight}
+    yield from selection(data, confidence)
     wanted = [("assisted_mean", {"system": system}, one[i]) for i, system in enumerate(data.systems)]
     for i, k in combinations(range(len(data.systems)), 2):
         pair = {"system": data.systems[i], "system_b": data.systems[k]}
@@ -390,4 +441,4 @@ def _estimates(data: Sums, confidence: float) -> Iterator[dict]:
     for statistic, of, weights in wanted:
         row = {"statistic": statistic, **of, "resample_unit": data.unit}
         yield row | {"raters": HUMAN} | people.contrast(weights, confidence)
-        yield row | {"raters": ASSISTED} | combined(people, both, weights, confidence)
+        yield row | {"raters": ASSISTED} | both.contrast(weights, confidence)

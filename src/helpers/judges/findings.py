@@ -13,6 +13,7 @@ from helpers.judges.assisted import ASSISTED, HUMAN, POOL
 from helpers.judges.figures import GAIN
 from helpers.judges.items import LABEL
 from helpers.judges.replacement import SECOND
+from helpers.stats.multiplicity import adjust
 from helpers.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -20,6 +21,8 @@ _PHRASES = Phrases(__package__)
 _FEW_JUDGES = 2
 #: a label is worth more than one if the CI of its worth lies above this: a squared correlation is never below 0
 LEAST_GAIN = 1.01
+#: level of the tests of whether people judged a random sample
+SELECTED = 0.05
 
 
 def findings(results: Results, names: DisplayNames, *, confidence: float, cost: float) -> Iterator[Prose]:
@@ -131,6 +134,8 @@ def _saved(part: Results, names: DisplayNames) -> dict | None:
     if len(buy):
         facts |= {"unit": best["resample_unit"], "half_width": float(buy["half_width"].iloc[0])}
         facts |= {"people": int(buy.loc[HUMAN, "estimate"]), "both": int(buy.loc[ASSISTED, "estimate"])}
+    if len(tested := part["assisted_selection"].dropna(subset="p_value")):
+        facts["sample"] = {"n": len(tested), "differ": int((adjust(tested["p_value"].to_numpy()) < SELECTED).sum())}
     return facts
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from helpers.agreement import generalizability
 from helpers.judges.alternative_annotator import MIN_ANNOTATORS, Panel
-from helpers.judges.assisted import ASSISTED, HUMAN, Sums, combined, estimate, hidden
+from helpers.judges.assisted import ASSISTED, HUMAN, Sums, estimate, hidden
 from helpers.judges.items import JudgedItems
 from helpers.judges.judge_alpha import alpha_sums
 from helpers.metrics import ceiling, correlations
@@ -110,7 +110,7 @@ def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
         for of, weights in wanted.items():
             if weights:
                 w = weights[run % len(weights)]
-                found = {HUMAN: alone.contrast(w, plan.confidence), ASSISTED: combined(alone, both, w, plan.confidence)}
+                found = {HUMAN: alone.contrast(w, plan.confidence), ASSISTED: both.contrast(w, plan.confidence)}
                 for raters, row in found.items():
                     ends[of][raters][run] = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
     head = {"level": items.head["level"], "method": items.label.method, "label": items.label.id, "over": "dialogue"}

@@ -28,6 +28,9 @@ from helpers.study.results import Results, collect
 from helpers.study.sections.analyses import Planning
 
 ALPHA = 0.05
+#: simulated studies for the power of the cheapest design, per simulated study of each way of looking; how far simulated
+#: power may be short in the end
+POWER_RUNS, LACKING = 10, 0.03
 #: what ends a study early, in the order of figures; `never` looks once, `unadjusted` tests at ALPHA at every look
 LOOKS = ("never", "unadjusted", *sequential.SPENDING)
 
@@ -186,11 +189,14 @@ def analyse(data: Material, options: Planning, *, confidence: float, seed: int) 
     rows: list[dict] = []
     for pilot in data.pilots:
         head = {"method": pilot.method, "label": pilot.label, "level": METHODS[pilot.method].unit}
-        plan = _cheapest(pilot, data, options)
+        rng = generator(seed, "plan", pilot.method, pilot.label)
+        formula = _cheapest(pilot, data, options)
+        plan, powers = _sized(pilot, formula, data, options, rng)
         found = [
             *pilot_variances(pilot, confidence), *_designs(pilot, data, options, confidence),
-            *_chosen(pilot, plan, data, options), *_reliability(pilot, data, options, confidence, seed),
-            *_simulated(pilot, plan, data, options, seed),
+            *_chosen(pilot, plan, data, options, raised=plan != formula),
+            *_reliability(pilot, data, options, confidence, seed), *powers,
+            *(_looked(pilot, plan, data, options, rng) if plan and powers else ()),
         ]  # fmt: skip
         rows += [head | row for row in found]
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
@@ -264,8 +270,27 @@ def _cheapest(pilot: Pilot, data: Material, options: Planning) -> Plan | None:
     return cheapest(pilot, prices, difference, wanted=options.power, **_considered(pilot, data, options))
 
 
-def _chosen(pilot: Pilot, best: Plan | None, data: Material, options: Planning) -> Iterator[dict]:
-    """The cheapest design, and the best one within the budget."""
+def _sized(
+    pilot: Pilot, plan: Plan | None, data: Material, options: Planning, rng: np.random.Generator
+) -> tuple[Plan | None, list[dict]]:
+    """The cheapest design with as many dialogues as its simulated power asks for (`simulated.sized`), and its power: by
+    the formula at the size that this asks for, and as simulated. None where simulated power stays short."""
+    if plan is None or plan.n_dialogues > options.most_simulated or not options.n_runs:
+        return plan, []
+    wanted, n_runs = data.differences[pilot.method, pilot.label], POWER_RUNS * options.n_runs
+    sized, hits, n = simulated.sized(pilot, plan, wanted, n_runs, rng, wanted=options.power)
+    row = {"statistic": "plan_power", **_keys(plan), "source": "planned", "estimate": power(pilot, plan, wanted)}
+    rows = [row, {"statistic": "plan_power", **_keys(sized), "source": "simulated", **_share(hits, n)}]
+    return (sized if hits >= (options.power - LACKING) * n else None), rows
+
+
+def _chosen(
+    pilot: Pilot, best: Plan | None, data: Material, options: Planning, *, raised: bool = False
+) -> Iterator[dict]:
+    """The cheapest design, and the best one within the budget.
+
+    raised : whether the cheapest has more dialogues than the formula asks for: it then finds the wanted difference.
+    """
     prices, found = data.prices.get(pilot.method), {"cheapest": best}
     if options.budget is not None and prices:
         found["budget"] = affordable(
@@ -275,6 +300,8 @@ def _chosen(pilot: Pilot, best: Plan | None, data: Material, options: Planning) 
         row = {"statistic": "plan_dialogues", "aim": aim}
         if plan is None:
             none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "the budget is too small"}
+            if raised:
+                none["cheapest"] = "simulated power stays below the wanted power however many dialogues are judged"
             if data.differences[pilot.method, pilot.label] >= pilot.widest:
                 none["cheapest"] = f"the difference is too large for the scores in the pilot (limit: {pilot.widest:g})"
             yield row | {"estimate": np.nan, "note": none[aim]}
@@ -282,6 +309,8 @@ def _chosen(pilot: Pilot, best: Plan | None, data: Material, options: Planning) 
         keys = {k: v for k, v in _keys(plan).items() if k != "n_dialogues"}
         yield row | keys | {"estimate": plan.n_dialogues}
         smallest = detectable(pilot, plan, wanted=options.power)[0]
+        if raised and aim == "cheapest":
+            smallest = data.differences[pilot.method, pilot.label]
         yield {"statistic": "plan_detectable", "aim": aim, **_keys(plan), "people": SAME, "power": options.power,
                "estimate": smallest if np.isfinite(smallest) else np.nan}  # fmt: skip
         for resource, amount in {"hours": prices.hours, "money": prices.cost}.items() if prices else ():
@@ -305,16 +334,9 @@ def _reliability(pilot: Pilot, data: Material, options: Planning, confidence: fl
         yield row | {"note": components.note or None}
 
 
-def _simulated(pilot: Pilot, plan: Plan | None, data: Material, options: Planning, seed: int) -> Iterator[dict]:
-    """Power of the cheapest design as planned and as simulated; equal systems tested early."""
+def _looked(pilot: Pilot, plan: Plan, data: Material, options: Planning, rng: np.random.Generator) -> Iterator[dict]:
+    """Studies of the cheapest design, of equal systems and of systems that differ as wanted, that are tested early."""
     wanted = data.differences[pilot.method, pilot.label]
-    if plan is None or plan.n_dialogues > options.most_simulated or not options.n_runs:
-        return
-    rng = generator(seed, "plan", pilot.method, pilot.label)
-    planned = power(pilot, plan, wanted)
-    yield {"statistic": "plan_power", **_keys(plan), "source": "planned", "estimate": planned}
-    hits, _ = simulated.found(pilot, plan, wanted, options.n_runs, rng)
-    yield {"statistic": "plan_power", **_keys(plan), "source": "simulated", **_share(hits, options.n_runs)}
     one = Plan(plan.n_dialogues, plan.annotators, plan.people, plan.paired)  # one comparison: looks are what is tried
     for truth, difference in (("equal", 0.0), ("wanted", wanted)):
         looked = simulated.looked(pilot, one, difference, limits(options.looks), options.n_runs, rng)

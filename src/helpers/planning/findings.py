@@ -25,6 +25,7 @@ def findings(
     said = (
         "found", "lost", "too_wide", "n_systems", "paired", "tests", "currency", "assumed", "chosen", "left_out",
         "once",
+        "raised",
     )  # fmt: skip
     given = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
     kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
@@ -47,7 +48,8 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
     budget), `too_dear` (labels for which the budget pays for no study), `times` (of each method: minutes of a judgement
     and of a conversation, None where they are not known), `hourly_rate`, `tests`, `paired`, `left_out` (labels that
     were judged and cannot be planned from), `chosen` (labels that were rated and compared: how far apart ratings of
-    chosen dialogues were), `once` (planned labels of which no item was judged twice).
+    chosen dialogues were), `once` (planned labels of which no item was judged twice), `raised` (labels whose
+    simulated power asked for more dialogues than the formula).
     """
     cases = {
         aim: [
@@ -74,8 +76,16 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
         "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
         "left_out": [names.distinct_label(x, m) for m, x in data.left_out],
         "once": [names.distinct_label(p.label, p.method) for p in data.pilots if not p.judged_twice],
-        "chosen": len(results["called_different"]), "hourly_rate": known[0].hourly_rate if known else None,
+        "raised": _raised(results, names), "chosen": len(results["called_different"]),
+        "hourly_rate": known[0].hourly_rate if known else None,
     }  # fmt: skip
+
+
+def _raised(results: Results, names: DisplayNames) -> list[str]:
+    keys, n = ["method", "label"], "n_dialogues"
+    formula, chosen = (where(results["plan_power"], source=x).set_index(keys)[n] for x in ("planned", "simulated"))
+    more = names.sort((chosen > formula.reindex(chosen.index)).rename("more").reset_index())
+    return [names.distinct_label(r.label, r.method) for r in more.itertuples() if r.more]
 
 
 def _case(results: Results, row: dict, names: DisplayNames) -> dict:

@@ -10,10 +10,10 @@ annotators are a sample.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr, ndtri, stdtr
 
 from helpers.operating_characteristics.many_clusters import Clustered
 from helpers.operating_characteristics.worlds import tilted
@@ -28,6 +28,14 @@ N_ARRANGEMENTS = 1999
 LEAST_LEVEL = 0.01
 #: studies in which the same annotators judge the same dialogues
 TOGETHER = 50
+#: shortfall of simulated power from which the number of dialogues follows the simulation, and how near it then comes
+SHORT, NEAR = 0.03, 0.01
+#: studies after which one looks whether power is short: mostly a few hundred tell; normal quantile by which it is not
+BATCH, CLEAR = 200, 1.645
+#: sizes tried, and the largest relative to the first
+TRIES, FARTHEST = 8, 8
+#: normal quantile of the 5% level, where the search for a size starts from
+CRITICAL = 1.96
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,48 @@ def found(
         hits += int(significant.sum())
         wrong += int((significant & (estimates(study.values) * difference < 0)).sum())
     return hits, wrong
+
+
+def sized(
+    pilot: Pilot, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, *, wanted: float
+) -> tuple[Plan, int, int]:
+    """The plan with as many dialogues as simulated power asks for, in how many studies it finds the difference, and
+    how many were simulated: at most `n_runs`.
+
+    The noncentral t distribution takes the rates of the pilot's annotators as those of the next ones. Few annotators
+    whose strictness is drawn anew move a rare mark's rate, and with it the difference and its variance, and power falls
+    more with a lower rate than it rises with a higher one. The normal quantile of power is nearly linear in the root of
+    n: the search goes along it. Power may still be short where FARTHEST times as many dialogues do not suffice.
+    """
+    most = FARTHEST * plan.n_dialogues
+
+    def hits(n: int) -> int:
+        return found(pilot, replace(plan, n_dialogues=n), difference, n_runs, rng)[0]
+
+    n, got, tried = plan.n_dialogues, 0, 0
+    most_tried = max(n_runs // 2, 1)  # to see that power is not short takes fewer than to find a size
+    while tried < most_tried:
+        batch = min(BATCH, most_tried - tried)
+        got, tried = got + found(pilot, plan, difference, batch, rng)[0], tried + batch
+        spread = np.sqrt(wanted * (1 - wanted) / tried) if tried < most_tried else 0.0
+        if got / tried >= wanted - SHORT + CLEAR * spread:
+            return plan, got, tried
+    roots, quantiles = [np.sqrt(n)], [_quantile(got, n_runs)]
+    for _ in range(TRIES):
+        if abs(got / n_runs - wanted) <= NEAR or (n == most and got < wanted * n_runs):
+            break
+        # a line through the points so far, or through none found at no dialogues
+        slope = np.polyfit(roots, quantiles, 1)[0] if len(roots) > 1 else (quantiles[0] + CRITICAL) / roots[0]
+        step = (float(ndtri(wanted)) - quantiles[-1]) / max(slope, 0.1 * (quantiles[0] + CRITICAL) / roots[0])
+        n = int(np.clip(round((roots[-1] + step) ** 2), plan.n_dialogues, most))
+        got = hits(n)
+        roots.append(np.sqrt(n))
+        quantiles.append(_quantile(got, n_runs))
+    return replace(plan, n_dialogues=n), got, n_runs
+
+
+def _quantile(hits: int, n_runs: int) -> float:
+    return float(ndtri((hits + 0.5) / (n_runs + 1)))
 
 
 def estimates(values: np.ndarray) -> np.ndarray:

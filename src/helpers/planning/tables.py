@@ -205,15 +205,22 @@ def powers(results: Results, names: DisplayNames) -> Table | None:
     if rows.empty:
         return None
     simulated = rows[rows["source"] == "simulated"].set_index(_CASE)
-    planned = rows[rows["source"] == "planned"].set_index(_CASE)["estimate"]
+    planned = rows[rows["source"] == "planned"].set_index(_CASE)
     out = names.sort(simulated.reset_index())
     key = pd.MultiIndex.from_frame(out[_CASE])
     wide = out[_CASE].assign(**{
-        "Dialogues per system": out["n_dialogues"].astype("Int64"),
         "Annotators each": out["annotators_per_dialogue"].astype("Int64"),
-        "Planned, %": 100 * planned.reindex(key).to_numpy(),
+        "Dialogues by formula": planned["n_dialogues"].reindex(key).astype("Int64").to_numpy(),
+        "Power by formula, %": 100 * planned["estimate"].reindex(key).to_numpy(),
+        "Dialogues per system": out["n_dialogues"].astype("Int64"),
         "Simulated, %": intervals(out.assign(**{c: 100 * out[c] for c in ("estimate", "ci_low", "ci_high")}), 1),
     })  # fmt: skip
-    caption = "Power of the cheapest design, as planned and in simulated studies analysed with the permutation test of"
-    caption += " notebook 05 (95% Monte Carlo intervals)."
+    caption = "Power of the cheapest design: by formula, and in simulated studies whose annotators are drawn anew,"
+    caption += (
+        " analysed with the permutation test of notebook 05 (95% Monte Carlo intervals). Where the simulated power"
+    )
+    caption += (
+        " of the size by formula is too low, as for rare marks by few annotators, the number of dialogues follows"
+    )
+    caption += " the simulation."
     return Table(names.named(wide), "power", caption, 1)

@@ -48,7 +48,7 @@ FEW_MARKS = 5
 #: share of the rarer mark below which no linear model takes the place of the logistic one: of marks given two or three
 #: times per dialogue, its intervals of the share of dialogues cover 92% to 96% at 30%, and 53% to 94% at 5% and 10%
 RARE = 0.2
-#: a modelled rate of all systems together whose odds differ from those of the raw rate by more than this factor is wrong
+#: largest factor between the odds of the modelled rate of all systems together and those of the raw rate
 MOST_ODDS = 1.5
 FEW = f"fewer than {FEW_MARKS} marks per dialogue, from which the variance of dialogues cannot be estimated"
 TOO_LARGE = "too many scores and levels for the Laplace approximation"

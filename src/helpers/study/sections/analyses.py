@@ -453,8 +453,10 @@ class Planning(Section):
     )
     budget: float | None = Field(None, gt=0, description="money available, in the currency of `costs`")
     looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
-    n_runs: int = Field(200, ge=0, le=100_000, description="simulated studies per label; 0: none")
-    most_simulated: int = Field(400, ge=4, le=limits.COUNT, description="larger studies are not simulated")
+    n_runs: int = Field(
+        200, ge=0, le=100_000, description="simulated studies per label, for power up to ten times as many; 0: none"
+    )
+    most_simulated: int = Field(1000, ge=4, le=limits.COUNT, description="larger studies are not simulated")
     n_worlds: int = Field(200, ge=0, le=10_000, description="draws for the intervals; 0: no intervals")
 
     @model_validator(mode="after")
@@ -486,7 +488,7 @@ class Annotators(Section):
         description="probability that anyone in a group is flagged if all its annotators come from one population",
     )
     min_items: int = Field(
-        50, ge=2, le=limits.COUNT, description="items judged more than once that consensus labels require"
+        100, ge=2, le=limits.COUNT, description="items judged more than once that consensus labels require"
     )
     n_draws: int = Field(
         400, ge=50, le=100_000, description="random sets of dialogues with which an annotator's answers are compared"

@@ -1,0 +1,146 @@
+"""Rates of rare marks, plans, consensus labels and judge-assisted estimates where the truth is known.
+
+    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py 100 300
+
+The first number is that of studies per rate, consensus and choice of dialogues, the second that of plans' checks times
+ten. Writes rates_and_plans.csv next to this file: case, procedure, nominal, measured, mc_error, n_runs, note.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from helpers.annotators.consensus import dawid_skene, mace
+from helpers.judges.assisted import Sums, estimate, selection
+from helpers.performance.mixed import pooled
+from helpers.planning import simulated
+from helpers.planning.components import Pilot
+from helpers.planning.designs import Prices, cheapest
+from helpers.stats import mixed_models
+
+SYSTEMS, DIALOGUES, PEOPLE = 4, 80, 8
+
+
+def row(case: str, procedure: str, nominal: float, hits: list, note: str = "") -> dict:
+    """hits : 0 and 1, or numbers whose mean is measured; (studies, k) where several are from one study."""
+    by_study = np.array([np.mean(h) for h in hits], dtype=float)
+    error = by_study.std(ddof=1) / np.sqrt(len(by_study)) if len(by_study) > 1 else np.nan
+    measured = by_study.mean() if len(by_study) else np.nan
+    numbers = {"measured": round(measured, 4), "mc_error": round(error, 4), "n_runs": len(by_study)}
+    return {"case": case, "procedure": procedure, "nominal": nominal, **numbers, "note": note}
+
+
+def marks(rng: np.random.Generator, rate: float, each: int, spread: float, strict: float = 0.5) -> pd.DataFrame:
+    """Marks given once by each of `each` of PEOPLE annotators; dialogues differ by `spread` on the logit scale."""
+    grid = np.linspace(-15, 5, 4000)
+    level = np.interp(rate, mixed_models.marginal(grid, np.hypot(spread, strict)), grid)
+    people, frames = strict * rng.standard_normal(PEOPLE), []
+    for s in range(SYSTEMS):
+        who = np.argsort(rng.random((DIALOGUES, PEOPLE)), axis=1)[:, :each]
+        y = rng.random(who.shape) < expit(level + spread * rng.standard_normal((DIALOGUES, 1)) + people[who])
+        dialogue = np.repeat([f"{s}-{d}" for d in range(DIALOGUES)], each)
+        frames.append(pd.DataFrame({"system": f"s{s}", "dialogue": dialogue, "annotator": who.ravel().astype(str),
+                                    "score": y.ravel().astype(float)}))  # fmt: skip
+    head = {"corpus": "main", "group": "all", "method": "dialogue_rating", "label": "x", "dialogue_b": None}
+    return pd.concat(frames, ignore_index=True).assign(**head, annotator_known=True)
+
+
+def rates(n: int) -> Iterator[dict]:
+    for rate, each, spread in product((0.015, 0.05, 0.1), (2, 3), (1.5, 3.0)):
+        covered, ratio = [], []
+        for i in range(n):
+            found = pooled(marks(np.random.default_rng([1, i]), rate, each, spread))["pooled_mean"]
+            if found["estimate"].notna().all():
+                covered.append((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
+                ratio.append(found["estimate"] / rate)
+        case = f"marks at {rate:.1%}, {each} per dialogue, SD of dialogues {spread:g}"
+        note = f"{n - len(ratio)} of {n} studies refused (fewer than 20 marks)"
+        yield row(case, "pooled rate, 95% CI covers", 0.95, covered, note)
+        yield row(case, "pooled rate by the true one", 1.0, ratio, note)
+
+
+def plans(n: int) -> Iterator[dict]:
+    for rate, annotator, of_system, difference in (
+        (0.05, 0.1, 0.05, 0.06),
+        (0.05, 0.1, 0.05, 0.1),
+        (0.015, 0.05, 0, 0.025),
+    ):
+        for people, each in product((2, 3, 5), (1, 2)):
+            total, dialogue = rate * (1 - rate), 0.1
+            shares = {"dialogue": dialogue, "annotator": annotator, "annotator_of_system": of_system}
+            variance = {k: v * total for k, v in shares.items()} | {"residual": (1 - sum(shares.values())) * total}
+            pilot = Pilot("dialogue_rating", "x", variance, {}, {}, 1.0, 2.0, people, 100, False, 0.2,
+                          np.array([0.0, 1.0]), np.array([1 - rate, rate]), tuple(shares))  # fmt: skip
+            options = {
+                "annotators_per_dialogue": (each,),
+                "people": people,
+                "paired": False,
+                "tests": 1,
+                "n_systems": 2,
+            }
+            plan = cheapest(pilot, Prices(5.0, 5.0, 60.0), difference, **options)
+            sized = simulated.sized(pilot, plan, difference, 2000, np.random.default_rng(1), wanted=0.8)[0]
+            case = f"marks at {rate:.1%}, annotators {annotator:g}+{of_system:g}, {people} people, {each} per dialogue"
+            for name, one in (("by formula", plan), ("as planned", sized)):
+                hits = simulated.found(pilot, one, difference, n, np.random.default_rng(2))[0]
+                note = f"{one.n_dialogues} dialogues per system"
+                yield row(case, f"power {name}", 0.8, [1] * hits + [0] * (n - hits), note)
+
+
+def consensus(n: int) -> Iterator[dict]:
+    for items, people, rate in product((30, 60, 100), (3, 5, 6), (0.1, 0.3)):
+        right: dict[str, list] = {"Dawid-Skene": [], "MACE": [], "majority": []}
+        item, who = np.repeat(np.arange(items), people), np.tile(np.arange(people), items)
+        for i in range(n):
+            rng = np.random.default_rng([2, i])
+            truth = rng.random(items) < rate
+            votes = np.where(rng.random((items, people)) < 0.8, truth[:, None], ~truth[:, None]).astype(int)
+            share = votes.mean(axis=1)
+            made = {"Dawid-Skene": dawid_skene(item, who, votes.ravel()).labels[:, 1] > 0.5}
+            made["MACE"] = mace(item, who, votes.ravel())[0][:, 1] > 0.5
+            made["majority"] = np.where(share == 0.5, rng.random(items) < 0.5, share > 0.5)
+            for name, labels in made.items():
+                right[name].append(np.mean(labels == truth))
+        for name, shares in right.items():
+            yield row(
+                f"{items} items, {people} people, rate {rate:g}, accuracy 0.8", f"right labels, {name}", 1.0, shares
+            )
+
+
+def choice(n: int) -> Iterator[dict]:
+    for tilt, correlation, judged in ((0.0, 0.7, 0.4), (0.5, 0.7, 0.2), (0.5, 0.9, 0.3), (0.5, 0.7, 0.5)):
+        out: dict[str, list] = {"with weights": [], "without weights": []}
+        rejected = []
+        for i in range(n):
+            rng = np.random.default_rng([3, i])
+            y = rng.standard_normal(100)
+            p = np.clip(judged * np.exp(tilt * y - tilt**2 / 2), 0.02, 1)
+            people = np.where(rng.random(100) < p, y, np.nan)
+            model = correlation * y + np.sqrt(1 - correlation**2) * rng.standard_normal(100)
+            data = Sums(["a"], people, model, np.ones(100), np.zeros(100, int), np.arange(100), scale=(-6.0, 6.0))
+            for name, chosen in (("with weights", 1 / p), ("without weights", None)):
+                one = estimate(replace(data, chosen=chosen))[1].contrast(np.ones(1))
+                out[name] += [one["ci_low"] <= 0 <= one["ci_high"]] if "ci_low" in one else []
+            rejected.append(next(selection(data)).get("p_value", 1.0) < 0.05)
+        case = f"{judged:.0%} of 100 dialogues judged, chance rises by exp({tilt:g} z), r {correlation:g}"
+        for name, hits in out.items():
+            yield row(case, f"assisted mean {name}, 95% CI covers", 0.95, hits)
+        yield row(case, "test of the random sample rejects", 0.05 if tilt == 0 else 1.0, rejected)
+
+
+def main() -> None:
+    n, hundreds = int(sys.argv[1]), int(sys.argv[2])
+    made = [*rates(n), *plans(10 * hundreds), *consensus(n), *choice(10 * n)]
+    pd.DataFrame(made).to_csv(Path(__file__).with_suffix(".csv"), index=False)
+
+
+if __name__ == "__main__":
+    main()
