@@ -112,7 +112,8 @@ def judged(results: Results) -> pd.DataFrame:
     people = rows["resample"].str.endswith(TWO_WAY).astype(bool)
     unit = rows["resample"].str.removesuffix(TWO_WAY)
     keys = [rows[c] for c in CELL]
-    known, others = people.groupby(keys).transform("any"), rows["note"].where(people).groupby(keys).transform("first")
+    known = people.groupby(keys).transform("any").astype(bool)
+    others = rows["note"].where(people).groupby(keys).transform("first")
     speaks = people & rows["ci_low"].notna()
     rank = unit.map(_RANK).where(~people, len(_RANK)).where(speaks | ~people, -1)
     rows = rows.assign(
