@@ -49,6 +49,7 @@ def interval(
     estimate: float,
     unit: str,
     confidence: float = 0.95,
+    cautious: bool = False,
 ) -> Interval:
     """Interval of a coefficient of agreement for other clusters and annotators.
 
@@ -67,8 +68,10 @@ def interval(
         The coefficient, around which the interval is put.
     unit : str
         What a cluster is.
+    cautious : bool
+        The variance is at least V_a, for coefficients that would be covered too rarely without.
     """
-    spread, df, n, reason = _spread(judged, n_values, terms, statistic)
+    spread, df, n, reason = _spread(judged, n_values, terms, statistic, cautious)
     both = f"{unit} and annotator"
     if not reason and not estimate < 1:
         reason = "all judgements of an item agree"
@@ -79,7 +82,7 @@ def interval(
     return Interval(estimate, low, high, "jackknife_t", both, n, standard_error=float((1 - estimate) * spread))
 
 
-def _spread(judged: Judgements, n_values: int, terms, statistic) -> tuple[float, float, int, str]:
+def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool) -> tuple[float, float, int, str]:
     """Standard error of log(1 - coefficient), degrees of freedom, clusters, and the reason where there is none."""
     effective = [_effective(codes) for codes in (judged.cluster, judged.annotator)]
     n = len(np.unique(judged.cluster))
@@ -108,7 +111,7 @@ def _spread(judged: Judgements, n_values: int, terms, statistic) -> tuple[float,
         (change, judged.cluster * (judged.annotator.max() + 1) + judged.annotator, changes),
     ]
     by_cluster, by_annotator, by_both = (_jackknife(*part, total, whole, statistic) for part in left_out)
-    variance = by_cluster + max(by_annotator - by_both, 0.0)
+    variance = max(by_cluster + max(by_annotator - by_both, 0.0), by_annotator if cautious else 0.0)
     if not np.isfinite(variance):
         return nan, nan, n, "undefined without one of the annotators or clusters"
     if variance <= 1e-24:
