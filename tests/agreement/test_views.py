@@ -1,5 +1,6 @@
 """What notebook 03 shows follows from its results, and from the primary interval only."""
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,7 +50,8 @@ def without(**keys):
 
 
 def texts(results, min_items=25):
-    return "\n\n".join(p.text for p in findings.findings(results, NAMES, min_items=min_items, confidence=0.95))
+    found = findings.findings(results, NAMES, min_items=min_items, confidence=0.95)
+    return "\n\n".join(p.text for p in found if p.text)
 
 
 def test_the_primary_interval_is_over_dialogues_or_pairs():
@@ -158,3 +160,111 @@ def test_what_was_resampled_is_named_and_turns_are_warned_of():
     assert tables.alphas(over_sessions, NAMES, 0.95).caption.endswith("over sessions.")
     assert "too narrow** for Behaviour" in findings.misled(["behavior"], NAMES).text
     assert findings.misled([], NAMES).text.strip() == ""
+
+
+def people(n=40, m=6, per=3, contexts=None, known=True, seed=1, label="quality"):
+    """Ratings of n dialogues of three systems, each by `per` of m people in turn; dialogues share contexts."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for i in range(n):
+        for j in range(per):
+            score = float(np.clip(np.round(3 + (i % 3) + 0.8 * rng.normal()), 1, 5))
+            row = {"dialogue": f"d{i:02d}", "method": "dialogue_likert", "label": label, "system": f"S{i % 3}"}
+            rows.append(row | {"annotator": f"A{(i * per + j) % m}", "score": score, "turn": None})
+    frame = annotation_rows(rows).assign(annotator_known=known)
+    return (
+        frame
+        if contexts is None
+        else frame.assign(context="c" + (frame["dialogue"].str[1:].astype(int) % contexts).astype(str))
+    )
+
+
+def analysed(frame, **options):
+    how = {"first": None, "n_resamples": 200, "people_resamples": 50, "confidence": 0.95, "seed": 1, "modelled": []}
+    return analysis.analyse(frame, LABEL_SETS["abc_eval"], **how | options)
+
+
+@pytest.mark.parametrize(
+    ("frame", "population", "resample"),
+    [
+        (people(), "sample", "dialogue and annotator"),
+        (people(contexts=8), "sample", "context and annotator"),
+        (people(m=4), "fixed", "dialogue"),
+        (people(m=4, contexts=8), "fixed", "context"),
+        (people(known=False), "unknown", "dialogue"),
+    ],
+)
+def test_each_alpha_has_one_primary_interval_and_says_of_whom_it_speaks(frame, population, resample):
+    results = analysed(frame)
+    (row,) = analysis.primary(results).to_dict("records")
+    assert (row["population"], row["resample"]) == (population, resample)
+    assert row["unit"] == resample.removesuffix(" and annotator")
+    assert pd.notna(row["ci_low"])
+    assert (row["others"] == "4.0 effective annotators, of 5 needed") == (population == "fixed")
+    (ac,) = analysis.primary_ac(results).to_dict("records")
+    assert ac["resample"] == resample
+    beside = analysis.for_these_annotators(results)
+    assert len(beside) == (population == "sample")
+    table = tables.alphas(results, NAMES, 0.95)
+    assert ("For these annotators" in table.frame) == (population == "sample")
+    text = texts(results)
+    said = {
+        "sample": "holds for other annotators of the same kind",
+        "fixed": "for other annotators, nothing can be said",
+    }
+    assert said.get(population, "not known individually") in text
+    assert "Means of systems" in text
+    (means,) = analysis.reliability_of_means(results).to_dict("records")
+    assert (means["n"], means["n_dialogues"], means["annotators_per_dialogue"]) == (3, 13, 3)
+
+
+def test_the_threshold_of_the_study_decides_the_headline():
+    results = analysed(people())
+    low = analysis.primary(results)["ci_low"].item()
+
+    def headline(threshold):
+        return next(findings.findings(results, NAMES, min_items=5, confidence=0.95, threshold=threshold)).text
+
+    assert "relied on for the one label" in headline(low - 0.01)
+    assert "iaa.threshold" in headline(low - 0.01)
+    assert "relied on for the one label" not in headline(low + 0.01)
+    assert "Krippendorff (2004)" in headline(0.667)
+
+
+def test_a_collapsed_alpha_is_explained_beside_ac1():
+    rng = np.random.default_rng(3)
+    truth = rng.random(400) < 0.04
+    marks = [
+        {"dialogue": f"d{i:03d}", "method": "behavior", "label": "ignore", "annotator": f"A{j}", "turn": 0}
+        | {"score": float(truth[i] ^ (rng.random() < 0.04))}
+        for i in range(400)
+        for j in range(2)
+    ]
+    results = analysed(annotation_rows(marks))
+    text = texts(results)
+    assert "Nearly all items get the same value on 1 label" in text
+    assert "Gwet's AC1 0.9" in text
+    assert analysis.primary(results)["estimate"].item() < 0.6
+
+
+def test_comparisons_say_what_other_software_gives():
+    rng = np.random.default_rng(4)
+    rows = [
+        {"dialogue": f"d{i:02d}", "dialogue_b": f"e{i:02d}", "method": "comparative", "label": "quality", "turn": None}
+        | {"annotator": f"A{j}", "score": float(rng.choice([-1, 0, 1], p=[0.2, 0.2, 0.6]))}
+        for i in range(40)
+        for j in range(3)
+    ]
+    results = analysed(annotation_rows(rows))
+    stored = results.select("alpha", orientation="stored")["estimate"].item()
+    values = np.array([row["score"] for row in rows]).reshape(40, 3)
+    assert stored == pytest.approx(krippendorff.alpha(values.T, level_of_measurement="ordinal"))
+    assert f"alpha is then {stored:.3f}".replace("-", "−") in texts(results)
+
+
+def test_where_nobody_judged_twice_that_is_all_it_says():
+    results = analysed(people(per=1))
+    assert texts(results) == "**Agreement cannot be determined:** no item was judged by two people of one group."
+    assert tables.alphas(results, NAMES, 0.95) is None
+    assert tables.over_people(results, NAMES) is None
+    assert list(figures.alphas(results, NAMES)) == []

@@ -25,7 +25,7 @@ def evidence():
     return collect(
         rows("alpha", *alphas, resample="dialogue", raters="first2"),
         rows("alpha", ("behavior", "a", 0.5, 0.4, 0.6), resample="turn"),
-        rows("alpha", ("behavior", "a", 0.9, 0, 1), resample="dialogue and annotator", raters="all"),
+        rows("alpha", ("behavior", "a", 0.5, 0.3, 0.7), resample="dialogue and annotator", raters="first2"),
         rows("alpha", ("behavior", "b", 0.9, 0, 1), resample="dialogue", scope="paper"),
         rows("alpha", ("comparative", "a", 0.4, 0, 1), resample="pair"),
         rows("r", ("behavior", "a", -0.3, -0.4, -0.2), ("behavior", "b", 0.1, -0.1, 0.3), **d),

@@ -112,13 +112,14 @@ def judged(results: Results) -> pd.DataFrame:
     people = rows["resample"].str.endswith(TWO_WAY).astype(bool)
     unit = rows["resample"].str.removesuffix(TWO_WAY)
     keys = [rows[c] for c in CELL]
-    known, others = people.groupby(keys).transform("any"), rows["note"].where(people).groupby(keys).transform("first")
+    known = people.groupby(keys, dropna=False).transform("any").astype(bool)
+    others = rows["note"].where(people).groupby(keys, dropna=False).transform("first")
     speaks = people & rows["ci_low"].notna()
     rank = unit.map(_RANK).where(~people, len(_RANK)).where(speaks | ~people, -1)
     rows = rows.assign(
         population=np.select([speaks, known], [SAMPLE, FIXED], UNKNOWN), unit=unit, others=others.where(~speaks, None)
     )
-    return rows[rank == rank.groupby(keys).transform("max")]
+    return rows[rank == rank.groupby(keys, dropna=False).transform("max")]
 
 
 def primary_ac(results: Results) -> pd.DataFrame:
@@ -126,7 +127,7 @@ def primary_ac(results: Results) -> pd.DataFrame:
     rows = results["ac"]
     others = rows["resample"].str.endswith(TWO_WAY).astype(bool)
     speaks = others & rows["ci_low"].notna()
-    instead = speaks.groupby([rows[c] for c in CELL]).transform("any").astype(bool)
+    instead = speaks.groupby([rows[c] for c in CELL], dropna=False).transform("any").astype(bool)
     return rows[speaks | (~others & ~instead)]
 
 

@@ -76,8 +76,9 @@ def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict,
 def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> str:
     """What intervals of a label's agreement resample, items of one such unit not being independent.
 
-    frame : the label's annotations, some of whose columns of `schema.ANNOTATIONS` may be missing. unit : what the study says (`bootstrap.unit`). Otherwise the context, where each
-    dialogue (pair) has one and several share one, as answers to the same prompt do; else the dialogue or the pair.
+    frame : the label's annotations; without a column `context`, no contexts are known. unit : what the study says
+    (`bootstrap.unit`). Otherwise the context, where each dialogue (pair) has one and several share one, as answers to
+    the same prompt do; else the dialogue or the pair.
     """
     level = METHODS[label.method].unit
     if unit in SHARED:

@@ -21,7 +21,8 @@ def effective_annotators(annotations: pd.DataFrame) -> float:
 
 
 def population(annotations: pd.DataFrame) -> str:
-    """SAMPLE from LEAST_EFFECTIVE effective annotators who are known, FIXED below, UNKNOWN where not all are known."""
+    """SAMPLE from LEAST_EFFECTIVE effective annotators who are known (to one decimal, as loads that were meant to be
+    equal rarely are), FIXED below, UNKNOWN where not all are known."""
     if not annotations["annotator_known"].all():
         return UNKNOWN
-    return SAMPLE if effective_annotators(annotations) >= LEAST_EFFECTIVE else FIXED
+    return SAMPLE if round(effective_annotators(annotations), 1) >= LEAST_EFFECTIVE else FIXED
