@@ -9,6 +9,7 @@ import re
 
 import pandas as pd
 
+from helpers.sources import sampling
 from helpers.sources.guessing.columns import MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
 from helpers.sources.guessing.nature import NOTHING, nature
 from helpers.sources.guessing.score_columns import wide
@@ -24,7 +25,6 @@ from helpers.sources.guessing.words import (
     ranked,
     side_of,
 )
-from helpers.sources import sampling
 from helpers.study import limits
 
 #: characters of a name, on average, at most
@@ -88,7 +88,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
 
 
 def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
-    """`cells` without the columns that say how dialogues were drawn, which are noted: they are no scores, no metrics."""
+    """`cells` without the columns that say how dialogues were drawn, which are noted: they are no scores or metrics."""
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
         key = sampling.key_for(column, cells[column])
         if key and out.sampling is None and sampling.plain(column, cells[column]):
