@@ -1,12 +1,14 @@
 """Sampling weights of dialogues: read from a column or from strata with known sizes, checked, and noticed if unused."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import sampling
+from helpers.sources import inspect, sampling
+from helpers.study import params
 from helpers.study.params import ParamsError
 from helpers.study.schema import DataError
 
@@ -202,3 +204,48 @@ def test_a_column_that_looks_like_one_and_is_not_used_is_counted(tmp_path):
 )
 def test_columns_are_known_by_name_and_content(name, cells, key):
     assert sampling.key_for(name, pd.Series(cells)) == key
+
+
+PAGE = (params.ROOT / "docs" / "own_data.md").read_text(encoding="utf-8")
+SECTION = re.search(r"## Items drawn with unequal probability\n(.*?)\n## ", PAGE, re.DOTALL)[1]
+
+
+def test_the_documentation_shows_keys_that_work(tmp_path):
+    """Each of its three ways, on a queue with all 2 of 130 flagged dialogues and 2 of 2,000 others."""
+    csv = CSV.replace(",p,", ",p,w,").replace(",flagged", ",2,flagged").replace(",rest", ",7,rest")
+    found = []
+    for block in re.findall(r"```yaml\n(.*?)```", SECTION, re.DOTALL):
+        key = "\n    ".join(line.split("  #")[0] for line in block.splitlines())
+        found.append(weights(tmp_path, key, csv))
+    assert found[0] == {"d1": 1, "d2": 5, "d3": 1, "d4": 4}
+    assert found[1] == {"d1": 2, "d2": 7, "d3": 2, "d4": 7}
+    assert found[2] == {"d1": 65, "d2": 1000, "d3": 65, "d4": 1000}
+
+
+QUEUE = "id,bot,who,bad,fluency,inclusion_probability,weight,stratum\n" + "\n".join(
+    f"d{d},{'AB'[d % 2]},w{j + 1},{(d + j) % 2},{1 + (2 * d + j) % 5},{0.2 if d % 3 else 1},{1 + d % 3},{d % 3 > 0}"
+    for d in range(30)
+    for j in (0, 1)
+)
+
+
+def test_a_first_yaml_uses_what_leaves_no_doubt(tmp_path):
+    """And takes none of the columns for a metric or a label."""
+    (tmp_path / "queue.csv").write_text(QUEUE + "\n", encoding="utf-8")
+    text = inspect.new_yaml("queue", tmp_path / "queue.csv")
+    assert "    inclusion_probability: inclusion_probability  #" in text
+    assert "metrics:" not in text
+    assert re.search(r"# not used: weight: it looks like a sampling weight: .* write `weight: weight`", text)
+    assert re.search(r"# not used: stratum: it looks like strata: .* write `stratum: stratum` and `strata`", text)
+    path = studies.write(tmp_path, text, queue_csv=QUEUE)
+    lines = inspect.describe(params.load(path))
+    assert any(line.startswith("dialogues have sampling weights from 1 to 5") for line in lines)
+    assert not any("it looks like" in line for line in lines)
+
+
+def test_check_warns_of_what_is_not_used(tmp_path):
+    study = params.load(studies.write(tmp_path, YAML.format(key=""), my_csv=CSV.replace(",p,", ",propensity,")))
+    said = [line for line in inspect.describe(study) if "it looks like" in line]
+    assert said[0].startswith("warning: not used from my.csv: propensity: it looks like a sampling probability")
+    assert "write `inclusion_probability: propensity`" in said[0]
+    assert "queue: it looks like strata" in said[1]

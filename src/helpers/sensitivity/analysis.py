@@ -181,13 +181,15 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
         parts += [system_tests.published_tests(one)]
         parts += [system_tests.published_tests(one, "welch")] if one.published_test == "student" else []
         options = {"within": _within(data, within), "n_permutations": n_permutations}
-        parts.append(differences.differences(judged.annotations, data.method, data.systems).drop(columns=_INNER))
+        compared = judged.annotations, data.method, data.systems
         if judged.weighted:
-            alone = differences.differences(judged.annotations, data.method, data.systems, people=False)
-            parts.append(alone.drop(columns=_INNER).assign(test=differences.WEIGHTED))
-            continue
-        parts.append(system_tests.session_tests(data, seed=seed, **options))
-        if not np.array_equal(data.squares, one.squares) and not system_tests.too_many(data, n_permutations):
+            alone = differences.differences(*compared, people=False).assign(test=differences.WEIGHTED)
+            parts.append(alone.drop(columns=_INNER))
+        else:
+            parts.append(system_tests.session_tests(data, seed=seed, **options))
+        parts.append(differences.differences(*compared).drop(columns=_INNER))
+        several = not judged.weighted and not np.array_equal(data.squares, one.squares)
+        if several and not system_tests.too_many(data, n_permutations):
             parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
     rows = collect(*parts)["system_difference"]
     rows = adjust_rows(rows, ["method", "label", "test", "within", "sample"], "systems of one label")

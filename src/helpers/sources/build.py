@@ -175,7 +175,9 @@ def _built(study: Study) -> Built:
     if problems:
         raise DataError(problems)
     unused = _unused(readings)
-    counted = pd.concat([*counts, _left_out(study), left_out, cleared, sampling.not_used(unused)], ignore_index=True)
+    # where one column says how dialogues were drawn, others that could are not missed
+    missed = {} if frames["annotations"]["sampling_weight"].notna().any() else unused
+    counted = pd.concat([*counts, _left_out(study), left_out, cleared, sampling.not_used(missed)], ignore_index=True)
     counted["file"] = counted["file"].map({name: within.within(name) for name in counted["file"].unique()})
     by = [c for c in schema.COUNTS if c != "n"]
     counted = counted.groupby(by, dropna=False, sort=False)["n"].sum().reset_index()

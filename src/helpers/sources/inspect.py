@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from helpers.sources import build, json_text
+from helpers.sources import build, json_text, sampling
 from helpers.sources.adapters import abc_eval
 from helpers.sources.adapters.record_rows import unused
 from helpers.sources.files import blocks_problem, in_blocks, lines_in_blocks, read_text
@@ -371,6 +371,8 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
     if found.metrics:
         lines.append("    # numbers that look like scores of automatic metrics; remove any that are not")
         lines.append("    metrics: {" + ", ".join(f"{quoted(c)}: {quoted(c)}" for c in found.metrics) + "}")
+    if found.sampling:
+        lines.append(f"    {found.sampling[0]}: {quoted(found.sampling[1])}" + _why(found, "sampling"))
     lines += ["    " + comment(f"not used: {column}: {why}") for column, why in found.unused.items()]
     labels = [_label(ids[name], *label[1:], found.categories.get(name)) for name, label in found.labels.items()]
     return [*lines, "labels:" if labels else "labels: {}", *labels]
@@ -434,9 +436,14 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
         )
         if items < _FEW:
             lines.append(f"warning: only {_counted(items, 'item')} for {label}: intervals will be wide and imprecise")
+    if drawn := sizes["sampling"]:
+        ends = f"{drawn['low']:.3g} to {drawn['high']:.3g} (design effect {drawn['design_effect']:.2f})"
+        lines.append(f"dialogues have sampling weights from {ends}, by `{'`, `'.join(drawn['by'])}`")
     by = ["file", "what", "action", "reason"]
     for row in built.frames["counts"].groupby(by, sort=False)["n"].sum().reset_index().itertuples():
-        if row.action in ("mended", "dropped"):
+        if row.what == sampling.NOT_USED:
+            lines += [f"warning: not used from {row.file}: {row.reason}"] if row.action == "dropped" else []
+        elif row.action in ("mended", "dropped"):
             lines.append(f"{row.action}: {row.n:,} {row.what} of {row.file}: {row.reason}")
     lines += [f"note: {note}" for note in [*built.notes, *_unnamed(study, sizes["systems"])]]
     lines += ["how the data are understood:", *(f"  {said}" for said in sentences(study, built.seen))]

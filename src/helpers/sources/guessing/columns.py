@@ -25,8 +25,8 @@ class Guess:
     categories : label -> its answers in words, from the lowest to the highest. patterns : column -> what its cells are
     made of. drop : column -> values of rows left out. skip_columns : those that follow the pattern of scores and hold
     none. join : lines about a joined file. repeated : indices of items in a row. unused : why, by column. comment :
-    what was recognised. one_label : that of all scores, if no column says. counted : cells hold how often the score was
-    given that their column names.
+    what was recognised. sampling : key that says how dialogues were drawn, and its column. one_label : that of all
+    scores, if no column says. counted : cells hold how often the score was given that their column names.
     """
 
     layout: str = "wide"
@@ -43,6 +43,7 @@ class Guess:
     patterns: dict[str, str] = field(default_factory=dict)
     positions: bool = False
     unused: dict[str, str] = field(default_factory=dict)
+    sampling: tuple[str, str] | None = None
     drop: dict[str, str | list[str]] = field(default_factory=dict)
     skip_columns: list[str] = field(default_factory=list)
     join: list[str] = field(default_factory=list)

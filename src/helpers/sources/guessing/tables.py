@@ -9,6 +9,7 @@ import re
 
 import pandas as pd
 
+from helpers.sources import sampling
 from helpers.sources.guessing.columns import MAX_LEVELS, Guess, add_label, is_rating, left_out, numbers, one_an_item
 from helpers.sources.guessing.nature import NOTHING, nature
 from helpers.sources.guessing.score_columns import wide
@@ -49,6 +50,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
     known : our column -> the file's, where the format says so.
     """
     out = Guess(columns=dict(known or {}))
+    cells = _drawn(out, cells)
     missing = [v for v in ("N/A", "NA", "NaN", "nan", "null", "None", "-") if (cells == v).any().any()]
     out.na_values += missing
     for column in cells:
@@ -83,6 +85,18 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
     _models(out, cells)
     _not_used(out, cells)
     return out
+
+
+def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` without the columns that say how dialogues were drawn, which are noted: they are no scores or metrics."""
+    for column in cells.columns.difference(list(out.columns.values()), sort=False):
+        key = sampling.key_for(column, cells[column])
+        if key and out.sampling is None and sampling.plain(column, cells[column]):
+            out.sampling = key, column
+            out.why["sampling"] = "it is called so: estimates are weighted"
+        elif key:
+            out.unused[column] = sampling.says(column, key)
+    return cells.drop(columns=[*out.unused, *([out.sampling[1]] if out.sampling else [])])
 
 
 def nameless(cells: pd.DataFrame) -> Guess:
