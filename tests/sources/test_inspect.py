@@ -27,7 +27,7 @@ def test_a_grid_of_labels_and_annotators(tmp_path):
     (source,) = data["sources"]
     assert source["scores"] == "{label}_{annotator}"
     assert source["columns"] == {"dialogue": "id"}
-    assert data["labels"] == {"fluency": {"scale": [1, 5]}, "quality": {"scale": [1, 5]}}
+    assert data["labels"] == {name: {"scale": [1, 5], "direction": 1} for name in ("fluency", "quality")}
     assert "# the columns form a grid of labels and annotators" in text
     assert "Unsure" not in text
     assert len(build.build(study).frames["annotations"]) == 72
@@ -64,7 +64,7 @@ def test_grids_of_turns_and_of_systems_may_hold_answers_in_words(tmp_path, heade
     lines = [row + ",".join(words[rank] for rank in own) for row, own in zip(rows, ranks, strict=True)]
     _, data, study = guess(tmp_path, "my.csv", "\n".join([header, *lines]) + "\n")
     assert data["sources"][0]["scores"] == scores
-    assert list(data["labels"].values()) == [{"categories": words, "level": "ordinal"}] * 2
+    assert list(data["labels"].values()) == [{"categories": words, "level": "ordinal", "direction": 1}] * 2
     found = build.build(study).frames["annotations"].groupby("label")["score"].apply(sorted).to_dict()
     assert found == {
         label: sorted(1 + own[k] for own in ranks for k in (j, j + 2)) for j, label in enumerate(["fluency", "depth"])
@@ -134,7 +134,7 @@ def test_comparisons_with_words_for_the_winner(tmp_path):
     }  # fmt: skip
     assert source["values"] == {"left": 1, "Tie": 0, "right": -1}
     assert data["method"] == "comparative"
-    assert data["labels"] == {"winner": {"scale": [-1, 1]}}
+    assert data["labels"] == {"winner": {"scale": [-1, 1], "direction": 1}}
     assert "comparisons: scores must be -1 (left loses)" in text
     marks = build.build(study).frames["annotations"]
     assert marks["score"].tolist() == [1, 0, -1]
@@ -162,7 +162,7 @@ def test_delimiter_encoding_and_missing_values(tmp_path):
     _, data, study = guess(tmp_path, "my.csv", content)
     (source,) = data["sources"]
     assert (source["delimiter"], source["encoding"], source["na_values"]) == (";", "cp1252", ["", "N/A"])
-    assert data["labels"] == {"qualite": {"scale": [1, 5]}}
+    assert data["labels"] == {"qualite": {"scale": [1, 5], "direction": 1}}
     assert build.build(study).frames["annotations"]["score"].tolist() == [2, 4, 5]
 
 
@@ -177,7 +177,7 @@ def test_a_spreadsheet_with_decimal_commas(tmp_path):
     content = "\ufeffDialog;Annotator;Label;Score\nd1;w1;Flüssig;2,5\nd1;w2;Flüssig;4,0\nd2;w1;Flüssig;3\n"
     text, data, study = guess(tmp_path, "my.csv", content)
     assert data["sources"][0]["values"] == {"2,5": 2.5, "4,0": 4}
-    assert data["labels"] == {"flussig": {"scale": [1, 5], "level": "interval", "integer": False}}
+    assert data["labels"] == {"flussig": {"scale": [1, 5], "level": "interval", "integer": False, "direction": 1}}
     assert "# Unsure: `values` turns answers into numbers in: Score" in text
     assert build.build(study).frames["annotations"]["score"].tolist() == [2.5, 4, 3]
 
@@ -186,7 +186,7 @@ def test_yes_and_no(tmp_path):
     rows = "d1,w1,Yes,no\nd1,w2,No,no\nd2,w1,,yes\n"
     text, data, study = guess(tmp_path, "my.csv", "dialogue,annotator,is safe,makes sense\n" + rows)
     assert data["sources"][0]["values"] == {"Yes": 1, "No": 0, "yes": 1, "no": 0}
-    assert data["labels"] == {"is_safe": {"scale": [0, 1]}, "makes_sense": {"scale": [0, 1]}}
+    assert data["labels"] == {"is_safe": {"scale": [0, 1], "direction": 1}, "makes_sense": {"scale": [0, 1]}}
     assert "turns answers into numbers in: is safe, makes sense" in text
     marks = build.build(study).frames["annotations"]
     assert marks.groupby("label")["score"].apply(list).to_dict() == {"is_safe": [1, 0], "makes_sense": [0, 0, 1]}
@@ -201,7 +201,7 @@ def test_words_beside_numbers_but_not_those_of_an_item_or_a_person(tmp_path):
     head = "dialogue,annotator,fluency,effort,difficulty,experience"
     text, data, study = guess(tmp_path, "my.csv", "\n".join([head, *rows]) + "\n")
     assert data["labels"] == {
-        "fluency": {"scale": [1, 5]},
+        "fluency": {"scale": [1, 5], "direction": 1},
         "effort": {"categories": levels, "level": "ordinal"},
     }
     assert "# not used: difficulty: the same for all annotators of an item" in text
@@ -213,7 +213,7 @@ def test_words_beside_numbers_but_not_those_of_an_item_or_a_person(tmp_path):
 def test_sliders_but_not_numbers_that_count_up(tmp_path):
     rows = [f"d{i // 2},w{i % 2},{i},{37 * i % 101}" for i in range(40)]
     text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,line,quality", *rows]) + "\n")
-    assert data["labels"] == {"quality": {"scale": [0, 100], "level": "interval"}}
+    assert data["labels"] == {"quality": {"scale": [0, 100], "level": "interval", "direction": 1}}
     assert "# Unsure: treated as sliders because they hold many different whole numbers: quality." in text
     assert "# not used: line: a different number in every row" in text
     assert len(build.build(study).frames["annotations"]) == 40
@@ -222,7 +222,7 @@ def test_sliders_but_not_numbers_that_count_up(tmp_path):
 def test_a_column_that_no_annotator_gave_is_a_metric(tmp_path):
     rows = [f"d{i // 2},w{i % 2},{1 + 3 * i % 5},{1 + i // 2 % 5}" for i in range(24)]
     text, data, study = guess(tmp_path, "my.csv", "\n".join(["dialogue,annotator,overall,auto", *rows]) + "\n")
-    assert data["labels"] == {"overall": {"scale": [1, 5]}}
+    assert data["labels"] == {"overall": {"scale": [1, 5], "direction": 1}}
     assert data["sources"][0]["metrics"] == {"auto": "auto"}
     assert "'auto' is the same for all annotators of an item" in text
     assert build.build(study).frames["metric_scores"]["score"].tolist() == [1 + i % 5 for i in range(12)]

@@ -22,6 +22,24 @@ def sentences(study: params.Study, marks: pd.DataFrame) -> list[str]:
     ]
 
 
+def directions(study: params.Study, marks: pd.DataFrame) -> list[str]:
+    """Which judged labels count as good when high, which as bad, which as neither; first those of which nobody said."""
+    judged = set(marks[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    labels = [x for x in study.label_list() if (x.method, x.id) in judged and not x.unordered]
+    kinds = {
+        "direction not known": [x for x in labels if not x.direction_declared],
+        "counted as good when high": [x for x in labels if x.direction == 1],
+        "bad when high": [x for x in labels if x.direction == -1],
+        "neither good nor bad": [x for x in labels if x.direction == 0 and x.direction_declared],
+    }
+    hint = " (they enter no headline; write `direction: 1`, `-1` or `0` under labels)"
+    return [
+        f"{kind}: {', '.join(dict.fromkeys(x.id for x in own))}" + (hint if kind == "direction not known" else "")
+        for kind, own in kinds.items()
+        if own
+    ]
+
+
 def _who(row: Any) -> str:
     if row.annotator_kind != "human":
         kind = {"llm": "language model", "classifier": "classifier"}.get(row.annotator_kind, "model")

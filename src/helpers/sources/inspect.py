@@ -31,10 +31,10 @@ from helpers.sources.guessing import exports, presets
 from helpers.sources.guessing.columns import Guess
 from helpers.sources.guessing.grids import shared
 from helpers.sources.guessing.nested import NUMBERED, guess_records
-from helpers.sources.guessing.spelling import JsonColumn, Shape, comment, distinct, label_lines, quoted
+from helpers.sources.guessing.spelling import JsonColumn, Shape, comment, declaration, distinct, label_lines, quoted
 from helpers.sources.guessing.tables import nameless
-from helpers.sources.guessing.words import NAMES, negative, plain
-from helpers.sources.in_words import not_used, sentences
+from helpers.sources.guessing.words import NAMES, plain
+from helpers.sources.in_words import directions, not_used, sentences
 from helpers.study import limits, params
 from helpers.study.record_options import is_table
 from helpers.study.schema import ITEM, DataError, Problem
@@ -166,7 +166,7 @@ def _json_source(data: Path, file: str) -> list[str]:
 
 def _records(found: Shape, file: str, options: dict[str, str]) -> list[str]:
     """A source for records, by paths."""
-    labels, spelt = label_lines(found.labels)
+    labels, spelt = label_lines(found.labels, compared=found.method == "comparative")
     lines = [_GUESSED, *(comment(f"Unsure: {warning}.") for warning in found.warnings)]
     lines += [f"method: {found.method}", "sources:", "  - adapter: records", f"    file: {quoted(file)}"]
     lines += [f"    {key}: {value}" for key, value in options.items()]
@@ -364,7 +364,7 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
     if found.values:
         lines.append("    values: {" + ", ".join(f"{quoted(word)}: {n:g}" for word, n in found.values.items()) + "}")
     lines.append(f"    na_values: [{', '.join(quoted(v, always=True) for v in found.na_values)}]")
-    ids = dict(zip(found.labels, distinct(label[0] for label in found.labels.values()), strict=True))
+    ids = dict(zip(found.labels, distinct(one[0] for one in found.labels.values()), strict=True))
     spelt = {name: id_ for name, id_ in ids.items() if name != id_}
     if spelt:
         lines.append("    label_names: {" + ", ".join(f"{quoted(n)}: {i}" for n, i in spelt.items()) + "}")
@@ -374,19 +374,18 @@ def _table(file: str, options: dict[str, str], found: Guess, *, records: bool = 
     if found.sampling:
         lines.append(f"    {found.sampling[0]}: {quoted(found.sampling[1])}" + _why(found, "sampling"))
     lines += ["    " + comment(f"not used: {column}: {why}") for column, why in found.unused.items()]
-    labels = [_label(ids[name], *label[1:], found.categories.get(name)) for name, label in found.labels.items()]
-    return [*lines, "labels:" if labels else "labels: {}", *labels]
+    labels = {name: _label(*one[1:], found.categories.get(name)) for name, one in found.labels.items()}
+    said = [line for n, spec in labels.items() for line in declaration(ids[n], spec, n, compared=found.comparative)]
+    return [*lines, "labels:" if labels else "labels: {}", *said]
 
 
-def _label(id_: str, low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
+def _label(low: float, high: float, whole: bool, categories: list[str] | None = None) -> str:
     if categories:
-        more = ", direction: -1" if negative(id_) else ""
-        return f"  {id_}: {{categories: [{', '.join(map(quoted, categories))}], level: ordinal{more}}}"
+        return f"{{categories: [{', '.join(map(quoted, categories))}], level: ordinal}}"
     # on a slider equal steps are meant to be equal; ranks of a hundred values would also be slow
     more = ", level: interval" if not whole or high - low > _SLIDER else ""
     more += "" if whole else ", integer: false"
-    more += ", direction: -1" if negative(id_) else ""
-    return f"  {id_}: {{scale: [{low:g}, {high:g}]{more}}}"
+    return f"{{scale: [{low:g}, {high:g}]{more}}}"
 
 
 def _why(found: Guess, key: str) -> str:
@@ -426,6 +425,7 @@ def describe(study: params.Study, built: build.Built | None = None) -> list[str]
         f"by {_judges(marks)}"
     ]
     titles = {(label.method, label.id): label for label in study.label_list()}
+    lines += directions(study, marks)
     for (method, label), rows in marks.groupby(["method", "label"], sort=False):
         items = len(rows.drop_duplicates(ITEM))
         low, high = rows["score"].min(), rows["score"].max()

@@ -102,7 +102,7 @@ def nested_lines(export: Export, file: str, options: dict[str, str]) -> list[str
         shape.warnings += [] if "system" in "".join(lines) else ["nothing names the system: all count as one"]
     if not shape.labels:
         return []
-    labels, spelt = label_lines(shape.labels)
+    labels, spelt = label_lines(shape.labels, compared=(form.method or shape.method) == "comparative")
     lines += [f"label_names: {flow(spelt)}"] if spelt else []
     out = [*export.comment, *(comment(f"Unsure: {w}.") for w in [*export.warnings, *shape.warnings])]
     out += [f"method: {form.method or shape.method}", "sources:"]

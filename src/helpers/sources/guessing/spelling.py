@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import pandas as pd
+import yaml
 
+from helpers.sources.guessing.directions import direction
 from helpers.sources.guessing.nature import Nature, nature
 from helpers.sources.guessing.words import ANSWERS, SCALES, label_id, ranked
 
@@ -43,7 +45,7 @@ def declared(out: Shape, values: list[str | None], name: str, ends: tuple[float,
     words = sorted(held[numbers.isna()].unique())
     if len(words) == 2 and all(w.lower() in ANSWERS for w in words):
         first, second = sorted(words, key=lambda w: ANSWERS[w.lower()])
-        return f"{{categories: [{quoted(first, always=True)}, {quoted(second, always=True)}], direction: 1}}"
+        return f"{{categories: [{quoted(first, always=True)}, {quoted(second, always=True)}]}}"
     if found.kind == "words" and (steps := ranked(words)):
         out.warnings.append(
             f"{name}: from {steps[0]!r} to {steps[-1]!r}; answers that nobody gave are missing from `categories`"
@@ -107,7 +109,35 @@ def distinct(ids: Iterable[str]) -> list[str]:
     return list(out)
 
 
-def label_lines(labels: dict[str, str]) -> tuple[list[str], dict[str, str]]:
-    """Lines below `labels:`, and spellings of the file that differ from ids."""
+def label_lines(labels: dict[str, str], *, compared: bool = False) -> tuple[list[str], dict[str, str]]:
+    """Lines below `labels:`, and spellings of the file that differ from ids. compared : whether two are compared."""
     spelt = dict(zip(labels, distinct(map(label_id, labels)), strict=True))
-    return [f"  {spelt[name]}: {spec}" for name, spec in labels.items()], {n: i for n, i in spelt.items() if n != i}
+    lines = [line for name, spec in labels.items() for line in declaration(spelt[name], spec, name, compared=compared)]
+    return lines, {n: i for n, i in spelt.items() if n != i}
+
+
+def declaration(id_: str, spec: str, name: str, *, compared: bool = False) -> list[str]:
+    """The declaration of a label with the direction that its name or its answers tell, or with the question for it.
+
+    spec : a map in braces. name : as the file spells it, maybe a question.
+    """
+    said = yaml.safe_load(spec)
+    answers = [str(word) for word in said.get("categories", [])]
+    unordered = said.get("level") == "sets" or (len(answers) > 2 and said.get("level") != "ordinal")
+    if "direction" in said or unordered:
+        return [f"  {id_}: {spec}"]
+    way = direction(name, answers, compared=compared)
+    if way := way or (direction(id_, compared=True) if compared and name != id_ else None):
+        return [f"  {id_}: {spec[:-1]}, direction: {way}}}"]
+    what = "the chosen one" if compared else "a high score"
+    question = f"# direction: 1   # Unsure: is {what} good (1), bad (-1) or neither (0)?"
+    return [f"  {id_}:", *(f"    {part}" for part in _parts(spec)), f"    {question}"]
+
+
+def _parts(flow: str) -> list[str]:
+    """The `key: value` of a map in braces."""
+    cuts, depth, text = [0], 0, flow[1:-1]
+    for found in re.finditer(r'"(?:[^"\\]|\\.)*"|[][]|, ', text):
+        depth += {"[": 1, "]": -1}.get(found[0], 0)
+        cuts += [found.end()] if found[0] == ", " and not depth else []
+    return [text[a:b].removesuffix(", ") for a, b in itertools.pairwise([*cuts, len(text)])]

@@ -92,9 +92,6 @@ ANSWERS = {
 }
 #: a number as spreadsheets write it in much of Europe
 DECIMAL_COMMA = re.compile(r"-?[0-9]+,[0-9]{1,2}")
-_NEGATIVE = re.compile(
-    r"contradict|irrelevant|redundan|repetit|robotic|toxic|offens|antisocial|uninterpret|incoheren|^lack"
-)
 #: columns that stand for one person each
 PERSON = re.compile(
     r"((?:student|expert|annotator|rater|worker|judge|coder|evaluator|crowd|human|person|participant|assessor|user)"
@@ -183,8 +180,3 @@ def label_id(name: str) -> str:
     ascii_ = unicodedata.normalize("NFKD", name.removesuffix(".label")).encode("ascii", "ignore").decode()
     id_ = re.sub(r"[^A-Za-z0-9]+", "_", ascii_).strip("_").lower() or "label"
     return id_ if id_[0].isalpha() else f"label_{id_}"
-
-
-def negative(label: str) -> bool:
-    """Whether a higher score of a label of this name means a worse system."""
-    return bool(_NEGATIVE.search(label.lower()))
