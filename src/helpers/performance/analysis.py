@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.annotations import picks
+from helpers.annotations.scales import within_scale
 from helpers.annotations.scores import identities, numbered
 from helpers.annotations.summary import with_means
 from helpers.performance import davidson, mixed, ranking, rates
@@ -98,7 +99,7 @@ def analyse(
     parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
     published = collect(rates.published(picked, confidence=confidence))
     summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
-    return collect(
+    results = collect(
         *(rates.clustered(part, unit=u, **boot) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
         ranked(judged, labels, unranked, **boot),
@@ -108,6 +109,10 @@ def analyse(
         design_effects_of_people(judged),
         beyond_labels(judged, labels, unranked, overall, modelled=modelled, confidence=confidence),
     )
+    if len(means := results["mean"]):
+        ours = means["interval"] != "independent"
+        results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
+    return results
 
 
 def beyond_labels(
