@@ -117,7 +117,7 @@ class TestOverall:
         _, cov, n = ranking.covariance(system, scores["score"].to_numpy(), weight, [clusters, people])
         # Kish's effective number of annotators, who are fewer than sessions
         shares = scores.groupby(["system", "annotator"])["weight"].sum() / scores.groupby("system")["weight"].sum()
-        df = (1 / (shares**2).groupby("system").sum()).min() - 1
+        df = (1 / (shares**2).groupby("system").sum()).to_numpy() - 1
         found = results["overall_mean"]
         half = (found["ci_high"] - found["estimate"]).to_numpy()
         assert half == pytest.approx(stats.t.ppf(0.975, df) * np.sqrt(cov.variances) / spread, rel=1e-5)

@@ -111,7 +111,8 @@ def test_covariance_by_many_prompts_is_that_of_a_clustered_logit():
     ratio = fit.covariance.variances[:4] / np.diag(contrast @ cov @ contrast.T) * (c - 1) / c
     assert ((ratio > 1) & (ratio < 1.02)).all()
     assert fit.over == "context"
-    held = pd.crosstab(pd.concat([frame["context"], frame["context"]]), pd.concat([frame["system"], frame["system_b"]]))
+    sides = [frame[c].to_numpy() for c in ("system", "system_b")]
+    held = pd.crosstab(np.tile(frame["context"].to_numpy(), 2), np.concatenate(sides))
     effective = held.sum() ** 2 / (held**2).sum()  # of the prompts of a system's votes (Kish)
     assert fit.df == pytest.approx(effective.to_numpy() - 1)
 

@@ -7,6 +7,8 @@ so this is a rough guide, and too optimistic for a pair that was selected becaus
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import ndtri
 
@@ -37,7 +39,7 @@ def neighbours(
     pair = np.zeros((m, m), dtype=int)
     pair[np.triu_indices(m, 1)] = np.arange(len(errors))
     out = []
-    for a, b in zip(order[:-1], order[1:], strict=True):
+    for a, b in pairwise(order):
         at = pair[min(a, b), max(a, b)]
         out.append((int(a), int(b), times(estimate[a] - estimate[b], errors[at], df[at], len(errors), confidence)))
     return out
