@@ -255,8 +255,9 @@ def main() -> None:
             used = "not used" not in procedure and "99.9" not in procedure
             note += why(name, measured) if used else ""
             error = np.sqrt(max(measured * (1 - measured), 1e-9) / n) if np.isfinite(measured) else np.nan
-            rows.append({"case": name, "procedure": procedure, "nominal": 0.999 if "99.9" in procedure else CONFIDENCE, "measured": round(measured, 4),
-                         "mc_error": round(error, 4), "n_runs": n, "note": note})  # fmt: skip
+            nominal = 0.999 if "99.9" in procedure else CONFIDENCE
+            row = {"case": name, "procedure": procedure, "nominal": nominal, "measured": round(measured, 4)}
+            rows.append({**row, "mc_error": round(error, 4), "n_runs": n, "note": note})
             print(f"{name:75} {procedure:12} {measured:6.3f} ±{error:.3f}  n={n}  {note}", flush=True)
     found = pd.DataFrame(rows)
     if OUT.exists():

@@ -165,9 +165,9 @@ def pair_df(
     """Degrees of freedom of the differences of all pairs of samples, in the order of `itertools.combinations`.
 
     One less than the smaller of their effective numbers; Welch's where they share no cluster. Satterthwaite's, from the
-    variances by either kind of clusters, would make intervals for other annotators shorter where these hardly differ. They
-    are not used: with two annotators 95% intervals cover 89%, and with three to five they reject up to 1.5% at the level
-    of 0.1% that many pairs need (`benchmarks/levels/ranks.py`).
+    variances by either kind of clusters, would make intervals for other annotators shorter where these hardly differ.
+    They are not used: with two annotators 95% intervals cover 89%, and with three to five they reject up to 1.5% at the
+    level of 0.1% that many pairs need (`benchmarks/levels/ranks.py`).
 
     variances : (m,) of the means. Other arguments as for `covariance`.
     """
