@@ -93,7 +93,8 @@ class TestRanked:
         )
         frame = performance.chosen(pd.concat([rated, pairs], ignore_index=True))
         found = performance.ranked(frame, LABELS, ["d"], **BOOT)
-        chances = found.pop("outcome_chance")
+        chances, apart = found.pop("outcome_chance"), found.pop("data_to_separate")
+        assert apart.groupby("method").size().to_dict() == {"comparative": 2, "continuous": 2}
         assert chances.groupby(["system", "system_b"])["estimate"].sum().tolist() == pytest.approx([1, 1])
         systems = {s: rows.groupby("method")["system"].agg("".join).to_dict() for s, rows in found.items()}
         both = {"comparative": "abc", "continuous": "abc"}
@@ -107,6 +108,7 @@ class TestRanked:
         alone += [davidson.strengths(fit, BOOT.get("confidence", 0.95)), ranking.of_strengths(fit, 1, **BOOT)]
         alone = collect(*alone)
         alone.pop("outcome_chance")
+        alone.pop("data_to_separate")
         for statistic, rows in alone.items():
             pd.testing.assert_frame_equal(found[statistic], rows)
 

@@ -137,3 +137,14 @@ def test_two_ways_equal_statsmodels_up_to_the_correction():
     groups = [pd.factorize(rows[c])[0] for c in ("annotator", "session")]
     both = cov_cluster_2groups(fit, *groups, use_correction=False)[0][1, 1]
     assert found_in(rows)["se"] ** 2 == pytest.approx(both * 8 / 7, rel=0.03)
+
+
+def test_one_person_with_most_of_the_scores_leaves_no_interval():
+    """A difference of shares of 0.51 was given with [-6.64, 7.66]."""
+    rng = np.random.default_rng(8)
+    rows = ratings({"a": rng.normal(size=40), "b": rng.normal(1, 1, 40)})
+    who = np.where(np.arange(len(rows)) % 40 < 32, "p0", np.arange(len(rows)).astype(str))
+    found = found_in(rows.assign(annotator=who))
+    assert (found["ci_kind"], found["note"]) == ("not_estimable", "one annotator has 80% of the scores of a system")
+    assert found[["ci_low", "ci_high", "p_value"]].isna().all()
+    assert np.isfinite(found["estimate"])

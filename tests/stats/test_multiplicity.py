@@ -1,12 +1,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from fixtures.made_annotations import monte_carlo
 from fixtures.reference import TWO_SAMPLES
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from helpers.stats.multiplicity import ADJUSTMENTS, adjust, adjust_rows
+from helpers.stats.multiplicity import ADJUSTMENTS, adjust, adjust_rows, simultaneous_t
 
 STATSMODELS = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
 P = [0.01, 0.02, 0.03, 0.04, 0.05]
@@ -58,3 +60,22 @@ def test_families_of_rows():
 def test_an_unknown_method_is_refused():
     with pytest.raises(ValueError, match="expected one of holm, bh, by, found 'bonferroni'"):
         adjust(P, "bonferroni")
+
+
+def test_one_difference_has_students_critical_value_and_many_have_sidaks():
+    assert simultaneous_t(np.array([12.0]), 1) == pytest.approx(stats.t.ppf(0.975, 12))
+    level = 1 - 0.95 ** (1 / 6)
+    assert simultaneous_t(np.array([3.0, 30.0]), 6) == pytest.approx(stats.t.ppf(1 - level / 2, [3, 30]))
+
+
+@pytest.mark.parametrize(("m", "n"), [(10, 8), (20, 13)])
+def test_of_systems_on_few_prompts_all_differences_hold_at_once(m, n):
+    """Equal systems, each with a response to every prompt: drawn from the estimated covariance, which has a rank below
+    n, the largest t gave limits that held for all pairs in 83% to 86%."""
+    rng, runs, held = np.random.default_rng(3), 400, 0
+    i, j = np.triu_indices(m, 1)
+    for x in rng.normal(size=(runs, n, m)):
+        gap = x[:, i] - x[:, j]
+        t = gap.mean(axis=0) / (gap.std(axis=0, ddof=1) / np.sqrt(n))
+        held += np.abs(t).max() <= simultaneous_t(n - 1.0, len(i))
+    assert 0.95 - monte_carlo(0.95, runs) < held / runs < 0.985

@@ -8,8 +8,8 @@ from helpers.study.results import collect, fold
 from helpers.validity import label_ranks
 
 
-def ranks(one, **options):
-    return collect(label_ranks.importance_ranks(one, **options))["importance_rank"]
+def ranks(one):
+    return collect(label_ranks.importance_ranks(one))["importance_rank"]
 
 
 def shared(values):
@@ -33,7 +33,7 @@ def drawn(rng, strengths, n=300, n_people=50):
 def test_ranks_are_those_of_absolute_correlations():
     one = drawn(np.random.default_rng(1), [0.2, -1.5, 0.0, 0.4, -0.1])
     one.x.iloc[:40, 3] = np.nan
-    found = ranks(one, seed=3)
+    found = ranks(one)
     known = [one.x.iloc[:, i].notna() for i in range(5)]
     r = [abs(pearsonr(one.x.iloc[:, i][k], one.y[k]).statistic) for i, k in enumerate(known)]
     assert found["estimate"].tolist() == rankdata(-np.array(r)).tolist()
@@ -49,8 +49,8 @@ def test_intervals_of_ranks_hold_all_at_once():
     """Three labels of different strength and two of none: all true ranks are inside in at least 95 %."""
     rng, n_runs, held = np.random.default_rng(2), 200, 0
     best, worst = np.array([1, 2, 3, 4, 4]), np.array([1, 2, 3, 5, 5])
-    for run in range(n_runs):
-        found = ranks(drawn(rng, [0.7, 0.45, 0.25, 0, 0]), seed=run)
+    for _ in range(n_runs):
+        found = ranks(drawn(rng, [0.7, 0.45, 0.25, 0, 0]))
         held += bool((found["ci_low"] <= best).all() and (found["ci_high"] >= worst).all())
     # three binomial standard errors of 200 runs below 95 %
     assert held / n_runs >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_runs)
@@ -59,15 +59,15 @@ def test_intervals_of_ranks_hold_all_at_once():
 def test_labels_without_variation_have_no_rank():
     one = drawn(np.random.default_rng(3), [0.5, 0.1, 0.2])
     one.x.iloc[:, 1] = 1.0
-    found = ranks(one, seed=0)
+    found = ranks(one)
     assert found["label"].tolist() == ["x0", "x2"]
     one.x.iloc[:, 2] = np.nan
-    assert ranks(one, seed=0).empty
+    assert ranks(one).empty
 
 
 def test_one_person_gives_ranks_without_intervals():
     x, y = np.random.default_rng(4).normal(size=(20, 2)), np.arange(20.0)
-    found = ranks(design(x, y, np.zeros(20, int)), seed=0)
+    found = ranks(design(x, y, np.zeros(20, int)))
     assert set(found["ci_kind"]) == {"not_estimable"}
     assert found["ci_low"].isna().all()
     assert found["note"].str.contains("too few units").all()

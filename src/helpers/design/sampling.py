@@ -19,8 +19,8 @@ MISSING = 0.05
 #: dialogues below which a stratum is not compared with others
 _STRATUM = 5
 _WEIGHT = re.compile("weight|i?pw", re.IGNORECASE)
-#: of the columns that analyses use; where one is filled, sampling is taken into account
-_USED = ("weight", "inclusion_probability", "stratum")
+#: of annotations; where it is filled, estimates are weighted
+_USED = ("sampling_weight",)
 
 
 @check("missing_by_system", "order", "sample")

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.annotations import picks, population
+from helpers.annotations.scales import within_scale
 from helpers.annotations.scores import identities, numbered
 from helpers.annotations.summary import with_means
 from helpers.performance import davidson, mixed, ranking, rates
@@ -109,7 +110,7 @@ def analyse(
     picked = picked.drop(columns="sampling_weight", errors="ignore")  # as published
     published = collect(rates.published(picked, confidence=confidence))
     summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
-    found = collect(
+    results = collect(
         *(rates.clustered(part, unit=u, **boot) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
         ranked(judged, labels, unranked, **boot),
@@ -122,19 +123,10 @@ def analyse(
         overall_orders(judged, labels, unranked, overall, confidence=confidence),
         who_judged(inside, people, confidence=confidence),
     )
-    return within_scale(found, labels)
-
-
-def within_scale(results: Results, labels: Iterable[Label]) -> Results:
-    """Means whose clustered intervals end where the scale does: a t interval of few clusters may reach beyond it."""
-    ends = {(x.method, x.id): x.scale for x in labels}
-    for statistic in ("mean", "pooled_mean"):
-        rows = results[statistic]
-        if len(rows):
-            ours = rows["interval"].ne("independent") if "interval" in rows else pd.Series(True, rows.index)
-            scale = np.array([ends.get(key, (-np.inf, np.inf)) for key in zip(rows["method"], rows["label"], strict=True)])
-            clipped = rows[["ci_low", "ci_high"]].clip(scale[:, [0]], scale[:, [1]], axis=0)
-            results[statistic] = rows.assign(**{c: rows[c].where(~ours, clipped[c]) for c in clipped})
+    if len(means := results["mean"]):
+        ours = means["interval"] != "independent"
+        results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
+    results["pooled_mean"] = within_scale(results["pooled_mean"], labels)
     return results
 
 

@@ -15,6 +15,7 @@ from helpers.display.views import Prose
 from helpers.performance.analysis import OTHER_INTERVALS, every_interval, of_wins, with_and_without, with_plain
 from helpers.performance.figures import CROWDED, part_names
 from helpers.performance.rates import with_people
+from helpers.performance.separation import MOST, POWER
 from helpers.performance.tables import pick_changes
 from helpers.published.comparison import places
 from helpers.stats.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
@@ -38,6 +39,7 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
     labels = [names.labels[key] for key in rated]
     counts |= {"undirected": Markup(undirected(labels)), "n_without": sum(not x.direction for x in labels)}
     yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
+    yield Prose(_PHRASES.say("separation", lines=separation(results, names), most=MOST, power=POWER))
     missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
     yield Prose(_PHRASES.say("strengths", n=len(missing)))
     people, unknown = _people(results, names)
@@ -57,6 +59,27 @@ def weights(results: Results, names: DisplayNames) -> Prose | None:
     facts = {"share": most["of"] != "mean", "weighted": most["weighted"], "plain": most["estimate"]}
     who = names.name("label", most["label"], most["method"]), names.name("system", most["system"])
     return Prose(_PHRASES.say("weights", label=who[0], system=who[1], deff=rows["deff"].max(), **facts))
+def separation(results: Results, names: DisplayNames) -> list[dict]:
+    """For each ranking in which some neighbours are not separated: how many of how many, the leader and the second, and
+    how many times the data would separate these (1: they are separated; NaN: more than `separation.MOST`)."""
+    rows = results["data_to_separate"]
+    if rows.empty:
+        return []
+    rows, out = names.sort(rows).assign(part=lambda f: part_names(f, names)), []
+    several = len(set(rows["part"])) > 1
+    best = results["rank"].groupby(SYSTEM_CELL[:-1])["estimate"].transform("min") == results["rank"]["estimate"]
+    firsts = results["rank"][best].groupby(SYSTEM_CELL[:-1])["system"].agg(set)
+    for (method, part, label), own in rows.groupby(["method", "part", "label"], sort=False):
+        key = tuple(own[SYSTEM_CELL[:-1]].iloc[0])
+        top = own[own["system"].isin(firsts[key])].iloc[0]
+        n_open = int((own["estimate"] != 1).sum())
+        if n_open:
+            who = names.name("label", label, method) + (f", {part}" if several else "")
+            pair = {k: names.name("system", top[c]) for k, c in (("first", "system"), ("second", "system_b"))}
+            sizes = {"n_open": n_open, "n_pairs": len(own), "times": top["estimate"], "n": int(top["n"])}
+            votes = METHODS[method].unit == "pair"
+            out.append({"who": who, "what": "comparisons" if votes else "judgements", **pair, **sizes})
+    return out
 
 
 def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames) -> Prose:

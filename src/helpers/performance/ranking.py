@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.annotations.scores import known_people, require_unit, sides, weighted
-from helpers.performance import davidson
+from helpers.performance import davidson, separation
 from helpers.stats.clusters import LEAST_DF, covariance, effective_number, heaviest, largest_share, pair_df
 from helpers.stats.intervals import generator
 from helpers.stats.multiplicity import simultaneous_t
@@ -62,7 +62,8 @@ def ranks(
     Returns
     -------
     DataFrame of rows `rank` (1 the best; equal systems share the better rank; the intervals of all systems of a label
-    hold simultaneously) and `first_place_share`, with units resampled. Labels with one system have none.
+    hold simultaneously), `first_place_share`, with units resampled, and `data_to_separate` for neighbours in the
+    ranking (`separation.neighbours`). Labels with one system have none.
 
     Raises
     ------
@@ -234,7 +235,16 @@ def _rank_rows(table: _Ranked, confidence: float) -> list[dict]:
         out.append({**own, "statistic": "rank", "resample_unit": table.over, **interval})
         share = {"estimate": table.first[i], "n_undefined": table.n_undefined}
         out.append({**own, "statistic": "first_place_share", "resample_unit": table.unit, **share})
-    return out
+    return out if reason else out + list(_separation_rows(table, head, confidence))
+
+
+def _separation_rows(table: _Ranked, head: dict, confidence: float) -> Iterator[dict]:
+    """How many times the data would separate each two neighbours; `n` counts judgements, a comparison once."""
+    n = sum(table.n.values()) // (1 if table.of == "mean" else 2)
+    for a, b, factor in separation.neighbours(table.estimate, table.errors, table.df, confidence):
+        pair = {"system": table.systems[a], "system_b": table.systems[b], "n": n, "resample_unit": table.over}
+        note = None if np.isfinite(factor) else f"more than {separation.MOST} times the data, or error unknown"
+        yield {**head, **pair, "statistic": "data_to_separate", "estimate": factor, "note": note}
 
 
 def first_place(values: np.ndarray) -> np.ndarray:

@@ -262,7 +262,12 @@ def with_people(unit: str) -> str:
 
 def _student(mean: float, variance: float, df: float, binary: bool, confidence: float) -> dict:
     if not df >= LEAST_DF or not variance > 0:
-        return {"ci_low": np.nan, "ci_high": np.nan, "ci_kind": "not_estimable", "note": "one cluster, or no spread"}
+        return {
+            "ci_low": np.nan,
+            "ci_high": np.nan,
+            "ci_kind": "not_estimable",
+            "note": "too few effective clusters, or no spread",
+        }
     half = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance)
     if not binary:
         return {"ci_low": mean - half, "ci_high": mean + half, "ci_kind": "t"}

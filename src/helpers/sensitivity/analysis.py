@@ -16,12 +16,13 @@ import pandas as pd
 
 from helpers.annotations.dialogue_values import dialogue_values, interactors
 from helpers.annotations.picks import picks
+from helpers.annotations.scales import within_scale
 from helpers.annotations.scores import sampled
 from helpers.annotations.summary import in_sessions, main_group
 from helpers.sensitivity import differences, equivalence, power, system_tests
 from helpers.sensitivity.contrasts import Panel, panel
 from helpers.stats.multiplicity import adjust_rows
-from helpers.study.labels import METHODS
+from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect, where
 from helpers.study.sections.analyses import Sensitivity
 
@@ -139,13 +140,17 @@ def _shared(data: Panel) -> bool:
     return data.unit == "pair" or bool((systems > 1).any())
 
 
-def analyse(judged: Sequence[Group], options: Sensitivity, *, permute_seed: int, draw_seed: int) -> Results:
+def analyse(
+    judged: Sequence[Group], options: Sensitivity, labels: Sequence[Label] = (), *, permute_seed: int, draw_seed: int
+) -> Results:
     """All results of notebook 05: of every group, but type I error for the first group of each corpus.
 
     Parameters
     ----------
     judged : sequence of Group
         From `groups`.
+    labels : sequence of Label
+        Intervals of differences end with the scales of these.
     permute_seed, draw_seed : int
         Of the permutation tests, and of which conversations a draw has.
     """
@@ -161,7 +166,12 @@ def analyse(judged: Sequence[Group], options: Sensitivity, *, permute_seed: int,
     for corpus in dict.fromkeys(one.corpus for one in judged):
         first = next(one for one in judged if one.corpus == corpus)
         parts += [] if first.weighted else [type_i_errors(first, **null, **given)]
-    return collect(*parts)
+    results = collect(*parts)
+    if len(rows := results["system_difference"]):
+        own = rows["test"].isin([differences.TEST, differences.WEIGHTED])
+        cut = within_scale(rows[own], labels, difference=True)
+        results["system_difference"] = pd.concat([cut, rows[~own]]).loc[rows.index]
+    return results
 
 
 def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Results:

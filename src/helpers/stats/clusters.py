@@ -23,10 +23,10 @@ import pandas as pd
 from scipy import sparse
 
 #: fewer degrees of freedom than this, by the effective number of clusters, allow no interval. Of a mean of two clusters
-#: with equal variances, t intervals cover 95.0% with equal shares (1 degree of freedom), 97.3% with shares of 67 and
-#: 33% (0.79) and 98.4% with 70 and 30% (0.72); with 75% or more in one of any number of clusters, at least 99.2%, as
-#: the same cluster makes the mean and its error. Quantiles then exceed 25: nothing is said but that one cluster has
-#: most of it (20,000 runs each, `benchmarks/levels/ranks.py`)
+#: with equal variances, t intervals cover 95% with equal shares (1 degree of freedom), 97.5% with shares of 67 and 33%
+#: (0.79) and 98.1% with 70 and 30% (0.72); with more than 75% in one of any number of clusters, over 99%, as the same
+#: cluster makes the mean and its error. Quantiles then exceed 25: nothing is said but that one cluster has most of it
+#: (20,000 runs each, `benchmarks/levels/ranks.py`)
 LEAST_DF = 0.75
 
 
@@ -165,9 +165,9 @@ def pair_df(
     """Degrees of freedom of the differences of all pairs of samples, in the order of `itertools.combinations`.
 
     One less than the smaller of their effective numbers; Welch's where they share no cluster. Satterthwaite's, from the
-    parts of the variance by either kind of clusters, make intervals for other annotators shorter where annotators
-    hardly differ, and cover 93% to 99% from three annotators. They are not used, because tests at levels that allow for
-    many pairs rest on the tail: with three to five annotators these reject 0.3% to 1.4% instead of 0.1%.
+    variances by either kind of clusters, would make intervals for other annotators shorter where these hardly differ.
+    They are not used: with two annotators 95% intervals cover 89%, and with three to five they reject up to 1.5% at the
+    level of 0.1% that many pairs need (`benchmarks/levels/ranks.py`).
 
     variances : (m,) of the means. Other arguments as for `covariance`.
     """

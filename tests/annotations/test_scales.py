@@ -1,0 +1,30 @@
+import numpy as np
+import pandas as pd
+
+from helpers.annotations.scales import within_scale
+from helpers.study.labels import Label
+
+LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("better", "comparative", "Better", (-1, 1))]
+
+
+def rows(low, high):
+    keys = {"method": ["dialogue_likert", "comparative", "dialogue_likert"], "label": ["quality", "better", "other"]}
+    return pd.DataFrame({**keys, "ci_low": low, "ci_high": high})
+
+
+def test_intervals_end_where_the_scale_does():
+    found = within_scale(rows([-0.73, -6.64, -7.0], [7.4, 0.5, np.nan]), LABELS)
+    assert found["ci_low"].tolist() == [1, -1, -7]
+    assert found["ci_high"].iloc[:2].tolist() == [5, 0.5]
+    assert np.isnan(found["ci_high"].iloc[2])
+
+
+def test_a_difference_is_at_most_as_long_as_the_scale_and_of_comparisons_a_mean():
+    found = within_scale(rows([-9.0, -9.0, -9.0], [9.0, 9.0, 9.0]), LABELS, difference=True)
+    assert found[["ci_low", "ci_high"]].to_numpy().tolist() == [[-4, 4], [-1, 1], [-9, 9]]
+
+
+def test_without_labels_or_rows_nothing_changes():
+    frame = rows([0.0] * 3, [9.0] * 3)
+    assert within_scale(frame, []).equals(frame)
+    assert within_scale(frame.iloc[:0], LABELS).empty
