@@ -74,7 +74,7 @@ def timed(fast):
 
 def spelt_people():
     marks, talk_ = crossed()
-    return marks.assign(annotator=marks["annotator"].replace("p4", "P3 ")), talk_
+    return marks.assign(annotator=marks["annotator"].replace("p4", "P-3")), talk_
 
 
 def spelt_systems():

@@ -99,7 +99,7 @@ def _agreement(rows: pd.DataFrame) -> float:
 def constant(part: Part) -> Found:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
-    rows = part.rows
+    rows = part.rows.assign(score=_as_shown(part.rows))
     if rows["annotator"].nunique() < 2:
         raise Cannot("There is only one annotator.")
     size = rows.groupby("annotator").size()
@@ -114,8 +114,15 @@ def constant(part: Part) -> Found:
     gone = rows["annotator"].isin(named)
     facts = {"annotators": named, "n": int(gone.sum()), "share": float(gone.mean()), "of": rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
-    facts |= {"agreement": _agreement(rows), "agreement_without": _agreement(rows[~gone])}
+    facts |= {"agreement": _agreement(part.rows), "agreement_without": _agreement(part.rows[~gone])}
     yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
+
+
+def _as_shown(rows: pd.DataFrame) -> pd.Series:
+    """Scores; of comparisons 1 where the first one shown wins, or, where the order is not known, whether one does."""
+    first = rows["first_shown"].map({"left": 1.0, "right": -1.0})
+    turned = (rows["score"] * first.astype(float)).fillna(rows["score"].abs())
+    return rows["score"].where(rows["dialogue_b"].isna(), turned)
 
 
 def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:
