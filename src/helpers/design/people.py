@@ -106,8 +106,10 @@ def few(part: Part) -> Found:
     if (number := effective(sizes.to_numpy())) >= FEW:
         return
     wider = _for_others(part) if len(sizes) > 1 else np.nan
-    facts = {"annotators": len(sizes), "effective": number, "wider": wider}
-    yield (UNKNOWN if np.isnan(wider) else max(wider - 1, 0.5)), facts
+    # where no difference between systems tells, Student's t of so few against the normal distribution
+    least = stdtrit(len(sizes) - 1, 0.975) / stdtrit(np.inf, 0.975) if len(sizes) > 1 else np.inf
+    ratio = least if np.isnan(wider) else wider
+    yield max(ratio - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
 
 
 def _for_others(part: Part) -> float:
@@ -176,4 +178,7 @@ def session(part: Part) -> Found:
     alone = float((annotators == 1).mean()), float((units == 1).mean())
     # in four of five cases one to one: the rest says too little of either
     if min(alone) >= ALONE and len(annotators) >= FEW:
-        yield 1.0, {"unit": unit, "annotators": len(annotators), "alone": alone[0], "units": len(units)}
+        yield (
+            1.0,
+            {"unit": unit, "annotators": len(annotators), "alone": alone[0], "alone_b": alone[1], "units": len(units)},
+        )
