@@ -268,6 +268,14 @@ def test_a_judge_of_its_own_answers():
     assert "dependent_judge" in codes(judged(False, name="Alpha-judge"))
 
 
+def test_a_voter_without_ties_is_not_constant():
+    """Without the order, sides are arbitrary: nobody gives `the same answer` in a comparison."""
+    marks, talk_ = votes(SEED)
+    marks = marks[(marks["annotator"] != "v3") | (marks["score"] != 0)].assign(first_shown=None)
+    examined = checked((marks.assign(score=marks["score"].where(marks["annotator"] != "v3", 1.0)), talk_))
+    assert "constant_annotator" in [u.code for u in examined.unchecked]
+
+
 def test_every_check_is_found_passed_or_not_made():
     for made in (crossed(), votes(SEED)):
         examined = checked(made)

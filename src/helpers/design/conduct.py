@@ -99,7 +99,9 @@ def _agreement(rows: pd.DataFrame) -> float:
 def constant(part: Part) -> Found:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
-    rows = part.rows.assign(score=_as_shown(part.rows))
+    rows = _as_shown(part.rows)
+    if rows.empty:
+        raise Cannot("It is not recorded which response was shown first.")
     if rows["annotator"].nunique() < 2:
         raise Cannot("There is only one annotator.")
     size = rows.groupby("annotator").size()
@@ -118,11 +120,11 @@ def constant(part: Part) -> Found:
     yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
 
 
-def _as_shown(rows: pd.DataFrame) -> pd.Series:
-    """Scores; of comparisons 1 where the first one shown wins, or, where the order is not known, whether one does."""
-    first = rows["first_shown"].map({"left": 1.0, "right": -1.0})
-    turned = (rows["score"] * first.astype(float)).fillna(rows["score"].abs())
-    return rows["score"].where(rows["dialogue_b"].isna(), turned)
+def _as_shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Ratings, and comparisons with a known order as 1 where the one shown first wins: otherwise sides mean nothing."""
+    first = rows["first_shown"].map({"left": 1.0, "right": -1.0}).astype(float)
+    rated = rows["dialogue_b"].isna()
+    return rows.assign(score=rows["score"].where(rated, rows["score"] * first))[rated | first.notna()]
 
 
 def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:
