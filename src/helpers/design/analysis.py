@@ -40,7 +40,7 @@ def _finding(case: str, one: Finding) -> Iterator[dict[str, Any]]:
             if isinstance(item, str):
                 # a system's id may hold anything, also what divides stored keys
                 yield row | ({"system": item} if _is_system(fact) else {"text": item})
-            elif not isinstance(item, float) or item == item:
+            else:
                 yield row | {"estimate": float(item), "text": type(item).__name__}
 
 

@@ -22,7 +22,7 @@ from helpers.study.schema import ITEM
 CODES = (-999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0)
 #: labels that sound bad, and words that turn this round, beyond what `new` takes for bad without asking
 _BAD = re.compile(r"hallucinat|error|mistake|harm|unsafe|unhelpful|incorrect|wrong|bias|violat|fail|off.?topic|nonsens")
-_TURNED = re.compile(r"free|without|absence|avoid|handling|recover|^no[ _]|^not[ _]|harmless")
+_TURNED = re.compile(r"free|without|absence|avoid|handling|recover|^no[ _]|^not[ _]|harmless|revers|inverted")
 #: scores below which a level that nobody used may be chance
 ENOUGH = 50
 #: a level beside one with this share of the scores is used, too, where answers are not cut off
@@ -63,6 +63,8 @@ def _doubtful(label: Label) -> bool:
 def outside(part: Part) -> Found:
     """Scores that are not on the declared scale."""
     rows, label = part.rated, part.rated["label"]
+    if rows.empty:
+        raise Cannot("Nothing was rated: there are only comparisons.")
     ends = {i: one.scale for i, one in part.labels.items() if i in set(label)}
     if not ends:
         raise Cannot("No scale is declared.")

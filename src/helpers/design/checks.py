@@ -76,7 +76,7 @@ def _made(one: Check, study: material.Study) -> tuple[list[Finding], list[str], 
         try:
             for price, facts in one.run(where):
                 place_ = place | {k: facts[k] for k in ("corpus", "group", "method") if k in facts}
-                rest = {k: v for k, v in facts.items() if k not in place_}
+                rest = {k: v for k, v in facts.items() if k not in place_ and v == v}  # what is NaN is not known
                 found.append(Finding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
             made = True
         except Cannot as reason:

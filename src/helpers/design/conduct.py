@@ -99,7 +99,9 @@ def _agreement(rows: pd.DataFrame) -> float:
 def constant(part: Part) -> Found:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
-    rows = part.rows
+    rows = _as_shown(part.rows)
+    if rows.empty:
+        raise Cannot("It is not recorded which response was shown first.")
     if rows["annotator"].nunique() < 2:
         raise Cannot("There is only one annotator.")
     size = rows.groupby("annotator").size()
@@ -114,8 +116,15 @@ def constant(part: Part) -> Found:
     gone = rows["annotator"].isin(named)
     facts = {"annotators": named, "n": int(gone.sum()), "share": float(gone.mean()), "of": rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
-    facts |= {"agreement": _agreement(rows), "agreement_without": _agreement(rows[~gone])}
+    facts |= {"agreement": _agreement(part.rows), "agreement_without": _agreement(part.rows[~gone])}
     yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
+
+
+def _as_shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """Ratings, and comparisons with a known order as 1 where the one shown first wins: otherwise sides mean nothing."""
+    first = rows["first_shown"].map({"left": 1.0, "right": -1.0}).astype(float)
+    rated = rows["dialogue_b"].isna()
+    return rows.assign(score=rows["score"].where(rated, rows["score"] * first))[rated | first.notna()]
 
 
 def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:

@@ -24,6 +24,8 @@ OVERLAP = 0.5
 UNUSUAL = 4.0
 #: intervals that must become this much wider to include annotators are worth a reader's time
 WIDER = 1.3
+#: share of annotators with one session, and of sessions with one annotator, from which the two are one
+ALONE = 0.8
 #: random tables with the same loads
 _TABLES = 200
 #: a share of the work that makes one person dominant: of ratings and, as each vote weighs on all systems, of votes
@@ -104,8 +106,10 @@ def few(part: Part) -> Found:
     if (number := effective(sizes.to_numpy())) >= FEW:
         return
     wider = _for_others(part) if len(sizes) > 1 else np.nan
-    facts = {"annotators": len(sizes), "effective": number, "wider": wider}
-    yield (UNKNOWN if np.isnan(wider) else max(wider - 1, 0.5)), facts
+    # where no difference between systems tells, Student's t of so few against the normal distribution
+    least = stdtrit(len(sizes) - 1, 0.975) / stdtrit(np.inf, 0.975) if len(sizes) > 1 else np.inf
+    ratio = least if np.isnan(wider) else wider
+    yield max(ratio - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
 
 
 def _for_others(part: Part) -> float:
@@ -172,6 +176,9 @@ def session(part: Part) -> Found:
     if len(annotators) < 2:
         raise Cannot("There is only one annotator.")
     alone = float((annotators == 1).mean()), float((units == 1).mean())
-    # in nine of ten cases one to one: the rest says too little of either
-    if min(alone) >= 0.9 and len(annotators) >= FEW:
-        yield 1.0, {"unit": unit, "annotators": len(annotators), "alone": alone[0], "units": len(units)}
+    # in four of five cases one to one: the rest says too little of either
+    if min(alone) >= ALONE and len(annotators) >= FEW:
+        yield (
+            1.0,
+            {"unit": unit, "annotators": len(annotators), "alone": alone[0], "alone_b": alone[1], "units": len(units)},
+        )

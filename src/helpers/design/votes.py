@@ -53,7 +53,7 @@ def uncompared(part: Part) -> Found:
     pairs = [(systems[i], systems[j]) for i, j in zip(a, b, strict=True)]
     se = table.reindex(pd.MultiIndex.from_tuples(pairs)).to_numpy()
     wider = float(np.nanmedian(se[never]) / np.nanmedian(se[~never]))
-    yield max(wider - 1, float(never.mean())), facts | {"wider": wider}
+    yield max(np.nan_to_num(wider) - 1, float(never.mean())), facts | {"wider": wider}
 
 
 @check("cycles", "order")

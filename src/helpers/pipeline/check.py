@@ -55,6 +55,22 @@ def look(study: params.Study) -> tuple[build.Built, list[str]]:
     return built, list(inspect.describe(study, built))
 
 
+def _design(study: params.Study, built: build.Built) -> list[str]:
+    """What the design check finds, a line each, the most expensive finding first; and how much was looked at."""
+    from helpers.design import checks, findings
+    from helpers.display.names import display_names
+    from helpers.study.escape import from_markdown
+
+    frames, left_out = built.frames, [study.control_system, *study.unranked_systems]
+    given = {name: frames[name] for name in ("counts", "metric_scores", "dialogue_facts")} | {"leave_out": left_out}
+    examined = checks.examine(
+        frames["annotations"], frames["dialogues"], study.label_list(), own_ids=built.own_ids, **given
+    )
+    names = display_names(study, frames["annotations"])
+    lines = [f"  {from_markdown(one.what)}" for one in findings.said(examined, names)]
+    return [f"design: {findings.checked(examined)}" + (", and these did:" if lines else ""), *lines]
+
+
 def check(named: str, values: list[str]) -> int:
     """Print what the YAML and the data of a study amount to, and what each notebook will do; returns the exit code.
 
@@ -86,6 +102,8 @@ def check(named: str, values: list[str]) -> int:
         print(
             f"  ids of people and work units are replaced by pseudonyms; a run keeps the key in {path}, for you alone"
         )
+    for line in _design(study, built):
+        print(f"  {line}")
     print("notebooks:")
     for name, entry in entries.items():
         reason = missing(entry, built.profile["features"])
