@@ -129,9 +129,10 @@ def within_scale(results: Results, labels: Iterable[Label]) -> Results:
         rows = results[statistic]
         if len(rows):
             ours = rows["interval"].ne("independent") if "interval" in rows else pd.Series(True, rows.index)
-            scale = np.array([ends.get(key, (-np.inf, np.inf)) for key in zip(rows["method"], rows["label"], strict=True)])
-            clipped = rows[["ci_low", "ci_high"]].clip(scale[:, [0]], scale[:, [1]], axis=0)
-            results[statistic] = rows.assign(**{c: rows[c].where(~ours, clipped[c]) for c in clipped})
+            scale = [ends.get(key, (-np.inf, np.inf)) for key in zip(rows["method"], rows["label"], strict=True)]
+            low, high = np.array(scale, dtype=float).T
+            clipped = {c: np.clip(rows[c].to_numpy(float), low, high) for c in ("ci_low", "ci_high")}
+            results[statistic] = rows.assign(**{c: rows[c].where(~ours, x) for c, x in clipped.items()})
     return results
 
 
