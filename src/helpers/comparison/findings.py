@@ -12,12 +12,17 @@ from helpers.display.text import Phrases
 from helpers.display.views import Prose
 
 _PHRASES = Phrases(__package__)
+#: correlation of system means from which it is strong (Cohen 1988, Statistical Power Analysis, section 3.2)
+STRONG = 0.5
 
 
 def answer(found: Comparison, names: DisplayNames) -> Prose:
     """Did the repetition reproduce? In one sentence."""
     rows = tables.ordered(found).loc[lambda f: f.index.isin(found.deciding.index)]
     labels = {v: [label_name(r, names) for r in rows[rows["verdict"] == v].to_dict("records")] for v in _VERDICTS}
+    low = rows["r_low"].fillna(rows["fisher_low"])
+    weak = rows[(rows["verdict"] == REPRODUCED) & (low < STRONG)].to_dict("records")
+    labels["weak"] = [label_name(r, names) for r in weak]
     facts = {"a": found.a.title, "b": found.b.title, "n": len(rows), "differ": len(found.settings)}
     facts |= {"identical": found.identical, "itself": found.a.spec == found.b.spec, "study": found.a.study.title}
     facts |= {"standardised": found.primary == STANDARDISED}

@@ -19,6 +19,7 @@ from helpers.judges import analysis as judges_analysis
 from helpers.paper import references
 from helpers.paper.analysis import Material, items, judged_systems, people
 from helpers.performance import analysis as performance_analysis
+from helpers.quality_control.worker_tests import of_those_who_passed
 from helpers.sensitivity import analysis as sensitivity_analysis
 from helpers.study.labels import METHODS
 
@@ -116,6 +117,7 @@ def agreement(m: Material) -> dict | None:
         "measurement": sorted(set(rows["measurement"])),
         "first": m.study.iaa.first,
         "units": agreement_units(rows),
+        "reason": bool((rows["resample"] == "dialogue").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),
         "bca": bool((rows["ci_kind"] == "bca").any()),
@@ -165,12 +167,19 @@ def tests(m: Material) -> dict | None:
     return {
         "n_permutations": options.n_permutations,
         "weighted": sensitivity_analysis.primary_name(found) != "permutation test",
-        "blocks": sorted(set(rows["within"].dropna()) | set(rows["resample_unit"].dropna()) & {"context"}),
+        "blocks": _blocks(m, rows),
         "pairs": bool((rows["level"] == "pair").any()),
         "people": bool(len(sensitivity_analysis.with_people(found))),
         "margin": options.margin if len(found["equivalence"]) else None,
         "seed": m.study.seeds.permute,
     }
+
+
+def _blocks(m: Material, rows: pd.DataFrame) -> list[str]:
+    """Within what dialogues were permuted; nothing where the data name neither sessions nor contexts."""
+    known = m.human["session"].notna().any()
+    within = {w for w in rows["within"].dropna() if known or w != "session"}
+    return sorted(within | set(rows["resample_unit"].dropna()) & {"context"})
 
 
 def importance(m: Material) -> dict | None:
@@ -209,7 +218,11 @@ def quality_control(m: Material) -> dict | None:
     if found is None or not len(found["pass_rate"]):
         return None
     options = m.study.quality_control
+    passed = of_those_who_passed(m.human, m.study.label_list(), m.study.control_system, options)
+    kept, n = (len(f[["corpus", "annotator"]].drop_duplicates()) for f in (passed, m.human))
     return {
+        "kept": kept,
+        "n": n,
         "control": m.names.name("system", m.study.control_system or ""),
         "alpha": options.alpha,
         "labels": [_label(m, label) for label in options.labels],

@@ -44,8 +44,10 @@ def agreement_found(m: Material) -> dict | None:
             }
         )
     free = rows[~rows["ci_kind"].isin(agreement_analysis.BOUNDS)]
-    return {"parts": parts, "n": len(rows), "level": level(m), "tentative": int((free["ci_low"] > 0.667).sum()),
-            "chance": int((free["ci_low"] <= 0).sum()), "known": len(free)}  # fmt: skip
+    least = m.study.iaa.threshold
+    counts = {"tentative": int((free["ci_low"] > least).sum()), "chance": int((free["ci_low"] <= 0).sum())}
+    facts = {"parts": parts, "n": len(rows), "level": level(m), "known": len(free)}
+    return facts | counts | {"threshold": f"{least:g}"}
 
 
 def ranks_found(m: Material) -> dict | None:

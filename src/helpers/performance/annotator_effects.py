@@ -25,7 +25,7 @@ from scipy.special import fdtrc, fdtri, ndtr
 LEAST_RESIDUAL = 8
 #: most combinations of annotator and system: the time grows with their cube
 MOST_CELLS = 1_200
-#: eigenvalues over the largest that are 0 but for rounding
+#: eigenvalues per score that are 0 but for rounding: of what dialogues or sessions already explain
 _NULL = 1e-9
 
 
@@ -40,9 +40,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Effects:
-    """What depends on annotators. f, p_value : of the test that nothing does. within : variance of judgements of one
-    system (of one pair of systems). strictness : None of comparisons, and where dialogues or sessions have one annotator
-    each, so that it is taken out with them."""
+    """What depends on annotators.
+
+    f, p_value : of the test that nothing does. within : variance of judgements of one system (of one pair of systems).
+    strictness : None of comparisons, and where each session has one annotator, so that it is taken out with sessions.
+    """
 
     f: float
     p_value: float
@@ -58,7 +60,7 @@ class Effects:
 
 @dataclass(frozen=True)
 class _Factor:
-    """A factor after others were taken out: eigenvalues of its Gram matrix and the (q,) coordinates of the scores, whose
+    """A factor after others were taken out: (q,) eigenvalues of its Gram matrix, and coordinates of the scores, whose
     variances are noise + eigenvalue x variance of the factor."""
 
     values: np.ndarray
@@ -135,8 +137,8 @@ def _found(
     gram: np.ndarray, places: list[np.ndarray], n: int, n_blocks: int, total: float, confidence: float
 ) -> Effects | str:
     kinds, people, cells, y = places
-    left, rank = _taken_out(gram, kinds)
-    joint = _factor(left, cells, y)
+    left, rank = _taken_out(gram, kinds, n)
+    joint = _factor(left, cells, y, n)
     free = n - n_blocks - rank - len(joint.values)
     explained, noise = joint.coordinates @ joint.coordinates, left[y[0], y[0]]
     if free < LEAST_RESIDUAL or not len(joint.values):
@@ -145,11 +147,11 @@ def _found(
         return "scores do not vary"
     noise = (noise - explained) / free
     f = explained / len(joint.values) / noise
-    after, _ = _taken_out(left, people)
-    preference = _factor(after, cells, y)
+    after, _ = _taken_out(left, people, n)
+    preference = _factor(after, cells, y, n)
     error = np.full(len(preference.values), noise)
     liked = _part(preference, error, free, confidence) if len(preference.values) else None
-    strict = _factor(left, people, y) if len(people) else None
+    strict = _factor(left, people, y, n) if len(people) else None
     if strict is None or not len(strict.values):
         return Effects(float(f), float(fdtrc(len(joint.values), free, f)), total, liked, None)
     spill = (strict.vectors.T @ left[np.ix_(people, cells)]) ** 2
@@ -160,19 +162,19 @@ def _found(
     return Effects(float(f), float(fdtrc(len(joint.values), free, f)), total, liked, severity)
 
 
-def _taken_out(gram: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, int]:
-    """Inner products of what columns are beyond those at `at`, and the rank of the latter."""
+def _taken_out(gram: np.ndarray, at: np.ndarray, n: int) -> tuple[np.ndarray, int]:
+    """Inner products, over n scores, of what columns are beyond those at `at`, and the rank of the latter."""
     if not len(at):
         return gram, 0
     value, vector = np.linalg.eigh(gram[np.ix_(at, at)])
-    kept = value > _NULL * max(value.max(), 1e-300)
+    kept = value > _NULL * n
     across = vector[:, kept].T @ gram[at]
     return gram - across.T @ (across / value[kept][:, None]), int(kept.sum())
 
 
-def _factor(gram: np.ndarray, at: np.ndarray, y: np.ndarray) -> _Factor:
+def _factor(gram: np.ndarray, at: np.ndarray, y: np.ndarray, n: int) -> _Factor:
     value, vector = np.linalg.eigh(gram[np.ix_(at, at)])
-    kept = value > max(_NULL * max(value.max(initial=0.0), 0.0), 1e-9)
+    kept = value > _NULL * n
     value, vector = value[kept], vector[:, kept]
     return _Factor(value, vector.T @ gram[at, y[0]] / np.sqrt(value), vector)
 

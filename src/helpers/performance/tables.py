@@ -236,6 +236,28 @@ def severity(results: Results, names: DisplayNames) -> Table | None:
     return Table(names.named(out), "severity", caption)
 
 
+def who_judged(results: Results, names: DisplayNames, confidence: float) -> Table | None:
+    """How much of the variance of judgements is due to annotators, by label."""
+    rows = names.sort(results["annotators_differ"])
+    if rows.empty:
+        return None
+    keys = ["corpus", "group", "method", "label"]
+    out = rows[keys].assign(Annotators=rows["n_annotators"].astype(int), **{"Holm p": rows["p_adjusted"]})
+    reasons = {}
+    for part, title in {"strictness": "Strictness (%)", "preference": "Preferences (%)"}.items():
+        own = results.select("annotator_share", part=part).set_index(keys)[["estimate", "ci_low", "ci_high"]] * 100
+        out[title] = intervals(rows[keys].join(own, on=keys), 0)
+        reasons[title] = "Not separable from dialogues or sessions, or of comparisons, or too few data."
+    chance = results["order_reversal"].set_index(keys)["estimate"].rename("Other order")
+    out = out.join(chance, on=keys)
+    notes = sorted(set(rows.loc[rows["p_value"].isna(), "note"].dropna()))
+    why = "; ".join(notes).capitalize() + "." if notes else "Not computed."
+    caption = "What depends on annotators: p of the F test that nothing does (adjusted over labels); shares of the"
+    caption += f" variance of judgements of one system with {percent(confidence)} CI; and the chance that as many other"
+    caption += " annotators would order two systems the other way round (median over pairs)."
+    return Table(names.named(out), "who_judged", caption, why=reasons | {"Holm p": why, "Other order": why})
+
+
 def overall(results: Results, names: DisplayNames, confidence: float) -> Table | None:
     """The overall order: mean of standardised labels and rank, by method."""
     rows = results["overall_mean"]

@@ -205,6 +205,7 @@ class Pages:
         rows, shared = self._rows(), self._shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
         about = [shared.title, shared.simulated, shared.sampling, self.of.study.description, self._made()]
+        about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
             "notebooks": digest([contents, listed]),
@@ -238,7 +239,7 @@ class Pages:
         bootstrap = f"{study.bootstrap.n_resamples:,} resamples, {study.bootstrap.confidence:.0%} intervals"
         changed = ", ".join(_flat(recorded.changes(self.of.spec.overrides, self.of.home))) or "nothing"
         rows = [
-            ("Command", f"python run_all.py --study {study.key}"),
+            ("Command", self._command()),
             ("Changed with --set", changed),
             ("Seeds", seeds),
             ("Bootstrap", bootstrap),
@@ -248,6 +249,12 @@ class Pages:
             ("Licence of the data", study.licence),
         ]
         return tuple((name, value) for name, value in rows if value)
+
+    def _command(self) -> str:
+        """That of the last run, for this study; what --set changed has a line of its own."""
+        only = ",".join(name.split("_")[0] for name in self.of.entries if name in self._now)
+        some = only and set(self.of.entries) - self._now
+        return f"python run_all.py --study {self.of.study.key}" + (f" --only {only}" if some else "")
 
 
 def _flat(tree: dict, prefix: str = "") -> list[str]:

@@ -20,6 +20,8 @@ from helpers.study import store
 CELLS, PAPER = "90_cells", "paper"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
+#: why a notebook that nobody asked for has no results
+NOT_RUN = "notebook {name} was not run: `python run_all.py --study {study} --only {name}` runs it."
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -208,7 +210,7 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     paged = {row.name for row in job.rows if row.executed}
     states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
     reasons = {
-        row.name: states.get(row.state, "notebook {name} was not run.").format(name=row.name[:2], reason=row.reason)
+        row.name: states.get(row.state, NOT_RUN).format(name=row.name[:2], study=job.study, reason=row.reason)
         for row in job.rows
         if not row.executed
     }
