@@ -126,7 +126,8 @@ def analyse(
     if len(means := results["mean"]):
         ours = means["interval"] != "independent"
         results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
-    results["pooled_mean"] = within_scale(results["pooled_mean"], labels)
+    if len(pooled := results["pooled_mean"]):
+        results["pooled_mean"] = within_scale(pooled, labels)
     return results
 
 
