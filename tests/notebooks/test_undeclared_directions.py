@@ -49,7 +49,7 @@ def test_without_any_direction_nothing_is_ranked_and_the_page_says_what_to_write
     assert not {"rank", "first_place_share", "overall_mean", "overall_rank"} & set(rows["statistic"])
     page = world.page("alone", "07_bot_performance").text
     assert "No label says which way is better: write direction: 1 (a high score is good)" in page
-    assert "ranks first" not in page
+    assert "ranks first with" not in page
     index = world.page("alone", "index").text
     assert not [claim for claim in ("ranks first", "leads") if claim in index]
 
