@@ -61,7 +61,7 @@ def rows_of(annotations, talks):
         "tests": sensitivity.tests(cell, n_permutations=99, **given),
         "power": sensitivity.planning(cell, sizes=[8]),
         "alike": sensitivity.alike(cell, margin=0.2),
-        "overall": overall(one[one["group"] == "ext"], LABELS, "all", unit="session", seed=1),
+        "overall": overall(one[one["group"] == "ext"], LABELS, "all", unit="session"),
         "groups": collect(effects.for_each_label(effects.published, one[one["method"] == "dialogue_likert"], **BOOT)),
         "mixed": variance.variance_shares(ext, LABELS),
     }

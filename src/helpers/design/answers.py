@@ -64,7 +64,7 @@ def outside(part: Part) -> Found:
     """Scores that are not on the declared scale."""
     rows, label = part.rated, part.rated["label"]
     if rows.empty:
-        raise Cannot("Nothing was rated: there are only comparisons.")
+        raise Cannot(part.unrated)
     ends = {i: one.scale for i, one in part.labels.items() if i in set(label)}
     if not ends:
         raise Cannot("No scale is declared.")
@@ -97,7 +97,7 @@ def codes(part: Part) -> Found:
     """Values such as -1, 9 or 99 that are far from all others and look like codes for a missing answer."""
     rows = part.rated
     if rows.empty:
-        raise Cannot("Nothing was rated: there are only comparisons.")
+        raise Cannot(part.unrated)
     off = pd.Series(False, rows.index)
     for _, own in rows.groupby("label"):
         off |= rows.index.isin(own.index[own["score"].isin(_apart(np.sort(own["score"].unique())))])
@@ -126,7 +126,7 @@ def scale_ends(part: Part) -> Found:
     """Ends of a scale that nobody uses although the value beside them is common."""
     rows, found = part.rated, []
     if rows.empty:
-        raise Cannot("Nothing was rated: there are only comparisons.")
+        raise Cannot(part.unrated)
     for name, own in rows.groupby("label"):
         label = part.labels.get(str(name))
         if label is None or not label.integer or label.binary or label.level == "sets" or len(own) < ENOUGH:
@@ -153,7 +153,7 @@ def constant(part: Part) -> Found:
     """Labels to which everybody gives one answer."""
     rows = part.rows[part.rows["dialogue_b"].isna()]
     if rows.empty:
-        raise Cannot("Nothing was rated: there are only comparisons.")
+        raise Cannot(part.unrated)
     sizes = rows.groupby("label")["score"].agg(n="size", most=lambda s: s.value_counts().iloc[0])
     out = sizes[(sizes["n"] >= 20) & (sizes["n"] - sizes["most"] < _MARKS) & (sizes["most"] >= 0.98 * sizes["n"])]
     if len(out):

@@ -81,7 +81,7 @@ def contexts(part: Part) -> Found:
     part.need_systems()
     rows = part.rated
     if rows.empty:
-        raise Cannot("Each comparison has one context for both systems.")
+        raise Cannot(part.unrated)
     if rows["context"].isna().any():
         raise Cannot("The data do not say which dialogues share a context.")
     units = rows.drop_duplicates(["dialogue", "context", "system"])

@@ -85,8 +85,12 @@ class Part:
             models = (self.rows["annotator_kind"] != "human").any()
             raise Cannot("Models judged, not people." if models else "It is not known who judged what.")
 
-    def title(self, label: str) -> Label | None:
-        return self.labels.get(label)
+    @property
+    def unrated(self) -> str:
+        """Why there is nothing in `rated`."""
+        if self.rows["dialogue_b"].notna().all():
+            return "Nothing was rated: there are only comparisons."
+        return "The answers to all labels are without order, and have no mean."
 
 
 @dataclass(frozen=True)

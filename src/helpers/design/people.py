@@ -138,7 +138,7 @@ def _for_others(part: Part) -> float:
 def dominant_annotator(part: Part) -> Found:
     """One annotator with a large share of the ratings."""
     if part.rated.empty:
-        raise Cannot("Nothing was rated: there are only comparisons.")
+        raise Cannot(part.unrated)
     yield from _dominant(part, part.rated, DOMINANT)
 
 

@@ -29,7 +29,7 @@ def missing(part: Part) -> Found:
     part.need_systems()
     rows = part.rated
     if rows.empty:
-        raise Cannot("Nothing was rated: there are only comparisons.")
+        raise Cannot(part.unrated)
     by = ["label", "system"]
     here = rows.groupby(by).size().rename("here")
     dropped = part.absent[part.absent["label"].isin(part.labels)].groupby(by)["n"].sum().rename("gone")

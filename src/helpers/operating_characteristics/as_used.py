@@ -218,6 +218,7 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
         of_ranks = Clustered(codes, weights, clusters)
         present = np.unique(codes)
         df = of_ranks.df[present].min()
+        of_pairs = np.array([min(pair) for pair in combinations(of_ranks.df[present], 2)])
         hits = {kind: np.zeros(2, dtype=int) for kind in (*kinds, "rank")}
         per_run = {kind: [] for kind in kinds}
         for scores in one.draw(plan.n_runs, rng):
@@ -238,7 +239,7 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
                 per_run[kind].append(inside.sum(axis=1) / np.maximum(given.sum(axis=1), 1))
             if df >= LEAST_DF and len(present) > 1:
                 means, covariance = of_ranks.covariance(x)
-                found = any_apart(means[:, present], covariance.only(present), df, plan.confidence)
+                found = any_apart(means[:, present], covariance.only(present), of_pairs, plan.confidence)
                 hits["rank"] += np.array([np.sum(found == 0), np.sum(np.isfinite(found))])
         head = base(world, people)
         head["sample_size"] = head.pop("n_dialogues")
