@@ -31,6 +31,8 @@ from helpers.study.results import Results, collect
 from helpers.study.schema import CELL
 from helpers.study.sections.analyses import Scope
 
+#: why nothing is said of other annotators where the YAML does not ask for it
+DECLARED = "`inference.annotators` is fixed"
 #: what the primary interval of alpha resamples, where dialogues are judged and where they are compared
 PRIMARY = ("dialogue", "pair")
 _RANK = {"turn": 0, "dialogue": 1, "pair": 1, "session": 2, "context": 2}
@@ -51,6 +53,7 @@ def analyse(
     control: bool = False,
     modelled: Collection[str] | None = None,
     unit: str | None = None,
+    people: str = "auto",
 ) -> Results:
     """Everything notebook 03 says of a study: alpha with its intervals and the measures behind it, the decision study,
     and where the variance comes from.
@@ -70,6 +73,9 @@ def analyse(
         Add nominal alpha of ordered labels, and alpha of all annotations: other definitions than the printed one.
     unit : str, optional
         What the study wants resampled (`bootstrap.unit`).
+    people : {"auto", "sample", "fixed"}
+        `inference.annotators`. fixed: no interval is for other annotators; else from five effective annotators among
+        those who judged items twice, as the interval does not hold with fewer.
     """
     boot = {"confidence": confidence, "seed": seed}
     added = []
@@ -80,14 +86,27 @@ def analyse(
     if control:
         added.append(nominal_alphas(annotations, labels, first=first))
         added += [plain_alphas(annotations, labels)] if first else []
-    people = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=confidence)
-    return collect(
+    others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=confidence)
+    found = collect(
         alpha_table(annotations, labels, first=first, n_resamples=n_resamples, unit=unit, **boot),
-        *(frame.assign(statistic="alpha") for frame in (people["alpha"], *added)),
+        *(frame.assign(statistic="alpha") for frame in (others["alpha"], *added)),
         kappas(annotations, labels, n_resamples=people_resamples, **boot),
         decision_study(annotations, labels, seed=seed, confidence=confidence),
         variance_shares(annotations, labels, confidence=confidence, only=modelled),
     )
+    return _of_these(found) if people == "fixed" else found
+
+
+def _of_these(found: Results) -> Results:
+    """Without intervals for other annotators, as the study declares; why there are none stands in `note`."""
+    for statistic in ("alpha", "ac"):
+        rows = found[statistic]
+        if len(rows):
+            others = rows["resample"].fillna("").str.endswith(TWO_WAY).astype(bool)
+            ends = rows[["ci_low", "ci_high"]].mask(others)
+            kind, note = rows["ci_kind"].mask(others, "not_estimable"), rows["note"].mask(others, DECLARED)
+            found[statistic] = rows.assign(ci_low=ends["ci_low"], ci_high=ends["ci_high"], ci_kind=kind, note=note)
+    return found
 
 
 def primary(results: Results) -> pd.DataFrame:

@@ -1,14 +1,15 @@
-"""Of whom a result can speak: of other annotators too, or of these only."""
+"""Of whom agreement can speak, by who judged the items that were judged twice: of other annotators, or of these only."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-#: effective annotators from which annotators are a sample of others
-LEAST_EFFECTIVE = 5
-#: the population of a result: other annotators too; these; unknown people, and so these
-SAMPLE, FIXED, UNKNOWN = "sample", "fixed", "unknown"
+from helpers.annotations.population import FIXED, UNKNOWN
+from helpers.annotations.population import LEAST as LEAST_EFFECTIVE
+
+#: the population of a result: other annotators too; these; unknown people, and so these (FIXED, UNKNOWN)
+SAMPLE = "sample"
 
 
 def effective_annotators(annotations: pd.DataFrame) -> float:
