@@ -1,6 +1,6 @@
 """Rates of rare marks, plans, consensus labels and judge-assisted estimates where the truth is known.
 
-    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py 100 300
+    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py 40 40
 
 The first number is that of studies per rate, consensus and choice of dialogues, the second that of plans' checks times
 ten. Writes rates_and_plans.csv next to this file: case, procedure, nominal, measured, mc_error, n_runs, note.
@@ -88,7 +88,8 @@ def plans(n: int) -> Iterator[dict]:
             }
             plan = cheapest(pilot, Prices(5.0, 5.0, 60.0), difference, **options)
             sized = simulated.sized(pilot, plan, difference, 2000, np.random.default_rng(1), wanted=0.8)[0]
-            case = f"marks at {rate:.1%}, annotators {annotator:g}+{of_system:g}, {people} people, {each} per dialogue"
+            case = f"marks at {rate:.1%}, annotators {annotator:g}+{of_system:g}, difference {difference:g}"
+            case += f", {people} people, {each} per dialogue"
             for name, one in (("by formula", plan), ("as planned", sized)):
                 hits = simulated.found(pilot, one, difference, n, np.random.default_rng(2))[0]
                 note = f"{one.n_dialogues} dialogues per system"
@@ -138,7 +139,7 @@ def choice(n: int) -> Iterator[dict]:
 
 def main() -> None:
     n, hundreds = int(sys.argv[1]), int(sys.argv[2])
-    made = [*rates(n), *plans(10 * hundreds), *consensus(n), *choice(10 * n)]
+    made = [*rates(n), *plans(100 * hundreds), *consensus(n), *choice(10 * n)]
     pd.DataFrame(made).to_csv(Path(__file__).with_suffix(".csv"), index=False)
 
 

@@ -31,7 +31,7 @@ TOGETHER = 50
 #: shortfall of simulated power from which the number of dialogues follows the simulation, and how near it then comes
 SHORT, NEAR = 0.03, 0.01
 #: studies after which one looks whether power is short: mostly a few hundred tell; normal quantile by which it is not
-BATCH, CLEAR = 200, 1.645
+BATCH, CLEAR = 200, 2.326
 #: sizes tried, and the largest relative to the first
 TRIES, FARTHEST = 8, 8
 #: normal quantile of the 5% level, where the search for a size starts from
