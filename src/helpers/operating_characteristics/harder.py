@@ -1,28 +1,27 @@
-"""The primary procedures at designs harder than the study's own, where those that are right for balanced data only fail.
+"""Tests and ranks at designs harder than the study's own, where those that are right for balanced data only fail.
 
-From the study come who judged what, and how much sessions, dialogues and annotators vary (`worlds`). One thing at a time
-is changed: annotators have unequal loads or judge one system only, a system has few dialogues, systems differ in how
-much their scores vary, there are few clusters for many systems, or one voter has much to say. Systems are equal in all
-of them. The study's own loads and numbers of dialogues are those of `as_used`.
+From the study come who judged what, and how much sessions, dialogues and annotators vary (`worlds`). What is changed:
+annotators have unequal loads or judge one system only, a system has few dialogues, systems differ in how much their
+scores vary, or there are few clusters for many systems. Systems are equal in all of them. The study's own loads and
+numbers of dialogues are those of `as_used`; comparisons are tried in `harder_votes`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri, stdtrit
+from scipy.special import ndtri
 from scipy.stats import norm
 
 from helpers.annotations.population import LEAST as LEAST_ANNOTATORS
 from helpers.operating_characteristics import as_used
 from helpers.operating_characteristics.many_clusters import Clustered
-from helpers.operating_characteristics.monte_carlo import Plan, Row, mean, share
+from helpers.operating_characteristics.monte_carlo import Plan, Row, share
 from helpers.operating_characteristics.worlds import NESTED, PEOPLE, Design, World
-from helpers.performance import davidson, ranking
-from helpers.stats.clusters import LEAST_DF, crossed, effective_number
+from helpers.stats.clusters import crossed, effective_number
 
 #: how many times as many dialogues the larger of two systems has, and the larger of two standard deviations
 TIMES, SPREAD = 6, 2.0
@@ -34,10 +33,6 @@ PLANTED = 0.1
 MOST_PEOPLE = 50
 #: systems and clusters of the ranks tried
 FEW_CLUSTERS = ((10, 8), (10, 13), (20, 8), (20, 13))
-#: share of votes of the dominant voter; what sessions and voters add to each system, on the scale of strengths
-DOMINANT, ADDED = 0.4, 0.5
-#: votes times systems that are fitted for one rate, about; and runs at least. Fits take long: half of the usual runs
-VOTES, LEAST_RUNS = 4_000_000, 50
 
 
 # --- designs ----------------------------------------------------------------------------------------------------------
@@ -126,9 +121,9 @@ def _known(world: World, who: np.ndarray) -> World:
     return replace(world, design=replace(d, factors=factors, annotator=who), loadings=np.sqrt(square))
 
 
-def many_systems(world: World, systems: int, clusters: int, rng: np.random.Generator) -> World:
-    """Each system responds once to each of few prompts; each response is judged once, by the study's annotators where
-    these are a sample, else by people who do not differ."""
+def many_systems(world: World, systems: int, clusters: int, rng: np.random.Generator, *, people: bool) -> World:
+    """Each system responds once to each of few prompts, and each response is judged once: by as many annotators as the
+    study has, or (`people` false) by some who do not differ and are not identified."""
     d = world.design
     code, prompt = np.tile(np.arange(systems), clusters), np.repeat(np.arange(clusters), systems)
     names = list(d.factors)
@@ -140,7 +135,7 @@ def many_systems(world: World, systems: int, clusters: int, rng: np.random.Gener
         factors={"session": prompt}, annotator=None,
     )  # fmt: skip
     made = spread(replace(world, design=here, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
-    if not sampled(d):
+    if not people:
         return made
     who = rng.permutation(np.resize(np.arange(min(d.n_annotators, MOST_PEOPLE)), len(code)))
     return _known(made, pd.factorize(who, sort=True)[0])
@@ -157,6 +152,7 @@ def effective(d: Design) -> float:
 
 
 def sampled(d: Design) -> bool:
+    """Whether notebooks take annotators as a sample of others here (`annotations.population`)."""
     return round(effective(d), 1) >= LEAST_ANNOTATORS
 
 
@@ -180,7 +176,10 @@ def tests(world: World, plan: Plan) -> Iterator[Row]:
 def ranks(world: World, plan: Plan) -> Iterator[Row]:
     """`interval_coverage` of simultaneous ranks of equal systems, over annotators too where these are a sample."""
     rng = plan.rng("harder", "ranked designs")
-    designs = [("few_clusters", many_systems(world, *size, rng)) for size in FEW_CLUSTERS]
+    cases = [
+        (size, people) for people in ((False, True) if sampled(world.design) else (False,)) for size in FEW_CLUSTERS
+    ]
+    designs = [("few_clusters", many_systems(world, *size, rng, people=people)) for size, people in cases]
     if world.design.n_annotators:
         designs.append(("zipf_loads", with_people(world, rng)))
     for scenario, one in designs:
@@ -194,10 +193,8 @@ def _ranks(scenario: str, world: World, plan: Plan | None) -> Row:
     codes, weights, clusters, _ = as_used.samples(d, "session")
     apart = [np.empty(0)]
     if plan:
-        model, rng = (
-            Clustered(codes, weights, clusters),
-            plan.rng("harder", scenario, str(len(d.kinds)), str(len(d.row))),
-        )
+        model = Clustered(codes, weights, clusters)
+        rng = plan.rng("harder", scenario, str(len(d.kinds)), str(len(d.row)))
         apart += [as_used.ranks_apart(model, x, plan.confidence) for x in world.draw(plan.n_runs, rng)]
     apart = np.concatenate(apart)
     given = np.isfinite(apart)
@@ -206,71 +203,3 @@ def _ranks(scenario: str, world: World, plan: Plan | None) -> Row:
     head |= {"of": "rank", "interval": "simultaneous", "over": "session and annotator", "sample": "world"}
     row = share("interval_coverage", int(np.sum(apart == 0)), int(given.sum()))
     return head | row | {"n_undefined": int(np.sum(~given))}
-
-
-def strengths(world: World, plan: Plan) -> Iterator[Row]:
-    """`interval_coverage` of strengths and their ranks, from votes of the study's own voters and of one who dominates.
-
-    Votes follow Davidson's model with a third of ties. What sessions, and voters where they are a sample, add to each
-    system is drawn anew in every run; strengths are equal on average.
-    """
-    d = world.design
-    designs = [("own_voters", d)]
-    if d.n_annotators:
-        rng = plan.rng("harder", "voters")
-        who = np.where(rng.random(len(d.row)) < DOMINANT, d.n_annotators, d.annotator)
-        designs.append(("dominant_voter", replace(d, annotator=pd.factorize(who, sort=True)[0])))
-    for scenario, one in designs:
-        others = sampled(one)
-        runs = max(LEAST_RUNS, min(plan.n_runs // 2, VOTES // (len(d.row) * len(d.systems))))
-        found = []
-        if others or scenario == "own_voters":
-            rng = plan.rng("harder", scenario, d.label)
-            found = list(_fits(one, others, runs, rng, plan.confidence))
-        yield from _held(one, scenario, others, found)
-
-
-def _held(d: Design, scenario: str, others: bool, found: Sequence[tuple[float, float]]) -> Iterator[Row]:
-    people = as_used.SAMPLED if others or scenario != "own_voters" else as_used.FIXED
-    own = {"level": "pair", "method": d.method, "label": d.label, "sample": "world", "scenario": scenario}
-    own |= {"n_annotators": d.n_annotators, "people": people if d.n_annotators else "unknown"}
-    own |= {"sample_size": len(np.unique(d.row)), "systems": len({s for kind in d.kinds for s in kind})}
-    over = "session and annotator" if others else "session"
-    for of, interval, held in (("strength", "cluster_robust", 0), ("strength_rank", "simultaneous", 1)):
-        values = np.array([x[held] for x in found if np.isfinite(x[held])])
-        row = share("interval_coverage", int(values.sum()), len(values))
-        if of == "strength":  # strengths of a run share its voters: the error is that between runs
-            row = mean("interval_coverage", values)
-            row |= {"ci_high": min(row.get("ci_high", np.nan), 1.0)}
-        yield own | row | {"of": of, "interval": interval, "over": over, "n_undefined": len(found) - len(values)}
-
-
-def _fits(
-    d: Design, others: bool, n_runs: int, rng: np.random.Generator, confidence: float
-) -> Iterator[tuple[float, float]]:
-    """In each run, the share of strengths whose interval holds 0 and whether all ranks are right; NaN without one."""
-    left, right = np.array(d.kinds)[d.system].T
-    m, session = len(d.systems), d.session[d.row]
-    names = np.array([f"{s:04}" for s in range(m)])
-    same = {"corpus": "", "group": "", "method": d.method, "label": d.label, "annotator_kind": "human"}
-    rows = pd.DataFrame({"system": names[left], "system_b": names[right], "session": session, **same})
-    rows = rows.assign(annotator=d.annotator if others else 0, annotator_known=others)
-    clusters = [session, d.annotator] if others else [session]
-    for _ in range(n_runs):
-        gap = np.zeros(len(rows))
-        for code in clusters:
-            added = ADDED * rng.standard_normal((int(code.max()) + 1, m))
-            gap += added[code, left] - added[code, right]
-        win, u = np.exp(gap / 2), rng.random(len(rows))
-        total = win + 1 + 1 / win
-        score = np.where(u < win / total, 1.0, np.where(u < (win + 1) / total, 0.0, -1.0))
-        (fit,) = davidson.fits(rows.assign(score=score), unit="session")
-        k = len(fit.systems)
-        i, j = np.triu_indices(k, 1)
-        half = stdtrit(np.where(fit.df < LEAST_DF, np.nan, fit.df), (1 + confidence) / 2)
-        half = half * np.sqrt(fit.covariance.variances[:k])
-        inside = (np.abs(fit.strengths) <= half)[np.isfinite(half)]
-        df = np.minimum(fit.df[i], fit.df[j])
-        _, low, high, none = ranking.rank_intervals(fit.strengths, fit.errors, df, confidence)
-        every = np.nan if none else float(np.all(low == 1) and np.all(high == k))
-        yield inside.mean() if len(inside) else np.nan, every
