@@ -143,6 +143,7 @@ def test_the_page_names_what_is_not_kept(sizes):
     assert not rows.loc[("Permutation test of two systems", "disjoint_annotators"), "kept"]
     text = findings.harder(results, 0.95).text
     assert "12 of the 13 rates measured are kept" in text
+    assert "unequal spread, unequal loads of annotators and annotators confounded with systems)" in text
     assert "Permutation test of two systems (disjoint annotators): size" in text
     frame = tables.harder(results, 0.95).frame
     assert frame["Verdict"].value_counts().to_dict() == {"kept": 12, "not kept": 1, "not used there": 1}

@@ -69,7 +69,7 @@ def harder(results: Results, confidence: float) -> Prose:
     rows = rows[rows["used"]] if len(rows) else rows
     facts = [r | {"design": HARDER[r["scenario"]], "rate": rate(r)} for r in rows.to_dict("records")]
     broken = [r for r in facts if not r["kept"]]
-    return Prose(_PHRASES.say("harder", n=len(facts), broken=broken))
+    return Prose(_PHRASES.say("harder", n=len(facts), tried={r["scenario"] for r in facts}, broken=broken))
 
 
 def _closer(results: Results, confidence: float) -> dict[str, list[str]]:
