@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from fixtures.made_annotations import comparisons, monte_carlo
-from fixtures.placebo_systems import rng
+from fixtures.placebo_systems import rated, rng
 from scipy import stats
 
 from helpers.operating_characteristics import as_used, many_clusters, other_procedures, worlds
@@ -13,21 +13,6 @@ from helpers.performance import ranking
 from helpers.stats import clusters, reml
 
 SYSTEMS = ["a", "b"]
-
-
-def rated(r, n=120, people=8, each=2, sd_dialogue=0.6, sd_person=0.4, sd_favour=0.0, noise=0.6, sessions=True):
-    """Each session holds a dialogue of either system; `each` of `people` rate a dialogue, on a scale from 1 to 5."""
-    lenient, favour = r.normal(0, sd_person, people), r.normal(0, sd_favour, (people, 2))
-    rows = []
-    for d in range(n):
-        s, quality = d % 2, r.normal(0, sd_dialogue)
-        for who in r.choice(people, each, replace=False):
-            score = 3 + quality + lenient[who] + favour[who, s] + r.normal(0, noise)
-            rows.append((f"d{d:03d}", SYSTEMS[s], f"s{d // 2}" if sessions else f"s{d}", f"A{who}", score))
-    frame = pd.DataFrame(rows, columns=["dialogue", "system", "session", "annotator", "score"])
-    frame["score"] = frame["score"].round().clip(1, 5)
-    fixed = {"corpus": "main", "group": "all", "method": "dialogue_likert", "label": "quality", "turn": pd.NA}
-    return frame.assign(**fixed, dialogue_b=None, system_b=None, annotator_known=True)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 As published: the tests and intervals of the papers, which take turns of a dialogue as independent. As we would defend
 it: permutation tests of dialogue values, and intervals over dialogues (interactors) with exact bounds where values are
 rare. Both are applied to samples for which the truth is known. The primary procedures of all notebooks are also tried
-as they are used, at the study's own design (`as_used`, `other_procedures`).
+as they are used, at the study's own design (`as_used`, `other_procedures`) and at harder ones (`harder`).
 
 Everything concerns one corpus and evaluator group, the one with most items judged twice. Groups are compared where two
 of them judged the same dialogues; correlations need people who rated dialogues of their own.
@@ -24,7 +24,7 @@ from helpers.annotations.summary import in_sessions, with_means
 from helpers.judges.items import JudgedItems, judged_items
 from helpers.metrics import ceiling
 from helpers.metrics.items import human_means, join, scored_items
-from helpers.operating_characteristics import alpha_coverage, as_used
+from helpers.operating_characteristics import alpha_coverage, as_used, harder, harder_votes
 from helpers.operating_characteristics import estimate_coverage as estimates
 from helpers.operating_characteristics import other_procedures as others
 from helpers.operating_characteristics.alpha_coverage import Repeated, evenly
@@ -129,7 +129,9 @@ def analyse(
     parts = (_tests, _agreement, _estimates, _correlations, _groups)
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
     plan = replace(plan, n_runs=min(plan.n_runs, sizes.runs_as_used))
-    pieces += [piece for part in (_worlds, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)]
+    pieces += [
+        piece for part in (_worlds, _harder, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)
+    ]
     rows = [row for found in run(_rows_of, pieces, doing="simulations") for row in found]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
@@ -283,6 +285,16 @@ def _worlds(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
         yield _piece(as_used.means_and_ranks, one, plan)
         if not i:
             yield _piece(_first_judge, data.worlds, plan, data.levels)
+
+
+def _harder(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+    """Harder designs, from the label of a rating (mark) and that of a comparison with the fewest judgements."""
+    few = sorted(data.worlds, key=lambda one: len(one.design.score))
+    for one in [w for w in few if not w.design.pairwise][:1]:
+        yield _piece(harder.tests, one, plan)
+        yield _piece(harder.ranks, one, plan)
+    for one in [w for w in few if w.design.pairwise][:1]:
+        yield _piece(harder_votes.strengths, one, plan)
 
 
 def _first_judge(worlds: Sequence[World], plan: Plan, levels: Mapping[tuple[str, str], str]) -> list[Row]:

@@ -79,15 +79,15 @@ def rejections(world: World, plan: Plan) -> Iterator[Row]:
         if d.n_annotators:
             found["two_way"] = two_way_p(one, plan.n_runs, plan.rng("two_way", d.method, d.label, people))
         for test, p in found.items():
-            yield base(world, people) | {"scenario": "world"} | _significant("null_rejection", test, p)
+            yield base(world, people) | {"scenario": "world"} | significant("null_rejection", test, p)
     fixed = with_people(world, FIXED)
     found = session_p(fixed, plan.n_runs, plan.rng("power as used", d.method, d.label), EFFECT)
     for test, p in found.items():
         row = {k: v for k, v in base(world, FIXED).items() if k not in ("people", "ratings")}
-        yield row | {"effect": f"{EFFECT:g} sd"} | _significant("power", test, p)
+        yield row | {"effect": f"{EFFECT:g} sd"} | significant("power", test, p)
 
 
-def _significant(statistic: str, test: str, p: np.ndarray) -> Row:
+def significant(statistic: str, test: str, p: np.ndarray) -> Row:
     known = np.isfinite(p)
     row = {"test": test, "alpha": ALPHA, "n_undefined": int(np.sum(~known))}
     return row | share(statistic, int(np.sum(p[known] < ALPHA)), int(known.sum()))
@@ -135,8 +135,12 @@ def _plain_p(part: Panel, rng: np.random.Generator) -> np.ndarray:
 
 def cut(world: World, pair: tuple[int, int]) -> tuple[np.ndarray, World]:
     """The world of two kinds of systems alone, and which rows it keeps."""
+    return only(world, np.isin(world.design.system, pair))
+
+
+def only(world: World, kept: np.ndarray) -> tuple[np.ndarray, World]:
+    """The world of some annotations, kept : (n,) of bool, and which rows it keeps."""
     d = world.design
-    kept = np.isin(d.system, pair)
     rows, row = np.unique(d.row[kept], return_inverse=True)
     factors = {name: np.unique(code[kept], return_inverse=True)[1] for name, code in d.factors.items()}
     who = None if d.annotator is None else np.unique(d.annotator[kept], return_inverse=True)[1]
@@ -217,8 +221,6 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
         codes, weights, clusters, _ = samples(d, "session")
         of_ranks = Clustered(codes, weights, clusters)
         present = np.unique(codes)
-        df = of_ranks.df[present].min()
-        of_pairs = np.array([min(pair) for pair in combinations(of_ranks.df[present], 2)])
         hits = {kind: np.zeros(2, dtype=int) for kind in (*kinds, "rank")}
         per_run = {kind: [] for kind in kinds}
         for scores in one.draw(plan.n_runs, rng):
@@ -237,10 +239,8 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
                     inside = given & (np.abs(means - truth) <= half + 1e-12)
                 hits[kind] += np.array([inside.sum(), given.sum()])
                 per_run[kind].append(inside.sum(axis=1) / np.maximum(given.sum(axis=1), 1))
-            if df >= LEAST_DF and len(present) > 1:
-                means, covariance = of_ranks.covariance(x)
-                found = any_apart(means[:, present], covariance.only(present), of_pairs, plan.confidence)
-                hits["rank"] += np.array([np.sum(found == 0), np.sum(np.isfinite(found))])
+            found = ranks_apart(of_ranks, x, plan.confidence)
+            hits["rank"] += np.array([np.sum(found == 0), np.sum(np.isfinite(found))])
         head = base(world, people)
         head["sample_size"] = head.pop("n_dialogues")
         over = {"t": "dialogue", "two_way": "dialogue and annotator", "rank": "session and annotator"}
@@ -257,3 +257,15 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
                             "ci_kind": "monte_carlo"}  # fmt: skip
                 total = plan.n_runs * (len(present) if kind != "rank" else 1)
                 yield head | keys | row | {"n_undefined": total - int(given)}
+
+
+def ranks_apart(model: Clustered, scores: np.ndarray, confidence: float) -> np.ndarray:
+    """(k,) `any_apart` for (k, n) scores of equal systems, each pair with its own degrees of freedom; NaN where these
+    are too few."""
+    present = np.unique(model.codes)
+    i, j = np.triu_indices(len(present), 1)
+    df = np.minimum(model.df[present][i], model.df[present][j])
+    if not len(df) or df.min() < LEAST_DF:
+        return np.full(len(scores), np.nan)
+    means, covariance = model.covariance(scores)
+    return any_apart(means[:, present], covariance.only(present), df, confidence)

@@ -21,8 +21,8 @@ from helpers.operating_characteristics.comparisons import (
     pool,
     rejection_rates,
 )
-from helpers.operating_characteristics.procedures import SAMPLE, primary_procedures
-from helpers.operating_characteristics.tables import design_of, rate, test_name, title
+from helpers.operating_characteristics.procedures import SAMPLE, primary_procedures, under_harder_designs
+from helpers.operating_characteristics.tables import HARDER, design_of, rate, test_name, title
 from helpers.study.results import Results
 from helpers.study.sections.analyses import Operating
 
@@ -34,6 +34,7 @@ FEW_ITEMS, FEW_MARKS = 25, 30
 def findings(results: Results, names: DisplayNames, *, confidence: float, simulated: bool) -> Iterator[Prose]:
     """The headlines: primary procedures, published tests and intervals; type I error by method; sequential testing."""
     yield procedures(results, names, confidence)
+    yield harder(results, confidence)
     rates = names.sort(rejection_rates(results))
     rates = rates[rates["role"] != ALTERNATIVE]
     name = [test_name(t, level) for t, level in zip(rates["test"], rates["level"], strict=True)]
@@ -60,6 +61,15 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Pros
     facts = {"n": len(claimed), "kept": int(claimed["kept"].sum())}
     facts |= {"broken": claimed[~claimed["kept"]].to_dict("records"), "people": others.to_dict("records")}
     return Prose(_PHRASES.say("procedures", **facts))
+
+
+def harder(results: Results, confidence: float) -> Prose:
+    """Which primary procedures do not keep their rate at harder designs."""
+    rows = under_harder_designs(results, confidence)
+    rows = rows[rows["used"]] if len(rows) else rows
+    facts = [r | {"design": HARDER[r["scenario"]], "rate": rate(r)} for r in rows.to_dict("records")]
+    broken = [r for r in facts if not r["kept"]]
+    return Prose(_PHRASES.say("harder", n=len(facts), tried={r["scenario"] for r in facts}, broken=broken))
 
 
 def _closer(results: Results, confidence: float) -> dict[str, list[str]]:

@@ -137,3 +137,41 @@ def _pooled(part: pd.DataFrame) -> dict[str, float]:
     estimate = float(np.sum(weight * part["estimate"]))
     ends = {"ci_low": estimate - half, "ci_high": estimate + half}
     return {"estimate": estimate, **ends, "n": int(part["n"].sum()), "n_undefined": int(part["n_undefined"].sum())}
+
+
+#: designs of `harder`, in their order
+HARDER = ("unequal_n", "unequal_spread", "few_vary_more", "few_vary_less", "polarised_v_peaked", "zipf_loads",
+          "disjoint_annotators", "few_clusters", "own_voters", "dominant_voter")  # fmt: skip
+_OF_HARDER = (
+    ("null_rejection", {"test": "session"}, "Permutation test of two systems"),
+    ("null_rejection", {"test": "two_way"}, "T test of two systems, over dialogues and annotators"),
+    ("interval_coverage", {"of": "rank"}, "Simultaneous ranks"),
+    ("interval_coverage", {"of": "strength"}, "Strength of a system"),
+    ("interval_coverage", {"of": "strength_rank"}, "Simultaneous ranks by strength"),
+)
+
+
+def under_harder_designs(results: Results, confidence: float) -> pd.DataFrame:
+    """How primary procedures perform at the designs of `harder`: a row for each procedure and design.
+
+    Columns as of `primary_procedures` where they apply, with `scenario` and `systems`. `used` : whether the notebooks
+    use the procedure there; without, there are no runs, and nothing is kept or not.
+    """
+    out = []
+    for statistic, keys, title in _OF_HARDER:
+        rows = results.select(statistic, scenario=list(HARDER), **keys)
+        test = statistic == "null_rejection"
+        for row in rows.to_dict("records"):
+            own = {
+                "procedure": title,
+                "measure": SIZE if test else COVERAGE,
+                "nominal": NOMINAL if test else confidence,
+            }
+            own |= {
+                "n_dialogues": row["n_dialogues" if test else "sample_size"],
+                "systems": 2 if test else row["systems"],
+            }
+            kept = row["ci_low"] <= NOMINAL if test else row["ci_high"] >= confidence
+            own |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(kept)}
+            out.append(row | own)
+    return pd.DataFrame(out)

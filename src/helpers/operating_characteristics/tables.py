@@ -12,7 +12,7 @@ from helpers.display.text import percent, plural
 from helpers.display.views import Table
 from helpers.operating_characteristics import as_used
 from helpers.operating_characteristics.comparisons import pool
-from helpers.operating_characteristics.procedures import primary_procedures
+from helpers.operating_characteristics.procedures import primary_procedures, under_harder_designs
 from helpers.study.results import Results
 
 _TESTS = {
@@ -56,6 +56,19 @@ _VARIANTS = {
     "session": "As used",
     "session_plain": "Difference permuted, ties counted fully",
     "two_way": "t over dialogues and annotators",
+}
+#: designs of `harder`; of tests and ranks, n is the number of dialogues of the smaller system, clusters or comparisons
+HARDER = {
+    "unequal_n": "a system with a sixth of the dialogues",
+    "unequal_spread": "SD 2:1",
+    "few_vary_more": "a sixth of the dialogues, SD 2:1",
+    "few_vary_less": "a sixth of the dialogues, SD 1:2",
+    "polarised_v_peaked": "a sixth of the dialogues, polarised v peaked Likert",
+    "zipf_loads": "Zipf loads",
+    "disjoint_annotators": "disjoint annotators",
+    "few_clusters": "few clusters",
+    "own_voters": "the study's own voters",
+    "dominant_voter": "one voter with 40% of votes",
 }
 #: display names of what is varied within a procedure
 _DETAILS = {
@@ -112,6 +125,32 @@ def procedures(results: Results, names: DisplayNames, confidence: float) -> Tabl
     caption += " Kept: the CI includes the nominal rate or lies on the conservative side (size below it, coverage above"
     caption += " it). Not claimed: the procedure does not claim to hold for such annotators."
     return Table(out, "procedures", caption)
+
+
+def harder(results: Results, confidence: float) -> Table | None:
+    """Primary procedures at harder designs: what was changed, the rate, and whether it is kept; None without any."""
+    rows = under_harder_designs(results, confidence)
+    if rows.empty:
+        return None
+    out = pd.DataFrame({
+        "Procedure": rows["procedure"],
+        "Design": [HARDER[s] for s in rows["scenario"]],
+        "Systems": rows["systems"].astype("Int64"),
+        "n": rows["n_dialogues"].astype("Int64"),
+        "Annotators": rows["people"],
+        "Nominal": cells.percents(rows["nominal"]),
+        "Measured": [_rate(r) if r["used"] else None for r in rows.to_dict("records")],
+        "Runs": rows["n"].astype("Int64"),
+        "Verdict": np.where(rows["used"], np.where(rows["kept"], "kept", "not kept"), "not used there"),
+    })  # fmt: skip
+    caption = "Under harder designs: primary procedures where one feature of the study's design is changed and systems"
+    caption += (
+        " are equal, with the 95% Monte Carlo CI of the size of tests and the coverage of intervals. n: dialogues"
+    )
+    caption += " of the smaller system for tests; clusters or comparisons for ranks and strengths. Not used there: the"
+    caption += " notebooks take annotators as a sample only from five effective ones who judged several systems."
+    why = {"Measured": "The procedure is not used with so few annotators."}
+    return Table(out, "harder", caption, why=why)
 
 
 def title(row) -> str:
