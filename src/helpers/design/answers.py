@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,11 @@ from helpers.design.material import Part, Study
 from helpers.design.people import Found
 from helpers.design.registry import UNKNOWN, Cannot, check
 from helpers.design.spelling import plain
-from helpers.sources.guessing.words import negative
 from helpers.study.labels import Label
 from helpers.study.schema import ITEM
 
 #: numbers that stand for a missing answer in many files
 CODES = (-999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0)
-#: labels that sound bad, and words that turn this round, beyond what `new` takes for bad without asking
-_BAD = re.compile(r"hallucinat|error|mistake|harm|unsafe|unhelpful|incorrect|wrong|bias|violat|fail|off.?topic|nonsens")
-_TURNED = re.compile(r"free|without|absence|avoid|handling|recover|^no[ _]|^not[ _]|harmless|revers|inverted")
 #: scores below which a level that nobody used may be chance
 ENOUGH = 50
 #: a level beside one with this share of the scores is used, too, where answers are not cut off
@@ -33,30 +28,23 @@ _MARKS = 3
 
 @check("undeclared_direction", "order")
 def direction(part: Part) -> Found:
-    """Labels that count as better when high although nobody said so."""
-    judged = [label for i, label in part.labels.items() if label.direction and i in set(part.rows["label"])]
+    """Labels of which nobody said whether a high score is good."""
+    rated = part.rated if part.votes.empty else part.rows
+    judged = [label for i, label in part.labels.items() if i in set(rated["label"])]
     if not judged:
-        raise Cannot("No label has a direction.")
-    doubts = [label.id for label in judged if _doubtful(label)]
-    open_ = [label.id for label in judged if not getattr(label, "direction_declared", True)]
-    if not (doubts or open_):
+        raise Cannot(part.unrated)
+    named = [label.id for label in judged if not label.direction_declared]
+    if not named:
         return
-    named = doubts or open_
     table = part.table[part.table["label"].isin(named)]
-    # with the other direction a difference changes its sign
-    sizes = (2 * table["difference"].abs() / table["se"]).replace([np.inf], np.nan)
-    moved = float(sizes.max()) if sizes.notna().any() else 0.5
-    facts: dict[str, Any] = {"labels": named, "doubts": len(doubts), "open": len(open_), "of": len(judged)}
-    facts |= {"moved": moved, "signs": {label.id: label.direction for label in judged}[named[0]]}
-    yield max(moved, 0.5), facts
-
-
-def _doubtful(label: Label) -> bool:
-    """Whether a label sounds bad and counts as good; not where somebody said that it is."""
-    declared = getattr(label, "direction_declared", None)
-    name = f"{label.id} {label.title}".lower()
-    bad = (negative(name) or _BAD.search(name)) and not _TURNED.search(name)
-    return declared is not True and label.direction > 0 and bool(bad)
+    # what enters no rank until somebody says: the largest difference by these labels
+    sizes = (table["difference"].abs() / table["se"]).replace([np.inf], np.nan)
+    facts: dict[str, Any] = {"labels": named, "of": len(judged)}
+    if sizes.notna().any():
+        row = table.loc[sizes.idxmax()]
+        facts |= {"moved": float(sizes.max()), "label": row["label"], "was": abs(float(row["difference"]))}
+        facts |= {"system": row["system"], "system_b": row["system_b"]}
+    yield max(facts.get("moved", 0.0), 0.5), facts
 
 
 @check("outside_scale", "labels", "order")
