@@ -188,7 +188,9 @@ def test_decided_comparisons_are_counted_and_the_detectable_difference_shrinks(s
     assert found["detectable"]["more"].tolist() == pytest.approx([e * (12 / 22) ** 0.5 for e in (0.5, 0.6, 0.9)])
     said = texts(evidence(study, n05=[*compared([0.01, 0.2, 0.04]), *DETECTABLE]))
     assert "2 of 3 comparisons" in said["sample"]
-    assert "a difference of 0.60 points (Dialogue Likert, median label; 0.50 to 0.90 by label) is found" in said["sample"]
+    assert (
+        "a difference of 0.60 points (Dialogue Likert, median label; 0.50 to 0.90 by label) is found" in said["sample"]
+    )
     assert "with 80% power, at the strictest step of Holm's adjustment." in said["sample"]
     assert "from 0.60 to 0.44" in said["cost"]
 
@@ -238,7 +240,14 @@ def test_the_threshold_is_that_of_the_study(study, tmp_path):
 
 
 def test_reliability_of_means_is_that_of_the_design_of_the_study(study):
-    head = {**PART, "statistic": "generalizability", "n": 3, "ci_low": 0.4, "ci_high": 0.9, "annotators_per_dialogue": 2}
+    head = {
+        **PART,
+        "statistic": "generalizability",
+        "n": 3,
+        "ci_low": 0.4,
+        "ci_high": 0.9,
+        "annotators_per_dialogue": 2,
+    }
     own = [head | {"label": x, "design": "study", "estimate": e, "n_dialogues": 12}
            for x, e in zip(LABELS, (0.6, 0.7, 0.9), strict=True)]  # fmt: skip
     other = [head | {"label": x, "estimate": 0.1, "n_dialogues": 10} for x in LABELS]
@@ -362,9 +371,10 @@ def test_annotators_who_coincide_with_sessions_cannot_be_told_from_them(study):
     note = "most annotators judged one session each, alone"
     found = evidence(study, annotations(annotators=EIGHT), n07=who([None], {}, note=note))
     assert texts(found)["judges"] == f"**This cannot be told:** {note}."
-    assert texts(evidence(study, annotations(annotators=EIGHT), {PERFORMANCE: "notebook 07 was not run."}))[
-        "judges"
-    ] == "**Not computed yet**: notebook 07 was not run."
+    assert (
+        texts(evidence(study, annotations(annotators=EIGHT), {PERFORMANCE: "notebook 07 was not run."}))["judges"]
+        == "**Not computed yet**: notebook 07 was not run."
+    )
 
 
 @pytest.mark.parametrize(
@@ -445,7 +455,11 @@ def test_figures_of_the_answers_can_be_read(study, labels):
     pairs = [*compared([0.01, 0.2, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
     many = [row | {"label": f"label_{i}"} for i in range(labels) for row in pairs]
     shares = [row | {"label": f"label_{i}"} for i in range(labels) for row in who([0.01], MUCH)]
-    rows = {"n07": [*SURE, *shares], "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)), "n05": [*many, *DETECTABLE[: 2 * labels]]}
+    rows = {
+        "n07": [*SURE, *shares],
+        "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)),
+        "n05": [*many, *DETECTABLE[: 2 * labels]],
+    }
     found = evidence(study, annotations(annotators=EIGHT), **rows)
     drawn = [answer.plot for answer in findings.answers(found) if answer.plot]
     assert {plot.name for plot in drawn} >= {"order", "labels", "judges", "sample", "cost"}
@@ -605,7 +619,15 @@ def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
 
 @pytest.mark.parametrize(("tried", "told"), [((6, 6), []), ((30, 200), ["30", "200"]), (None, ["not left out"])])
 def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
-    facts = {"n": 5, "examined": 5, "found": 5, "sturdy": 2, "hangs": [("one annotator", 3)], "tried": tried, "untried": False}
+    facts = {
+        "n": 5,
+        "examined": 5,
+        "found": 5,
+        "sturdy": 2,
+        "hangs": [("one annotator", 3)],
+        "tried": tried,
+        "untried": False,
+    }
     given = {"n": 9, "n_differ": 5, "n_alike": 1, "open": 3, "margin": "", "detectable": None, "reason": "", "who": ""}
     given["people"] = Population(True, 8, 8, 8.0, "")
     said = findings._PHRASES.say("sample", **given, sturdy=facts)

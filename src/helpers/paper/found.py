@@ -13,6 +13,7 @@ from helpers.paper.analysis import Material
 from helpers.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.sensitivity import analysis as sensitivity_analysis
+from helpers.sensitivity import power
 from helpers.study.results import where
 
 #: with more labels compared, strengths are left to the table
@@ -127,7 +128,9 @@ def tests_found(m: Material) -> dict | None:
         mine = dict(zip(_PART, key, strict=True))
         people_ = where(over_people, **mine).dropna(subset="p_adjusted")
         alike = where(verdicts, **mine) if len(verdicts) else ()
-        least = found.select("detectable_effect", n_dialogues=None, **mine).dropna(subset="estimate")["estimate"]
+        whom = power.SAMPLE if len(people_) else power.SAME
+        detectable = where(sensitivity_analysis.detectable(found, people=whom), **mine)
+        least = detectable["estimate"]
         parts.append(
             {
                 "who": _who(m, key, rows),
@@ -138,6 +141,8 @@ def tests_found(m: Material) -> dict | None:
                 "n_people": len(people_),
                 "alike": int(alike["alike"].sum()) if len(alike) else None,
                 "least": [least.median(), least.min(), least.max()] if len(least) else None,
+                "pairs": int(detectable["n"].max()) if len(least) else 0,
+                "others": whom == power.SAMPLE,
                 "power": 0.8,
             }
         )

@@ -59,6 +59,8 @@ def weights(results: Results, names: DisplayNames) -> Prose | None:
     facts = {"share": most["of"] != "mean", "weighted": most["weighted"], "plain": most["estimate"]}
     who = names.name("label", most["label"], most["method"]), names.name("system", most["system"])
     return Prose(_PHRASES.say("weights", label=who[0], system=who[1], deff=rows["deff"].max(), **facts))
+
+
 def separation(results: Results, names: DisplayNames) -> list[dict]:
     """For each ranking in which some neighbours are not separated: how many of how many, the leader and the second, and
     how many times the data would separate these (1: they are separated; NaN: more than `separation.MOST`)."""

@@ -149,11 +149,14 @@ def _spoken_of(rows: pd.DataFrame, evidence: Evidence) -> dict:
 def _means(evidence: Evidence, names: DisplayNames) -> list[dict]:
     """Reliability of system means, by method."""
     rows, out = analysis.reliability(evidence), []
+    aside = {*evidence.study.unranked_systems, evidence.study.control_system}
     several = len(set(rows["method"])) > 1
     for method, own in rows.groupby("method", sort=False):
         each = own["annotators_per_dialogue"]
         design = {"dialogues": span(own["n_dialogues"], 0), "each": span(each, 0) if each.max() > 1 else ""}
         ends = {"median": own["estimate"].median(), "low": own["estimate"].min(), "high": own["estimate"].max()}
+        judged = set(where(evidence.people, **{k: own[k].iloc[0] for k in PART})["system"])
+        design |= {"systems": len(judged) if judged & aside else 0, "ranked": len(judged - aside)}
         facts = {"n": len(own), "row": own.iloc[0].to_dict(), "method": names.name("method", method) if several else ""}
         out.append(design | ends | facts)
     return out
