@@ -7,6 +7,7 @@ import pytest
 from fixtures.boxes import unreadable
 
 from helpers.annotations.population import Population
+from helpers.performance import leading
 from helpers.sensitivity.power import SAME, SAMPLE
 from helpers.study import params
 from helpers.study.results import Results, collect
@@ -73,7 +74,7 @@ OPEN = ordered({"b": 0.5, "a": 0.1, "c": -0.6}, {"b": (1, 1, 2), "a": (2, 1, 2),
 
 def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
     found = evidence(study, n07=SURE)
-    lead = analysis.leaders(analysis.order(found))
+    lead = leading.leaders(analysis.order(found))
     assert (lead["top"]["system"], lead["sure"], lead["wins"], lead["ties"]) == ("b", True, 2, 0)
     assert "Beta ranks first of 3 systems" in texts(found)["order"]
     assert "0.50 [0.30, 0.70] SD" in texts(found)["order"]
@@ -81,7 +82,7 @@ def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
 
 def test_rivals_are_those_that_may_be_first(study):
     found = evidence(study, n07=OPEN)
-    lead = analysis.leaders(analysis.order(found))
+    lead = leading.leaders(analysis.order(found))
     assert (lead["sure"], lead["wins"], lead["rivals"], lead["any"]) == (False, 1, ["a"], False)
     said = texts(found)["order"]
     assert "No system is certain to be best" in said
@@ -102,7 +103,7 @@ def test_the_order_of_another_group_does_not_speak_for_the_main_one(study):
 def test_without_an_interval_nothing_is_certain(study):
     missing = [row | dict.fromkeys(["ci_low", "ci_high"]) for row in SURE]
     found = evidence(study, n07=[row | {"ci_kind": "not_estimable", "note": "3 clusters"} for row in missing])
-    assert not analysis.leaders(analysis.order(found))["sure"]
+    assert not leading.leaders(analysis.order(found))["sure"]
     assert "3 clusters" in texts(found)["order"]
 
 

@@ -17,18 +17,18 @@ import numpy as np
 import pandas as pd
 
 from helpers.agreement import analysis as agreement
-from helpers.agreement.population import SAMPLE
 from helpers.annotations import population, summary
 from helpers.annotations.features import undirected
-from helpers.annotations.population import FEW, FIXED, UNKNOWN, Population
+from helpers.annotations.population import FEW, UNKNOWN, Population
 from helpers.annotators.findings import disagreeing
 from helpers.collection import costs
 from helpers.fragility import findings as fragility
 from helpers.groups import analysis as groups
 from helpers.groups.analysis import BOTH, DIFFERS
-from helpers.performance.analysis import chosen, two_intervals
+from helpers.performance import leading
+from helpers.performance.analysis import chosen
+from helpers.performance.leading import PART
 from helpers.performance.separation import MOST
-from helpers.performance.who_judged import PARTS
 from helpers.quality_control.worker_tests import of_those_who_passed
 from helpers.sensitivity import analysis as sensitivity
 from helpers.sensitivity import power
@@ -43,7 +43,6 @@ PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_qual
 ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
 #: the notebooks that answer
 NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, ANNOTATORS, FRAGILITY)
-PART = ["corpus", "group", "method"]
 #: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
 #: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
 SMALL = 0.10
@@ -128,78 +127,13 @@ def _main(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def parts(evidence: Evidence) -> list[tuple[str, str, str]]:
-    """Run, group and method of each evaluation by people (by all judges where there are none), the main one first.
-
-    The main run is the one with most annotations, its main group that of `summary.main_group`, and the main method the
-    one by which this group gave most annotations.
-    """
-    judged = evidence.people if len(evidence.people) else evidence.annotations
-    if judged.empty:
-        return []
-    sizes = judged.groupby(PART, sort=False).size().rename("n").reset_index()
-    run = sizes.groupby("corpus", sort=False)["n"].sum().idxmax()
-    group = summary.main_group(judged[judged["corpus"] == run])
-    sizes = sizes.assign(run=sizes["corpus"] == run, main=sizes["group"] == group)
-    sizes = sizes.sort_values(["run", "main", "n"], ascending=False, kind="stable")
-    return list(sizes[PART].itertuples(index=False, name=None))
+    """`annotations.summary.evaluations` of the study."""
+    return summary.evaluations(evidence.annotations)
 
 
 def order(evidence: Evidence) -> pd.DataFrame:
-    """Every evaluation's order of the systems: of the overall mean, or of its only label.
-
-    Returns one row per evaluation and system, the main evaluation and the best system first: PART, label (missing for
-    an overall mean), n_labels, system, estimate, ci_low, ci_high, unit (`SD`, `share` or `score`), rank, rank_low,
-    rank_high, ci_kind (of the rank), over (what intervals resample), n, note.
-    """
-    found = evidence.results[PERFORMANCE]
-    frames = [f for f in (_overall(found), _of_one_label(found, evidence.study)) if len(f)]
-    if not frames:
-        return pd.DataFrame(columns=[*PART, "label", "system", "rank", "rank_low", "rank_high"])
-    rows = pd.concat(frames, ignore_index=True)
-    place = {part: i for i, part in enumerate(parts(evidence))}
-    rows["part"] = [place.get(tuple(key), -1) for key in rows[PART].to_numpy()]
-    return rows[rows["part"] >= 0].sort_values(["part", "rank"], kind="stable").drop(columns="part")
-
-
-def _overall(found: Results) -> pd.DataFrame:
-    keys = [*PART, "system"]
-    rank = found["overall_rank"].set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
-    rank = rank.set_axis(["rank", "rank_low", "rank_high", "rank_kind"], axis=1)
-    mean = found["overall_mean"].rename(columns={"n": "n_labels", "n_clusters": "n"})
-    return mean.join(rank, on=keys).assign(label=None, unit="SD", over=mean["resample_unit"])
-
-
-def _of_one_label(found: Results, study: Study) -> pd.DataFrame:
-    """Orders of evaluations with one label that has a direction, which have no overall mean."""
-    keys = [*PART, "system", "label"]
-    rank = found["rank"]
-    alone = rank.groupby(PART)["label"].transform("nunique") == 1
-    rank = rank[alone].drop_duplicates(keys).set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
-    if rank.empty:
-        return pd.DataFrame()
-    rank = rank.set_axis(["rank", "rank_low", "rank_high", "rank_kind"], axis=1)
-    scores = two_intervals(found)
-    scores = scores[scores["outcome"].isin(["", "win"])]
-    scores = scores.assign(unit=np.where(scores["statistic"] == "mean", "score", "share"))
-    strengths = found["strength"].dropna(subset="estimate").drop_duplicates(keys).assign(unit="strength")
-    of_strength = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(strengths[keys]))
-    out = pd.concat([strengths, scores[~of_strength]], ignore_index=True).join(rank, on=keys, how="inner")
-    return out.rename(columns={"n_clusters": "n", "n": "n_items"}).assign(n_labels=1, over=out["resample_unit"])
-
-
-def leaders(rows: pd.DataFrame) -> dict:
-    """What simultaneous rank intervals say of one evaluation's order.
-
-    rows : of one evaluation, from `order`. Returns `top` (its row), `n` systems, `sure` (first with confidence),
-    `wins` and `ties` of the first system: systems certainly worse, and not distinguishable from it; `rivals`, the
-    others that may be first.
-    """
-    top = rows.iloc[0]
-    known = rows["rank_low"].notna().all()
-    wins = int(len(rows) - top["rank_high"]) if known else 0
-    rivals = list(rows["system"].iloc[1:][rows["rank_low"].iloc[1:] == 1]) if known else list(rows["system"].iloc[1:])
-    facts = {"top": top.to_dict(), "n": len(rows), "known": bool(known), "sure": bool(known and top["rank_high"] == 1)}
-    return facts | {"wins": wins, "ties": len(rows) - 1 - wins, "rivals": rivals, "any": len(rivals) == len(rows) - 1}
+    """Every evaluation's order of the systems, the main evaluation first: `performance.leading.order`."""
+    return leading.order(evidence.results[PERFORMANCE], parts(evidence))
 
 
 def labels(evidence: Evidence) -> pd.DataFrame:
@@ -497,11 +431,11 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     """What to do next, by rule, the gravest first; at most `most`.
 
     Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
-    never judged twice: have items judged twice. On the only label, the leader is not separated from the second: so
-    many more data. Most comparisons are open: collect more dialogues. Labels are doubtful:
-    look at annotators who disagree with the others; define labels better, or average more annotations. Other annotators would often order two systems the other way round:
-    recruit more. Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where
-    nothing of this holds: report, if comparisons and agreement were computed.
+    never judged twice: have items judged twice. On the only label, the leader is not separated from the second: collect
+    what would separate them. Most comparisons are open: collect more dialogues. Labels are doubtful: look at annotators
+    who disagree with the others; define labels better, or average more annotations. Other annotators would often order
+    two systems the other way round: recruit more. Agreement is known too imprecisely: judge more items twice. Times are
+    not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():

@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from helpers.agreement.findings import TENTATIVE
 from helpers.agreement.population import SAMPLE
-from helpers.annotations.population import Population
 from helpers.display.names import DisplayNames, display_names
 from helpers.display.text import Phrases, number, span
 from helpers.display.views import Plot
+from helpers.performance import leading
 from helpers.performance.who_judged import PARTS
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.labels import METHODS
@@ -99,8 +99,8 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
         return _answer(evidence, "order", _PHRASES.say("no_order", one=one, **facts), notebook)
     blocks = [(part, own) for part, own in rows.groupby(PART, sort=False)]
     (part, main), others = blocks[0], blocks[1:]
-    facts = analysis.leaders(main)
-    sure = [(analysis.leaders(own), _who(p, evidence, names)) for p, own in others]
+    facts = leading.leaders(main)
+    sure = [(leading.leaders(own), _who(p, evidence, names)) for p, own in others]
     sure = [(names.name("system", lead["top"]["system"]), who) for lead, who in sure if lead["sure"]]
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
