@@ -258,3 +258,13 @@ def test_the_text_says_of_whom_agreement_and_detectable_differences_speak(materi
     assert "For other annotators, this cannot be said." in alone
     assert "Gwet's AC [@gwet2008]" in findings.methods(material)
     assert "Gwet" not in alone
+
+
+def test_a_difference_beyond_the_scale_is_not_said_to_be_detected(material):
+    rows = material.of("05")
+    least = rows["detectable_difference"].assign(statistic="detectable_difference", estimate=4.5)  # of 1 to 5
+    tests = rows["system_difference"].assign(statistic="system_difference")
+    results = {"05_sensitivity": collect(tests, least)}
+    said = found.results(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "Not even the largest possible difference of two systems would be detected with 80% power" in said
+    assert "The design detects" not in said
