@@ -13,6 +13,7 @@ from helpers.agreement import analysis as agreement_analysis
 from helpers.display.names import display_names
 from helpers.display.text import interval
 from helpers.paper import analysis, files, findings, found, heds, references
+from helpers.sensitivity import power
 from helpers.sources import build
 from helpers.study import params
 from helpers.study.results import collect
@@ -65,7 +66,17 @@ def material(tmp_path_factory):
             test | {"system_b": s, "p_value": p, "p_adjusted": p, "within": "session"}
             for s, p in (("b", 0.01), ("c", 0.4))
         ],
-        [label | {"statistic": "detectable_effect", "estimate": 0.625, "power": 0.8, "scale": "label"}],
+        [
+            label
+            | {
+                "statistic": "detectable_difference",
+                "estimate": 0.625,
+                "power": 0.8,
+                "adjust": "holm",
+                "people": power.SAME,
+                "n": 2,
+            }
+        ],
     )
     judge = label | {"level": "dialogue", "metric": "g2", "measurement": "ordinal", "resample_unit": "dialogue"}
     judges = collect(
@@ -113,7 +124,7 @@ def test_values_are_those_of_the_results(material):
     assert "with a rank of 1 and a simultaneous 95% CI from 1 to 2 of 3 systems" in text
     assert "B\\_b has the lowest (−0.50" in text
     assert "1 of 2 comparisons (1 label) is significant" in text
-    assert "a difference of 0.62 with 80% power" in text
+    assert "a difference of 0.62 with 80% power for these annotators (at the strictest step of Holm's" in text
     assert "Experts: alpha with people is 0.25 [0.12, 0.38]; it is lower than among people (95% CI" in text
     assert "the winning rate is 0.75, which suffices" in text
 
@@ -228,3 +239,32 @@ def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, s
     assert found.results(own).strip() == ""
     assert "3.1.1" in heds.markdown(own)
     assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})
+
+
+def test_the_text_says_of_whom_agreement_and_detectable_differences_speak(material):
+    """Contexts and annotators in words, the two-way jackknife cited, the coefficient of Gwet named."""
+    rows = agreement_analysis.primary(material.of("03")).drop(columns=["population", "unit", "others"])
+    both = rows.assign(resample="context and annotator", ci_kind="jackknife_t")
+    assert findings.agreement_units(both) == ["contexts and annotators"]
+    few = both.assign(ci_low=None, ci_high=None, ci_kind="not_estimable", note="3.0 effective annotators")
+    results = {"03_iaa": collect(rows.assign(statistic="alpha"), both.assign(statistic="alpha"))}
+    speaks = findings.methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "variance is clustered two ways, by contexts and annotators [@cameron2011]" in speaks
+    assert "BCa" not in speaks
+    assert "this cannot be said" not in speaks
+    results = {"03_iaa": collect(rows.assign(statistic="alpha"), few.assign(statistic="alpha"))}
+    alone = findings.methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "95% CIs for these annotators only are BCa bootstrap intervals" in alone
+    assert "For other annotators, this cannot be said." in alone
+    assert "Gwet's AC [@gwet2008]" in findings.methods(material)
+    assert "Gwet" not in alone
+
+
+def test_a_difference_beyond_the_scale_is_not_said_to_be_detected(material):
+    rows = material.of("05")
+    least = rows["detectable_difference"].assign(statistic="detectable_difference", estimate=4.5)  # of 1 to 5
+    tests = rows["system_difference"].assign(statistic="system_difference")
+    results = {"05_sensitivity": collect(tests, least)}
+    said = found.results(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "Not even the largest possible difference of two systems would be detected with 80% power" in said
+    assert "The design detects" not in said

@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from helpers.annotations.population import Population
 from helpers.display import grid_plots
 from helpers.display.names import DisplayNames
 from helpers.display.style import PAGE
@@ -213,7 +214,7 @@ class TestRanks:
         results = self.results()
         results |= collect(pd.concat([estimates(BAD[:1], "ab"), estimates(BAD[:1], "ab", interval="independent")]))
         told = [p.text for p in findings.findings(Results(results), SHOWN, n_picks=5, confidence=0.95)]
-        assert told[0].startswith("**A ranks first with simultaneous 95% confidence on the only label.**")
+        assert told[0].startswith("A ranks first with simultaneous 95% confidence on the only label.")
         assert told[1] == ""  # nothing was compared, so no strengths are missing
 
 
@@ -311,3 +312,28 @@ class TestManySystems:
         drawn, said = figures.of_many(figures.arrange(self.rows(24), SHOWN))
         assert drawn["system"].nunique() == 24
         assert said == ""
+
+
+class TestLeader:
+    """Said first, as on the first page: of the main evaluation, by the overall mean, and for whom."""
+
+    CELL = {"corpus": "c", "group": "x", "method": BAD[0].method}  # noqa: RUF012
+    PEOPLE = {("c", "x"): Population(True, 8, 8, 8.0, "")}  # noqa: RUF012
+
+    def said(self, high, group="x"):
+        rows = []
+        for rank, system in enumerate("ab", start=1):
+            own = self.CELL | {"system": system, "n": 3, "group": group}
+            mean = {"statistic": "overall_mean", "estimate": 1.0 - rank, "ci_low": -2.0, "ci_high": 2.0}
+            order = {"statistic": "overall_rank", "estimate": rank, "ci_low": min(rank, high), "ci_high": high}
+            rows += [own | mean | {"ci_kind": "t"}, own | order | {"ci_kind": "simultaneous"}]
+        return findings.leader(collect(rows), SHOWN, [tuple(self.CELL.values())], self.PEOPLE, 0.95)
+
+    def test_it_is_named_with_its_certainty_and_for_whom(self):
+        sure, open_ = self.said(1).text, self.said(2).text
+        assert sure.startswith("**A ranks first of 2 systems** (overall mean of 3 labels;")
+        assert open_.startswith("**A leads, but is not certain to be best** (overall mean of 3 labels;")
+        assert all("for other annotators like these 8." in text for text in (sure, open_))
+
+    def test_an_evaluation_that_is_not_of_the_study_has_no_leader(self):
+        assert self.said(1, group="elsewhere") is None

@@ -1,10 +1,14 @@
 """The six answers of a study's first page, from results made by hand."""
 
+import re
+
 import pandas as pd
 import pytest
 from fixtures.boxes import unreadable
 
 from helpers.annotations.population import Population
+from helpers.performance import leading
+from helpers.sensitivity.power import SAME, SAMPLE
 from helpers.study import params
 from helpers.study.results import Results, collect
 from helpers.study.schema import ANNOTATIONS, conform
@@ -70,7 +74,7 @@ OPEN = ordered({"b": 0.5, "a": 0.1, "c": -0.6}, {"b": (1, 1, 2), "a": (2, 1, 2),
 
 def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
     found = evidence(study, n07=SURE)
-    lead = analysis.leaders(analysis.order(found))
+    lead = leading.leaders(analysis.order(found))
     assert (lead["top"]["system"], lead["sure"], lead["wins"], lead["ties"]) == ("b", True, 2, 0)
     assert "Beta ranks first of 3 systems" in texts(found)["order"]
     assert "0.50 [0.30, 0.70] SD" in texts(found)["order"]
@@ -78,7 +82,7 @@ def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
 
 def test_rivals_are_those_that_may_be_first(study):
     found = evidence(study, n07=OPEN)
-    lead = analysis.leaders(analysis.order(found))
+    lead = leading.leaders(analysis.order(found))
     assert (lead["sure"], lead["wins"], lead["rivals"], lead["any"]) == (False, 1, ["a"], False)
     said = texts(found)["order"]
     assert "No system is certain to be best" in said
@@ -99,7 +103,7 @@ def test_the_order_of_another_group_does_not_speak_for_the_main_one(study):
 def test_without_an_interval_nothing_is_certain(study):
     missing = [row | dict.fromkeys(["ci_low", "ci_high"]) for row in SURE]
     found = evidence(study, n07=[row | {"ci_kind": "not_estimable", "note": "3 clusters"} for row in missing])
-    assert not analysis.leaders(analysis.order(found))["sure"]
+    assert not leading.leaders(analysis.order(found))["sure"]
     assert "3 clusters" in texts(found)["order"]
 
 
@@ -172,9 +176,9 @@ def compared(p_values, **columns):
 
 PEOPLE = {"test": "clustered_t", "resample_unit": "session and annotator"}
 DETECTABLE = [
-    {**PART, "statistic": "detectable_effect", "label": label, "test": "clustered_t", "alpha": 0.05, "power": 0.8,
-     "scale": "label", "estimate": value, "n": 3}
-    for label, value in zip(LABELS, (0.5, 0.6, 0.9), strict=True)
+    {**PART, "statistic": "detectable_difference", "label": label, "test": "clustered_t", "alpha": 0.05, "power": 0.8,
+     "adjust": "holm", "people": people, "estimate": value * times, "n": 3}
+    for label, value in zip(LABELS, (0.5, 0.6, 0.9), strict=True) for people, times in ((SAME, 1), (SAMPLE, 2))
 ]  # fmt: skip
 
 
@@ -185,8 +189,119 @@ def test_decided_comparisons_are_counted_and_the_detectable_difference_shrinks(s
     assert found["detectable"]["more"].tolist() == pytest.approx([e * (12 / 22) ** 0.5 for e in (0.5, 0.6, 0.9)])
     said = texts(evidence(study, n05=[*compared([0.01, 0.2, 0.04]), *DETECTABLE]))
     assert "2 of 3 comparisons" in said["sample"]
-    assert "a difference of 0.60" in said["sample"]
+    assert (
+        "a difference of 0.60 points (Dialogue Likert, median label; 0.50 to 0.90 by label) is found" in said["sample"]
+    )
+    assert "with 80% power, at the strictest step of Holm's adjustment." in said["sample"]
     assert "from 0.60 to 0.44" in said["cost"]
+
+
+def test_what_could_have_been_detected_is_about_the_annotators_of_the_counts(study):
+    """Twice as large for others; and back to these annotators where no test treats them as a sample."""
+    many, rows = annotations(annotators=EIGHT), [*compared([0.01, 0.2, 0.04]), *DETECTABLE]
+    people = compared([0.01, 0.3, 0.2], **PEOPLE)
+    said = texts(evidence(study, many, n05=[*rows, *people]))
+    assert "a difference of 1.20 points" in said["sample"]
+    assert "with 80% power, for other annotators too, at the strictest step" in said["sample"]
+    assert "With 10 more dialogues per system and in proportion more annotators" in said["cost"]
+    assert "falls from 1.20 to 0.89 points. With the same annotators it falls less" in said["cost"]
+    assert "judged by twice as many annotators, would find a difference of 0.85 instead of 1.20" in said["next"]
+    alone = texts(evidence(study, many, n05=rows))["sample"]
+    assert "for these 8 annotators only" in alone
+    assert "a difference of 0.60 points" in alone
+
+
+def test_alpha_says_so_where_it_speaks_of_others_than_the_rest_of_the_page(study):
+    ends = ((0.7, 0.9), (0.1, 0.6), (0.7, 0.9))
+    both = [row | {"resample": "dialogue and annotator"} for row in alphas(*ends)]
+    few = [row | {"ci_low": None, "ci_high": None, "ci_kind": "not_estimable", "note": "3.0 effective"} for row in both]
+
+    def said(rows, annotators):
+        return texts(evidence(study, annotations(annotators=annotators), n03=[*alphas(*ends), *rows], n07=SURE))
+
+    assert "for other annotators like these 8." in said(both, EIGHT)["labels"]
+    alone = said(few, EIGHT)
+    assert "for other annotators like these 8 (" in alone["order"]
+    assert "these 8 annotators only, as too few of them judged the same items to stand for others" in alone["labels"]
+    partly = said([*both[:2], few[2]], EIGHT)["labels"]
+    assert "for other annotators like these 8 on 2 labels and for these only on 1, where too few of them" in partly
+    more = said(both, EIGHT[:2])["labels"]
+    assert "for other annotators like these 2, as enough of them judged the same items, if too few judged" in more
+    assert "cannot be said" not in more
+
+
+def test_the_threshold_is_that_of_the_study(study, tmp_path):
+    (tmp_path / "s.yaml").write_text(YAML + "iaa: {threshold: 0.5}\n", encoding="utf-8")
+    found = evidence(params.load(tmp_path / "s.yaml"), n03=alphas((0.6, 0.9), (0.1, 0.4), (0.3, 0.8)))
+    said = texts(found)
+    assert "reliable on 1 of 3 labels" in said["labels"]
+    assert "entirely above 0.5 for Quality (the threshold of this study)" in said["labels"]
+    assert "contains 0.5 or cannot be computed" in said["next"]
+    assert not re.search(r"0\.66?7", "".join(said.values()))
+
+
+def test_reliability_of_means_is_that_of_the_design_of_the_study(study):
+    head = {
+        **PART,
+        "statistic": "generalizability",
+        "n": 3,
+        "ci_low": 0.4,
+        "ci_high": 0.9,
+        "annotators_per_dialogue": 2,
+    }
+    own = [head | {"label": x, "design": "study", "estimate": e, "n_dialogues": 12}
+           for x, e in zip(LABELS, (0.6, 0.7, 0.9), strict=True)]  # fmt: skip
+    other = [head | {"label": x, "estimate": 0.1, "n_dialogues": 10} for x in LABELS]
+    rows = {"n03": [*alphas((0.7, 0.9), (0.1, 0.6), (0.5, 0.8)), *own, *other]}
+    said = texts(evidence(study, **rows))["labels"]
+    assert "their order over 12 dialogues, each judged by 2 annotators, has a reliability of 0.70 (0.60 to 0.90" in said
+
+
+def test_annotators_who_disagree_come_before_the_definition(study):
+    head = {"corpus": "main", "group": "all", "annotator": "A1"}
+    rows = [head | {"statistic": "annotator_z", "indicator": "disagreement", "estimate": 5.0, "p_adjusted": 0.001}]
+    rows.append(head | {"statistic": "alpha_without", "method": PART["method"], "estimate": 0.15, "n": 3})
+    low = alphas((0.1, 0.6), (0.1, 0.6), (0.1, 0.6))
+    said = texts(evidence(study, annotations(annotators=EIGHT), n03=low, n15=rows))["next"]
+    assert "Look at the answers of A1 first**, who disagrees with the others: without A1, alpha rises by 0.15" in said
+    assert said.index("Look at the answers") < said.index("Sharpen the definition")
+    calm = [row | {"p_adjusted": 0.2} for row in rows]
+    assert "Look at" not in texts(evidence(study, annotations(annotators=EIGHT), n03=low, n15=calm))["next"]
+    worse = [row | {"estimate": -0.15} if "method" in row else row for row in rows]
+    assert "Look at" not in texts(evidence(study, annotations(annotators=EIGHT), n03=low, n15=worse))["next"]
+
+
+@pytest.mark.parametrize(
+    ("factor", "says"),
+    [
+        (12.7, "about 12.7 times the 36 judgements would do so with 80% power"),
+        (None, "more than 100 times the 36 judgements would be needed"),
+        (1.0, ""),
+    ],
+)
+def test_what_would_separate_the_leader_is_said_instead_of_collect_more(study, factor, says):
+    head = {**PART, "label": "quality", "resample_unit": "session", "n": 12, "n_clusters": 12}
+    rows = [{**head, "statistic": "mean", "interval": "dialogue", "system": s, "estimate": m, "ci_low": m - 1,
+             "ci_high": m + 1, "ci_kind": "bca"} for s, m in {"a": 3.4, "b": 2.2, "c": 4.1}.items()]  # fmt: skip
+    head |= {"of": "mean", "resample": "session"}
+    rows += [{**head, "statistic": "rank", "system": s, "estimate": r, "ci_low": 1.0, "ci_high": 3.0,
+              "ci_kind": "simultaneous"} for r, s in enumerate("cab", start=1)]  # fmt: skip
+    pair = {**head, "statistic": "data_to_separate", "n": 36}
+    rows += [pair | {"system": "c", "system_b": "a", "estimate": factor}]
+    rows += [pair | {"system": "a", "system_b": "b", "estimate": 3.0}]
+    said = texts(evidence(study, n07=rows, n05=compared([0.3, 0.2, 0.4])))["next"]
+    assert ("Collect more dialogues to separate Gamma from the second, Alpha." in said) == bool(says)
+    assert says in said
+    assert ("comparisons are undecided" in said) == (not says)
+
+
+def test_labels_without_direction_are_the_reason_why_nobody_is_best(tmp_path):
+    text = YAML.replace("label_set: abc_eval\n", "labels: {verbosity: {scale: [1, 5], method: dialogue_likert}}\n")
+    (tmp_path / "s.yaml").write_text(text, encoding="utf-8")
+    frame = annotations().assign(label="verbosity")
+    said = texts(evidence(params.load(tmp_path / "s.yaml"), frame, {PERFORMANCE: "No label has a direction."}))["order"]
+    assert said.startswith("**This cannot be determined.** No label says which way is better: write `direction: 1`")
+    assert "for `verbosity` under `labels`" in said
 
 
 def test_a_difference_beyond_the_scale_is_not_promised(study):
@@ -257,9 +372,10 @@ def test_annotators_who_coincide_with_sessions_cannot_be_told_from_them(study):
     note = "most annotators judged one session each, alone"
     found = evidence(study, annotations(annotators=EIGHT), n07=who([None], {}, note=note))
     assert texts(found)["judges"] == f"**This cannot be told:** {note}."
-    assert texts(evidence(study, annotations(annotators=EIGHT), {PERFORMANCE: "notebook 07 was not run."}))[
-        "judges"
-    ] == "**Not computed yet**: notebook 07 was not run."
+    assert (
+        texts(evidence(study, annotations(annotators=EIGHT), {PERFORMANCE: "notebook 07 was not run."}))["judges"]
+        == "**Not computed yet**: notebook 07 was not run."
+    )
 
 
 @pytest.mark.parametrize(
@@ -276,7 +392,7 @@ def test_every_answer_is_about_one_population_and_says_which(study, annotators, 
     both = [
         row | {"resample": "dialogue and annotator", "ci_low": row["ci_low"] - 0.1, "ci_high": row["ci_high"] + 0.05}
         for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.9))
-    ]
+    ] * (len(annotators) == 8 and known)
     found = evidence(
         study, annotations(annotators=annotators, known=known), n05=rows, n07=SURE,
         n03=[*alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.9)), *both],
@@ -327,9 +443,9 @@ def test_a_group_of_three_cannot_show_that_people_differ(study):
 )
 def test_a_study_of_one_comparison_has_an_answer_of_its_own(study, p_value, starts):
     rows = [compared([p_value] * 3)[0], compared([0.2] * 3, **PEOPLE)[0]]
-    said = texts(evidence(study, n05=[*rows, DETECTABLE[0]]))
+    said = texts(evidence(study, n05=[*rows, DETECTABLE[0] | {"n": 1}]))
     assert said["sample"].replace(" of two systems on a label", "").startswith(starts)
-    assert "(Dialogue Likert) is found with 80% power" in said["sample"]
+    assert "(Dialogue Likert) is found with 80% power." in said["sample"]
     if p_value > 0.05:
         assert "The only comparison is undecided." in said["next"]
 
@@ -340,7 +456,11 @@ def test_figures_of_the_answers_can_be_read(study, labels):
     pairs = [*compared([0.01, 0.2, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
     many = [row | {"label": f"label_{i}"} for i in range(labels) for row in pairs]
     shares = [row | {"label": f"label_{i}"} for i in range(labels) for row in who([0.01], MUCH)]
-    rows = {"n07": [*SURE, *shares], "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)), "n05": [*many, *DETECTABLE[:labels]]}
+    rows = {
+        "n07": [*SURE, *shares],
+        "n03": alphas(*[(0.1, 0.9)] * min(labels, 3)),
+        "n05": [*many, *DETECTABLE[: 2 * labels]],
+    }
     found = evidence(study, annotations(annotators=EIGHT), **rows)
     drawn = [answer.plot for answer in findings.answers(found) if answer.plot]
     assert {plot.name for plot in drawn} >= {"order", "labels", "judges", "sample", "cost"}
@@ -365,12 +485,12 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
 
 
 def test_what_was_examined_is_not_taken_for_all():
-    facts = {"n": 60, "found": 156, "sturdy": 60, "hangs": [], "tried": (6, 6), "untried": False}
+    facts = {"n": 60, "examined": 60, "found": 156, "sturdy": 60, "hangs": [], "tried": (6, 6), "untried": False}
     given = {"n": 200, "n_differ": 156, "n_alike": 0, "open": 44, "margin": "", "detectable": None, "reason": ""}
     given |= {"people": Population(True, 8, 8, 8.0, ""), "who": ""}
     said = findings._PHRASES.say("sample", **given, sturdy=facts)
-    assert "Of 156 significant differences (t tests), the 60 clearest were examined: all are sturdy" in said
-    assert "The 96 less clear ones were not examined." in said
+    assert "Of 156 significant differences (t tests), 60 were examined (half the clearest and half the most" in said
+    assert "doubtful where a method has very many): all are sturdy" in said
 
 
 def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
@@ -500,7 +620,15 @@ def test_a_study_across_others_has_no_answers(tmp_path, monkeypatch, study):
 
 @pytest.mark.parametrize(("tried", "told"), [((6, 6), []), ((30, 200), ["30", "200"]), (None, ["not left out"])])
 def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
-    facts = {"n": 5, "found": 5, "sturdy": 2, "hangs": [("one annotator", 3)], "tried": tried, "untried": False}
+    facts = {
+        "n": 5,
+        "examined": 5,
+        "found": 5,
+        "sturdy": 2,
+        "hangs": [("one annotator", 3)],
+        "tried": tried,
+        "untried": False,
+    }
     given = {"n": 9, "n_differ": 5, "n_alike": 1, "open": 3, "margin": "", "detectable": None, "reason": "", "who": ""}
     given["people"] = Population(True, 8, 8, 8.0, "")
     said = findings._PHRASES.say("sample", **given, sturdy=facts)

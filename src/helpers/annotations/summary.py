@@ -23,6 +23,7 @@ PREPARATION = r".*_pilot_\d+|gold"
 _EXTRA = r"extra_.*"
 _PART = ["corpus", "group", "annotator_kind", "method"]
 _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
+_EVALUATION = ["corpus", "group", "method"]
 
 
 def evaluated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -51,6 +52,24 @@ def main_group(annotations: pd.DataFrame) -> str:
     labels = annotations.drop_duplicates(["group", "method", "label"]).groupby("group").size()
     size = pd.DataFrame({"labels": labels, "annotations": annotations.groupby("group").size()}).sort_index()
     return str(size.sort_values(["labels", "annotations"], ascending=False, kind="stable").index[0])
+
+
+def evaluations(annotations: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Run, group and method of each evaluation by people (by all judges where there are none), the main one first.
+
+    The main run is the one with most annotations, its main group that of `main_group`, and the main method the
+    one by which this group gave most annotations.
+    """
+    people = annotations[annotations["annotator_kind"] == "human"]
+    judged = people if len(people) else annotations
+    if judged.empty:
+        return []
+    sizes = judged.groupby(_EVALUATION, sort=False).size().rename("n").reset_index()
+    run = sizes.groupby("corpus", sort=False)["n"].sum().idxmax()
+    group = main_group(judged[judged["corpus"] == run])
+    sizes = sizes.assign(run=sizes["corpus"] == run, main=sizes["group"] == group)
+    sizes = sizes.sort_values(["run", "main", "n"], ascending=False, kind="stable")
+    return list(sizes[_EVALUATION].itertuples(index=False, name=None))
 
 
 def in_sessions(annotations: pd.DataFrame) -> tuple[pd.DataFrame, str]:

@@ -254,8 +254,9 @@ def minutes(results: Results, names: DisplayNames) -> Table | Prose:
     return Table(names.named(out), "minutes", caption)
 
 
-def costs(results: Results, names: DisplayNames, section: Costs) -> Table:
-    """Time and money of each method; final tasks in rows of their own."""
+def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: bool = False) -> Table:
+    """Time and money of each method; final tasks in rows of their own. paid_per_unit : `quality_control.payment` is
+    known, which is of work units, not of annotations."""
     money = {"estimated_cost": "Estimated cost", "own_cost": "Own cost", "cost_per_label": "Cost per label"}
     heads = {"Minutes": "unit_minutes", "Units per hour": "throughput"}
     heads |= {f"{title} ({section.currency})": statistic for statistic, title in money.items()}
@@ -263,7 +264,8 @@ def costs(results: Results, names: DisplayNames, section: Costs) -> Table:
     wide = names.sort(tables.side_by_side(results, ["corpus", "group", "method", "tasks"], spec))
     several = (wide["tasks"] != "all").any() if len(wide) else False
     wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")
-    why = {f"Own cost ({section.currency})": "The YAML states no payment."}
+    known = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
+    why = {f"Own cost ({section.currency})": known if paid_per_unit else "The YAML states no payment."}
     why[f"Cost per label ({section.currency})"] = "No label was judged."
     planned = section.planned_dialogues
     caption = f"One annotation of {number(planned)} dialogues or {number(planned // 2)} pairs, at"

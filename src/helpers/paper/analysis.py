@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import pandas as pd
 
+from helpers.annotations.population import Population, populations
 from helpers.display.names import DisplayNames, display_names
+from helpers.performance.analysis import chosen
+from helpers.quality_control.worker_tests import of_those_who_passed
 from helpers.sensitivity.analysis import ASKED
 from helpers.study.params import Study
 from helpers.study.results import Results, read
@@ -42,6 +46,14 @@ class Material:
     def of(self, notebook: str) -> Results | None:
         """Results of the notebook with this number; None where it did not run or found nothing."""
         return next((r for name, r in self.results.items() if name.startswith(f"{notebook}_") and len(r)), None)
+
+    @cached_property
+    def populations(self) -> dict[tuple[str, str], Population]:
+        """Whose judgements results of a run and group are about, as in notebook 07."""
+        study = self.study
+        counted = of_those_who_passed(self.scores, study.label_list(), study.control_system, study.quality_control)
+        judged = chosen(counted, study.unranked_systems, study.label_list())
+        return populations(judged, study.inference.annotators)
 
     @property
     def human(self) -> pd.DataFrame:

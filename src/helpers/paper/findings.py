@@ -116,7 +116,10 @@ def agreement(m: Material) -> dict | None:
     return {
         "measurement": sorted(set(rows["measurement"])),
         "first": m.study.iaa.first,
-        "units": agreement_units(rows),
+        "units": agreement_units(rows[~rows["ci_kind"].isin(["jackknife_t", "not_estimable"])]),
+        "both": agreement_units(rows[rows["ci_kind"] == "jackknife_t"]),
+        "fixed": bool(rows["others"].notna().any()),
+        "ac": bool(len(agreement_analysis.primary_ac(found))),
         "reason": bool((rows["resample"] == "dialogue").any()),
         "n_resamples": m.study.bootstrap.n_resamples,
         "level": level(m),
@@ -127,9 +130,10 @@ def agreement(m: Material) -> dict | None:
 
 
 def agreement_units(rows: pd.DataFrame) -> list[str]:
-    """What the intervals of alpha resample."""
+    """What the intervals of alpha take for samples, in words: `contexts`, `contexts and annotators`."""
     words = {"pair": "pairs of dialogues"}
-    return list(dict.fromkeys(words.get(u, f"{u}s") for u in rows["resample"]))
+    each = ([words.get(u, f"{u}s") for u in over.split(" and ")] for over in rows["resample"])
+    return list(dict.fromkeys(" and ".join(unit) for unit in each))
 
 
 def scores(m: Material) -> dict | None:

@@ -13,6 +13,8 @@ from helpers.paper.analysis import Material
 from helpers.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.sensitivity import analysis as sensitivity_analysis
+from helpers.sensitivity import power
+from helpers.study.labels import METHODS
 from helpers.study.results import where
 
 #: with more labels compared, strengths are left to the table
@@ -127,7 +129,10 @@ def tests_found(m: Material) -> dict | None:
         mine = dict(zip(_PART, key, strict=True))
         people_ = where(over_people, **mine).dropna(subset="p_adjusted")
         alike = where(verdicts, **mine) if len(verdicts) else ()
-        least = found.select("detectable_effect", n_dialogues=None, **mine).dropna(subset="estimate")["estimate"]
+        sample = len(people_) and key[::2] in m.populations and m.populations[key[::2]].others
+        whom = power.SAMPLE if sample else power.SAME
+        detectable = where(sensitivity_analysis.detectable(found, people=whom), **mine)
+        least = detectable["estimate"]
         parts.append(
             {
                 "who": _who(m, key, rows),
@@ -138,10 +143,20 @@ def tests_found(m: Material) -> dict | None:
                 "n_people": len(people_),
                 "alike": int(alike["alike"].sum()) if len(alike) else None,
                 "least": [least.median(), least.min(), least.max()] if len(least) else None,
+                "pairs": int(detectable["n"].max()) if len(least) else 0,
+                "others": whom == power.SAMPLE,
+                "beyond": bool(least.median() > _largest(m, key[1], detectable["label"])),
                 "power": 0.8,
             }
         )
     return {"parts": parts, "margin": m.study.sensitivity.margin}
+
+
+def _largest(m: Material, method: str, labels: pd.Series) -> float:
+    """The largest difference that two systems can have on any of these labels."""
+    if METHODS[method].unit == "pair":
+        return 1.0
+    return max((high - low for low, high in (m.names.labels[method, x].scale for x in labels)), default=0.0)
 
 
 def importance_found(m: Material) -> dict | None:

@@ -107,9 +107,7 @@ def _facts(m: Material) -> dict[str, str]:
     systems = _per_system(m)
     count = people(m.scores)
     found = m.of("05")
-    least = (
-        found.select("detectable_effect", n_dialogues=None)["estimate"].dropna() if found else pd.Series(dtype=float)
-    )
+    least = sensitivity_analysis.detectable(found)["estimate"] if found else pd.Series(dtype=float)
     paid = study.quality_control.payment
     costs = {
         m.names.name("group", g) if g in m.names.titles["group"] else g: p for g, p in study.costs.payments.items()

@@ -94,7 +94,7 @@ def annotator_effects(
     kinds = system if system_b is None else np.unique(system * m + system_b, return_inverse=True)[1]
     names, cell = np.unique(_cells(annotator, system, system_b, m), return_inverse=True)
     if len(names) > MOST_CELLS:
-        return f"more than {MOST_CELLS} combinations of annotators and systems"
+        return f"more than {MOST_CELLS:,} combinations of annotators and systems are too many for this analysis"
     rows, sign = np.arange(n), np.ones(n)
     if system_b is None:
         cells, people = sparse.csr_array((sign, (rows, cell))), sparse.csr_array((sign, (rows, annotator)))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
 from helpers.annotations.features import undirected
+from helpers.annotations.population import Population
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
+from helpers.performance import leading
 from helpers.performance.analysis import OTHER_INTERVALS, every_interval, of_wins, with_and_without, with_plain
 from helpers.performance.figures import CROWDED, part_names
 from helpers.performance.rates import with_people
@@ -49,6 +51,31 @@ def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence:
         yield Prose(_PHRASES.say("picks", n=n_picks, median=moved["Median"].median(), largest=moved["Largest"].max()))
 
 
+def leader(
+    results: Results,
+    names: DisplayNames,
+    parts: Sequence[tuple[str, str, str]],
+    people: Mapping[tuple[str, str], Population],
+    confidence: float,
+) -> Prose | None:
+    """Who leads the main evaluation, how certainly, and for whom, as on the first page.
+
+    parts : of `annotations.summary.evaluations`; people : of `annotations.population.populations`.
+    """
+    rows = leading.order(results, parts)
+    if rows.empty:
+        return None
+    (part, main), *others = rows.groupby(leading.PART, sort=False)
+    facts = leading.leaders(main)
+    label = main["label"].iloc[0]
+    what = names.name("label", label, part[2]) if pd.notna(label) else ""
+    facts |= {"name": names.name("system", facts["top"]["system"]), "label": what, "level": confidence}
+    facts |= {"rivals": [names.name("system", s) for s in facts["rivals"]], "n_labels": int(main["n_labels"].iloc[0])}
+    where_ = part_names(main, names).iloc[0] if others else ""
+    facts |= {"who": names.name("method", part[2]) + (f", {where_}" if where_ else ""), "people": people.get(part[:2])}
+    return Prose(_PHRASES.say("leader", **facts))
+
+
 def weights(results: Results, names: DisplayNames) -> Prose | None:
     """That estimates are weighted, and the one that changes most."""
     if results["unweighted"].empty:
@@ -59,6 +86,8 @@ def weights(results: Results, names: DisplayNames) -> Prose | None:
     facts = {"share": most["of"] != "mean", "weighted": most["weighted"], "plain": most["estimate"]}
     who = names.name("label", most["label"], most["method"]), names.name("system", most["system"])
     return Prose(_PHRASES.say("weights", label=who[0], system=who[1], deff=rows["deff"].max(), **facts))
+
+
 def separation(results: Results, names: DisplayNames) -> list[dict]:
     """For each ranking in which some neighbours are not separated: how many of how many, the leader and the second, and
     how many times the data would separate these (1: they are separated; NaN: more than `separation.MOST`)."""

@@ -20,7 +20,7 @@ INDEX = "index"
 SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 #: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
-             "10_quality_control", "16_fragility", rendering.DESIGN)  # fmt: skip
+             "10_quality_control", "15_annotators", "16_fragility", rendering.DESIGN)  # fmt: skip
 #: what a report uses sampling weights for, and what not
 WEIGHTED = "rates, means, shares of comparisons, strengths and ranks of systems, and differences between them"
 UNWEIGHTED = "agreement, effects of who judged, correlations, times and costs, plans, and counts"

@@ -9,7 +9,7 @@ group and method) could answer, the main one does: see `parts`. All answers are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
 
@@ -18,15 +18,20 @@ import pandas as pd
 
 from helpers.agreement import analysis as agreement
 from helpers.annotations import population, summary
-from helpers.annotations.population import FEW, FIXED, UNKNOWN, Population
+from helpers.annotations.features import undirected
+from helpers.annotations.population import FEW, UNKNOWN, Population
+from helpers.annotators.findings import disagreeing
 from helpers.collection import costs
 from helpers.fragility import findings as fragility
 from helpers.groups import analysis as groups
 from helpers.groups.analysis import BOTH, DIFFERS
-from helpers.performance.analysis import chosen, two_intervals
-from helpers.performance.who_judged import PARTS
+from helpers.performance import leading
+from helpers.performance.analysis import chosen
+from helpers.performance.leading import PART
+from helpers.performance.separation import MOST
 from helpers.quality_control.worker_tests import of_those_who_passed
 from helpers.sensitivity import analysis as sensitivity
+from helpers.sensitivity import power
 from helpers.study import params, results, store
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
@@ -35,10 +40,9 @@ from helpers.study.schema import ANNOTATIONS, ITEM
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
-FRAGILITY = "16_fragility"
+ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
 #: the notebooks that answer
-NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, FRAGILITY)
-PART = ["corpus", "group", "method"]
+NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, ANNOTATORS, FRAGILITY)
 #: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
 #: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
 SMALL = 0.10
@@ -91,6 +95,13 @@ class Evidence:
         people = where(sensitivity.with_people(found), **rows.iloc[0][["corpus", "group"]]).dropna(subset="p_value")
         return people if len(people) else rows
 
+    @cached_property
+    def tested(self) -> Population:
+        """Whose judgements `tests` are about: these annotators' only, where no test treats them as a sample."""
+        people = self.population(*self.tests.iloc[0][["corpus", "group"]])
+        both = self.tests["resample_unit"].astype(str).str.endswith(agreement.TWO_WAY).any()
+        return people if both or not people.others else replace(people, others=False)
+
     @property
     def confidence(self) -> float:
         return self.study.bootstrap.confidence
@@ -116,127 +127,32 @@ def _main(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def parts(evidence: Evidence) -> list[tuple[str, str, str]]:
-    """Run, group and method of each evaluation by people (by all judges where there are none), the main one first.
-
-    The main run is the one with most annotations, its main group that of `summary.main_group`, and the main method the
-    one by which this group gave most annotations.
-    """
-    judged = evidence.people if len(evidence.people) else evidence.annotations
-    if judged.empty:
-        return []
-    sizes = judged.groupby(PART, sort=False).size().rename("n").reset_index()
-    run = sizes.groupby("corpus", sort=False)["n"].sum().idxmax()
-    group = summary.main_group(judged[judged["corpus"] == run])
-    sizes = sizes.assign(run=sizes["corpus"] == run, main=sizes["group"] == group)
-    sizes = sizes.sort_values(["run", "main", "n"], ascending=False, kind="stable")
-    return list(sizes[PART].itertuples(index=False, name=None))
+    """`annotations.summary.evaluations` of the study."""
+    return summary.evaluations(evidence.annotations)
 
 
 def order(evidence: Evidence) -> pd.DataFrame:
-    """Every evaluation's order of the systems: of the overall mean, or of its only label.
-
-    Returns one row per evaluation and system, the main evaluation and the best system first: PART, label (missing for
-    an overall mean), n_labels, system, estimate, ci_low, ci_high, unit (`SD`, `share` or `score`), rank, rank_low,
-    rank_high, ci_kind (of the rank), over (what intervals resample), n, note.
-    """
-    found = evidence.results[PERFORMANCE]
-    frames = [f for f in (_overall(found), _of_one_label(found, evidence.study)) if len(f)]
-    if not frames:
-        return pd.DataFrame(columns=[*PART, "label", "system", "rank", "rank_low", "rank_high"])
-    rows = pd.concat(frames, ignore_index=True)
-    place = {part: i for i, part in enumerate(parts(evidence))}
-    rows["part"] = [place.get(tuple(key), -1) for key in rows[PART].to_numpy()]
-    return rows[rows["part"] >= 0].sort_values(["part", "rank"], kind="stable").drop(columns="part")
-
-
-def _overall(found: Results) -> pd.DataFrame:
-    keys = [*PART, "system"]
-    rank = found["overall_rank"].set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
-    rank = rank.set_axis(["rank", "rank_low", "rank_high", "rank_kind"], axis=1)
-    mean = found["overall_mean"].rename(columns={"n": "n_labels", "n_clusters": "n"})
-    return mean.join(rank, on=keys).assign(label=None, unit="SD", over=mean["resample_unit"])
-
-
-def _of_one_label(found: Results, study: Study) -> pd.DataFrame:
-    """Orders of evaluations with one label that has a direction, which have no overall mean."""
-    keys = [*PART, "system", "label"]
-    rank = found["rank"]
-    alone = rank.groupby(PART)["label"].transform("nunique") == 1
-    rank = rank[alone].drop_duplicates(keys).set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
-    if rank.empty:
-        return pd.DataFrame()
-    rank = rank.set_axis(["rank", "rank_low", "rank_high", "rank_kind"], axis=1)
-    scores = two_intervals(found)
-    scores = scores[scores["outcome"].isin(["", "win"])]
-    scores = scores.assign(unit=np.where(scores["statistic"] == "mean", "score", "share"))
-    strengths = found["strength"].dropna(subset="estimate").drop_duplicates(keys).assign(unit="strength")
-    of_strength = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(strengths[keys]))
-    out = pd.concat([strengths, scores[~of_strength]], ignore_index=True).join(rank, on=keys, how="inner")
-    return out.rename(columns={"n_clusters": "n", "n": "n_items"}).assign(n_labels=1, over=out["resample_unit"])
-
-
-def leaders(rows: pd.DataFrame) -> dict:
-    """What simultaneous rank intervals say of one evaluation's order.
-
-    rows : of one evaluation, from `order`. Returns `top` (its row), `n` systems, `sure` (first with confidence),
-    `wins` and `ties` of the first system: systems certainly worse, and not distinguishable from it; `rivals`, the
-    others that may be first.
-    """
-    top = rows.iloc[0]
-    known = rows["rank_low"].notna().all()
-    wins = int(len(rows) - top["rank_high"]) if known else 0
-    rivals = list(rows["system"].iloc[1:][rows["rank_low"].iloc[1:] == 1]) if known else list(rows["system"].iloc[1:])
-    facts = {"top": top.to_dict(), "n": len(rows), "known": bool(known), "sure": bool(known and top["rank_high"] == 1)}
-    return facts | {"wins": wins, "ties": len(rows) - 1 - wins, "rivals": rivals, "any": len(rivals) == len(rows) - 1}
+    """Every evaluation's order of the systems, the main evaluation first: `performance.leading.order`."""
+    return leading.order(evidence.results[PERFORMANCE], parts(evidence))
 
 
 def labels(evidence: Evidence) -> pd.DataFrame:
-    """Every label's agreement, with `verdict`.
+    """Agreement on every label that was judged twice, with `verdict`.
 
     RELIABLE where the interval of alpha lies above the threshold of the study, DOUBTFUL where it lies below, TOO_FEW
-    where it contains it, cannot be estimated, or no item was judged twice. Of the main run and group, for its
-    population.
-
-    Returns PART, label, estimate, ci_low, ci_high, ci_kind, n, n_clusters, resample, verdict.
+    where it contains it or cannot be estimated. Of the main run and group: rows of `agreement.analysis.primary`, which
+    say of whom each interval speaks.
     """
-    rows = _main(evidence, _alphas(evidence))
+    rows = _main(evidence, agreement.primary(evidence.results[AGREEMENT]))
     least = evidence.study.iaa.threshold
     free = ~rows["ci_kind"].isin(agreement.BOUNDS) & rows["ci_low"].notna()
     low, high = rows["ci_low"] > least, rows["ci_high"] < least
     return rows.assign(verdict=np.select([free & low, free & high], [RELIABLE, DOUBTFUL], TOO_FEW))
 
 
-def _alphas(evidence: Evidence) -> pd.DataFrame:
-    """Alpha with the interval for the population of each run and group, where notebook 03 has it."""
-    found, keys = evidence.results[AGREEMENT], [*PART, "label"]
-    rows = agreement.judged(found)
-    people = found.select("alpha", scope=None).dropna(subset="resample").query("n > 0")
-    people = people[people["resample"].str.endswith(" and annotator").astype(bool)]
-    others = [evidence.population(*key).others for key in people[["corpus", "group"]].to_numpy()]
-    people = people[np.array(others, dtype=bool)]
-    # where no label has such an interval, all answers are about these annotators
-    people = people[people["ci_low"].notna().groupby([people[c] for c in PART[:2]]).transform("any").astype(bool)]
-    here = pd.MultiIndex.from_frame(rows[keys]).isin(pd.MultiIndex.from_frame(people[keys]))
-    kept = people[pd.MultiIndex.from_frame(people[keys]).isin(pd.MultiIndex.from_frame(rows[keys]))]
-    return pd.concat([kept, rows[~here]], ignore_index=True) if len(kept) else rows
-
-
 def reliability(evidence: Evidence) -> pd.DataFrame:
-    """Reliability of the order of system means, by label of the main run and group, in the largest design of notebook
-    03 that is no larger than the study: rows of `generalizability`, empty where the study is smaller than any."""
-    rows = _main(evidence, evidence.results[AGREEMENT]["generalizability"].dropna(subset="estimate"))
-    if rows.empty:
-        return rows
-    people, out = evidence.people, []
-    for method, own in rows.groupby("method", sort=False):
-        key = dict(zip(PART, (*own.iloc[0][["corpus", "group"]], method), strict=True))
-        judged = where(people, **key)[["system", "dialogue", "annotator"]].drop_duplicates()
-        size = judged.drop_duplicates(["system", "dialogue"]).groupby("system").size().median()
-        each = judged.groupby(["system", "dialogue"]).size().median()
-        within = own[(own["n_dialogues"] <= size) & (own["annotators_per_dialogue"] <= each)]
-        largest = within[within["n_dialogues"] == within["n_dialogues"].max()]
-        out.append(largest[largest["annotators_per_dialogue"] == largest["annotators_per_dialogue"].max()])
-    return pd.concat(out)
+    """Reliability of the order of system means in the study's own design, by label of the main run and group."""
+    return _main(evidence, agreement.reliability_of_means(evidence.results[AGREEMENT]))
 
 
 def judged_twice(evidence: Evidence) -> pd.Series:
@@ -332,9 +248,10 @@ def sample(evidence: Evidence) -> dict:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
     Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `n_open`, `margin`, `people`, and
-    `detectable`: the labels of the main method with `estimate` (80% power of a single test with the same annotators, as
-    large as the sample was), `more` (with MORE dialogues or pairs per system), `per_system` and `most_per_system` (of
-    the systems with fewest and most); empty where notebook 05 has no such results.
+    `detectable`: the labels of the main method with `estimate` (found with 80% power after Holm's adjustment, for
+    `people`), `more` (with MORE dialogues or pairs per system, and in proportion more annotators where they are a
+    sample), `per_system` and `most_per_system` (of the systems with fewest and most); empty where notebook 05 has no
+    such results.
     """
     found, tests = evidence.results[SENSITIVITY], evidence.tests
     if tests.empty:
@@ -349,14 +266,14 @@ def sample(evidence: Evidence) -> dict:
         alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(differ)
         facts |= {"n_alike": int(alike.sum()), "margin": float(rows["margin"].astype(float).iloc[0])}
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
-    facts["people"] = evidence.population(*key)
+    facts["people"] = evidence.tested
     return facts | {"detectable": _detectable(evidence, *key), "group": key[1], "corpus": key[0]}
 
 
 def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:
     """See `sample`. How much a difference's standard error shrinks follows from the systems' own numbers."""
-    found = evidence.results[SENSITIVITY].select("detectable_effect", corpus=corpus, group=group, n_dialogues=None)
-    now = found.dropna(subset="estimate")
+    whom = power.SAMPLE if evidence.tested.others else power.SAME
+    now = where(sensitivity.detectable(evidence.results[SENSITIVITY], people=whom), corpus=corpus, group=group)
     method = next((p[2] for p in parts(evidence) if p[:2] == (corpus, group) and p[2] in set(now["method"])), None)
     now = now[now["method"] == method] if method else now.iloc[:0]
     sizes = _per_system(evidence, corpus, group, method) if method else np.zeros(1)
@@ -443,6 +360,41 @@ def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     return units.groupby(PART)["hours"].sum(min_count=1), dialogues
 
 
+def disagree(evidence: Evidence) -> pd.DataFrame:
+    """Annotators of the main run and group who disagree with the others, and without whom alpha is higher: rows of
+    `annotators.findings.disagreeing`, one for each, the largest `gain` first."""
+    rows = disagreeing(evidence.results[ANNOTATORS], evidence.study.annotators.false_alarms)
+    rows = _main(evidence, rows[rows["gain"] > 0])
+    return rows.sort_values("gain", ascending=False, kind="stable").drop_duplicates("annotator")
+
+
+def without_order(evidence: Evidence) -> str:
+    """Why no label orders the systems, '' where one does."""
+    judged = set(evidence.annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    known = [x for x in evidence.study.label_list() if (x.method, x.id) in judged and not x.unordered]
+    return "" if any(label.direction for label in known) else undirected(known)
+
+
+def separation(evidence: Evidence) -> dict | None:
+    """How many times the data would separate the leader of the main evaluation from the second, where it has one label
+    and they are not separated.
+
+    Returns `first`, `second`, `times` (NaN: more than `most`), `n` judgements or comparisons, which `votes` says, and
+    `others`, whether annotators are a sample; None where it does not apply.
+    """
+    rows = order(evidence)
+    if rows.empty or pd.isna(rows["label"].iloc[0]):
+        return None
+    top = rows.iloc[0]
+    apart = where(evidence.results[PERFORMANCE]["data_to_separate"], **{k: top[k] for k in [*PART, "label", "system"]})
+    if apart.empty or apart["estimate"].iloc[0] == 1:
+        return None
+    row = apart.iloc[0]
+    facts = {"first": row["system"], "second": row["system_b"], "times": row["estimate"], "n": int(row["n"])}
+    facts |= {"most": MOST, "votes": METHODS[row["method"]].unit == "pair"}
+    return facts | {"others": evidence.population(row["corpus"], row["group"]).others}
+
+
 def first_share(evidence: Evidence, part: tuple[str, str, str], system: str) -> dict | None:
     """In how many combinations of an analyst's choices (notebook 16) a system has the highest mean over labels.
 
@@ -479,10 +431,11 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     """What to do next, by rule, the gravest first; at most `most`.
 
     Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
-    never judged twice: have items judged twice. Most comparisons are open: collect more dialogues. Labels are doubtful:
-    define them better, or average more annotations. Other annotators would often order two systems the other way round:
-    recruit more. Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where
-    nothing of this holds: report, if comparisons and agreement were computed.
+    never judged twice: have items judged twice. On the only label, the leader is not separated from the second: collect
+    what would separate them. Most comparisons are open: collect more dialogues. Labels are doubtful: look at annotators
+    who disagree with the others; define labels better, or average more annotations. Other annotators would often order
+    two systems the other way round: recruit more. Agreement is known too imprecisely: judge more items twice. Times are
+    not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
@@ -494,15 +447,19 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     twice = judged_twice(evidence)
     if len(twice) and not twice.all():
         out.append(Step("twice", {"n": int((~twice).sum()), "all": not twice.any()}))
-    if found["n"] and 2 * found["open"] > found["n"]:
+    if apart := separation(evidence):
+        out.append(Step("separate", apart))
+    elif found["n"] and 2 * found["open"] > found["n"]:
         out.append(Step("collect", found))
     doubtful = trusted[trusted["verdict"] == DOUBTFUL]
+    if len(doubtful) and len(who := disagree(evidence)):
+        out.append(Step("look", {"rows": who, "several": len(trusted) > 1}))
     if len(doubtful):
         out.append(Step("define", {"rows": doubtful.sort_values("estimate")}))
     who = judges(evidence)
     if who["kind"] == "shares" and who["n_differ"] and who["reversal"].median() >= OFTEN:
         out.append(Step("more", {"chance": float(who["reversal"].median())}))
-    unclear = trusted[(trusted["verdict"] == TOO_FEW) & (trusted["n"] > 0)]
+    unclear = trusted[trusted["verdict"] == TOO_FEW]
     if len(unclear):
         least = {"threshold": f"{evidence.study.iaa.threshold:g}"}
         out.append(Step("overlap", {"n": len(unclear), "of": len(trusted)} | least))

@@ -231,8 +231,10 @@ def cost(facts: dict) -> Plot | None:
         legend_of(fig, keys)
     of = f" (median of {len(rows)} labels)" if len(rows) > 1 else ""
     alt = f"Detectable difference by dialogues per system: {number(middle)} with {size}{of}."
-    caption = "Difference found with 80% power by a single test (these annotators), in units of the label; it falls "
-    caption += "with the square root of n."
+    adjusted = " at the strictest step of Holm's adjustment" if rows["n"].max() > 1 else ""
+    whom = "other annotators, who become more in proportion" if facts["people"].others else "these annotators"
+    caption = f"Difference found with 80% power{adjusted} (for {whom}), in units of the label; it falls with the "
+    caption += "square root of n."
     return Plot(fig, "cost", alt, caption)
 
 

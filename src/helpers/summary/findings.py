@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
+from markupsafe import Markup
 
 from helpers.agreement.findings import TENTATIVE
-from helpers.annotations.population import Population
+from helpers.agreement.population import SAMPLE
 from helpers.display.names import DisplayNames, display_names
 from helpers.display.text import Phrases, number, span
 from helpers.display.views import Plot
+from helpers.performance import leading
 from helpers.performance.who_judged import PARTS
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.labels import METHODS
@@ -20,6 +22,8 @@ from helpers.summary import analysis, figures
 from helpers.summary.analysis import DOUBTFUL, MORE, PART, RELIABLE, TOO_FEW, Evidence
 
 _PHRASES = Phrases(__package__)
+#: annotators who disagree that are named
+LISTED = 3
 #: key of an answer -> what is asked
 QUESTIONS = {
     "order": "Which system is best, and how certain is that?",
@@ -91,15 +95,12 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     notebook = analysis.PERFORMANCE
     if rows.empty:
         one = len({*evidence.annotations["system"], *evidence.annotations["system_b"].dropna()}) < 2
-        reason = evidence.reasons.get(notebook, "")
-        why = "there is only one system" if one else "no label has a direction, or no order was computed"
-        text = f"**This cannot be determined**, because {why}."
-        text = text if one or not reason else f"**Not computed yet:** {reason}"
-        return _answer(evidence, "order", text, notebook)
+        facts = {"undirected": Markup(analysis.without_order(evidence)), "reason": evidence.reasons.get(notebook, "")}
+        return _answer(evidence, "order", _PHRASES.say("no_order", one=one, **facts), notebook)
     blocks = [(part, own) for part, own in rows.groupby(PART, sort=False)]
     (part, main), others = blocks[0], blocks[1:]
-    facts = analysis.leaders(main)
-    sure = [(analysis.leaders(own), _who(p, evidence, names)) for p, own in others]
+    facts = leading.leaders(main)
+    sure = [(leading.leaders(own), _who(p, evidence, names)) for p, own in others]
     sure = [(names.name("system", lead["top"]["system"]), who) for lead, who in sure if lead["sure"]]
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
@@ -116,8 +117,7 @@ def _label(rows: pd.DataFrame, names: DisplayNames) -> str:
 
 
 def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
-    rows = analysis.labels(evidence)
-    known = rows[rows["n"] > 0]
+    known = analysis.labels(evidence)
     if known.empty:
         return _repeats(evidence, names)
     several = len(set(known["method"])) > 1
@@ -128,28 +128,35 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     best = free.loc[free["estimate"].idxmax()] if len(free) else None
     facts["best"] = {"name": _title(best, names, several), "row": best.to_dict()} if best is not None else None
     many = len(evidence.annotations["group"].unique()) > 1
-    facts["who"] = names.name("group", rows["group"].iloc[0]) if many else ""
-    facts["people"] = _interval_people(known, evidence)
+    facts["who"] = names.name("group", known["group"].iloc[0]) if many else ""
+    facts |= _spoken_of(known, evidence)
     threshold = evidence.study.iaa.threshold
     facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE, "means": _means(evidence, names)}
     text = _PHRASES.say("labels", **facts)
     return _answer(evidence, "labels", text, analysis.AGREEMENT, figures.labels(known, names, threshold))
 
 
-def _interval_people(rows: pd.DataFrame, evidence: Evidence) -> Population:
-    """Whom intervals of alpha are about: others only where annotators were resampled for every label."""
-    people = evidence.population(*rows.iloc[0][["corpus", "group"]])
-    both = rows["resample"].fillna("").str.endswith(" and annotator").all()
-    return people if both or not people.others else replace(people, others=False)
+def _spoken_of(rows: pd.DataFrame, evidence: Evidence) -> dict:
+    """Whom intervals of alpha are about: `people`, and `n_sample`, the labels on which they speak of other annotators,
+    where that is otherwise than in the answers about systems (else None), as it hangs on who judged the same items."""
+    page = evidence.population(*rows.iloc[0][["corpus", "group"]])
+    n = int((rows["population"] == SAMPLE).sum())
+    if n == len(rows) * page.others:
+        return {"people": page, "n_sample": None}
+    return {"people": replace(page, others=n > 0, why=""), "n_sample": n}
 
 
 def _means(evidence: Evidence, names: DisplayNames) -> list[dict]:
     """Reliability of system means, by method."""
     rows, out = analysis.reliability(evidence), []
+    aside = {*evidence.study.unranked_systems, evidence.study.control_system}
     several = len(set(rows["method"])) > 1
     for method, own in rows.groupby("method", sort=False):
-        design = {"dialogues": int(own["n_dialogues"].iloc[0]), "each": int(own["annotators_per_dialogue"].iloc[0])}
+        each = own["annotators_per_dialogue"]
+        design = {"dialogues": span(own["n_dialogues"], 0), "each": span(each, 0) if each.max() > 1 else ""}
         ends = {"median": own["estimate"].median(), "low": own["estimate"].min(), "high": own["estimate"].max()}
+        judged = set(where(evidence.people, **{k: own[k].iloc[0] for k in PART})["system"])
+        design |= {"systems": len(judged) if judged & aside else 0, "ranked": len(judged - aside)}
         facts = {"n": len(own), "row": own.iloc[0].to_dict(), "method": names.name("method", method) if several else ""}
         out.append(design | ends | facts)
     return out
@@ -244,7 +251,8 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     facts |= {"median": say(values.median()), "more": say(rows["more"].median()), "span": ends}
     facts["n_labels"] = len(rows)
     facts["scale"] = "percentage points" if share else "points"
-    facts["beyond"] = bool(values.median() > largest)
+    facts |= {"beyond": bool(values.median() > largest), "pairs": int(rows["n"].max())}
+    facts["others"] = found["people"].others
     return facts | {"method": names.name("method", method), "doubled": say(values.median() / 2**0.5)}
 
 
@@ -286,10 +294,16 @@ def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> A
         if step.kind == "recruit":
             facts["groups"] = [(names.name("group", g), one) for g, one in facts["groups"]]
         elif step.kind == "collect":
-            used = ("size", "twice", "unit", "doubled", "scale", "beyond", "median")
+            used = ("size", "twice", "unit", "doubled", "scale", "beyond", "median", "others")
             known = detectable or dict.fromkeys(used, "")
             facts = {k: facts[k] for k in ("open", "n")} | {k: known[k] for k in used}
             facts["now"] = facts.pop("median")
+        elif step.kind == "separate":
+            facts |= {k: names.name("system", facts[k]) for k in ("first", "second")}
+        elif step.kind == "look":
+            rows = facts.pop("rows")
+            pairs = zip(rows["annotator"].head(LISTED), rows["gain"].head(LISTED), strict=True)
+            facts |= {"gains": list(pairs), "n": len(rows)}
         elif step.kind == "define":
             rows = facts.pop("rows")
             several = len(set(rows["method"])) > 1
