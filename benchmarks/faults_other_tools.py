@@ -22,14 +22,14 @@ SECONDS = 60
 
 
 class Study:
-    """A file and what its owner knows: kind, labels with the ends of their scales, annotators hired, models as judges.
+    """A file and what its owner knows: labels with the ends of their scales, annotators hired, models as judges.
 
     long : item, prompt, system, rater and a column per label; of comparisons, `first` and `second` as shown, `winner`.
     """
 
     def __init__(self, folder):
         known = json.loads((folder / "known.json").read_text())
-        self.folder, self.kind, self.hired, self.judges = folder, known["kind"], known["hired"], known["judges"]
+        self.folder, self.hired, self.judges = folder, known["hired"], known["judges"]
         self.scales, data = known["scales"], pd.read_csv(folder / "data.csv")
         self.paired = "left" in data
         if self.paired:
@@ -230,12 +230,12 @@ def _late(*_):
 
 def said(tool, folder):
     """All that a tool says of the file in a folder."""
-    out = io.StringIO()
+    study, out = Study(folder), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), warnings.catch_warnings():
         warnings.simplefilter("always")
         signal.alarm(SECONDS)
         try:
-            TOOLS[tool](Study(folder))
+            TOOLS[tool](study)
         except Exception as error:
             print(f"{type(error).__name__}: {error}")
         finally:

@@ -42,5 +42,20 @@ def test_faults_that_no_tool_looks_at_do_not_count(faults):
 def test_files_come_with_what_their_owner_knows(faults, tmp_path, monkeypatch):
     monkeypatch.setattr(faults, "cases", lambda: [faults.Case("x", faults.bank.DESIGNS[0], "missing_codes")])
     faults.write(tmp_path, 1)
-    assert '"quality": [1, 5]' in (tmp_path / "x" / "known.json").read_text()
-    assert ",99," in (tmp_path / "x" / "data.csv").read_text()
+    study = importlib.import_module("faults_other_tools").Study(tmp_path / "x")
+    assert study.scales == {"quality": [1, 5], "coherence": [1, 5]}
+    assert study.long["quality"].max() == 99
+    assert set(study.hired) == set(study.people["rater"])
+    assert not study.judges
+
+
+def test_sides_are_given_as_they_were_shown(faults, tmp_path, monkeypatch):
+    votes = next(d for d in faults.bank.DESIGNS if d.kind == "votes")
+    monkeypatch.setattr(faults, "cases", lambda: [faults.Case("x", votes, "")])
+    faults.write(tmp_path, 1)
+    data = importlib.import_module("faults_other_tools").Study(tmp_path / "x").long
+    shown = data["left"].where(data["shown_first"] == "left", data["right"])
+    assert (data["first"] == shown).all()
+    assert (data["first"] != data["second"]).all()
+    winner = data["left"].where(data["winner"] == 1, data["right"]).where(data["winner"] != 0, "tie")
+    assert (data["won"] == winner).all()
