@@ -65,13 +65,14 @@ def leader(
     rows = leading.order(results, parts)
     if rows.empty:
         return None
-    (part, main), *others = rows.groupby(leading.PART, sort=False)
+    part, main = next(iter(rows.groupby(leading.PART, sort=False)))
+    places_ = pd.concat([rows, results["rank"]])[["corpus", "group"]].drop_duplicates(ignore_index=True)
     facts = leading.leaders(main)
     label = main["label"].iloc[0]
     what = names.name("label", label, part[2]) if pd.notna(label) else ""
     facts |= {"name": names.name("system", facts["top"]["system"]), "label": what, "level": confidence}
     facts |= {"rivals": [names.name("system", s) for s in facts["rivals"]], "n_labels": int(main["n_labels"].iloc[0])}
-    where_ = part_names(main, names).iloc[0] if others else ""
+    where_ = part_names(places_, names).iloc[0] if len(places_) > 1 else ""
     facts |= {"who": names.name("method", part[2]) + (f", {where_}" if where_ else ""), "people": people.get(part[:2])}
     return Prose(_PHRASES.say("leader", **facts))
 
