@@ -1,4 +1,4 @@
-"""Of whom agreement can speak, by who judged the items that were judged twice: of other annotators, or of these only."""
+"""Of whom agreement can speak: of other annotators or of these only, by who judged the items that were judged twice."""
 
 from __future__ import annotations
 

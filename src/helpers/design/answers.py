@@ -13,7 +13,6 @@ from helpers.design.material import Part, Study
 from helpers.design.people import Found
 from helpers.design.registry import UNKNOWN, Cannot, check
 from helpers.design.spelling import plain
-from helpers.study.labels import Label
 from helpers.study.schema import ITEM
 
 #: numbers that stand for a missing answer in many files

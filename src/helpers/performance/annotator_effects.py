@@ -16,6 +16,7 @@ Medicine 11, 875-879 (the chance that a repetition has the other sign).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import optimize, sparse
@@ -107,7 +108,7 @@ def annotator_effects(
     parts = [own, people, cells, centred]
     gram, n_blocks = _gram(sparse.hstack(parts, format="csr"), block)
     ends = np.cumsum([0, *(part.shape[1] for part in parts)])
-    places = [np.arange(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    places = [np.arange(a, b) for a, b in pairwise(ends)]
     return _found(gram, places, n, n_blocks, total, confidence)
 
 

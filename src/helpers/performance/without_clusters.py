@@ -34,9 +34,10 @@ _AT_ONCE = 64
 class Votes:
     """Votes at the estimate, of m systems; parameters are their strengths and log nu.
 
-    left, right : (n,) places of the systems. weight : (n,) how often each counts. scores : (n, m + 1) derivatives of log
-    likelihoods, times the weight. strength, tie, both : (m, m), the information of one vote on a pair that counts once:
-    on the difference of strengths, on log nu, and between the two (of the row's strength). information : (m + 1, m + 1) of all votes.
+    left, right : (n,) places of the systems. weight : (n,) how often each counts. scores : (n, m + 1) derivatives of
+    log likelihoods, times the weight. strength, tie, both : (m, m), the information of one vote on a pair that counts
+    once: on the difference of strengths, on log nu, and between the two (of the row's strength). information :
+    (m + 1, m + 1) of all votes.
     """
 
     left: np.ndarray
