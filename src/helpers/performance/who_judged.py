@@ -98,7 +98,8 @@ def _reversals(rows: pd.DataFrame, effects: Effects, paired: bool) -> np.ndarray
     preference = effects.preference.variance if effects.preference else 0.0
     strictness = effects.strictness.variance if effects.strictness else 0.0
     keys = ["one", "two"] if paired else ["one"]
-    table = rows.groupby([*keys, "annotator"]).size().unstack("annotator", fill_value=0).to_numpy(float)
+    counts = {"index": keys, "columns": "annotator", "values": "score", "aggfunc": "size", "fill_value": 0}
+    table = rows.pivot_table(**counts).to_numpy(float)
     means, weight = rows.groupby(keys)["score"].mean().to_numpy(), table / table.sum(axis=1, keepdims=True)
     if paired:
         return reversal(means, 2 * preference * np.sum(weight**2, axis=1))
