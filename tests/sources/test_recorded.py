@@ -74,7 +74,7 @@ def test_the_first_page_repeats_changes_without_ids(home):
     study = params.load(home / "params.yaml", key="mine")
     of = SimpleNamespace(key="mine", study=study, home=home, spec=SimpleNamespace(overrides=LEAVING_OUT))
     of.manifest, of.raw = SimpleNamespace(date=lambda: "2026-11-22"), dict
-    made = dict(Pages._made(SimpleNamespace(of=of)))
+    made = dict(Pages._made(SimpleNamespace(of=of, _command=lambda: "")))
     assert made["Changed with --set"] == "drop.annotator=1 not named here, drop.dialogue=a_A0001, seeds.bootstrap=3"
 
 
