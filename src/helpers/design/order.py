@@ -182,7 +182,10 @@ def _trend(units: pd.DataFrame) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     slope = float((x * y)[known].sum() / total)
     share = ((x * (y - slope * x))[known]).groupby(units["dialogue"][known]).sum()
-    error = float(np.sqrt((share**2).sum())) / total
+    # the means of cells take some of the residuals with them, of small cells much (CR1)
+    n_cells, n_rows, n_clusters = len(units[known].drop_duplicates(cell)), int(known.sum()), len(share)
+    free = (n_rows - 1) / max(n_rows - n_cells - 1, 1) * n_clusters / max(n_clusters - 1, 1)
+    error = float(np.sqrt(free * (share**2).sum())) / total
     mean = units.groupby("system")["time"].mean()
     n = units.drop_duplicates("dialogue").groupby("system").size()
     gap = float(mean.max() - mean.min())
