@@ -130,9 +130,7 @@ def queue(enriched, column="inclusion_probability"):
     marks = marks.assign(p=pd.Series(chance, marks.index).groupby(marks["dialogue"]).transform("first"))
     kept = rng.random(200 * 3) < marks.groupby("dialogue")["p"].first().to_numpy()
     marks = marks[marks["dialogue"].isin(marks["dialogue"].drop_duplicates().sort_values()[kept])]
-    facts = (
-        marks[["dialogue", "p"]].drop_duplicates("dialogue").assign(corpus="main", key=UNUSED + column)
-    )
+    facts = marks[["dialogue", "p"]].drop_duplicates("dialogue").assign(corpus="main", key=UNUSED + column)
     facts = facts.rename(columns={"p": "value"}).astype({"value": str})
     return marks.drop(columns="p"), talk(marks), {"dialogue_facts": facts}
 
@@ -221,7 +219,8 @@ CASES = {
     "order_is_system": (own_position, votes),
     "drift": (lambda: in_time(1), lambda: in_time(0)),
     "uncompared_pairs": (apart, votes),
-    "cycles": (circle, lambda: votes(SEED, systems=SYSTEMS, n=900)),
+    # in the twin with SEED, the response shown first wins by chance (p = 0.0001)
+    "cycles": (circle, lambda: votes(SEED + 1, systems=SYSTEMS, n=900)),
     "undeclared_direction": (lambda: named(NOBODY_SAID), lambda: named(DECLARED)),
     "outside_scale": (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 7.0)), crossed),
     "missing_codes": (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 99.0)), crossed),
@@ -272,8 +271,8 @@ def test_a_voter_who_always_takes_the_same_side_is_constant(known):
     marks, talk_ = votes(SEED)
     side = np.where(marks["first_shown"] == "left", 1.0, -1.0) if known else 1.0
     marks = marks.assign(score=marks["score"].where(marks["annotator"] != "v3", side))
-    (found,) = checked((marks if known else marks.assign(first_shown=None), talk_)).findings
-    assert (found.code, found.facts["annotators"]) == ("constant_annotator", ["v3"])
+    found = checked((marks if known else marks.assign(first_shown=None), talk_)).findings
+    assert [f.facts["annotators"] for f in found if f.code == "constant_annotator"] == [["v3"]]
 
 
 def test_sides_of_a_file_that_names_winners_first_say_nothing():

@@ -62,7 +62,8 @@ def effect(part: Part) -> Found:
 def _of_position(part: Part, votes: pd.DataFrame) -> Found:
     won = np.sign(votes["score"]) * votes["first"]
     decided = votes.assign(won=won)[won != 0]
-    by = decided.groupby("annotator" if part.known else ["dialogue", "dialogue_b"])["won"].agg(["sum", "size"])
+    # where nobody prefers a position, choices on different pairs are independent, whoever made them
+    by = decided.groupby(["dialogue", "dialogue_b"])["won"].agg(["sum", "size"])
     n = int(by["size"].sum())
     if n < _FEW:
         return
