@@ -50,7 +50,7 @@ def test_annotators_as_units_widen_as_much_as_their_means_say():
     of = [marks.loc[marks["system"] == s, "score"] for s in ("alpha", "beta")]
     by_dialogues = ttest_ind(*of, equal_var=False)
     ends = [r.confidence_interval().high - r.confidence_interval().low for r in (by_people, by_dialogues)]
-    # all 24 people count, as a cluster of either system: 24/23 of the sums of squares, where two samples have 12/11 each
+    # all 24 people are clusters of either system: 24/23 of the sums of squares, where two samples have 12/11 each
     exact = np.sqrt(24 / 23 * 11 / 12) * student.isf(0.025, 23) / student.isf(0.025, by_people.df)
     assert facts["widened"] == pytest.approx(ends[0] / ends[1] * exact, rel=1e-9)
 

@@ -18,7 +18,7 @@ _PLACE = ("corpus", "group", "method")
 
 
 def store(examined: Examined, annotations: pd.DataFrame) -> Results:
-    """`design_finding`, `design_evidence`, `design_passed`, `design_unchecked`, `design_part`, `design_load` (a figure).
+    """`design_finding`, `design_evidence`, `design_passed`, `design_unchecked`, `design_part`, `design_load` (figure).
 
     A finding is stored with its facts, a row for each number or text; lists have a row for each item, in order.
     """
