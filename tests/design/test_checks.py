@@ -7,7 +7,7 @@ from fixtures.planted_designs import LABELS, SYSTEMS, VOTE, ratings, talk, votes
 
 from helpers.design.checks import examine
 from helpers.design.registry import ANSWERS, CHECKS, UNKNOWN
-from helpers.sources.guessing.words import UNUSED
+from helpers.sources.sampling import UNUSED
 from helpers.study.labels import Label
 
 SEED = 4
@@ -121,8 +121,8 @@ def missing_at_random():
     return marks.assign(score=marks["score"].where(np.random.default_rng(SEED).random(len(marks)) > 0.1)), talk_
 
 
-def queue(enriched):
-    """A review queue: all flagged dialogues, and a fifth of the others; or a probability that says nothing."""
+def queue(enriched, column="inclusion_probability"):
+    """A review queue: all flagged dialogues, and a fifth of the others; or numbers that say nothing of scores."""
     rng = np.random.default_rng(SEED)
     marks, _ = crossed(n=200)
     bad = marks.groupby("dialogue")["score"].transform("mean") < 2.5
@@ -130,9 +130,7 @@ def queue(enriched):
     marks = marks.assign(p=pd.Series(chance, marks.index).groupby(marks["dialogue"]).transform("first"))
     kept = rng.random(200 * 3) < marks.groupby("dialogue")["p"].first().to_numpy()
     marks = marks[marks["dialogue"].isin(marks["dialogue"].drop_duplicates().sort_values()[kept])]
-    facts = (
-        marks[["dialogue", "p"]].drop_duplicates("dialogue").assign(corpus="main", key=UNUSED + "inclusion_probability")
-    )
+    facts = marks[["dialogue", "p"]].drop_duplicates("dialogue").assign(corpus="main", key=UNUSED + column)
     facts = facts.rename(columns={"p": "value"}).astype({"value": str})
     return marks.drop(columns="p"), talk(marks), {"dialogue_facts": facts}
 
@@ -197,10 +195,8 @@ def judged(same, name="judge"):
     return pd.concat([marks.assign(annotator_kind="human"), model.astype({"score": float})], ignore_index=True), talk_
 
 
-QUIET, LOUD = (
-    Label("helpful", "dialogue_likert", "Helpful", (1, 5)),
-    Label("hallucination", "dialogue_likert", "X", (1, 5)),
-)
+DECLARED = Label("hallucination", "dialogue_likert", "X", (1, 5))
+NOBODY_SAID = Label("hallucination", "dialogue_likert", "X", (1, 5), direction=0, direction_declared=False)
 #: code -> study with the fault, and its clean twin
 CASES = {
     "confounded_annotators": (confounded, crossed),
@@ -218,13 +214,14 @@ CASES = {
     "unbalanced_contexts": (lambda: on_contexts(True), lambda: on_contexts(False)),
     "repeated_rows": (repeated, crossed),
     "missing_by_system": (missing, missing_at_random),
-    "enriched_sample": (lambda: queue(True), lambda: queue(False)),
+    "enriched_sample": (lambda: queue(True), lambda: queue(False, "weight")),
     "order_effect": (lambda: position(True), lambda: position(False)),
     "order_is_system": (own_position, votes),
     "drift": (lambda: in_time(1), lambda: in_time(0)),
     "uncompared_pairs": (apart, votes),
-    "cycles": (circle, lambda: votes(SEED, systems=SYSTEMS, n=900)),
-    "undeclared_direction": (lambda: named(LOUD), lambda: named(QUIET)),
+    # in the twin with SEED, the response shown first wins by chance (p = 0.0001)
+    "cycles": (circle, lambda: votes(SEED + 1, systems=SYSTEMS, n=900)),
+    "undeclared_direction": (lambda: named(NOBODY_SAID), lambda: named(DECLARED)),
     "outside_scale": (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 7.0)), crossed),
     "missing_codes": (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 99.0)), crossed),
     "unused_scale_ends": (lambda: labelled(lambda m: m["score"].clip(2, 5)), crossed),
@@ -268,12 +265,29 @@ def test_a_judge_of_its_own_answers():
     assert "dependent_judge" in codes(judged(False, name="Alpha-judge"))
 
 
-def test_a_voter_without_ties_is_not_constant():
-    """Without the order, sides are arbitrary: nobody gives `the same answer` in a comparison."""
+@pytest.mark.parametrize("known", [True, False])
+def test_a_voter_who_always_takes_the_same_side_is_constant(known):
+    """Of the file, or the response shown first."""
     marks, talk_ = votes(SEED)
-    marks = marks[(marks["annotator"] != "v3") | (marks["score"] != 0)].assign(first_shown=None)
-    examined = checked((marks.assign(score=marks["score"].where(marks["annotator"] != "v3", 1.0)), talk_))
+    side = np.where(marks["first_shown"] == "left", 1.0, -1.0) if known else 1.0
+    marks = marks.assign(score=marks["score"].where(marks["annotator"] != "v3", side))
+    found = checked((marks if known else marks.assign(first_shown=None), talk_)).findings
+    assert [f.facts["annotators"] for f in found if f.code == "constant_annotator"] == [["v3"]]
+
+
+def test_sides_of_a_file_that_names_winners_first_say_nothing():
+    """The first judgement of a pair gives it its sides: one annotator made all first judgements, others disagree."""
+    marks, talk_ = votes(SEED)
+    own = marks.assign(annotator="v0", score=1.0, first_shown=None)
+    second = own.assign(annotator=marks["annotator"].replace("v0", "v1"), score=marks["score"])
+    examined = checked((pd.concat([own, second], ignore_index=True), talk_))
     assert "constant_annotator" in [u.code for u in examined.unchecked]
+
+
+def test_a_probability_that_nothing_uses_is_named_whatever_it_changes():
+    """It is no accident that a column is called so; a price of half a standard error says that little follows."""
+    (found,) = checked(queue(False)).findings
+    assert (found.code, found.price) == ("enriched_sample", 0.5)
 
 
 def test_every_check_is_found_passed_or_not_made():

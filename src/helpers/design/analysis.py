@@ -18,7 +18,7 @@ _PLACE = ("corpus", "group", "method")
 
 
 def store(examined: Examined, annotations: pd.DataFrame) -> Results:
-    """`design_finding`, `design_evidence`, `design_passed`, `design_unchecked`, and `design_load` for the figure.
+    """`design_finding`, `design_evidence`, `design_passed`, `design_unchecked`, `design_part`, `design_load` (figure).
 
     A finding is stored with its facts, a row for each number or text; lists have a row for each item, in order.
     """
@@ -28,6 +28,8 @@ def store(examined: Examined, annotations: pd.DataFrame) -> Results:
         {"statistic": "design_unchecked", "code": u.code, "reason": u.reason, "estimate": 1.0}
         for u in examined.unchecked
     ]
+    parts = [dict(zip(_PLACE, part, strict=True)) for part in examined.parts]
+    rows += [part | {"statistic": "design_part", "estimate": 1.0} for part in parts]
     return collect(rows, _loads(annotations))
 
 
@@ -90,4 +92,5 @@ def stored(results: Results) -> Examined:
         sorted(findings, key=lambda f: -f.price),
         [Unchecked(c, r) for c, r in zip(unchecked["code"], unchecked["reason"], strict=True)],
         list(results["design_passed"]["code"]),
+        list(results["design_part"][list(_PLACE)].itertuples(index=False, name=None)),
     )

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from helpers.design import changes
 from helpers.design.conduct import COPIED, EXPECTED
 from helpers.design.material import Part, Study
 from helpers.design.people import Found
-from helpers.design.registry import UNKNOWN, Cannot, check
+from helpers.design.registry import ALPHA, UNKNOWN, Cannot, check
 from helpers.design.spelling import plain
 from helpers.study.schema import ITEM
 
@@ -21,6 +22,8 @@ CODES = (-999.0, -99.0, -9.0, -1.0, 0.0, 9.0, 99.0, 999.0)
 ENOUGH = 50
 #: a level beside one with this share of the scores is used, too, where answers are not cut off
 BESIDE = 0.1
+#: more people are not compared with a judge one by one
+_PEOPLE = 50
 #: a minority of fewer marks supports no difference
 _MARKS = 3
 
@@ -189,22 +192,41 @@ def _favour(name: str, system: str, rows: pd.DataFrame, people: pd.DataFrame) ->
 
 
 def _repeats(name: str, rows: pd.DataFrame, people: pd.DataFrame) -> dict[str, Any] | None:
-    """Whether a judge equals one person, or people's mean or majority, almost always where people themselves differ."""
+    """Whether a judge equals one person, or people's median, majority or mean, where people themselves do not."""
     item = [c for c in ITEM if c in rows]
-    own = rows.groupby(item, dropna=False)["score"].first()
-    told = people.groupby(item, dropna=False)["score"]
-    summary = {"majority": told.agg(lambda s: s.mode().iloc[0]), "mean": told.mean()}
-    if people["annotator_known"].astype(bool).all() and people["annotator"].nunique() <= 50:
-        summary |= {str(a): f.groupby(item, dropna=False)["score"].first() for a, f in people.groupby("annotator")}
-    several = told.size() > 1
-    usual = float((told.min() < told.max())[several].mean()) / 2 if several.any() else 0.0
-    if not usual:
-        share = people.groupby("label")["score"].agg(lambda s: 1 - (s.value_counts(normalize=True) ** 2).sum())
-        usual = float(share.mean()) / 4 if len(share) else 0.0
-    for of, values in summary.items():
-        both = pd.concat([own.rename("own"), values.rename("of")], axis=1, join="inner").dropna()
-        n = len(both)
-        differs = float(((both["own"] - both["of"]).abs() > 1e-9).mean()) if n else 1.0
-        if n * usual >= EXPECTED and differs <= COPIED:
-            return {"kind": "repeats", "judge": name, "of": of, "n": n, "differs": differs, "usual": usual}
-    return None
+    both = pd.concat([rows, people], keys=["own", "people"])
+    code = both.groupby(item, dropna=False, sort=False).ngroup()
+    own = both.loc["own", "score"].groupby(code["own"]).first()
+    told = people.assign(item=code["people"])[["item", "annotator", "score"]]
+    told = told[told["item"].isin(own.index)]
+    each, summary = told.groupby("item")["score"], {}
+    if len(told):
+        summary = {"median": each.median(), "majority": each.agg(lambda s: s.mode().iloc[0]), "mean": each.mean()}
+    if people["annotator_known"].astype(bool).all() and told["annotator"].nunique() <= _PEOPLE:
+        summary |= {str(a): f.groupby("item")["score"].first() for a, f in told.groupby("annotator")}
+    found = [{"of": of, **facts} for of, values in summary.items() if (facts := _as(own, told, of, values))]
+    return min(found, key=lambda f: f["differs"]) | {"kind": "repeats", "judge": name} if found else None
+
+
+def _as(own: pd.Series, told: pd.DataFrame, of: str, values: pd.Series) -> dict[str, Any] | None:
+    """How often a judge (`own`) and how often people differ from a summary of people, or from one of them; None where
+    the judge does so no less than a good judge would.
+
+    A median or mean between two answers is equal to both. Where items were judged once, people are taken to differ on a
+    quarter of what answers drawn at random would give.
+    """
+    pairs = pd.DataFrame({"own": own, "of": values}).dropna()
+    n, k = len(pairs), int(_differ(pairs["own"], pairs["of"]).sum())
+    others = told[(told["annotator"] != of) & told["item"].isin(pairs.index)]
+    several = others if of not in ("median", "majority", "mean") else others[others.duplicated("item", keep=False)]
+    if len(several):
+        usual = float(_differ(several["score"], several["item"].map(values)).mean())
+    else:
+        usual = float(1 - (told["score"].value_counts(normalize=True) ** 2).sum()) / 4
+    if n * usual < EXPECTED or k > min(COPIED, usual / 5) * n or binom.cdf(k, n, usual) > ALPHA:
+        return None
+    return {"n": n, "differs": k / n, "usual": usual}
+
+
+def _differ(one: pd.Series, other: pd.Series) -> pd.Series:
+    return (one - other).abs() > np.where((one % 1 == 0) & (other % 1 != 0), 0.5, 1e-9)

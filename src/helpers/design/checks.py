@@ -17,11 +17,15 @@ from helpers.study.labels import Label
 
 
 class Examined(NamedTuple):
-    """findings : by price, the highest first. unchecked : checks that could not be made. passed : codes of others."""
+    """findings : by price, the highest first. unchecked : checks that could not be made. passed : codes of others.
+
+    parts : (corpus, group, method) of every evaluation that was looked at.
+    """
 
     findings: list[Finding]
     unchecked: list[Unchecked]
     passed: list[str]
+    parts: list[tuple[str, str, str]]
 
 
 def examine(
@@ -65,7 +69,7 @@ def examine(
         elif not own:
             passed.append(one.code)
     found.sort(key=lambda f: -f.price)  # stable: equal prices stay in the order in which checks are registered
-    return Examined(found, unchecked, passed)
+    return Examined(found, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
 
 
 def _made(one: Check, study: material.Study) -> tuple[list[Finding], list[str], bool]:

@@ -21,6 +21,8 @@ COPIED = 0.02
 EXPECTED = 10.0
 #: judgements below which an annotator is not called constant
 CONSTANT = 15
+#: share of pairs lost by the response that the file names first, from which the file does not name winners first
+SIDED = 0.1
 #: a median time below this share of the others' is far faster, not just quick
 FASTER = 0.5
 #: annotators beyond whom not every pair is looked at: those with most judgements come first
@@ -99,20 +101,15 @@ def _agreement(rows: pd.DataFrame) -> float:
 def constant(part: Part) -> Found:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
-    rows = _as_shown(part.rows)
-    if rows.empty:
-        raise Cannot("It is not recorded which response was shown first.")
-    if rows["annotator"].nunique() < 2:
+    ways = [rows for rows in (_as_stored(part.rows), _as_shown(part.rows)) if len(rows)]
+    if not ways:
+        raise Cannot("It is not known which response was shown first, and the file names the winner first.")
+    if part.rows["annotator"].nunique() < 2:
         raise Cannot("There is only one annotator.")
-    size = rows.groupby("annotator").size()
-    same = rows.groupby(["annotator", "label"])["score"].nunique().groupby("annotator").max() == 1
-    named = []
-    for who in size.index[(size >= CONSTANT) & same]:
-        own, others = rows[rows["annotator"] == who], rows[rows["annotator"] != who]
-        if _log_chance(own, others) < np.log(ALPHA / len(size)):
-            named.append(who)
+    named = sorted({who for rows in ways for who in _always(rows)})
     if not named:
         return
+    rows = part.rows
     gone = rows["annotator"].isin(named)
     facts = {"annotators": named, "n": int(gone.sum()), "share": float(gone.mean()), "of": rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
@@ -120,11 +117,34 @@ def constant(part: Part) -> Found:
     yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
 
 
+def _always(rows: pd.DataFrame) -> list[str]:
+    """Annotators with one answer to a label, where the others' answers make this unlikely."""
+    size = rows.groupby("annotator").size()
+    same = rows.groupby(["annotator", "label"])["score"].nunique().groupby("annotator").max() == 1
+    named = []
+    for who in size.index[(size >= CONSTANT) & same]:
+        own, others = rows[rows["annotator"] == who], rows[rows["annotator"] != who]
+        if len(others) and _log_chance(own, others) < np.log(ALPHA / len(size)):
+            named.append(who)
+    return named
+
+
+def _as_stored(rows: pd.DataFrame) -> pd.DataFrame:
+    """Ratings, and comparisons by the sides that they have in the file.
+
+    Without files that name the winner first: there the first judgement of a pair, which gives it its sides, has the
+    winner on the left, and one annotator may have made all first judgements.
+    """
+    pairs = rows[rows["dialogue_b"].notna()]
+    first = pairs.sort_values("source_row", kind="stable").drop_duplicates(["label", "dialogue", "dialogue_b"])
+    sided = (first["score"] < 0).mean() >= SIDED if len(first) else False
+    return rows if sided else rows[rows["dialogue_b"].isna()]
+
+
 def _as_shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """Ratings, and comparisons with a known order as 1 where the one shown first wins: otherwise sides mean nothing."""
+    """Comparisons with a known order, as 1 where the response shown first wins."""
     first = rows["first_shown"].map({"left": 1.0, "right": -1.0}).astype(float)
-    rated = rows["dialogue_b"].isna()
-    return rows.assign(score=rows["score"].where(rated, rows["score"] * first))[rated | first.notna()]
+    return rows.assign(score=rows["score"] * first)[first.notna() & rows["dialogue_b"].notna()]
 
 
 def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:

@@ -56,7 +56,8 @@ def said(examined: Examined, names: DisplayNames) -> list[Said]:
     alike: dict[str, list[Finding]] = {}
     for one in examined.findings:
         alike.setdefault(one.code, []).append(one)
-    several = {k: len({f.place.get(k) for f in examined.findings}) > 1 for k in ("corpus", "group", "method")}
+    of = zip(("corpus", "group", "method"), zip(*examined.parts, strict=True), strict=True)
+    several = {kind: len(set(values)) > 1 for kind, values in of}
     return [_said(found[0], names, several, len(found) - 1) for found in alike.values()]
 
 

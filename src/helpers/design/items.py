@@ -24,6 +24,8 @@ RATIO = 3.0
 DOMINANT = 0.4
 #: repeated dialogues below this share of a study change nothing
 REPEATED = 0.02
+#: share of an annotator's dialogues that may have the time of another: of whole sessions, all have
+SAME_TIME = 0.2
 _TEXT = 20
 
 
@@ -90,12 +92,12 @@ def contexts(part: Part) -> Found:
         raise Cannot("No two dialogues share a context.")
     common, systems = overlaps(loads.to_numpy()), list(loads.columns)
     a, b = np.triu_indices(len(systems), 1)
-    low = common[a, b] < OVERLAP
-    if not low.any() or not unusual(loads.to_numpy()):
+    low = common < OVERLAP
+    if not low.any() or not (low := low & unusual(loads.to_numpy(), common)).any():
         return
-    worst = int(np.argmin(common[a, b]))
+    worst = int(np.argmin(np.where(low, common, np.inf)))
     facts: dict[str, Any] = {"system": systems[a[worst]], "system_b": systems[b[worst]], "pairs": len(a)}
-    facts |= {"common": float(common[a, b][worst]), "low": int(low.sum()), "contexts": len(loads)}
+    facts |= {"common": float(common[worst]), "low": int(low.sum()), "contexts": len(loads)}
     own = [effective(loads[s][loads[s] > 0].to_numpy()) for s in (facts["system"], facts["system_b"])]
     facts["few"] = min(own) < FEW
     after = changes.change(part.table, changes.adjusted(rows, "context"))
@@ -104,7 +106,7 @@ def contexts(part: Part) -> Found:
         "widened": wide.get("widened", 1.0),
         **{k: after[k] for k in ("moved", "label", "was", "now") if k in after},
     }
-    if facts["few"] and common[a, b][worst] == 0:
+    if facts["few"] and common[worst] == 0:
         yield UNKNOWN, facts | {"moved": facts.get("moved", 0.0)}
     else:
         yield max(changes.price(after, UNKNOWN), changes.price(wide | {"moved": 0.0}, UNKNOWN), 0.2), facts
@@ -130,7 +132,7 @@ def spellings(study: Study) -> Found:
 @check("repeated_rows", "sample", "labels", "order")
 def repeated(part: Part) -> Found:
     """Dialogues that occur twice under two ids, by their texts or by their scores; and copied rows."""
-    found = _by_texts(part) or _by_scores(part)
+    found = _by_texts(part) or _by_times(part) or _by_scores(part)
     if not found and not part.known and (part.rows["annotator_kind"] == "human").all():
         found = _by_position(part)
     if not found:
@@ -166,15 +168,34 @@ def _copies(part: Part, again: list[str], judged: int, by: str) -> dict[str, Any
     return {"by": by, "n": len(again), "of": judged, "share": len(again) / judged, "gone": gone}
 
 
+def _by_times(part: Part) -> dict[str, Any] | None:
+    """Dialogues of one system with the same scores by the same annotators at the very same times, where an annotator's
+    times usually tell dialogues apart."""
+    rows = part.rated
+    if rows.empty or rows["completed_at"].isna().any():
+        return None
+    time = rows["completed_at"].groupby([rows["annotator"], rows["dialogue"]]).first().reset_index()
+    if time.duplicated(["annotator", "completed_at"]).mean() > SAME_TIME:
+        return None
+    vector = _vectors(rows, "completed_at")
+    frame = pd.DataFrame({"vector": vector, "system": rows.groupby("dialogue")["system"].first()})
+    return _copies(part, list(frame.index[frame.duplicated()]), len(frame), "times")
+
+
+def _vectors(rows: pd.DataFrame, *more: str) -> pd.Series:
+    """Dialogue -> who gave which scores on which turns, and `more` of each score."""
+    turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
+    entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], *(rows[c] for c in more), strict=True))
+    return pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
+
+
 def _by_scores(part: Part) -> dict[str, Any] | None:
     """Dialogues of one system with the very same scores, far more than among dialogues of two systems."""
     rows = part.rated
     per = rows.groupby("dialogue").size()
     if rows["system"].nunique() < 2 or per.median() < 4:
         return None
-    turn = rows["turn"].astype("Float64").fillna(-1).astype(float)
-    entry = list(zip(rows["annotator"], rows["label"], turn, rows["score"], strict=True))
-    vector = pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
+    vector = _vectors(rows)
     scores = rows.groupby("dialogue")["score"]
     varied = scores.min() < scores.max()  # straight lines are alike without being copies
     system = rows.groupby("dialogue")["system"].first()

@@ -12,10 +12,12 @@ import pandas as pd
 from helpers.annotations.summary import evaluated
 from helpers.design import changes
 from helpers.design.registry import Cannot
+from helpers.sources import sampling
 from helpers.study.labels import Label
 
 #: columns that frames made by hand may lack
 _OPTIONAL = ("work_unit", "seconds", "completed_at", "context", "session", "dialogue_b", "system_b", "first_shown")
+_ABSENT = ["corpus", "method", "label", "system", "system_b"]
 _FIXED = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human", "turn": pd.NA}
 
 
@@ -104,6 +106,8 @@ class Study:
     metric_scores: pd.DataFrame
     facts: pd.DataFrame
     own_ids: pd.DataFrame
+    #: columns of the files that are called like probabilities or weights of drawing, and that nothing uses
+    not_used: tuple[str, ...] = ()
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -132,12 +136,13 @@ def study(
     """The frames with all columns that checks use, without systems left out; missing scores apart from the others."""
     marks = evaluated(_filled(annotations)).reset_index(drop=True)
     marks = marks[~marks["system"].isin(leave_out) & ~marks["system_b"].isin(leave_out)]
-    unscored = marks[marks["score"].isna()].groupby(["corpus", "method", "label", "system"], as_index=False).size()
+    unscored = marks[marks["score"].isna()].groupby(_ABSENT, as_index=False, dropna=False).size()
     gone = [unscored.rename(columns={"size": "n"})]
     if counts is not None and "system" in counts:
-        gone.append(counts.loc[(counts["action"] == "dropped") & counts["system"].notna(), gone[0].columns])
+        dropped = counts[(counts["action"] == "dropped") & counts["system"].notna()]
+        gone.append(dropped.reindex(columns=gone[0].columns))
     absent = pd.concat([f for f in gone if len(f)] or gone[:1], ignore_index=True)
-    absent = absent[~absent["system"].isin(leave_out)]
+    absent = absent[~absent["system"].isin(leave_out) & ~absent["system_b"].isin(leave_out)]
     marks = marks[marks["score"].notna()].reset_index(drop=True)
     talk = dialogues if "corpus" in dialogues else dialogues.assign(corpus="main")
     known = {(label.method, label.id): label for label in labels}
@@ -145,7 +150,15 @@ def study(
         dialogue_facts if dialogue_facts is not None else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
     )
     metrics = metric_scores if metric_scores is not None else pd.DataFrame(columns=["corpus", "dialogue", "metric"])
-    return Study(marks, talk, known, absent, metrics, facts, own_ids if own_ids is not None else pd.DataFrame())
+    ids = own_ids if own_ids is not None else pd.DataFrame()
+    return Study(marks, talk, known, absent, metrics, facts, ids, _not_used(counts))
+
+
+def _not_used(counts: pd.DataFrame | None) -> tuple[str, ...]:
+    if counts is None:
+        return ()
+    said = counts.loc[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped"), "reason"]
+    return tuple(dict.fromkeys(reason.partition(": ")[0] for reason in said))
 
 
 def _filled(annotations: pd.DataFrame) -> pd.DataFrame:

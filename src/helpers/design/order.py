@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy.stats import binom, norm
@@ -18,6 +20,8 @@ CHOICES, SCORES = 0.05, 0.2
 OWN_POSITION = 0.8
 #: share of the variance of time that systems explain, from which one cannot be told from the other
 TIME = 0.3
+#: probability that a judgement of a system is later than one of the others, from which it was judged after them
+APART = 0.95
 _FEW = 10
 _POSITION = "It is not recorded which response or dialogue was judged first."
 
@@ -58,7 +62,8 @@ def effect(part: Part) -> Found:
 def _of_position(part: Part, votes: pd.DataFrame) -> Found:
     won = np.sign(votes["score"]) * votes["first"]
     decided = votes.assign(won=won)[won != 0]
-    by = decided.groupby("annotator" if part.known else ["dialogue", "dialogue_b"])["won"].agg(["sum", "size"])
+    # where nobody prefers a position, choices on different pairs are independent, whoever made them
+    by = decided.groupby(["dialogue", "dialogue_b"])["won"].agg(["sum", "size"])
     n = int(by["size"].sum())
     if n < _FEW:
         return
@@ -139,14 +144,31 @@ def drift(part: Part) -> Found:
     spread = float(whole["time"].var(ddof=0))
     explained = float(between.var(ddof=0)) / spread if spread > 0 else 0.0
     slope, z, moved = _trend(units)
+    apart = _apart(whole)
     trend = abs(z) > norm.isf(ALPHA / 2) and abs(slope) >= SCORES
-    facts = {"explained": explained, "slope": slope, "trend": bool(trend), "moved": moved}
-    if explained >= 0.8:
+    facts = {"explained": explained, "slope": slope, "trend": bool(trend), "moved": moved, **apart}
+    if explained >= 0.8 or apart:
         yield (UNKNOWN if trend else 2.0), facts
     elif explained >= TIME and trend:
         yield max(moved, 0.5), facts
     elif trend and abs(slope) >= 2.5 * SCORES:
         yield max(moved, 0.2), facts
+
+
+def _apart(whole: pd.DataFrame) -> dict[str, Any]:
+    """The system that was judged after (or before) nearly all others, if there is one: the probability that a judgement
+    of it is later than one of another system, beyond chance with as many dialogues."""
+    rank, total = whole["time"].rank(), len(whole)
+    by = rank.groupby(whole["system"]).agg(["mean", "size"])
+    later = (by["mean"] - (by["size"] + 1) / 2) / (total - by["size"])
+    n = whole.groupby("system")["dialogue"].nunique()
+    rest = n.sum() - n
+    z = (later - 0.5).abs() * np.sqrt(12 * n * rest / (n.sum() + 1))
+    out = later[((later - 0.5).abs() >= APART - 0.5) & (z > norm.isf(ALPHA / 2 / len(by)))]
+    if out.empty:
+        return {}
+    system = (out - 0.5).abs().idxmax()
+    return {"system": str(system), "later": float(out[system])}
 
 
 def _trend(units: pd.DataFrame) -> tuple[float, float, float]:
@@ -161,7 +183,10 @@ def _trend(units: pd.DataFrame) -> tuple[float, float, float]:
         return 0.0, 0.0, 0.0
     slope = float((x * y)[known].sum() / total)
     share = ((x * (y - slope * x))[known]).groupby(units["dialogue"][known]).sum()
-    error = float(np.sqrt((share**2).sum())) / total
+    # the means of cells take some of the residuals with them, of small cells much (CR1)
+    n_cells, n_rows, n_clusters = len(units[known].drop_duplicates(cell)), int(known.sum()), len(share)
+    free = (n_rows - 1) / max(n_rows - n_cells - 1, 1) * n_clusters / max(n_clusters - 1, 1)
+    error = float(np.sqrt(free * (share**2).sum())) / total
     mean = units.groupby("system")["time"].mean()
     n = units.drop_duplicates("dialogue").groupby("system").size()
     gap = float(mean.max() - mean.min())

@@ -20,7 +20,7 @@ Found = Iterator[tuple[float, dict[str, Any]]]
 FEW = 5.0
 #: pairs of systems whose annotators overlap by less than half are confounded with annotators, wholly or partly
 OVERLAP = 0.5
-#: a table of annotators by systems this many standard deviations from random assignment did not arise from it
+#: an overlap this many standard deviations below that of random assignment did not arise from it
 UNUSUAL = 4.0
 #: intervals that must become this much wider to include annotators are worth a reader's time
 WIDER = 1.3
@@ -39,24 +39,25 @@ def effective(sizes: np.ndarray) -> float:
 
 
 def overlaps(loads: np.ndarray) -> np.ndarray:
-    """(m, m) share of the work on two systems (columns) that annotators (rows) have in common: 0 none, 1 the same."""
+    """(pairs,) share of the work on two systems (columns) that annotators (rows) have in common: 0 none, 1 the same.
+
+    Pairs are in the order of `np.triu_indices`.
+    """
     shares = loads / loads.sum(axis=0)
-    m = shares.shape[1]
-    return np.array([[np.minimum(shares[:, i], shares[:, j]).sum() for j in range(m)] for i in range(m)])
+    a, b = np.triu_indices(loads.shape[1], 1)
+    return np.minimum(shares[:, a], shares[:, b]).sum(axis=0)
 
 
-def unusual(loads: np.ndarray) -> bool:
-    """Whether annotators (or contexts) and systems are more associated than random assignment makes them.
+def unusual(loads: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """(pairs,) whether two systems have less in common (`own`, of `overlaps`) than random assignment would give them.
 
-    The chi-squared statistic against random tables with the same margins, which are right for sparse tables, too.
+    Random tables have the same margins, so that sparse ones, in which nobody judged two systems, are not unusual.
     """
     loads = loads[loads.sum(axis=1) > 0]
-    rows, columns = loads.sum(axis=1), loads.sum(axis=0)
-    expected = np.outer(rows, columns) / loads.sum()
-    drawn = random_table(rows, columns, seed=np.random.default_rng(1)).rvs(_TABLES)
-    chi2 = ((drawn - expected) ** 2 / expected).sum(axis=(1, 2))
-    own = ((loads - expected) ** 2 / expected).sum()
-    return bool(own > chi2.mean() + UNUSUAL * max(chi2.std(), 1e-9))
+    rng = np.random.default_rng(1)
+    tables = random_table(loads.sum(axis=1), loads.sum(axis=0), seed=rng).rvs(_TABLES)
+    drawn = np.array([overlaps(table) for table in tables])
+    return own < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
 
 
 @check("confounded_annotators", "order", "judges", "sample")
@@ -69,16 +70,16 @@ def confounded(part: Part) -> Found:
         raise Cannot("There is only one annotator.")
     common, systems = overlaps(loads), list(part.loads.columns)
     a, b = np.triu_indices(len(systems), 1)
-    low = common[a, b] < OVERLAP
-    if not low.any() or not unusual(loads):
+    low = common < OVERLAP
+    if not low.any() or not (low := low & unusual(loads, common)).any():
         return
     own = np.array([effective(column[column > 0]) for column in loads.T])
     group = changes.components(loads)
     apart = group[a] != group[b]
     few = low & (np.minimum(own[a], own[b]) < FEW)
-    facts: dict[str, Any] = {"pairs": len(a), "low": int(low.sum()), "none": int((common[a, b] == 0).sum())}
-    worst = int(np.argmin(common[a, b]))
-    facts |= {"system": systems[a[worst]], "system_b": systems[b[worst]], "common": float(common[a, b][worst])}
+    facts: dict[str, Any] = {"pairs": len(a), "low": int(low.sum()), "none": int((common == 0).sum())}
+    worst = int(np.argmin(np.where(low, common, np.inf)))
+    facts |= {"system": systems[a[worst]], "system_b": systems[b[worst]], "common": float(common[worst])}
     facts |= {"n": int((loads[:, a[worst]] > 0).sum()), "n_b": int((loads[:, b[worst]] > 0).sum())}
     facts |= {"components": len(set(group)), "few": bool(few.any())}
     if (few & apart).any():
@@ -88,8 +89,9 @@ def confounded(part: Part) -> Found:
     without = changes.change(part.table, changes.adjusted(part.rated, "annotator"))
     price = max(changes.price(people, UNKNOWN), changes.price(without, UNKNOWN))
     facts |= {"widened": people.get("widened", 1.0), "moved": without.get("moved", 0.0)}
-    if few.any() or facts["widened"] >= WIDER or facts["moved"] >= 1:
-        yield max(price, 2.0 * few.any()), facts
+    # without a link, nothing but the number of annotators separates systems from people
+    if few.any() or apart.any() or facts["widened"] >= WIDER or facts["moved"] >= 1:
+        yield max(price, 2.0 * few.any(), 0.5 * apart.any()), facts
 
 
 def _by_people(part: Part) -> pd.DataFrame:

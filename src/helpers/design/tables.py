@@ -41,7 +41,7 @@ def others(results: Results) -> Iterator[Table]:
     examined = stored(results)
     rows = [{"Looks for": _title(u.code), "Not made because": u.reason} for u in examined.unchecked]
     if rows:
-        yield Table(pd.DataFrame(rows), "unchecked", "Checks that could not be made. They did not find nothing.")
+        yield Table(pd.DataFrame(rows), "unchecked", "Checks that could not be made: what they look for may be there.")
     passed = pd.DataFrame({"Looks for": [_title(code) for code in examined.passed]})
     if len(passed):
         yield Table(passed, "passed", "Checks that found nothing.")

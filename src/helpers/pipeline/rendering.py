@@ -185,6 +185,7 @@ def _before(job: IndexJob) -> Any:
     """What the design check found, from its stored results; None where it found nothing or was not run."""
     from helpers.design import findings
     from helpers.display.names import display_names
+    from helpers.display.text import listing, plain
     from helpers.report import html as report
     from helpers.study import results
     from helpers.study.stored import open_study
@@ -197,7 +198,10 @@ def _before(job: IndexJob) -> Any:
     found = findings.box(stored, display_names(study.params, study.frame("annotations")))
     if found is None:
         return None
-    said = tuple((f"**{f.what}**", f"{f.change} {f.todo}", " and ".join(f.touches)) for f in found.findings)
+    said = tuple(
+        (f"**{f.what}**" + f" ({plain(f.where)})" * bool(f.where), f"{f.change} {f.todo}", listing(f.touches))
+        for f in found.findings
+    )
     more = f"{found.more} more, " if found.more else ""
     return report.Before(said, f"{more}{found.checked}.", page)
 

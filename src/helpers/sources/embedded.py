@@ -64,7 +64,7 @@ def read(study: params.Study) -> Reading:
         frames[name] = frame.astype(object).where(frame != "", None)
     counts, kept = Counts(), frames.pop("counts").fillna({"reason": ""})
     for row in kept.itertuples():
-        missing = tuple(getattr(row, c, None) for c in ("method", "label", "system"))
+        missing = tuple(getattr(row, c, None) for c in ("method", "label", "system", "system_b"))
         counts.add(row.file, row.what, row.action, row.reason, int(row.n), corpus=row.corpus, missing=missing)
     marks = frames["annotations"]
     marks["annotator_known"] = marks["annotator_known"] == "True"

@@ -36,11 +36,11 @@ class Counts:
         n: int = 1,
         *,
         corpus: str | None = None,
-        missing: tuple[str | None, str | None, str | None] = (None, None, None),
+        missing: tuple[str | None, ...] = (None, None, None, None),
     ) -> None:
         """Add `n` units of `what` (annotations, dialogues, work units, …) to which `action` happened.
 
-        missing : of scores that are missing, their method, label and system.
+        missing : of scores that are missing, their method, label, system and, of comparisons, the other system.
         """
         if action not in ACTIONS:
             raise ValueError(f"action: expected one of {', '.join(ACTIONS)}, found {action!r}")

@@ -23,17 +23,18 @@ from helpers.study.source_shared import JudgementOptions
 CELL = "_sampling"
 #: what `schema.COUNTS` calls the cells of columns that look like sampling weights and that nothing in the YAML names
 NOT_USED = "sampling weights"
-#: how files call columns that say how dialogues were drawn -> the key of the YAML, without case and punctuation
+#: leads the key of a dialogue's fact that came from such a column where nothing in the YAML uses it
+UNUSED = "unused:"
+#: how files call columns that say how dialogues were drawn, without case and punctuation -> the key of the YAML
 NAMES = {
-    **dict.fromkeys(("inclusionprobability", "inclusionprob", "inclusionprobabilities"), "inclusion_probability"),
-    **dict.fromkeys(("samplingprobability", "samplingprob", "samplingrate", "sampleprob"), "inclusion_probability"),
-    **dict.fromkeys(("selectionprobability", "selectionprob", "propensity"), "inclusion_probability"),
-    **dict.fromkeys(("samplingweight", "sampleweight", "surveyweight", "designweight"), "weight"),
-    **dict.fromkeys(("weight", "weights"), "weight"),
-    **dict.fromkeys(("stratum", "strata", "samplingstratum", "queue", "reviewqueue"), "stratum"),
+    "inclusion_probability": re.compile(
+        r"(?:inclusion|selection|sampling|sample)(?:prob\w*|rate|frac\w*|p)|propensit(?:y|ies)(?:scores?)?"
+    ),
+    "weight": re.compile(r"(?:sampl(?:e|ing)|survey|design|post|ip|inclusion|selection)?weights?|i?pw"),
+    "stratum": re.compile(r"(?:sampling)?strat(?:um|a)|(?:review)?queue|sampled(?:from|by|as)|(?:was|is|auto)?flagged"),
 }
 #: names that could mean something else
-_UNSURE = {"weight", "weights", "queue", "strata", "propensity"}
+_UNSURE = re.compile(r"weights?|i?pw|propensit\w*|\w*flagged|samplep")
 #: more values than this are no strata
 _MOST_STRATA = 20
 _EXPECTED = {
@@ -144,9 +145,14 @@ def completed(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
     )
 
 
+def named(column: str) -> str | None:
+    """Which key of the YAML a column is called like; None where it is called otherwise."""
+    return next((key for key, name in NAMES.items() if name.fullmatch(_plain(column))), None)
+
+
 def key_for(column: str, cells: pd.Series) -> str | None:
     """Which key of the YAML a column seems to be meant for: by its name, and because its cells fit; else None."""
-    key = NAMES.get(_plain(column))
+    key = named(column)
     held = cells.dropna().astype(str).str.strip()
     held = held[held != ""]
     if key is None or held.nunique() < 2:
@@ -160,8 +166,35 @@ def key_for(column: str, cells: pd.Series) -> str | None:
 
 def plain(column: str, cells: pd.Series) -> bool:
     """Whether a column that `key_for` knows leaves no doubt: it is called so, and has a value in every row."""
-    sure = key_for(column, cells) in ("inclusion_probability", "weight") and _plain(column) not in _UNSURE
+    sure = certain(column) and key_for(column, cells) is not None
     return sure and bool((cells.fillna("").astype(str).str.strip() != "").all())
+
+
+def certain(column: str) -> bool:
+    """Whether the name of a column means nothing else than a probability or weight of drawing."""
+    return named(column) in ("inclusion_probability", "weight") and not _UNSURE.fullmatch(_plain(column))
+
+
+def judged(column: str) -> bool:
+    """Whether a column may as well hold judgements: `flagged` is what somebody did before, or what they were asked."""
+    return _plain(column).endswith("flagged")
+
+
+def facts(base: pd.DataFrame, unused: Mapping[str, pd.Series]) -> pd.DataFrame | None:
+    """Columns that say how dialogues were drawn and that nothing uses, as facts about the dialogues.
+
+    What they would change is worked out by the design check. base : our columns of the rows, with the index of cells.
+    """
+    known = [c for c in ("corpus", "dialogue") if c in base]
+    found = [
+        base[known].assign(key=UNUSED + column, value=cells.reindex(base.index).astype(str).str.strip())
+        for column, cells in unused.items()
+        if key_for(column, cells)
+    ]
+    if not found or "dialogue" not in base:
+        return None
+    rows = pd.concat(found, ignore_index=True).drop_duplicates([*known, "key"])
+    return rows[rows["dialogue"].notna() & (rows["value"] != "")].reset_index(drop=True)
 
 
 def says(column: str, key: str) -> str:

@@ -153,6 +153,7 @@ COUNTS = _columns(
     ("method", "str", True, "of scores that are missing: their method, label and system; otherwise missing"),
     ("label", "str", True, "as `method`"),
     ("system", "str", True, "as `method`"),
+    ("system_b", "str", True, "as `method`, of comparisons"),
     ("n", "int64", False, "how many"),
 )
 FRAMES = {

@@ -132,9 +132,9 @@ class _State:
             self.counts.add(file, what, action, reason, n, corpus=None if pd.isna(corpus) else corpus)
 
     def count_missing(self, rows: pd.DataFrame, reason: str) -> None:
-        """Scores that are missing, by method, label and system: whether some systems lack more is asked of a design."""
-        by = ["file", "corpus", "method", "label", "system"]
-        known = rows.assign(corpus=rows.get("corpus"))[by].astype(object)
+        """Scores that are missing, by method, label and systems: a design is asked whether some systems lack more."""
+        by = ["file", "corpus", "method", "label", "system", "system_b"]
+        known = rows.assign(corpus=rows.get("corpus"), system_b=rows.get("system_b"))[by].astype(object)
         for key, n in known.groupby(by, sort=False, dropna=False).size().items():
             file, corpus, *of = (None if pd.isna(k) else k for k in key)
             self.counts.add(file, "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from helpers.sources import sampling
 from helpers.sources.adapters import judgements, table_cells
 from helpers.sources.files import Files
 from helpers.sources.guessing.nature import nature
-from helpers.sources.guessing.words import SAMPLING, UNUSED
 from helpers.sources.reading import Reading
 from helpers.study import limits, paths
 from helpers.study.labels import Label
@@ -52,25 +52,8 @@ def read(source: Table, open_file: Files) -> Reading:
     }
     used |= {c for name in taken for c in table_cells.numbered(source, name)}
     reading.unused = {source.file: table_cells.samples(cells, [c for c in columns if c not in used])}
-    reading.dialogue_facts = _sampling(base, reading.unused[source.file])
+    reading.dialogue_facts = sampling.facts(base, reading.unused[source.file])
     return reading
-
-
-def _sampling(base: pd.DataFrame, unused: dict[str, pd.Series]) -> pd.DataFrame | None:
-    """Columns that say how dialogues were chosen and that nothing uses, as facts about the dialogues.
-
-    What they would change is worked out by the design check.
-    """
-    known = [c for c in ("corpus", "dialogue") if c in base]
-    facts = [
-        base[known].assign(key=UNUSED + column, value=cells.reindex(base.index).astype(str).str.strip())
-        for column, cells in unused.items()
-        if SAMPLING.fullmatch(column.strip())
-    ]
-    if not facts or "dialogue" not in base:
-        return None
-    rows = pd.concat(facts, ignore_index=True).drop_duplicates([*known, "key"])
-    return rows[rows["dialogue"].notna() & (rows["value"] != "")].reset_index(drop=True)
 
 
 def _wide(

@@ -90,7 +90,7 @@ def guess(cells: pd.DataFrame, known: dict[str, str] | None = None) -> Guess:
 def _drawn(out: Guess, cells: pd.DataFrame) -> pd.DataFrame:
     """`cells` without the columns that say how dialogues were drawn, which are noted: they are no scores or metrics."""
     for column in cells.columns.difference(list(out.columns.values()), sort=False):
-        key = sampling.key_for(column, cells[column])
+        key = None if sampling.judged(column) else sampling.key_for(column, cells[column])
         if key and out.sampling is None and sampling.plain(column, cells[column]):
             out.sampling = key, column
             out.why["sampling"] = "it is called so: estimates are weighted"

@@ -76,15 +76,6 @@ def side_of(word: str) -> int | None:
     return 0 if _NO_SIDE.fullmatch(said) else None
 
 
-#: names of columns that say how likely an item was to be judged, or from which queue it came
-SAMPLING = re.compile(
-    r"(inclusion|selection|sampling|sample)[ _.-]?(prob\w*|weights?|rate|frac\w*|p)|i?pw|(ip|post|survey|design)?"
-    r"[ _.-]?weights?|propensit\w*|(sampling[ _.-]?)?strat(um|a)|(review[ _.-]?)?queue|"
-    r"sampled[ _.-]?(from|by|as)|(was[ _.-]?|is[ _.-]?|auto[ _.-]?)?flagged",
-    re.IGNORECASE,
-)
-#: leads the key of a dialogue's fact that came from such a column where nothing in the YAML uses it
-UNUSED = "unused:"
 #: answers in words
 ANSWERS = {
     **dict.fromkeys(("yes", "y", "true", "ja", "oui", "sí", "pass", "passed", "👍", "✓", "✔", "✅"), 1.0),
