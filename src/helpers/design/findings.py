@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from helpers.design.analysis import stored
 from helpers.design.checks import Examined
 from helpers.design.registry import UNKNOWN, Finding
 from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
-from helpers.display.views import Prose
 from helpers.study.results import Results
+
+if TYPE_CHECKING:
+    from helpers.display.views import Prose
 
 _PHRASES = Phrases(__package__)
 #: findings that the first page shows; more would not be read
@@ -114,6 +116,8 @@ def headline(results: Results, names: DisplayNames) -> Iterator[Prose]:
     examined = stored(results)
     found = said(examined, names)
     first = found[0] if found else None
+    from helpers.display.views import Prose  # Matplotlib, which `check` does not need
+
     yield Prose(
         _PHRASES.say(
             "headline",
