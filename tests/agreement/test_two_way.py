@@ -108,7 +108,7 @@ def test_it_says_why_there_is_none():
 @pytest.mark.slow
 @pytest.mark.parametrize(("people", "contexts", "load"), [(5, None, "equal"), (20, None, "zipf"), (30, 13, "equal")])
 def test_it_covers_other_annotators(people, contexts, load):
-    rng, n, hits = np.random.default_rng(8), 130, 0
+    rng, n, inside = np.random.default_rng(8), 130, []
     loads = None if load == "equal" else 1 / np.arange(1.0, people + 1)
     # an endless supply of items and annotators: each item is judged by two people who judge nothing else
     many = 200_000
@@ -116,9 +116,10 @@ def test_it_covers_other_annotators(people, contexts, load):
     z = z + (0.4 * rng.normal(size=(many, 2)) if contexts else 0) + 0.6 * rng.normal(size=(many, 2))
     z = z + 0.7 * np.exp(0.3 * rng.normal(size=(many, 2))) * rng.normal(size=(many, 2))
     truth = alpha_of(patterns(np.searchsorted((-1, -0.3, 0.3, 1), z).astype(float)), "ordinal").estimate
-    runs = 400
-    for _ in range(runs):
+    for _ in range(400):
         values, cluster = world(rng, n=n, people=people, contexts=contexts, load=loads)
         found = alpha_two_way(*judged(values[:, ~np.isnan(values).all(axis=0)], cluster), "ordinal", unit="context")
-        hits += found.low <= truth <= found.high
-    assert 0.915 <= hits / runs <= 0.995  # three Monte Carlo errors
+        if np.isfinite(found.low):  # refused where loads happen to be too unequal: fewer than five effective annotators
+            inside.append(found.low <= truth <= found.high)
+    assert len(inside) > 300
+    assert 0.915 <= np.mean(inside) <= 0.995  # three Monte Carlo errors
