@@ -1,5 +1,6 @@
 """The benchmark of planted faults: its tables cover the bank, and its counting is right. No other environment."""
 
+import importlib
 import re
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -16,7 +17,7 @@ def faults(monkeypatch):
     spec = spec_from_file_location("benchmark_of_faults", ROOT / "benchmarks" / "faults.py")
     module = module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)
-    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
     spec.loader.exec_module(module)
     return module
 
