@@ -34,7 +34,7 @@ from helpers.study.labels import Label
 SOURCES = ("mean", "dawid_skene", "mace")
 #: fewer annotators say nothing about accuracy
 MIN_ANNOTATORS = 3
-#: annotations per item on average below which accuracies and labels are not told apart
+#: annotations per item on average below which accuracies and labels cannot be distinguished
 MIN_VOTES = 3
 #: share of answers other than the commonest below which MACE gives no labels: it takes rare answers for guesses
 RARE_MACE = 1 / 3

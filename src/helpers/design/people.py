@@ -1,4 +1,4 @@
-"""Who judged what: annotators and systems that cannot be told apart, too few annotators, one with most of the work."""
+"""Who judged what: annotators confounded with systems, too few annotators, one with most of the work."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def _dominant(part: Part, rows: pd.DataFrame, least: float) -> Found:
 
 @check("annotator_is_session", "judges")
 def session(part: Part) -> Found:
-    """Annotators who judged one session each, and sessions with one annotator: the two cannot be told apart."""
+    """Annotators who judged one session each, and sessions with one annotator: their effects cannot be separated."""
     part.need_people()
     unit = "session" if part.rows["session"].notna().all() else "dialogue"
     pairs = part.rows[["annotator", unit]].drop_duplicates()

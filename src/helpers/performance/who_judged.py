@@ -72,7 +72,7 @@ def _of_label(key: tuple, part: pd.DataFrame, confidence: float) -> Iterator[dic
 
 def _units(part: pd.DataFrame) -> tuple[pd.DataFrame, str, bool]:
     """One row per annotator and dialogue (pair), with `one` and `two`, codes of systems, and `block`, which is taken
-    out; what that is; and whether annotators and blocks can be told apart."""
+    out; what that is; and whether the effects of annotators and blocks can be separated."""
     systems = pd.Index(sorted({*part["system"], *part["system_b"].dropna()}))
     shared = next((c for c in ("session", "context") if c in part and part[c].notna().all()), None)
     one, two = systems.get_indexer(part["system"]), systems.get_indexer(part["system_b"])
