@@ -431,7 +431,7 @@ def test_a_group_of_three_cannot_show_that_people_differ(study):
         rows.append(own | debiased | {"ci_low": 0.0, "ci_high": 1.0})
     said = texts(evidence(study, frame, n08=rows))["judges"]
     assert "cannot be tested: with 3 people in a group (few), the smallest possible p after adjustment is 0.067" in said
-    assert "Median size, corrected for noise: 0.35." in said
+    assert "Median standardised size, corrected for noise: 0.35." in said
 
 
 @pytest.mark.parametrize(
