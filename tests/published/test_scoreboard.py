@@ -286,9 +286,16 @@ class TestBoard:
         with pytest.raises(ValueError, match=r"4 printed numbers have no line in a mapping, the first is z/T/p/a/x"):
             scoreboard.scoreboard({}, self.printed, made_audit(self.printed), [Mapping(paper="z", without=[line])])
 
+    def test_a_number_that_states_a_design_is_not_one_that_was_not_attempted(self):
+        line = {"cells": "*/*/*/*", "verdict": "states_design", "note": "A decision."}
+        cells = scoreboard.scoreboard({}, self.printed, made_audit(self.printed), [Mapping(paper="z", without=[line])])
+        assert set(cells["verdict"]) == {"states_design"}
+        assert f" {len(cells)} state a design or a fact" in scoreboard.badge(cells)
+        assert scoreboard.badge(cells).endswith("and 0 were not attempted.")
+
     def test_the_badge_counts_by_verdict(self):
         line = scoreboard.badge(self.board({PAIR: RESULTS}, q="follows"))
-        assert [int(n) for n in re.findall(r"\d+", line)] == [1, 2, 1, 0, 0, 5, 1, 0, 2, 0, 0]
+        assert [int(n) for n in re.findall(r"\d+", line)] == [1, 2, 1, 0, 0, 5, 1, 0, 2, 0, 0, 0]
 
     def test_the_csv_reads_back(self, tmp_path):
         found = self.board({PAIR: RESULTS}, q="follows")

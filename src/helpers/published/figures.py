@@ -16,7 +16,7 @@ from helpers.published.controls import OTHER_COLUMN, OTHER_ROW, overall
 from helpers.published.scoreboard import MATCH, VERDICTS, badge, counts
 
 #: dark: decided by raw data; light: not
-VERDICT_COLORS = (COLORS[0], COLORS[2], COLORS[4], COLORS[1], "#A9D3EE", COLORS[3], "#A8A8A8", "#CFCFCF", "#EFEFEF")
+VERDICT_COLORS = (COLORS[0], COLORS[2], COLORS[4], COLORS[1], "#A9D3EE", COLORS[3], "#9A9A9A", "#C4C4C4", "#E2E2E2", "#F4F4F4")
 TEXT = "Text, captions"
 WRONG_DEFINITION = "a wrong definition's value"
 #: a row of bars, and the tallest figure, in inches
@@ -53,7 +53,7 @@ def papers(cells: pd.DataFrame, titles: Mapping[str, str]) -> Plot:
 _BARS = (
     "Shares of printed numbers by verdict; the end of each bar gives how many numbers are printed. Dark colours are "
     "verdicts based on raw data, light ones those without: numbers that follow from others or contradict them, numbers "
-    "whose data have to be downloaded or were never published, and numbers that were not attempted."
+    "whose data have to be downloaded or were never published, that state a design, or that were not attempted."
 )
 
 

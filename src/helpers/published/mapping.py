@@ -92,11 +92,12 @@ class Without(Section):
     """Printed numbers that no result corresponds to, and why; the first that fits decides.
 
     needs_download: anyone can get the data, if only after registration, but this project does not have or read them;
-    needs_data: nobody can, because they were not published.
+    needs_data: nobody can, because they were not published; states_design: nothing is computed from data, as with a
+    decision of the authors, a payment, an assumption, a fact about a system or corpus, or a number quoted from others.
     """
 
     cells: str
-    verdict: Literal["needs_download", "needs_data", "not_attempted"]
+    verdict: Literal["needs_download", "needs_data", "states_design", "not_attempted"]
     note: str
 
 

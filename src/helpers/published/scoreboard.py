@@ -6,7 +6,8 @@ Verdicts, from what decides first:
    `differs`. What the paper prints elsewhere cannot change these; where it contradicts the number, the note says so.
 2. Other printed numbers, where no raw data speak (`audit`): `match_arithmetic` where they determine the number and
    agree, `paper_inconsistent` where they exclude it, with the evidence.
-3. `needs_download`, `needs_data` (nobody can get them) or `not_attempted`, with the file or the reason.
+3. `needs_download`, `needs_data` (nobody can get them), `states_design` (nothing is computed) or `not_attempted`, with
+   the file or the reason.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from helpers.published.verdicts import DIFFERS, DOWNLOAD, FITTED, MATCH, NOISE, 
 from helpers.study import escape
 
 ARITHMETIC, INCONSISTENT = "match_arithmetic", "paper_inconsistent"
-NEEDS, NOT_ATTEMPTED = "needs_data", "not_attempted"
+NEEDS, DESIGN, NOT_ATTEMPTED = "needs_data", "states_design", "not_attempted"
 #: verdict -> as readers know it, from what says most to what says least
 VERDICTS = {
     MATCH: "matches by rule",
@@ -37,6 +38,7 @@ VERDICTS = {
     INCONSISTENT: "contradicted in print",
     DOWNLOAD: "needs a download",
     NEEDS: "needs unpublished data",
+    DESIGN: "states a design",
     NOT_ATTEMPTED: "not attempted",
 }
 #: verdicts based on raw data
@@ -94,7 +96,7 @@ def scoreboard(
     left = out.index[out["verdict"].isna()]
     out.loc[left, "verdict"] = [lines[i].verdict for i in left]
     out.loc[left, "note"] = [lines[i].note for i in left]
-    fitting = left[(out.loc[left, "arithmetic"] == CONSISTENT_WITH) & (out.loc[left, "verdict"] == NOT_ATTEMPTED)]
+    fitting = left[(out.loc[left, "arithmetic"] == CONSISTENT_WITH) & out.loc[left, "verdict"].isin([DESIGN, NOT_ATTEMPTED])]
     out.loc[fitting, "note"] += " Other printed numbers leave room for it: " + out.loc[fitting, "evidence"]
     return out.assign(**{c: out[c].where(out[c].notna(), "") for c in text})[COLUMNS]
 
@@ -150,8 +152,8 @@ def badge(cells: pd.DataFrame) -> str:
         f"Counted separately: {n[FITTED]} match only under a fitted choice, {n[NOISE]} lie within the noise of a "
         f"random pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from other printed numbers, "
         f"{n[INCONSISTENT]} are contradicted by them where raw data do not decide, {n[DOWNLOAD]:,} need a file "
-        f"that you can download, {n[NEEDS]:,} need data that were never published, and "
-        f"{n[NOT_ATTEMPTED]} were not attempted."
+        f"that you can download, {n[NEEDS]:,} need data that were never published, {n[DESIGN]} state a design or a fact "
+        f"from which nothing is computed, and {n[NOT_ATTEMPTED]} were not attempted."
     )
 
 
