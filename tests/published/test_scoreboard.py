@@ -413,7 +413,7 @@ def test_the_template_for_a_new_paper_runs(tmp_path):
         shutil.copy(path, tmp_path)
     printed = published.load(folder=tmp_path)
     found = scoreboard.scoreboard({}, printed, audit(printed, tmp_path), mapping.load(tmp_path))
-    assert found["verdict"].value_counts().to_dict() == {"needs_download": 3, "match_arithmetic": 1, "not_attempted": 1}
+    assert found["verdict"].value_counts().to_dict() == {"needs_download": 3, "match_arithmetic": 1, "states_design": 1}
     common = {"statistic": "mean", "method": "dialogue_likert", "label": "quality", "group": "all"}
     rows = [
         common | {"interval": "independent", "system": s, "estimate": v} for s, v in (("bot_a", 3.418), ("bot_b", 2.91))

@@ -10,7 +10,8 @@ from helpers import __version__
 from helpers.pipeline import rendering
 from helpers.pipeline.cache import digest
 from helpers.pipeline.nodes import Node, Parts, StudyNodes
-from helpers.pipeline.rendering import CELLS, PAPER
+from helpers.pipeline.rendering import CELLS, ELEMENTS, PAPER
+from helpers.published import mapping
 from helpers.report.blocks import GLOSSARY
 from helpers.sources.ids import recorded
 from helpers.study import store
@@ -48,7 +49,9 @@ class Pages:
         every, self._now = list(self.of.entries), set(notebooks)
         nodes = [] if self.of.study.across else [self._paper(tuple(notebooks))]
         nodes += [self._index(tuple(notebooks)), *(self._page(name, tuple(notebooks)) for name in every)]
-        return nodes + ([self._scoreboard(tuple(notebooks))] if SCOREBOARD in every else [])
+        return nodes + (
+            [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)] if SCOREBOARD in every else []
+        )
 
     def _index(self, after: tuple[str, ...]) -> Node:
         """The first page of the study's report."""
@@ -98,6 +101,21 @@ class Pages:
             quiet=True,
         )
 
+    def _elements(self, after: tuple[str, ...]) -> Node:
+        """The page of the papers' tables, figures and procedures."""
+        target = self.folder / f"{ELEMENTS}.html"
+        return Node(
+            self.of.key,
+            ELEMENTS,
+            after,
+            self._elements_parts,
+            lambda: [target],
+            rendering.elements,
+            lambda: rendering.ElementsJob(self._shared(), target, self.folder.parent),
+            soft=True,
+            quiet=True,
+        )
+
     def _paper(self, after: tuple[str, ...]) -> Node:
         """The page for authors and the files beside it."""
         target = self.folder / f"{PAPER}.html"
@@ -135,12 +153,23 @@ class Pages:
         } | self.of.code("helpers.paper.files", "helpers.report.html", "helpers.pipeline.rendering")
 
     def _scoreboard_parts(self, cells: Path) -> Parts:
-        shared = self._shared()
-        pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
-        about = digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
-        return {"scoreboard": self.of.cache.file(cells), "navigation": about} | (
+        return {"scoreboard": self.of.cache.file(cells), "navigation": self._others()} | (
             self.of.code("helpers.published.page", "helpers.published.consistency.checks", "helpers.pipeline.rendering")
         )
+
+    def _elements_parts(self) -> Parts:
+        registry = {"elements.yaml": self.of.cache.file(mapping.FOLDER / "elements.yaml")}
+        return (
+            registry
+            | {"navigation": self._others()}
+            | (self.of.code("helpers.published.elements", "helpers.report.html", "helpers.pipeline.rendering"))
+        )
+
+    def _others(self) -> str:
+        """A digest of what a page that links to other studies shows around itself, and of their pages."""
+        shared = self._shared()
+        pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
+        return digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
 
     def _has_page(self, name: str) -> bool:
         return name in self.of.manifest.nodes and self.of.executed(name).is_file()
@@ -155,7 +184,11 @@ class Pages:
     def _shared(self, name: str | None = None) -> rendering.Shared:
         """What the page of a notebook, or the index, shares with the others."""
         nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
-        nav += ((CELLS, "Every printed number"),) if SCOREBOARD in dict(nav) else ()
+        nav += (
+            ((CELLS, "Every printed number"), (ELEMENTS, "Each result of the papers"))
+            if SCOREBOARD in dict(nav)
+            else ()
+        )
         nav += ((PAPER, "For your paper"),) if nav and not self.of.study.across else ()
         of_study = name is None or self.of.entries[name].of_study
         simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None

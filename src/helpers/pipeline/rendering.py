@@ -16,8 +16,8 @@ from helpers.pipeline.manifest import installed
 from helpers.pipeline.worker import timed
 from helpers.study import store
 
-#: names of the page of every printed number, and of that for authors
-CELLS, PAPER = "90_cells", "paper"
+#: names of the pages of every printed number, for authors, and of the papers' elements
+CELLS, PAPER, ELEMENTS = "90_cells", "paper", "papers"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
@@ -127,6 +127,32 @@ def scoreboard(job: ScoreboardJob) -> str:
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
     titles = dict(sorted(titles.items(), key=lambda item: item[1]))
     _write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
+    return ""
+
+
+@dataclass(frozen=True)
+class ElementsJob:
+    """target : the page. pages : folder of all studies' pages."""
+
+    shared: Shared
+    target: Path
+    pages: Path
+
+
+@timed
+def elements(job: ElementsJob) -> str:
+    """Render the page that says where each table, figure and procedure of the papers is answered."""
+    from helpers.published import elements as registry
+    from helpers.published.consistency import checks
+    from helpers.report import html as report
+
+    def link(study: str, notebook: str, section: str) -> str:
+        there = (job.pages / study / f"{notebook}.html").is_file()
+        return f"../{study}/{notebook}.html" + (f"#{section}" if section else "") if there else ""
+
+    titles = {paper.paper: paper.title for paper in checks.load()[1]}
+    about = report.Page(job.shared.title, job.shared.simulated, ELEMENTS, job.shared.nav)
+    _write(job.target, report.text_page(about, registry.TITLE, registry.page(registry.load(), titles, link)))
     return ""
 
 

@@ -16,7 +16,18 @@ from helpers.published.controls import OTHER_COLUMN, OTHER_ROW, overall
 from helpers.published.scoreboard import MATCH, VERDICTS, badge, counts
 
 #: dark: decided by raw data; light: not
-VERDICT_COLORS = (COLORS[0], COLORS[2], COLORS[4], COLORS[1], "#A9D3EE", COLORS[3], "#9A9A9A", "#C4C4C4", "#E2E2E2", "#F4F4F4")
+VERDICT_COLORS = (
+    COLORS[0],
+    COLORS[2],
+    COLORS[4],
+    COLORS[1],
+    "#A9D3EE",
+    COLORS[3],
+    "#9A9A9A",
+    "#C4C4C4",
+    "#E2E2E2",
+    "#F4F4F4",
+)
 TEXT = "Text, captions"
 WRONG_DEFINITION = "a wrong definition's value"
 #: a row of bars, and the tallest figure, in inches

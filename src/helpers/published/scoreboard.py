@@ -96,7 +96,9 @@ def scoreboard(
     left = out.index[out["verdict"].isna()]
     out.loc[left, "verdict"] = [lines[i].verdict for i in left]
     out.loc[left, "note"] = [lines[i].note for i in left]
-    fitting = left[(out.loc[left, "arithmetic"] == CONSISTENT_WITH) & out.loc[left, "verdict"].isin([DESIGN, NOT_ATTEMPTED])]
+    fitting = left[
+        (out.loc[left, "arithmetic"] == CONSISTENT_WITH) & out.loc[left, "verdict"].isin([DESIGN, NOT_ATTEMPTED])
+    ]
     out.loc[fitting, "note"] += " Other printed numbers leave room for it: " + out.loc[fitting, "evidence"]
     return out.assign(**{c: out[c].where(out[c].notna(), "") for c in text})[COLUMNS]
 
@@ -152,8 +154,8 @@ def badge(cells: pd.DataFrame) -> str:
         f"Counted separately: {n[FITTED]} match only under a fitted choice, {n[NOISE]} lie within the noise of a "
         f"random pick. Of {len(cells):,} printed numbers, another {n[ARITHMETIC]} follow from other printed numbers, "
         f"{n[INCONSISTENT]} are contradicted by them where raw data do not decide, {n[DOWNLOAD]:,} need a file "
-        f"that you can download, {n[NEEDS]:,} need data that were never published, {n[DESIGN]} state a design or a fact "
-        f"from which nothing is computed, and {n[NOT_ATTEMPTED]} were not attempted."
+        f"that you can download, {n[NEEDS]:,} need data that were never published, {n[DESIGN]} state a design or a "
+        f"fact from which nothing is computed, and {n[NOT_ATTEMPTED]} were not attempted."
     )
 
 

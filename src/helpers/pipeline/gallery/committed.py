@@ -23,13 +23,16 @@ from helpers.bundle import private
 from helpers.display.text import plain
 from helpers.pipeline import dag
 from helpers.pipeline.gallery import front, scoreboard_page
-from helpers.published import scoreboard
+from helpers.published import elements, scoreboard
+from helpers.published.consistency import checks
 from helpers.report.blocks import PRIVATE, Block, blocks, first_sentences, section
 from helpers.study import escape, params, store
 from helpers.study.result_schema import IDENTITY
 
 STUDIES = ("scoreboard", "finch2024", "ji2022", "gpt_abceval", "demo")
 FOLDER = params.ROOT / "gallery"
+#: the page of the papers' tables, figures and procedures
+PAPERS = "papers.md"
 LIMIT = 7_000_000  # bytes, all studies together: a clone stays small
 COLUMNS, ROWS = 14, 40  # of a table; the rest is cut, with a note. Wide tables scroll on GitHub
 MOST = 80  # results per notebook that are kept for checking, chosen by a hash of their identity
@@ -201,13 +204,24 @@ def _write_front(folder: Path) -> None:
     ]
     there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     across, shown = ([s for s in there if params.load(s).across == wanted] for wanted in (True, False))
-    parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
+    parts += [f"[{plain(params.load(s).title)}]({s}/README.md) · [{elements.TITLE}]({PAPERS})" for s in across]
     parts.append(front.table(folder, shown, ""))
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
+    _put(folder / PAPERS, papers(folder).encode())
     readme = folder.parent / scoreboard_page.README
     if readme.is_file():
         table = front.table(folder, shown, f"{folder.name}/")
         _put(readme, front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
+
+
+def papers(folder: Path = FOLDER) -> str:
+    """The page of the papers' tables, figures and procedures; only what is in the gallery is linked."""
+
+    def link(study: str, notebook: str, section: str) -> str:
+        address = f"{study}/{notebook}.md"
+        return address + (f"#{section}" if section else "") if (folder / address).is_file() else ""
+
+    return elements.page(elements.load(), {paper.paper: paper.title for paper in checks.load()[1]}, link)
 
 
 def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:

@@ -1,0 +1,96 @@
+"""The registry of the papers' elements: what it says of a page is true of the page."""
+
+import json
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from helpers.pipeline import dag
+from helpers.pipeline.gallery import committed
+from helpers.published import elements, mapping
+from helpers.report.prose import slug
+from helpers.study import params
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERY = [(paper, e) for paper, found in elements.load().items() for e in found]
+PLACES = sorted({place for _, e in EVERY for place in e.where})
+
+
+@cache
+def sections(notebook):
+    cells = json.loads((ROOT / "notebooks" / f"{notebook}.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    return {slug(h) for h in re.findall(r"^#{1,3} (.+)$", text, re.MULTILINE)}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_address_is_a_section_of_a_notebook_that_the_study_has(place):
+    study, notebook, section = elements.split(place)
+    assert notebook in dag.of(dag.load(), params.load(study))
+    assert section in sections(notebook), f"one of {sorted(sections(notebook))}"
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_in_the_gallery_shows_something(place):
+    study, notebook, section = elements.split(place)
+    page = committed.FOLDER / study / f"{notebook}.md"
+    if study in committed.STUDIES and (committed.FOLDER / study).is_dir():
+        parts = re.split(r"^#{1,3} (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        below = [text for title, text in zip(parts[1::2], parts[2::2], strict=True) if slug(title) == section]
+        assert len(below) == 1
+        assert re.search(r"^(\*\*Figure|\*\*Table|\|)|\*\*", below[0], re.MULTILINE), below[0]
+        assert not below[0].strip().startswith("Not run")
+
+
+@pytest.mark.parametrize(("paper", "element"), EVERY, ids=[f"{p} {e.place}" for p, e in EVERY])
+def test_a_status_is_true_of_its_pages(paper, element):
+    studies = [params.load(elements.split(place)[0]) for place in element.where]
+    printed = [place for place in element.where if "91_" in place or "printed" in place or "leaderboard" in place]
+    if element.status == "real":
+        assert all(not study.simulated for study in studies)
+    if element.status == "printed":
+        assert printed
+    if element.status == "simulated":
+        assert all(study.simulated for study in studies)
+    if element.status in ("missing", "design"):
+        assert not element.where
+    assert not re.search(r"[|\n]", element.place + element.what + element.note)
+
+
+def test_papers_are_those_of_the_scoreboard_and_places_are_named_once():
+    assert set(elements.load()) <= {paper.paper for paper in mapping.load()}
+    counts = Counter((paper, e.place) for paper, e in EVERY)
+    assert [place for place, n in counts.items() if n > 1] == []
+
+
+def test_mistakes_are_named(tmp_path):
+    def load(text):
+        path = tmp_path / f"e{len(list(tmp_path.iterdir()))}.yaml"
+        path.write_text(text)
+        return elements.load(path)
+
+    with pytest.raises(ValueError, match=r"Table 1: `partly` without a note"):
+        load("p: [{place: Table 1, what: x, status: partly, where: [s/n]}]")
+    with pytest.raises(ValueError, match=r"Table 1: `real` without a page in `where`"):
+        load("p: [{place: Table 1, what: x, status: real}]")
+    with pytest.raises(ValueError, match=r"s#x: expected study/notebook#section"):
+        load("p: [{place: Table 1, what: x, status: real, where: [s#x]}]")
+
+
+def test_the_page_counts_and_links_what_there_is():
+    found = [
+        elements.Element(place="Table 1", what="a", status="real", where=["s/05_x#y", "t/06_x"]),
+        elements.Element(place="Table 2", what="b", status="missing", note="never published"),
+    ]
+    text = elements.page({"p": found}, {"p": "Paper"}, lambda s, n, a: f"{s}/{n}.html#{a}" if s == "s" else "")
+    assert "hold 2 tables, figures and procedures: 1 on real data and 1 missing." in text
+    assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
+    assert "| Table 2 | b | missing |  | never published |" in text
+    assert "| **All** | 1 | 1 |" in text
+
+
+def test_the_committed_page_is_that_of_the_registry():
+    assert (committed.FOLDER / committed.PAPERS).read_text(encoding="utf-8") == committed.papers()
