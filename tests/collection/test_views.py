@@ -1,10 +1,13 @@
 """What notebooks 00 and 02 show follows from the data."""
 
+import textwrap
+
 import numpy as np
 import pandas as pd
 
 from helpers.collection import figures, findings, tables
-from helpers.display.names import DisplayNames
+from helpers.display.names import DisplayNames, display_names
+from helpers.study import params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import collect
 from helpers.study.sections.analyses import Costs
@@ -208,3 +211,48 @@ def test_a_few_values_are_drawn_as_points_and_many_as_median_and_percentiles():
     assert any(np.allclose(bar, expected[0]) for bar in bars)
     assert any(np.allclose(bar, expected[1]) for bar in bars)
     assert figures.workload(pd.DataFrame(), NAMES) is None
+
+
+def judged(*of):
+    return pd.concat([marks(2, label=label).assign(method=method) for method, label in of])
+
+
+class TestLabels:
+    """What was asked, and which answers are good."""
+
+    def rows(self, study, *of):
+        annotations = judged(*of)
+        table = tables.labels(annotations, study, display_names(study, annotations))
+        return table, [dict(row) for _, row in table.frame.iterrows()]
+
+    def test_published_definitions_and_one_row_where_methods_agree(self):
+        study = params.load("demo")
+        both = ("turn_likert", "quality"), ("dialogue_likert", "quality")
+        _, rows = self.rows(study, ("behavior", "ignore"), *both, ("comparative", "quality"))
+        assert [row["Label"] for row in rows] == ["Ignore", "Quality", "Quality"]
+        assert rows[0]["Meaning"] == "The response ignores what the user just said."
+        assert (rows[0]["Answers"], rows[0]["Good when"]) == ("yes or no", "low")
+        assert (rows[1]["Answers"], rows[1]["Good when"]) == ("1 to 5", "high")
+        assert rows[1]["Asked as"] == "Turn Likert and Dialogue Likert"
+        assert (rows[2]["Answers"], rows[2]["Good when"]) == ("one of the two or neither", "chosen")
+
+    def test_own_labels_say_what_the_yaml_says_and_no_more(self, tmp_path):
+        text = """
+        title: t
+        method: dialogue_rating
+        sources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: who}}]
+        labels:
+          tone: {scale: [1, 3], level: ordinal, categories: [rude, plain, warm]}
+          fit: {scale: [0, 1], direction: -1}
+        """
+        path = tmp_path / "own.yaml"
+        path.write_text(textwrap.dedent(text))
+        table, rows = self.rows(params.load(str(path)), ("dialogue_rating", "tone"), ("dialogue_rating", "fit"))
+        assert [row["Answers"] for row in rows] == ["rude, plain or warm", "yes or no"]
+        assert [row["Good when"] for row in rows] == ["not declared", "low"]
+        assert "Meaning" not in table.frame
+        assert "`elicitation.definitions`" in table.caption
+        path.write_text(path.read_text() + "elicitation: {definitions: {tone: How the reply sounds.}}\n")
+        table, rows = self.rows(params.load(str(path)), ("dialogue_rating", "tone"), ("dialogue_rating", "fit"))
+        assert rows[0]["Meaning"] == "How the reply sounds."
+        assert pd.isna(rows[1]["Meaning"])

@@ -11,7 +11,7 @@ import yaml
 
 from helpers.elicitation import label_studio, pages, potato, questions, writing
 from helpers.sources import build, inspect
-from helpers.study import params
+from helpers.study import definitions, params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.params import ParamsError
 from helpers.study.schema import DataError
@@ -75,7 +75,7 @@ def test_every_label_of_abc_eval_has_a_definition_and_no_other():
         assert len(asked) == n
         assert all(question.definition for question in asked)
         ids = {label.id for label in LABEL_SETS["abc_eval"] if label.method == method}
-        assert set(questions.published(study, method)[0]) == ids
+        assert set(definitions.published(study, method)[0]) == ids
     assert [o.score for o in questions.questions(study, "comparative")[0].options] == [1, 0, -1]
 
 

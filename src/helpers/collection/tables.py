@@ -13,6 +13,9 @@ from helpers.display.names import DisplayNames
 from helpers.display.text import listing, number, percent, plain
 from helpers.display.views import Prose, Table
 from helpers.study import schema
+from helpers.study.definitions import definitions
+from helpers.study.labels import METHODS, Label
+from helpers.study.params import Study
 from helpers.study.results import Results, where
 from helpers.study.sections.analyses import Costs, Pilot
 
@@ -68,6 +71,40 @@ def read(counts: pd.DataFrame) -> Iterator[Table | Prose]:
     yield Table(why.rename(columns=str.capitalize), "reasons", "Reasons for recoding, correcting or dropping rows.")
     if why.empty:
         yield Prose("Nothing was recoded, corrected or dropped.")
+
+
+#: direction of a label -> what the table of labels says of it
+GOOD_WHEN = {1: "high", -1: "low", 0: "neither"}
+GOOD_IF = {1: "chosen", -1: "not chosen", 0: "neither"}  # of two dialogues
+
+
+def labels(annotations: pd.DataFrame, study: Study, names: DisplayNames) -> Table:
+    """What each label means, its scale, and which end is good; one row where several methods agree."""
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for (method, id_), label in names.labels.items():
+        if (method, id_) in judged:
+            known = GOOD_IF if METHODS[method].unit == "pair" else GOOD_WHEN
+            good = known[label.direction] if label.direction_declared else "not declared"
+            row = (label.title, definitions(study, method).get(id_), _offered(label), good)
+            rows.setdefault(row, []).append(names.name("method", method))
+    frame = pd.DataFrame([[*row, listing(methods)] for row, methods in rows.items()],
+                         columns=["Label", "Meaning", "Answers", "Good when", "Asked as"])  # fmt: skip
+    caption = "The labels, what annotators were told that they mean, and the answers they could give."
+    if frame["Meaning"].isna().all():
+        frame = frame.drop(columns="Meaning")
+        caption = "The labels, and the answers that annotators could give. The YAML does not say what labels mean "
+        caption += "(`elicitation.definitions`)."
+    return Table(frame, "labels", caption, why={"Meaning": "The YAML does not say (`elicitation.definitions`)."})
+
+
+def _offered(label: Label) -> str:
+    """The answers that annotators could give."""
+    if METHODS[label.method].unit == "pair":
+        return "one of the two" + (" or neither" if label.scale[0] < 0 else "")
+    if label.categories:
+        return listing(label.categories, "or")
+    return "yes or no" if label.binary else f"{label.scale[0]:g} to {label.scale[1]:g}"
 
 
 def answers(results: Results, names: DisplayNames) -> Iterator[Table]:

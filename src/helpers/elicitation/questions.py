@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from helpers.study import yaml_file
+from helpers.study.definitions import definitions
 from helpers.study.labels import METHODS, Label
 from helpers.study.params import Study
-from helpers.study.source_shared import Strict
 
-_FILE = Path(__file__).with_name("definitions.yaml")
 #: scales with more steps are asked for as a number
 _MOST_STEPS = 11
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,63}")
-
-
-class _Set(Strict):
-    source: str
-    labels: dict[str, str]
-
-
-class _Definitions(Strict):
-    abc_eval: dict[str, _Set]
 
 
 @dataclass(frozen=True)
@@ -81,20 +68,6 @@ def questions(study: Study, method: str, only: list[str] | None = None) -> list[
         )
         for n, label in enumerate(labels, 1)
     ]
-
-
-def definitions(study: Study, method: str) -> dict[str, str]:
-    """Label -> what annotators are told: the study's words, else those of the paper that defines its label set."""
-    own = study.elicitation.definitions
-    return {**published(study, method)[0], **own}
-
-
-def published(study: Study, method: str) -> tuple[Mapping[str, str], str]:
-    """Definitions that come with the study's label set, and where they are from; none for a set of its own."""
-    if study.label_set != "abc_eval":
-        return {}, ""
-    known = yaml_file.read(_FILE, _Definitions).abc_eval["behavior" if method == "behavior" else "dimensions"]
-    return known.labels, known.source
 
 
 def _options(label: Label, words: set[str]) -> tuple[Option, ...]:

@@ -10,8 +10,9 @@ import pandas as pd
 
 from helpers.elicitation import answers, label_studio, potato
 from helpers.elicitation import pages as design
-from helpers.elicitation.questions import Question, published, questions
+from helpers.elicitation.questions import Question, questions
 from helpers.study import escape, params, store
+from helpers.study.definitions import published
 from helpers.study.labels import METHODS
 from helpers.study.params import ParamsError, Study
 
