@@ -75,8 +75,40 @@ def test_every_label_of_abc_eval_has_a_definition_and_no_other():
         assert len(asked) == n
         assert all(question.definition for question in asked)
         ids = {label.id for label in LABEL_SETS["abc_eval"] if label.method == method}
-        assert set(definitions.published(study, method)[0]) == ids
+        assert set(definitions.definitions(study, method)) == ids
     assert [o.score for o in questions.questions(study, "comparative")[0].options] == [1, 0, -1]
+
+
+def test_a_study_can_ask_as_a_paper_does(study):
+    """Smith et al. (2022) word the same question otherwise for responses and for dialogues."""
+    asked = "labels: {preference: {method: %s, scale: [-1, 1]}, mine: {method: %s, scale: [-1, 1]}}\n"
+    text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
+    wanted = {"pairwise_turn": "Which next response", "pairwise_dialogue": "Who would you prefer", "comparative": ""}
+    for method, begins in wanted.items():
+        study.write_text(text + asked % (method, method) + "elicitation: {wordings: smith2022}\n")
+        one, mine = questions.questions(params.load(str(study)), method)
+        assert one.definition.startswith(begins)
+        assert bool(one.definition) == bool(begins)
+        assert not mine.definition
+        source = definitions.source_of(params.load(str(study)), method)
+        assert source.startswith("Smith") if begins else source == ""
+    own = "elicitation: {wordings: smith2022, definitions: {preference: Which is better?}}\n"
+    study.write_text(text + asked % ("pairwise_turn", "pairwise_turn") + own)
+    assert questions.questions(params.load(str(study)), "pairwise_turn")[0].definition == "Which is better?"
+
+
+def test_nobody_judges_more_than_allowed(study, said):
+    frame = pages.dialogues(params.load(str(study)), said)
+    items = pages.bundles(frame, "turn_rating")
+    planned = pages.plan(items, 3, 6, seed=4, at_most=10)
+    assert {p: len({x.item["dialogue"] for x in planned if x.person == p}) for p in (1, 2, 3)} == dict.fromkeys(
+        (1, 2, 3), 10
+    )
+    with pytest.raises(ParamsError, match=r"--at-most 9: expected at least 4 annotators for 24 .* --annotators 4"):
+        pages.plan(items, 3, 6, seed=4, at_most=9)
+    with pytest.raises(ParamsError, match=r"at least 5 annotators"):
+        pages.plan(items, 4, 0, seed=4, each=4, at_most=20)
+    assert pages.plan(items, 5, 0, seed=4, each=4, at_most=20)
 
 
 def test_items_are_divided_evenly_and_as_many_judged_twice_as_asked_for(study, said):

@@ -232,7 +232,15 @@ def _item(row: dict[str, Any]) -> dict[str, Any]:
     return {c: row[c] for c in ("corpus", "dialogue", "system", "session", "context") if row[c] is not None}
 
 
-def plan(items: list[list[dict[str, Any]]], people: int, overlap: int, seed: int, *, each: int = 1) -> list[Page]:
+def plan(
+    items: list[list[dict[str, Any]]],
+    people: int,
+    overlap: int,
+    seed: int,
+    *,
+    each: int = 1,
+    at_most: int | None = None,
+) -> list[Page]:
     """Pages for each annotator in a random order of their own.
 
     Each bundle is judged by `each` annotators, and `overlap` of them, drawn evenly from the systems, by one more.
@@ -242,16 +250,29 @@ def plan(items: list[list[dict[str, Any]]], people: int, overlap: int, seed: int
     Parameters
     ----------
     items : bundles, as of `bundles`.
-    people : annotators. overlap : bundles that one more judges.
+    people : annotators. overlap : bundles that one more judges. at_most : bundles that one annotator judges.
+
+    Raises
+    ------
+    ParamsError : so many annotators cannot judge the bundles without judging more than `at_most` each.
     """
     rng = np.random.default_rng(seed)
+    room = np.full(people, at_most or len(items))
     mine: list[list[list[dict[str, Any]]]] = [[] for _ in range(people)]
     load = np.zeros(people)
     for n, bundle in enumerate(_evenly(items, rng)):
         times = min(each + (n < overlap), people)
-        for person in np.lexsort((rng.random(people), load))[:times]:
+        free = [person for person in np.lexsort((rng.random(people), load)) if room[person]]
+        if len(free) < times:
+            needed = max(-(-(each * len(items) + overlap) // (at_most or len(items))), people + 1)
+            raise ParamsError(
+                f"--at-most {at_most}: expected at least {needed} annotators for {len(items):,} dialogues or pairs, "
+                f"found {people}; name more: --annotators {needed}"
+            )
+        for person in free[:times]:
             mine[person].append(bundle)
             load[person] += len(bundle)
+            room[person] -= 1
     out: list[Page] = []
     for person, held in enumerate(mine, 1):
         order = rng.permutation(len(held))

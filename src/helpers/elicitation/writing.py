@@ -12,7 +12,7 @@ from helpers.elicitation import answers, label_studio, potato
 from helpers.elicitation import pages as design
 from helpers.elicitation.questions import Question, questions
 from helpers.study import escape, params, store
-from helpers.study.definitions import published
+from helpers.study.definitions import source_of
 from helpers.study.labels import METHODS
 from helpers.study.params import ParamsError, Study
 
@@ -32,6 +32,7 @@ def command(
     people: int = 2,
     each: int = 1,
     overlap: int | None = None,
+    at_most: int | None = None,
     seed: int = 1,
 ) -> int:
     """Write a project for each method of a study; returns the exit code.
@@ -43,11 +44,12 @@ def command(
     methods, labels : only these. corpus : only its dialogues.
     per_system : dialogues drawn from each system.
     people : annotators. each : how many of them judge each dialogue or pair. overlap : dialogues or pairs that one more
-    judges; None: a quarter, but at least 25, if one annotator judges each of them, else 0.
+    judges; None: a quarter, but at least 25, if one annotator judges each of them, else 0. at_most : dialogues or pairs
+    of each method that one annotator judges.
 
     Raises
     ------
-    ParamsError : the study has no such method or label, or no dialogues with texts.
+    ParamsError : the study has no such method or label, no dialogues with texts, or too few annotators for `at_most`.
     DataError : the file of dialogues cannot be read, or contradicts itself.
     """
     if each > people:
@@ -67,7 +69,7 @@ def command(
     drawn = design.chosen(frame, corpus, per_system, seed, pairs=pairs)
     for method, asked in wanted.items():
         try:
-            folder, lines = project(study, tool, method, asked, frame, drawn, people, each, overlap, seed)
+            folder, lines = project(study, tool, method, asked, frame, drawn, people, each, overlap, at_most, seed)
         except ParamsError as error:
             left_out[method] = str(error)
             continue
@@ -96,6 +98,7 @@ def project(
     people: int,
     each: int,
     overlap: int | None,
+    at_most: int | None,
     seed: int,
 ) -> tuple[Path, list[str]]:
     """Write the project of one method; returns its folder and what to say.
@@ -112,7 +115,7 @@ def project(
         raise ParamsError(f"{METHODS[method].title}: nothing to judge")
     usual = max(25, len(items) // 4) if each == 1 else 0
     overlap = min(len(items), usual if overlap is None else overlap) if people > each else 0
-    main = design.plan(items, people, overlap, seed, each=each)
+    main = design.plan(items, people, overlap, seed, each=each, at_most=at_most)
     pages = sorted([*trained, *main], key=lambda page: (page.person, page.phase == "main"))
     texts = design.Texts(every)
     module = TOOLS[tool]
@@ -133,7 +136,7 @@ def project(
         f"{len(asked)} labels; training items: {len(trained) // people}; seed {seed}",
         f"README.md says how to load it; then: python run_all.py check {shown}/{name}",
     ]
-    source = published(study, method)[1]
+    source = source_of(study, method)
     files["README.md"] = _readme(study, tool, method, lines[:2], source, name)
     for file, content in files.items():
         with store.atomic(folder / file) as temporary:

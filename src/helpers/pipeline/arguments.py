@@ -181,6 +181,7 @@ def _annotate_options(commands: argparse._SubParsersAction) -> None:
         "number of dialogues or pairs judged by one more annotator (a quarter, at least 25; 0 with --each 2 or more)"
     )
     annotate.add_argument("--overlap", type=_count_or_none, metavar="N", help=agreement)
+    annotate.add_argument("--at-most", type=_count, metavar="N", help="dialogues or pairs that one annotator judges")
     annotate.add_argument("--seed", type=_count_or_none, default=1, metavar="N", help="seed of the random order (1)")
     annotate.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
 

@@ -184,6 +184,7 @@ def _annotate(args: argparse.Namespace) -> int:
             people=args.annotators,
             each=args.each,
             overlap=args.overlap,
+            at_most=args.at_most,
             seed=args.seed,
         )
     except DataError as error:

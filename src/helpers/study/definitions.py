@@ -1,38 +1,52 @@
-"""What annotators are told a label means."""
+"""What annotators are told a label means: the words of the study, else those of a paper."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from pydantic import RootModel
+
 from helpers.study import yaml_file
+from helpers.study.labels import METHODS
 from helpers.study.params import Study
 from helpers.study.source_shared import Strict
 
 
 class _Set(Strict):
+    """What a paper says of labels of these methods, and of all methods that judge such units."""
+
     source: str
+    units: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
     labels: dict[str, str]
 
 
-class _Definitions(Strict):
-    abc_eval: dict[str, _Set]
+class _Papers(RootModel[dict[str, list[_Set]]]):
+    pass
 
 
 @cache
-def _known() -> dict[str, _Set]:
-    return yaml_file.read(Path(__file__).with_suffix(".yaml"), _Definitions).abc_eval
+def _known() -> dict[str, list[_Set]]:
+    return yaml_file.read(Path(__file__).with_suffix(".yaml"), _Papers).root
 
 
 def definitions(study: Study, method: str) -> dict[str, str]:
-    """Label -> what annotators are told: the study's words, else those of the paper that defines its label set."""
-    return {**published(study, method)[0], **study.elicitation.definitions}
+    """Label -> what annotators are told: the study's words, else those of the paper whose wordings or label set it
+    has."""
+    papers = (own.labels for own in _published(study, method))
+    return {**{label: text for labels in papers for label, text in labels.items()}, **study.elicitation.definitions}
 
 
-def published(study: Study, method: str) -> tuple[Mapping[str, str], str]:
-    """Definitions that come with the study's label set, and where they are from; none for a set of its own."""
-    if study.label_set != "abc_eval":
-        return {}, ""
-    known = _known()["behavior" if method == "behavior" else "dimensions"]
-    return known.labels, known.source
+def source_of(study: Study, method: str) -> str:
+    """Where the words that the YAML does not give are from; empty where there are none."""
+    return "; ".join(own.source for own in _published(study, method))
+
+
+def _published(study: Study, method: str) -> list[_Set]:
+    papers = [paper for paper in (study.label_set, study.elicitation.wordings) if paper]
+    return [own for paper in papers for own in _known().get(paper, []) if _applies(own, method)]
+
+
+def _applies(own: _Set, method: str) -> bool:
+    return method in own.methods or METHODS[method].unit in own.units
