@@ -207,3 +207,13 @@ def test_links_between_pages_lead_somewhere(page):
     path = ROOT / page
     for target in re.findall(r"\]\(([^)#]+)", path.read_text(encoding="utf-8")):
         assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+def test_the_list_of_intervals_names_every_figure_of_the_gallery_that_speaks_of_one():
+    text = (ROOT / "docs" / "intervals.md").read_text(encoding="utf-8")
+    named = [re.compile(name.replace("*", r"\w+") + r"(_\d+)?") for name in re.findall(r"`(\d\d_[\w*]+)`", text)]
+    figure = re.compile(r"!\[[^\]]*\]\((\w+)\.png\)\n\n(\*\*Figure \d+\*\*[^\n]*)")
+    shown = {m[1]: m[2] for page in ROOT.glob("gallery/*/*.md") for m in figure.finditer(page.read_text("utf-8"))}
+    speaking = [name for name, caption in shown.items() if re.search(r"\bCIs?\b|intervals?\b", caption)]
+    assert len(speaking) > 40
+    assert [name for name in speaking if not any(pattern.fullmatch(name) for pattern in named)] == []
