@@ -16,7 +16,8 @@ from helpers.study import params
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [(paper, e) for paper, found in elements.load().items() for e in found]
-PLACES = sorted({place for _, e in EVERY for place in e.where})
+ALL = sorted({place for _, e in EVERY for place in e.where})
+DOCS, PLACES = ([p for p in ALL if p.startswith("docs/") == there] for there in (True, False))
 
 
 @cache
@@ -33,6 +34,13 @@ def test_every_address_is_a_section_of_a_notebook_that_the_study_has(place):
     assert section in sections(notebook), f"one of {sorted(sections(notebook))}"
 
 
+@pytest.mark.parametrize("place", DOCS)
+def test_every_address_of_a_command_is_a_section_of_the_documentation(place):
+    page, _, section = place.partition("#")
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    assert section in {slug(h) for h in re.findall(r"^#{1,3} (.+)$", text, re.MULTILINE)}
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_what_is_in_the_gallery_shows_something(place):
     study, notebook, section = elements.split(place)
@@ -47,10 +55,14 @@ def test_what_is_in_the_gallery_shows_something(place):
 
 @pytest.mark.parametrize(("paper", "element"), EVERY, ids=[f"{p} {e.place}" for p, e in EVERY])
 def test_a_status_is_true_of_its_pages(paper, element):
-    studies = [params.load(elements.split(place)[0]) for place in element.where]
-    printed = [place for place in element.where if "91_" in place or "printed" in place or "leaderboard" in place]
+    studies = [params.load(elements.split(place)[0]) for place in element.where if place in PLACES]
+    printed = [
+        place for place in element.where if re.search("91_|printed|leaderboard|comparison-with-the-paper", place)
+    ]
     if element.status == "real":
         assert all(not study.simulated for study in studies)
+    if element.status == "command":
+        assert set(element.where) <= set(DOCS)
     if element.status == "printed":
         assert printed
     if element.status == "simulated":
@@ -90,6 +102,9 @@ def test_the_page_counts_and_links_what_there_is():
     assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
     assert "| Table 2 | b | missing |  | never published |" in text
     assert "| **All** | 1 | 1 |" in text
+    made = elements.Element(place="A.1", what="c", status="command", where=["docs/annotate#who-judges-what"])
+    text = elements.page({"p": [made]}, {"p": "Paper"}, lambda s, n, a: f"../{s}/{n}.md#{a}")
+    assert "| as a command | [annotate.md](../docs/annotate.md#who-judges-what) |" in text
 
 
 def test_the_committed_page_is_that_of_the_registry():

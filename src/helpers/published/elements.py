@@ -1,6 +1,7 @@
 """Where every table, figure and procedure of the papers is answered: `data/published/elements.yaml` as a page.
 
-The registry names places as `study/notebook#section`; a section has one address in reports and in the gallery.
+The registry names places as `study/notebook#section`, which is one address in reports and in the gallery, or as
+`docs/page#section`, for what a command does.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from helpers.study.sections.data import Section
 from helpers.study.yaml_file import read
 
 TITLE = "Where is each result of the papers?"
-Status = Literal["real", "printed", "partly", "simulated", "code", "missing", "design"]
+Status = Literal["real", "printed", "command", "partly", "simulated", "code", "missing", "design"]
 #: status -> as readers know it, from what says most to what says least
 STATUSES: dict[str, str] = {
     "real": "on real data",
     "printed": "on printed numbers",
+    "command": "as a command",
     "partly": "in part",
     "simulated": "on simulated data only",
     "code": "in code only, never shown",
@@ -31,6 +33,8 @@ STATUSES: dict[str, str] = {
 }
 #: statuses that say what is not there, and why
 INCOMPLETE = ("partly", "simulated", "code", "missing")
+#: what stands for a study in the address of a page of documentation
+DOCS = "docs"
 #: study, notebook and section -> address, empty where there is no such page
 Link = Callable[[str, str, str], str]
 
@@ -49,14 +53,14 @@ class Element(Section):
     def _addresses(cls, where: list[str]) -> list[str]:
         for place in where:
             if place.count("/") != 1:
-                raise ValueError(f"{place}: expected study/notebook#section")
+                raise ValueError(f"{place}: expected study/notebook#section or docs/page#section")
         return where
 
     @model_validator(mode="after")
     def _complete(self) -> Element:
         if self.status in INCOMPLETE and not self.note:
             raise ValueError(f"{self.place}: `{self.status}` without a note on what is not there, and why")
-        if self.status in ("real", "printed", "partly", "simulated") and not self.where:
+        if self.status not in ("code", "missing", "design") and not self.where:
             raise ValueError(f"{self.place}: `{self.status}` without a page in `where`")
         return self
 
@@ -101,8 +105,8 @@ def page(papers: dict[str, list[Element]], titles: dict[str, str], link: Link) -
 _INTRODUCTION = (
     "The five papers hold {n} tables, figures and procedures: {said}. *On real data* and *on printed numbers* mean "
     "that a page of this project answers the element; *in part*, that some of it, or some of its data, is not there; "
-    "*on simulated data only*, that the page shows how the analysis works and says nothing about real systems. Which "
-    "printed numbers match is another question: see *What reproduces?*"
+    "*on simulated data only*, that the page shows how the analysis works and says nothing about real systems; *as a "
+    "command*, that a user can do the same with data of their own. Which printed numbers match is another question: see *What reproduces?*"
 )
 
 
@@ -123,5 +127,6 @@ def _table(elements: list[Element], link: Link) -> Iterator[str]:
 
 def _linked(place: str, link: Link) -> str:
     study, notebook, section = split(place)
-    address, name = link(study, notebook, section), f"{study}, {notebook.partition('_')[0]}"
+    address = link(study, notebook, section)
+    name = f"{notebook}.md" if study == DOCS else f"{study}, {notebook.partition('_')[0]}"
     return f"[{name}]({address})" if address else name

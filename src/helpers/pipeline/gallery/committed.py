@@ -218,7 +218,7 @@ def papers(folder: Path = FOLDER) -> str:
     """The page of the papers' tables, figures and procedures; only what is in the gallery is linked."""
 
     def link(study: str, notebook: str, section: str) -> str:
-        address = f"{study}/{notebook}.md"
+        address = f"../{study}/{notebook}.md" if study == elements.DOCS else f"{study}/{notebook}.md"
         return address + (f"#{section}" if section else "") if (folder / address).is_file() else ""
 
     return elements.page(elements.load(), {paper.paper: paper.title for paper in checks.load()[1]}, link)
