@@ -104,9 +104,10 @@ def page(papers: dict[str, list[Element]], titles: dict[str, str], link: Link) -
 
 _INTRODUCTION = (
     "The five papers hold {n} tables, figures and procedures: {said}. *On real data* and *on printed numbers* mean "
-    "that a page of this project answers the element; *in part*, that some of it, or some of its data, is not there; "
-    "*on simulated data only*, that the page shows how the analysis works and says nothing about real systems; *as a "
-    "command*, that a user can do the same with data of their own. Which printed numbers match is another question: see *What reproduces?*"
+    "that a page of this project answers the element; *as a command*, that you can do the same with data of your own; "
+    "*in part*, that some of it, or some of its data, is not there; *on simulated data only*, that the page shows how "
+    "the analysis works and says nothing about real systems. Which printed numbers match is another question: see "
+    "*What reproduces?*"
 )
 
 
