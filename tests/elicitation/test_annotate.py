@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from helpers.collection import screening
 from helpers.elicitation import label_studio, pages, potato, questions, writing
 from helpers.sources import build, inspect
+from helpers.sources.adapters import training
 from helpers.study import definitions, params
 from helpers.study.labels import LABEL_SETS
 from helpers.study.params import ParamsError
@@ -298,6 +300,68 @@ def test_training_comes_first_for_everybody_and_is_not_judged_again(study, said)
     assert not [k for k in held if k["phase"] == "main" and k["dialogue"] == "d0a"]
     with pytest.raises(ParamsError, match="nowhere"):
         pages.training(pd.DataFrame(columns=["dialogue", "turn"]), [TrainingItem(dialogue="nowhere")], "dialogue", 1)
+
+
+@pytest.mark.parametrize(("tool", "export"), [("labelstudio", as_label_studio), ("potato", as_potato)])
+def test_training_is_compared_with_the_intended_answers(study, said, tool, export):
+    """What was answered to d0a, turn 1, is no data; whoever did not mark it as fluent made a mistake."""
+    folder = projects(study, said, tool, methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
+    export(folder, "turn_rating", questions.questions(params.load(str(study)), "turn_rating", ["fluent"]))
+    given = answers_to_training(folder, tool)
+    assert set(given.values()) == {0, 1}  # the seed gives both, so that one passes and one does not
+    read = params.load(str(folder / "chats_annotated.yaml"))
+    frames = build.build(read).frames
+    assert not frames["annotations"]["dialogue"].eq("d0a").any()
+    tried = frames["screening"]
+    assert sorted(tried["mistakes"]) == sorted(1 - score for score in given.values())
+    assert set(tried["dialogue"]) == {"d0a"}
+    assert set(tried["attempt"]) == {0}
+    dropped = frames["counts"][frames["counts"]["action"] == "dropped"]
+    assert dropped.set_index("reason")["n"].to_dict() == {
+        "of training items, compared with the intended answers": len(given)
+    }
+    found = screening.verdicts(tried, deciding=read.pilot.deciding_dialogue, below={}, other=1)
+    assert found["passed"].sum() == sum(given.values())
+    assert found["finished"].all()
+
+
+def answers_to_training(folder, tool):
+    """Who -> 1 where `fluent` was marked on the training item."""
+    text = (folder / writing.TOOLS[tool].EXPORT).read_text()
+    of = {k["id"]: k["planned_for"] for k in keys(folder).values() if k["phase"] == "training"}
+    if tool == "potato":
+        rows = map(json.loads, text.splitlines())
+        return {of[r["instance_id"]]: int("Yes" in r["labels"]["fluent"]) for r in rows if r["instance_id"] in of}
+    tasks = [t for t in json.loads(text) if t["data"]["item"] in of]
+    chosen = {of[t["data"]["item"]]: t["annotations"][0]["result"][0]["value"]["choices"] for t in tasks}
+    return {who: int(codes == ["1"]) for who, codes in chosen.items()}
+
+
+def test_intended_answers_are_read_as_the_tools_show_them(study):
+    held = params.load(str(study))
+    labels = {label.id: label for label in held.label_list()}
+    for name, answer, score in [
+        ("fluent", "yes", 1),
+        ("fluent", 0, 0),
+        ("mood", "No", 1),
+        ("topics", "food, art", 5),
+        ("overall", 4, 4),
+        ("overall", "4", 4),
+        ("better", "B is better", -1),
+        ("better", "neither", 0),
+    ]:
+        assert training.score_of(answer, labels[name]) == score
+    for name, answer in [("fluent", "maybe"), ("overall", 6), ("topics", "food, law"), ("better", "left")]:
+        assert training.score_of(answer, labels[name]) is None
+
+
+def test_an_intended_answer_that_cannot_be_given_is_named(study, said):
+    folder = projects(study, said, "potato", methods=["turn_rating"], labels=["fluent"]) / "turn_rating"
+    as_potato(folder, "turn_rating", questions.questions(params.load(str(study)), "turn_rating", ["fluent"]))
+    path = folder / "chats_annotated.yaml"
+    path.write_text(path.read_text().replace("fluent: 'Yes'", "fluent: perhaps"))
+    with pytest.raises(DataError, match=r"training.0.answers.fluent: expected an answer .* found 'perhaps'"):
+        build.build(params.load(str(path)))
 
 
 def test_what_cannot_be_asked_is_said(study, said, tmp_path):

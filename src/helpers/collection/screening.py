@@ -7,6 +7,7 @@ in its third training dialogue. Figure 9 shows the share that passed, by task an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -35,15 +36,17 @@ def places(attempts: pd.DataFrame) -> pd.Series:
     return out
 
 
-def verdicts(attempts: pd.DataFrame, *, deciding: int, below: Mapping[str, int], other: int) -> pd.DataFrame:
+def verdicts(
+    attempts: pd.DataFrame, *, deciding: int | Literal["all"], below: Mapping[str, int], other: int
+) -> pd.DataFrame:
     """Whether each person passed each task that they tried.
 
     Parameters
     ----------
     attempts : frame
         Columns of `schema.SCREENING`.
-    deciding : int
-        Which training dialogue decides.
+    deciding : int or "all"
+        Which training dialogue decides; all: the mistakes of all dialogues of an attempt together.
     below, other : dict, int
         Fewer mistakes than `below[task]` pass, fewer than `other` where the task is not named.
 
@@ -53,13 +56,25 @@ def verdicts(attempts: pd.DataFrame, *, deciding: int, below: Mapping[str, int],
     known), `passed` (in any attempt), `at_once` (in the first), `recorded` (what the platform noted in any attempt;
     missing where it noted nothing).
     """
+    if deciding == "all":
+        attempts, decides = _together(attempts), True
+    else:
+        decides = places(attempts) == deciding
     limit = attempts["task"].map(lambda task: below.get(task, other))
-    known = (places(attempts) == deciding) & attempts["mistakes"].notna()
+    known = decides & attempts["mistakes"].notna()
     passed = known & (attempts["mistakes"] < limit).fillna(False).astype(bool)
     tries = attempts.assign(finished=known, passed=passed, at_once=passed & (attempts["attempt"] == 0))
     out = tries.groupby(PERSON, sort=False)[["finished", "passed", "at_once"]].any()
     noted = attempts.dropna(subset="passed").groupby(PERSON)["passed"].any()
     return out.assign(recorded=noted.reindex(out.index)).reset_index()
+
+
+def _together(attempts: pd.DataFrame) -> pd.DataFrame:
+    """One row per person, task and attempt: mistakes added up, missing where any dialogue's are; passed only if all."""
+    by = attempts.groupby([*PERSON, "attempt"], sort=False)
+    mistakes = by["mistakes"].apply(lambda part: part.sum() if part.notna().all() else pd.NA)
+    passed = by["passed"].apply(lambda part: part.all() if part.notna().all() else pd.NA)
+    return pd.DataFrame({"mistakes": mistakes, "passed": passed}).reset_index()
 
 
 #: what a rate counts, and among whom -> column of `verdicts` that is counted, column that says who is in

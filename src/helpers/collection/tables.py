@@ -245,8 +245,9 @@ def pass_rates(results: Results, names: DisplayNames, section: Pilot) -> Table:
     out = wide.rename(columns={g: names.name("group", g) for g in groups}).rename_axis("Task").reset_index()
     limits = [f"fewer than {n} in {task_name(t).lower()}" for t, n in section.mistakes_below.items()]
     limits.append(f"fewer than {section.other_tasks_below} in {'other' if limits else 'all'} tasks")
-    caption = f"Percentage who passed: {listing(limits)} (turns marked wrongly in training dialogue"
-    caption += f" {section.deciding_dialogue}), with CI."
+    deciding = section.deciding_dialogue
+    place = "in all training items" if deciding == "all" else f"in training dialogue {deciding}"
+    caption = f"Percentage who passed: {listing(limits)} (turns marked wrongly {place}), with CI."
     return Table(out, "screening", caption, why=dict.fromkeys(out.columns, "No attempts, or not recorded."))
 
 

@@ -14,6 +14,8 @@ from helpers.study.params import Study
 #: our columns of a key, where its pages have them
 _KEYED = ("corpus", "dialogue", "system", "turn", "dialogue_b", "system_b", "session", "context", "first_shown")
 KEY = "key.jsonl"
+#: whoever gives all intended answers passes the training
+PASSES = {"deciding_dialogue": "all", "other_tasks_below": 1}
 
 
 def text(study: Study, tool: ModuleType, method: str, asked: list[Question], pages: list[Page]) -> str:
@@ -33,7 +35,6 @@ def text(study: Study, tool: ModuleType, method: str, asked: list[Question], pag
         "scores": paths[0] if len(paths) == 1 else paths,
         "columns": columns,
         "join": [{"file": KEY, "name": "item", "by": tool.SOURCE["by"], "key": "id"}],
-        "keep": {"item.phase": "main"},
     }
     source |= {"drop": tool.SOURCE["drop"]} if tool.SOURCE["drop"] else {}
     values = {
@@ -53,8 +54,21 @@ def text(study: Study, tool: ModuleType, method: str, asked: list[Question], pag
     shown = {system: name for system, name in study.systems.items() if system in systems}
     out |= {"systems": shown} if shown else {}
     out |= {"simulated": True} if study.simulated else {}
+    out |= _training(study, asked, pages)
     head = "# Reads the annotators' answers from the export saved in the same folder. See docs/annotate.md.\n"
     return head + yaml.safe_dump(out, sort_keys=False, allow_unicode=True, width=110)
+
+
+def _training(study: Study, asked: list[Question], pages: list[Page]) -> dict[str, Any]:
+    """The training items of this project with the intended answers to what is asked, and when an annotator passes."""
+    trained = {(p.item["dialogue"], p.item.get("dialogue_b"), p.item.get("turn")) for p in pages if p.phase != "main"}
+    labels = {question.label.id for question in asked}
+    items = [
+        item.model_dump(exclude_defaults=True) | {"answers": {k: v for k, v in item.answers.items() if k in labels}}
+        for item in study.elicitation.training
+        if (item.dialogue, item.dialogue_b, item.turn) in trained
+    ]
+    return {"elicitation": {"training": items}, "pilot": PASSES} if items else {}
 
 
 def _label(question: Question) -> dict[str, Any]:

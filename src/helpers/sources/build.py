@@ -31,6 +31,7 @@ from helpers.sources.adapters import (
     spot_the_bot,
     table,
     table_cells,
+    training,
     usr,
 )
 from helpers.sources.files import Files
@@ -38,6 +39,7 @@ from helpers.sources.ids import naming, recorded
 from helpers.sources.places import find, names
 from helpers.sources.reading import Counts, OpenFile, Reading
 from helpers.study import escape, limits, schema, store
+from helpers.study.labels import Label
 from helpers.study.params import ParamsError, Study
 from helpers.study.schema import DataError, Problem, several
 
@@ -147,9 +149,11 @@ def _built(study: Study) -> Built:
     problems += _wrong_kinds(raw["annotations"], where)
     problems += _map_groups(study, raw)
     declared = study.label_list() + [label for r in readings for label in r.labels]
+    trained, found = _training_apart(study, raw, where["file"], declared)
+    problems += found
     if len(_present(study)) == len(study.sources):
         problems += unmatched.problems(study, raw, {label.id for label in declared})
-    counts = [r.counts.frame() for r in readings]
+    counts = [*(r.counts.frame() for r in readings), trained]
     counted = {pair for f in counts for pair in f[["file", "what"]].itertuples(index=False, name=None)}
     raw, left_out, unknown = filters.of_study(study, raw, where, counted)
     problems += unknown
@@ -301,6 +305,23 @@ def _map_groups(study: Study, raw: dict[str, pd.DataFrame]) -> list[Problem]:
         for i, g in group_of.items()
         if i not in seen
     ]
+
+
+def _training_apart(
+    study: Study, raw: dict[str, pd.DataFrame], file: pd.Series, labels: list[Label]
+) -> tuple[pd.DataFrame, list[Problem]]:
+    """Judgements of training items become attempts: counts of them, and problems with the intended answers."""
+    if not study.elicitation.training:
+        return Counts().frame(), []
+    marks = raw["annotations"]
+    mask, attempts, counts, problems = training.taken_out(study, marks.assign(file=file), labels)
+    raw["annotations"] = marks[~mask]
+    only = set(marks.loc[mask, "work_unit"].dropna()) - set(marks.loc[~mask, "work_unit"])
+    raw["work_units"] = raw["work_units"][~raw["work_units"]["work_unit"].isin(only)]
+    if len(attempts):
+        there = [raw["screening"]] if len(raw["screening"]) else []
+        raw["screening"] = pd.concat([*there, attempts.astype(object)], ignore_index=True)
+    return counts.frame(), problems
 
 
 def _wrong_kinds(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:

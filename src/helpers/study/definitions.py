@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from pydantic import RootModel
+from pydantic import Field, RootModel
 
 from helpers.study import yaml_file
 from helpers.study.labels import METHODS
@@ -17,8 +17,8 @@ class _Set(Strict):
     """What a paper says of labels of these methods, and of all methods that judge such units."""
 
     source: str
-    units: tuple[str, ...] = ()
-    methods: tuple[str, ...] = ()
+    units: list[str] = Field([])
+    methods: list[str] = Field([])
     labels: dict[str, str]
 
 

@@ -98,7 +98,9 @@ class Pilot(Section):
 
     label: str = Field("quality", description="the rating by which a system passes its pilot")
     least: End | None = Field(None, description="smallest mean that passes; null: the middle of the scale")
-    deciding_dialogue: int = Field(3, ge=1, le=limits.COUNT, description="the training dialogue of a task that decides")
+    deciding_dialogue: Annotated[int, Field(ge=1, le=limits.COUNT)] | Literal["all"] = Field(
+        3, description="the training dialogue of a task that decides; all: the mistakes of all of them together"
+    )
     mistakes_below: dict[str, Annotated[int, Field(ge=0, le=limits.COUNT)]] = Field(
         {}, description="task -> an annotator passes with fewer wrongly marked turns than this"
     )

@@ -156,7 +156,7 @@ class Figures(Section):
 
 
 class TrainingItem(Section):
-    """What annotators judge first, with the answers they should have given. It is not read as data."""
+    """What annotators judge first, with the answers they should give. Their judgements of it are no data."""
 
     dialogue: str = Field(description="the dialogue; of a comparison the one shown as A")
     dialogue_b: str | None = Field(None, description="of a comparison, the dialogue shown as B")
@@ -181,7 +181,11 @@ class Elicitation(Section):
         description="ask as this paper does: the seven statements of Ji et al. 2022 (Figure 1), or the questions of "
         "Smith et al. 2022 (3.1.2, 3.1.3) on `preference`, `humanness` and `interestingness`; `definitions` come first",
     )
-    training: list[TrainingItem] = Field([], description="judged first, by everybody; see below for the keys")
+    training: list[TrainingItem] = Field(
+        [],
+        description="judged first, by everybody; judgements of them are no data but attempts, which notebook 01 "
+        "compares with the intended answers; see below for the keys",
+    )
 
 
 class Simulate(Section):
