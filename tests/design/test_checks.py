@@ -299,6 +299,31 @@ def test_every_check_is_found_passed_or_not_made():
         assert all(u.reason.endswith(".") for u in examined.unchecked)
 
 
+def zeros(seed, real):
+    """Ratings from 0 to 5, or from 1 to 5 with 0 for no answer; the declared scale has room for both."""
+    rng = np.random.default_rng(seed)
+    marks, talk_ = ratings(seed, n=60)
+    if real:
+        score = marks["score"] - (rng.random(len(marks)) < 0.7) * (marks["score"] < 3)
+    else:
+        score = marks["score"].where(rng.random(len(marks)) > 0.06, 0.0)
+    labels = [Label(label.id, "dialogue_likert", label.title, (0, 5)) for label in LABELS]
+    return marks.assign(score=score), talk_, {"labels": labels}
+
+
+def test_a_zero_that_means_no_answer_is_told_from_a_low_score():
+    found = [f for f in checked(zeros(SEED, False)).findings if f.code == "missing_codes"]
+    assert [(f.facts["values"], f.facts["why"]) for f in found] == [(["0"], "unlike")]
+    named = sum("missing_codes" in codes(zeros(seed, False)) for seed in range(6))
+    assert named >= 5
+    assert not [seed for seed in range(6) if "missing_codes" in codes(zeros(seed, True))]
+
+
+def test_a_code_off_the_declared_scale_is_named_as_one():
+    found = checked(labelled(lambda m: m["score"].where(m.index % 50 > 0, 0.0))).findings
+    assert [(f.code, f.facts["why"]) for f in found] == [("missing_codes", "scale")]
+
+
 @pytest.mark.parametrize(
     "code", ["confounded_annotators", "dominant_voter", "unequal_n", "missing_by_system", "cycles"]
 )

@@ -365,7 +365,7 @@ def test_of_many_labels_the_first_of_each_method_are_drawn(both, monkeypatch):
     (whole,) = figures.maps(results, names, currency="EUR")
     assert {"Rated", "Compared"} <= {ax.get_title(loc="left") for ax in whole.fig.axes}
     assert "Shown are" not in whole.caption
-    monkeypatch.setattr(figures, "MOST_SHOWN", 1)
+    monkeypatch.setattr(figures, "MOST", 1)
     (part,) = figures.maps(results, names, currency="EUR")
     assert len({ax.get_title(loc="left") for ax in part.fig.axes} - {""}) == 1
     assert "Shown are the 1 of 2 labels" in part.caption

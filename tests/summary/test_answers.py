@@ -1,6 +1,7 @@
 """The six answers of a study's first page, from results made by hand."""
 
 import re
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -578,6 +579,9 @@ def test_steps_follow_from_the_results_the_gravest_first(study):
     once = many[(many["label"] == LABELS[0]) | (many["annotator"] == mine)]
     (step,) = analysis.steps(evidence(study, once, n03=alphas((0.7, 0.9))))
     assert (step.kind, step.facts["n"], step.facts["all"]) == ("twice", len(LABELS) - 1, False)
+    alone = evidence(study, many[many["annotator"] == mine[many.index]])
+    assert "Have items judged twice" in texts(alone)["next"]
+    assert "Have others judge the transcripts" in texts(replace(alone, own_chats=True))["next"]
     not_computed = texts(evidence(study, many))["labels"]
     assert "was not computed" in not_computed
     assert "no item was judged by two" in texts(evidence(study, many[many["annotator"] == "A0"]))["labels"]

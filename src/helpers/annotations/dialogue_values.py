@@ -108,6 +108,16 @@ def own_values(values: pd.DataFrame, interactor: pd.Series) -> pd.DataFrame:
     return values[(values["annotator"] == mine).fillna(False).to_numpy(dtype=bool)]
 
 
+def all_own(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> bool:
+    """Whether everybody judged only dialogues of their own, so that nobody else can judge what they did."""
+    if annotations.empty or "interactor" not in dialogues or not annotations["annotator_known"].all():
+        return False
+    key = ["corpus", "dialogue"]
+    talked = dialogues[[*key, "interactor"]].drop_duplicates(key)
+    both = annotations[[*key, "annotator"]].drop_duplicates().merge(talked, on=key, how="left")
+    return bool((both["annotator"] == both["interactor"]).fillna(False).all())
+
+
 @dataclass(frozen=True)
 class Design:
     """What one target is predicted from.

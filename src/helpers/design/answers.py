@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
+from scipy.stats import binom, linregress
 
 from helpers.design import changes
 from helpers.design.conduct import COPIED, EXPECTED
@@ -14,6 +14,7 @@ from helpers.design.material import Part, Study
 from helpers.design.people import Found
 from helpers.design.registry import ALPHA, UNKNOWN, Cannot, check
 from helpers.design.spelling import plain
+from helpers.study.labels import Label
 from helpers.study.schema import ITEM
 
 #: numbers that stand for a missing answer in many files
@@ -24,6 +25,8 @@ ENOUGH = 50
 BESIDE = 0.1
 #: more people are not compared with a judge one by one
 _PEOPLE = 50
+#: scores of a label whose 0 may be a code; zeros with another judgement of their item; standard errors that settle it
+_LEVELS, _ZEROS, _SURE = 4, 5, 4.0
 #: a minority of fewer marks supports no difference
 _MARKS = 3
 
@@ -59,7 +62,7 @@ def outside(part: Part) -> Found:
     if not ends:
         raise Cannot("No scale is declared.")
     low, high = (label.map({i: e[side] for i, e in ends.items()}).astype(float) for side in (0, 1))
-    off = (rows["score"] < low) | (rows["score"] > high)
+    off = ((rows["score"] < low) | (rows["score"] > high)) & ~rows["score"].isin(CODES)
     if not off.any():
         return
     yield _left_out(part, off, _labels_of(rows, off))
@@ -84,15 +87,55 @@ def _left_out(part: Part, off: pd.Series, facts: dict[str, Any]) -> tuple[float,
 
 @check("missing_codes", "labels", "order")
 def codes(part: Part) -> Found:
-    """Values such as -1, 9 or 99 that are far from all others and look like codes for a missing answer."""
+    """Values such as -1, 0, 9 or 99 that look like codes for a missing answer."""
     rows = part.rated
     if rows.empty:
         raise Cannot(part.unrated)
-    off = pd.Series(False, rows.index)
-    for _, own in rows.groupby("label"):
-        off |= rows.index.isin(own.index[own["score"].isin(_apart(np.sort(own["score"].unique())))])
+    off, why = pd.Series(False, rows.index), {}
+    for name, own in rows.groupby("label"):
+        found, why[name] = _codes(own, part.labels.get(str(name)))
+        off |= rows.index.isin(own.index[own["score"].isin(found)])
     if off.any():
-        yield _left_out(part, off, _labels_of(rows, off))
+        facts = _labels_of(rows, off)
+        yield _left_out(part, off, facts | {"why": why[facts["label_named"]]})
+
+
+def _codes(own: pd.DataFrame, label: Label | None) -> tuple[list[float], str]:
+    """Scores by one label that look like codes, and why: `far` from all others, off the `scale`, or `unlike` a low
+    score."""
+    used = np.sort(own["score"].unique())
+    far = _apart(used)
+    if far:
+        return far, "far"
+    off = [c for c in used if c in CODES and label is not None and not label.scale[0] <= c <= label.scale[1]]
+    if off:
+        return off, "scale"
+    return ([0.0] if _unlike_a_low_score(own) else []), "unlike"
+
+
+def _unlike_a_low_score(own: pd.DataFrame) -> bool:
+    """Whether items that some rated 0 are no worse than others by those who rated them from 1 on.
+
+    own : judgements by one label. A low score would be followed by the others' as any other is: they are compared with
+    the line through those of 1 and more.
+    """
+    score = own["score"]
+    used = np.unique(score)
+    if len(used) < _LEVELS or used[0] != 0 or used[1] < 1 or np.any(used % 1):
+        return False
+    item = own.groupby([c for c in ITEM if c in own], dropna=False, sort=False).ngroup()
+    rated = score > 0
+    total, n = (score.where(rated, 0.0).groupby(item).transform("sum"), rated.groupby(item).transform("sum"))
+    n = n - rated
+    others = (total - score.where(rated, 0.0)) / n.where(n > 0)
+    low, high = others[~rated].dropna(), pd.DataFrame({"own": score, "others": others})[rated].dropna()
+    if len(low) < _ZEROS or len(high) < ENOUGH or np.ptp(high["own"]) == 0:
+        return False
+    fit = linregress(high["own"], high["others"])
+    noise = float(np.std(high["others"] - fit.intercept - fit.slope * high["own"], ddof=2)) / np.sqrt(len(low))
+    error = np.hypot(noise, fit.intercept_stderr)
+    halfway = (fit.intercept + high["others"].mean()) / 2
+    return bool(fit.slope > _SURE * fit.stderr and low.mean() > max(fit.intercept + _SURE * error, halfway))
 
 
 def _apart(values: np.ndarray) -> list[float]:

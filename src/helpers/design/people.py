@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.special import stdtrit
 from scipy.stats import random_table
 
+from helpers.annotations.dialogue_values import all_own
 from helpers.design import changes
 from helpers.design.material import Part
 from helpers.design.registry import UNKNOWN, Cannot, check
@@ -180,7 +181,5 @@ def session(part: Part) -> Found:
     alone = float((annotators == 1).mean()), float((units == 1).mean())
     # in four of five cases one to one: the rest says too little of either
     if min(alone) >= ALONE and len(annotators) >= FEW:
-        yield (
-            1.0,
-            {"unit": unit, "annotators": len(annotators), "alone": alone[0], "alone_b": alone[1], "units": len(units)},
-        )
+        facts = {"unit": unit, "annotators": len(annotators), "alone": alone[0], "alone_b": alone[1]}
+        yield 1.0, facts | {"units": len(units), "own": all_own(part.rows, part.dialogues)}

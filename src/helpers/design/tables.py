@@ -16,15 +16,13 @@ from helpers.study.results import Results
 
 
 def found(results: Results, names: DisplayNames) -> Table | None:
-    """Every finding: what, where, which answers it touches, what changes when it is acted on, what to do."""
+    """Every finding: where, what, what changes when it is acted on, what to do, which answers it touches."""
     rows = [
         {
-            "Finding": from_markdown(one.what),
-            "Where": one.where or "whole study",
-            "Concerns": ", ".join(one.touches),
-            "What changes": from_markdown(one.change) or "–",
+            "Finding": (f"{one.where}: " if one.where else "") + from_markdown(one.what),
+            "What changes": from_markdown(f"{one.change} {price(one)}".strip()),
             "What to do": from_markdown(one.todo),
-            "Size": from_markdown(price(one)),
+            "Concerns": ", ".join(one.touches),
         }
         for one in each(stored(results), names)
     ]

@@ -30,6 +30,8 @@ NESTED, PEOPLE = ("session", "side", "dialogue", "item"), ("annotator", "annotat
 MIXED = 0.05
 #: numbers drawn at once
 CHUNK = 2_000_000
+#: of so few cuts, comparing with each takes less time than a search
+FEW_CUTS = 8
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 _GRID = np.concatenate([np.linspace(0, 0.9, 46), np.linspace(0.91, 0.999, 20)])
 
@@ -118,7 +120,8 @@ def design(rows: pd.DataFrame, systems: list[str]) -> Design | None:
     b = rows["system_b"].map(place).to_numpy() if pairwise else np.full(len(rows), -1)
     turned = pairwise & (a > b)
     low, high = (np.minimum(a, b), np.maximum(a, b)) if pairwise else (a, b)
-    code, kinds = pd.factorize(pd.MultiIndex.from_arrays([low, high]), sort=True)
+    kinds, code = np.unique(np.column_stack([low, high]), axis=0, return_inverse=True)
+    code = code.reshape(-1)  # NumPy 2.0 returns a column
     if not pairwise and len(kinds) < 2:
         return None
     row = rows.groupby(["dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
@@ -127,10 +130,10 @@ def design(rows: pd.DataFrame, systems: list[str]) -> Design | None:
     people = pd.factorize(rows["annotator"])[0]
     who = people if rows["annotator_known"].all() and people.max() > 0 else None
     codes = {"session": pd.factorize(session)[0], "dialogue": row, "item": item}
-    codes["side"] = pd.factorize(pd.MultiIndex.from_arrays([codes["session"], code]))[0]
+    codes["side"] = _both(codes["session"], code)
     if who is not None:
         codes["annotator"] = who
-        codes["annotator_of_system"] = pd.factorize(pd.MultiIndex.from_arrays([who, code]))[0]
+        codes["annotator_of_system"] = _both(who, code)
     if pairwise:  # which side a person prefers is a matter of the pair: the orientation is arbitrary
         codes.pop("annotator", None)
     first = np.unique(row, return_index=True)[1]
@@ -230,12 +233,24 @@ class World:
             z = rng.standard_normal((k, n), dtype=np.float32) * noise
             for j, code in enumerate(d.factors.values()):
                 effect = rng.standard_normal((k, int(code.max()) + 1), dtype=np.float32)
-                z += effect[:, code] * self.loadings[d.system, j].astype(np.float32)
-            out = np.empty((k, n))
-            for kind in range(len(d.kinds)):
-                at = d.system == kind
-                out[:, at] = self.values[np.searchsorted(self.cuts[kind], z[:, at])]
-            yield out
+                effect = effect.take(code, axis=1)
+                effect *= self.loadings[d.system, j].astype(np.float32)
+                z += effect
+            yield self._cut(z)
+
+    def _cut(self, z: np.ndarray) -> np.ndarray:
+        """(k, n) scores of sums of effects."""
+        system = self.design.system
+        if self.cuts.shape[1] <= FEW_CUTS:
+            level = np.zeros(z.shape, dtype=np.int8)
+            for cut in self.cuts.T:
+                level += z > cut[system]
+            return self.values.take(level)
+        out = np.empty(z.shape)
+        for kind, cuts in enumerate(self.cuts):
+            at = np.flatnonzero(system == kind)
+            out[:, at] = self.values[np.searchsorted(cuts, z[:, at])]
+        return out
 
 
 def world(d: Design) -> World:

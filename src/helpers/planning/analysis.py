@@ -31,6 +31,8 @@ ALPHA = 0.05
 #: simulated studies for the power of the cheapest design, per simulated study of each way of looking; how far simulated
 #: power may be short in the end
 POWER_RUNS, LACKING = 10, 0.03
+#: labels, at most, whose studies are tested early: what early looks do hardly depends on the label
+LOOKED = 10
 #: what ends a study early, in the order of figures; `never` looks once, `unadjusted` tests at ALPHA at every look
 LOOKS = ("never", "unadjusted", *sequential.SPENDING)
 
@@ -187,6 +189,7 @@ def analyse(data: Material, options: Planning, *, confidence: float, seed: int) 
     `sequential_crossing`, `sequential_sample`.
     """
     rows: list[dict] = []
+    every, simulated_so_far = -(-len(data.pilots) // LOOKED), 0
     for pilot in data.pilots:
         head = {"method": pilot.method, "label": pilot.label, "level": METHODS[pilot.method].unit}
         rng = generator(seed, "plan", pilot.method, pilot.label)
@@ -196,8 +199,9 @@ def analyse(data: Material, options: Planning, *, confidence: float, seed: int) 
             *pilot_variances(pilot, confidence), *_designs(pilot, data, options, confidence),
             *_chosen(pilot, plan, data, options, raised=plan != formula),
             *_reliability(pilot, data, options, confidence, seed), *powers,
-            *(_looked(pilot, plan, data, options, rng) if plan and powers else ()),
+            *(_looked(pilot, plan, data, options, rng) if plan and powers and simulated_so_far % every == 0 else ()),
         ]  # fmt: skip
+        simulated_so_far += bool(plan and powers)
         rows += [head | row for row in found]
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
@@ -338,12 +342,12 @@ def _looked(pilot: Pilot, plan: Plan, data: Material, options: Planning, rng: np
     """Studies of the cheapest design, of equal systems and of systems that differ as wanted, that are tested early."""
     wanted = data.differences[pilot.method, pilot.label]
     one = Plan(plan.n_dialogues, plan.annotators, plan.people, plan.paired)  # one comparison: looks are what is tried
-    for truth, difference in (("equal", 0.0), ("wanted", wanted)):
-        looked = simulated.looked(pilot, one, difference, limits(options.looks), options.n_runs, rng)
-        for how, (stopped, share) in looked.items():
-            keys = {k: v for k, v in _keys(one).items() if k != "times"} | {"looks": how, "truth": truth}
-            yield {"statistic": "sequential_crossing", **keys, **_share(stopped, options.n_runs)}
-            yield {"statistic": "sequential_sample", **keys, "estimate": share, "n": options.n_runs}
+    truths = {"equal": 0.0, "wanted": wanted}
+    looked = simulated.looked(pilot, one, truths, limits(options.looks), options.n_runs, rng)
+    for (truth, how), (stopped, share) in looked.items():
+        keys = {k: v for k, v in _keys(one).items() if k != "times"} | {"looks": how, "truth": truth}
+        yield {"statistic": "sequential_crossing", **keys, **_share(stopped, options.n_runs)}
+        yield {"statistic": "sequential_sample", **keys, "estimate": share, "n": options.n_runs}
 
 
 def _share(hits: int, n: int) -> dict:

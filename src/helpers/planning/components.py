@@ -7,13 +7,14 @@ annotator, and of annotator and system.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtri, expit, logit, ndtr, ndtri
+from scipy.special import chdtri, expit, ndtr, ndtri
 
 from helpers.annotations.summary import with_means
 from helpers.operating_characteristics.worlds import (
@@ -150,8 +151,9 @@ class Pilot:
         first = int(np.clip(np.searchsorted(means, mean, side="right") - 1, 0, N_MEANS - 2))
         for i in {first, first + 1} - known.keys():
             known[i] = self._variances(tilted(self.shape, self.values, means[i]))
-        low, high, around = known[first], known[first + 1], means[first : first + 2]
-        return {name: float(np.interp(mean, around, [low[name], high[name]])) for name in self.variance}
+        low, high = known[first], known[first + 1]
+        share = float(min(max((mean - means[first]) / (means[first + 1] - means[first]), 0.0), 1.0))
+        return {name: low[name] + share * (high[name] - low[name]) for name in self.variance}
 
     def means(self, difference: float) -> tuple[float, ...]:
         """Means of two systems that differ by this, as far from that of the pilot as each other on the logit scale; of
@@ -165,10 +167,11 @@ class Pilot:
             raise ValueError(f"{self.label}: no systems differ by {difference:g} on a scale that is {wide:g} wide")
         if self.pairwise:
             return (float(difference),)
-        c = np.cosh(logit((self.mean - low) / wide))
-        step = (d * c + np.sqrt((d * c) ** 2 + 1 - d**2)) / (1 - d)  # exp of the distance: sinh x / (cosh x + c) = d
-        ends = low + wide * expit(logit((self.mean - low) / wide) + np.log(step) * np.array([1, -1]))
-        return tuple(float(end) for end in (ends if difference >= 0 else ends[::-1]))
+        odds = (self.mean - low) / (low + wide - self.mean)
+        c = (odds + 1 / odds) / 2
+        step = (d * c + math.sqrt((d * c) ** 2 + 1 - d**2)) / (1 - d)  # exp of the distance: sinh x / (cosh x + c) = d
+        ends = low + wide * odds * step / (1 + odds * step), low + wide * odds / (step + odds)
+        return ends if difference >= 0 else ends[::-1]
 
 
 def cuts(p: np.ndarray) -> np.ndarray:

@@ -16,8 +16,8 @@ from helpers.display.views import Plot
 from helpers.planning.designs import SAME
 from helpers.study.results import Results
 
-#: labels in one figure, and in all
-MOST, MOST_SHOWN = 6, 12
+#: labels in the figure
+MOST = 6
 _DESIGN = ["n_dialogues", "annotators_per_dialogue"]
 _WANTED = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
 
@@ -30,10 +30,8 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
         return
     labels = rows[["method", "label"]].drop_duplicates()
     turns = labels.groupby("method", sort=False).cumcount().sort_values(kind="stable")
-    first = labels.loc[turns.index[:MOST_SHOWN]]
-    chosen = captions.chosen(
-        len(first), len(labels), f"labels that come first in each method, up to {MOST} in a figure"
-    )
+    first = labels.loc[turns.index[:MOST]]
+    chosen = captions.chosen(len(first), len(labels), "labels that come first in each method")
     rows = rows.merge(first, on=["method", "label"])
     cost = results["plan_cost"]
     if len(cost):
@@ -44,38 +42,35 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
             rows = rows.join(own.rename(resource), on=key)
     wanted = results["planned_difference"].set_index(["method", "label"])["estimate"]
     panels = list(rows.groupby(["method", "label"], sort=False))
-    for start in range(0, len(panels), MOST):
-        part = panels[start : start + MOST]
-        columns = min(len(part), 2)
-        fig, axes = subplots(
-            -(-len(part) // columns), columns, squeeze=False, width=PAGE if columns == 2 else 4.6,
-            height=2.5 * -(-len(part) // columns) + 0.7,
-        )  # fmt: skip
-        for ax, (key, own) in zip(axes.flat, part, strict=False):
-            _panel(ax, own, wanted[key], names, currency)
-        for ax in axes.flat[len(part) :]:
-            ax.axis("off")
-        each = sorted(rows["annotators_per_dialogue"].unique())
-        keys = [
-            handle(plural(int(m), "annotator") + " per dialogue", *_style(i), linestyle="-") for i, m in enumerate(each)
-        ]
-        legend_of(fig, [*keys, handle("difference worth finding", marker="", **_WANTED)])
-        fig.supylabel("Smallest difference found", fontsize=8)
-        power = percent(rows["power"].iloc[0])
-        caption = "Points: the smallest true difference between two systems, in units of the label, that a study finds"
-        caption += f" with a power of {power}, by"
-        if "hours" in rows:
-            caption += " the work required. Points along a line differ in the number of dialogues per system, which is"
-            caption += " given next to the points of the first line."
-        else:
-            caption += " dialogues per system, because the time per judgement is unknown."
-        caption += f" Bars: {names.ci}, from the pilot's variances. Dashed: the difference worth finding. Both axes are"
-        caption += " logarithmic."
-        shown = [names.distinct_label(label, method) for (method, label), _ in part]
-        alt = f"Smallest difference found, by {'hours' if 'hours' in rows else 'dialogues'} and annotators, for"
-        alt += f" {', '.join(shown)}: {span(pd.concat([own for _, own in part])['estimate'])}."
-        name = "map" if start == 0 else f"map_{start // MOST + 1}"
-        yield Plot(fig, name, alt, captions.joined(caption, chosen))
+    columns = min(len(panels), 2)
+    fig, axes = subplots(
+        -(-len(panels) // columns), columns, squeeze=False, width=PAGE if columns == 2 else 4.6,
+        height=2.5 * -(-len(panels) // columns) + 0.7,
+    )  # fmt: skip
+    for ax, (key, own) in zip(axes.flat, panels, strict=False):
+        _panel(ax, own, wanted[key], names, currency)
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    each = sorted(rows["annotators_per_dialogue"].unique())
+    keys = [
+        handle(plural(int(m), "annotator") + " per dialogue", *_style(i), linestyle="-") for i, m in enumerate(each)
+    ]
+    legend_of(fig, [*keys, handle("difference worth finding", marker="", **_WANTED)])
+    fig.supylabel("Smallest difference found", fontsize=8)
+    power = percent(rows["power"].iloc[0])
+    caption = "Points: the smallest true difference between two systems, in units of the label, that a study finds"
+    caption += f" with a power of {power}, by"
+    if "hours" in rows:
+        caption += " the work required. Points along a line differ in the number of dialogues per system, which is"
+        caption += " given next to the points of the first line."
+    else:
+        caption += " dialogues per system, because the time per judgement is unknown."
+    caption += f" Bars: {names.ci}, from the pilot's variances. Dashed: the difference worth finding. Both axes are"
+    caption += " logarithmic."
+    shown = [names.distinct_label(label, method) for (method, label), _ in panels]
+    alt = f"Smallest difference found, by {'hours' if 'hours' in rows else 'dialogues'} and annotators, for"
+    alt += f" {', '.join(shown)}: {span(pd.concat([own for _, own in panels])['estimate'])}."
+    yield Plot(fig, "map", alt, captions.joined(caption, chosen))
 
 
 def _style(i: int) -> tuple[str, str]:

@@ -22,14 +22,15 @@ from helpers.planning.designs import SAME, Plan
 from helpers.stats import saddlepoint
 from helpers.stats.permutation import from_null
 
-#: arrangements of the permutation test in each simulated study
-N_ARRANGEMENTS = 1999
-#: lowest level at which so few arrangements tell as much as all: 20 of them are expected below it
-LEAST_LEVEL = 0.01
-#: studies in which the same annotators judge the same dialogues
-TOGETHER = 50
-#: shortfall of simulated power from which the number of dialogues follows the simulation, and how near it then comes
-SHORT, NEAR = 0.03, 0.01
+#: arrangements of the permutation test in each simulated study, at least and at most; as many are expected below the
+#: level as tell nearly as much as all. Where it takes more, p-values are approximated
+N_ARRANGEMENTS, MOST_ARRANGEMENTS, BELOW = 1999, 4999, 20
+#: studies in which the same annotators judge the same dialogues; scores drawn at once
+TOGETHER, LARGEST = 200, 2_000_000
+#: shortfall of simulated power from which the number of dialogues follows the simulation
+SHORT = 0.03
+#: sizes that differ by a smaller share of themselves are taken for one: their power differs by less than half a point
+CLOSE = 0.01
 #: studies after which one looks whether power is short: mostly a few hundred tell; normal quantile by which it is not
 BATCH, CLEAR = 200, 2.326
 #: sizes tried, and the largest relative to the first
@@ -67,23 +68,47 @@ def studies(
     limits, values, loads, noise = _latent(pilot, difference)
     sides, n, m, people = len(limits), plan.n_dialogues, plan.annotators, plan.people
     items, paired = max(round(pilot.items), 1), plan.paired and not pilot.pairwise
-    for start in range(0, n_runs, TOGETHER):
-        k = min(TOGETHER, n_runs - start)
+    together = int(np.clip(LARGEST // (sides * n * items * m), 1, TOGETHER))
+    for start in range(0, n_runs, together):
+        k = min(together, n_runs - start)
         who = np.argsort(rng.random((sides, n, people)), axis=2)[..., :m]
-        z = rng.standard_normal((k, sides, n, items, m), dtype=np.float32) * noise
-        z += loads.get("session", 0) * rng.standard_normal((k, 1 if paired else sides, n, 1, 1))
-        z += np.hypot(loads.get("side", 0), loads.get("dialogue", 0)) * rng.standard_normal((k, sides, n, 1, 1))
-        z += loads.get("item", 0) * rng.standard_normal((k, sides, n, items, 1))
+        shared = loads.get("session", 0) * rng.standard_normal((k, 1 if paired else sides, n, 1))
+        shared = shared + np.hypot(loads.get("side", 0), loads.get("dialogue", 0)) * rng.standard_normal(
+            (k, sides, n, 1)
+        )
         for name, own in (("annotator", 1), ("annotator_of_system", sides)):
             effect = rng.standard_normal((k, own, people))
             if name == "annotator_of_system" and annotators == SAME:
                 effect -= effect.mean(axis=2, keepdims=True)
-            z += (
-                loads.get(name, 0)
-                * np.stack([effect[:, min(s, own - 1), who[s]] for s in range(sides)], 1)[:, :, :, None]
-            )
-        scores = np.stack([values[np.searchsorted(limits[s], z[:, s])] for s in range(sides)], axis=1)
-        yield Study(scores.mean(axis=3), who, paired)
+            of_side = [effect[:, min(s, own - 1), who[s]] for s in range(sides)]
+            shared = shared + loads.get(name, 0) * np.stack(of_side, axis=1)
+        within = (loads.get("item", 0), noise)
+        scores = [_item_means(shared[:, s], limits[s], values, within, items, rng) for s in range(sides)]
+        yield Study(np.stack(scores, axis=1), who, paired)
+
+
+def _item_means(
+    shared: np.ndarray,
+    limits: np.ndarray,
+    values: np.ndarray,
+    within: tuple[float, float],
+    items: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """(k, n, m) mean scores of the items of n dialogues by m annotators each.
+
+    shared : (k, n, m), what the items of a dialogue have in common. within : loadings of the item and of the residual.
+    With one annotator, the scores of items are independent given `shared`, and how many fall into each category is
+    drawn at once.
+    """
+    of_item, noise = within
+    if shared.shape[2] == 1 and items > 1:
+        below = ndtr((limits - shared) / max(np.hypot(of_item, noise), 1e-9))
+        p = np.diff(below, axis=2, prepend=0.0, append=1.0)
+        return (rng.multinomial(items, p) @ values / items)[:, :, None]
+    z = noise * rng.standard_normal((*shared.shape[:2], items, shared.shape[2]), dtype=np.float32)
+    z = z + of_item * rng.standard_normal((*shared.shape[:2], items, 1)) + shared[:, :, None]
+    return values[np.searchsorted(limits, z)].mean(axis=2)
 
 
 def _latent(pilot: Pilot, difference: float) -> tuple[list[np.ndarray], np.ndarray, dict[str, float], float]:
@@ -104,8 +129,9 @@ def found(
 ) -> tuple[int, int]:
     """In how many of `n_runs` studies the difference is found, and in how many of these with the wrong sign."""
     hits, wrong, level = 0, 0, alpha / plan.tests
-    drawn = annotators == SAME and level >= LEAST_LEVEL
-    flips = arrangements(plan.n_dialogues, plan.paired or pilot.pairwise, rng) if drawn else None
+    needed = max(N_ARRANGEMENTS, round(BELOW / level) - 1)
+    drawn = annotators == SAME and needed <= MOST_ARRANGEMENTS
+    flips = arrangements(plan.n_dialogues, plan.paired or pilot.pairwise, rng, needed) if drawn else None
     for study in studies(pilot, plan, difference, n_runs, rng, annotators):
         p = permutation_p(study.values, study.paired, flips) if annotators == SAME else two_way_p(study)
         significant = p < level
@@ -122,38 +148,54 @@ def sized(
 
     The noncentral t distribution takes the rates of the pilot's annotators as those of the next ones. Few annotators
     whose strictness is drawn anew move a rare mark's rate, and with it the difference and its variance, and power falls
-    more with a lower rate than it rises with a higher one. The normal quantile of power is nearly linear in the root of
-    n: the search goes along it. Power may still be short where FARTHEST times as many dialogues do not suffice.
+    more with a lower rate than it rises with a higher one. The search ends at a size that the line through all sizes
+    tried (`_asked_for`) leads back to when `n_runs` studies of it were simulated. Power may still be short where
+    FARTHEST times as many dialogues do not suffice.
     """
-    most = FARTHEST * plan.n_dialogues
-
-    def hits(n: int) -> int:
-        return found(pilot, replace(plan, n_dialogues=n), difference, n_runs, rng)[0]
-
-    n, got, tried = plan.n_dialogues, 0, 0
-    most_tried = max(n_runs // 2, 1)  # to see that power is not short takes fewer than to find a size
-    while tried < most_tried:
-        batch = min(BATCH, most_tried - tried)
-        got, tried = got + found(pilot, plan, difference, batch, rng)[0], tried + batch
-        spread = np.sqrt(wanted * (1 - wanted) / tried) if tried < most_tried else 0.0
-        if got / tried >= wanted - SHORT + CLEAR * spread:
-            return plan, got, tried
-    roots, quantiles = [np.sqrt(n)], [_quantile(got, n_runs)]
+    got, tried = _whether_short(pilot, plan, difference, max(n_runs // 2, 1), rng, wanted)
+    if got / tried >= wanted - SHORT:
+        return plan, got, tried
+    least, most = plan.n_dialogues, FARTHEST * plan.n_dialogues
+    known, n = {least: (got, tried)}, least
     for _ in range(TRIES):
-        if abs(got / n_runs - wanted) <= NEAR or (n == most and got < wanted * n_runs):
+        n = min(max(_asked_for(known, wanted), least), most)
+        n = min((m for m in known if abs(m - n) <= CLOSE * n), key=lambda m: abs(m - n), default=n)
+        got, tried = known.get(n, (0, 0))
+        if tried == n_runs:
             break
-        # a line through the points so far, or through none found at no dialogues
-        slope = np.polyfit(roots, quantiles, 1)[0] if len(roots) > 1 else (quantiles[0] + CRITICAL) / roots[0]
-        step = (float(ndtri(wanted)) - quantiles[-1]) / max(slope, 0.1 * (quantiles[0] + CRITICAL) / roots[0])
-        n = int(np.clip(round((roots[-1] + step) ** 2), plan.n_dialogues, most))
-        got = hits(n)
-        roots.append(np.sqrt(n))
-        quantiles.append(_quantile(got, n_runs))
-    return replace(plan, n_dialogues=n), got, n_runs
+        more = n_runs - tried if tried else -(-n_runs // 4)
+        found_more = found(pilot, replace(plan, n_dialogues=n), difference, more, rng)[0]
+        known[n] = (got + found_more, tried + more)
+    return replace(plan, n_dialogues=n), *known[n]
 
 
-def _quantile(hits: int, n_runs: int) -> float:
-    return float(ndtri((hits + 0.5) / (n_runs + 1)))
+def _whether_short(
+    pilot: Pilot, plan: Plan, difference: float, most: int, rng: np.random.Generator, wanted: float
+) -> tuple[int, int]:
+    """In how many studies of the plan the difference is found, and how many were simulated: at most `most`, fewer where
+    power is clearly not short."""
+    got, tried = 0, 0
+    while tried < most:
+        batch = min(BATCH, most - tried)
+        got, tried = got + found(pilot, plan, difference, batch, rng)[0], tried + batch
+        if got / tried >= wanted - SHORT + CLEAR * np.sqrt(wanted * (1 - wanted) / tried):
+            break
+    return got, tried
+
+
+def _asked_for(known: Mapping[int, tuple[int, int]], wanted: float) -> int:
+    """The number of dialogues at which the power is `wanted`: the normal quantile of power is nearly linear in the root
+    of n. known : n -> hits and studies."""
+    roots, hits, runs = np.sqrt(list(known)), *np.array(list(known.values()), dtype=float).T
+    share = (hits + 0.5) / (runs + 1)
+    quantiles = ndtri(share)
+    weights = runs * np.exp(-(quantiles**2)) / (share * (1 - share))  # 1 / variance of a quantile, but for a constant
+    root, quantile = np.average(roots, weights=weights), np.average(quantiles, weights=weights)
+    slope = least = (quantiles[0] + CRITICAL) / roots[0]  # of the line through none found at no dialogues
+    if len(known) > 1:
+        slope = np.average((roots - root) * (quantiles - quantile), weights=weights)
+        slope = max(slope / np.average((roots - root) ** 2, weights=weights), 0.1 * least)
+    return round((root + (float(ndtri(wanted)) - quantile) / slope) ** 2)
 
 
 def estimates(values: np.ndarray) -> np.ndarray:
@@ -162,11 +204,11 @@ def estimates(values: np.ndarray) -> np.ndarray:
     return means[:, 0] - means[:, 1] if values.shape[1] == 2 else means[:, 0]
 
 
-def arrangements(n: int, signs: bool, rng: np.random.Generator) -> np.ndarray:
-    """(N_ARRANGEMENTS, n) signs of n pairs, or (N_ARRANGEMENTS, 2 n): which of two systems n dialogues each go to."""
+def arrangements(n: int, signs: bool, rng: np.random.Generator, many: int = N_ARRANGEMENTS) -> np.ndarray:
+    """(many, n) signs of n pairs, or (many, 2 n): which of two systems n dialogues each go to."""
     if signs:
-        return np.where(rng.random((N_ARRANGEMENTS, n)) < 0.5, -1.0, 1.0)
-    return rng.permuted(np.tile(np.repeat([1.0, -1.0], n), (N_ARRANGEMENTS, 1)), axis=1)
+        return np.where(rng.random((many, n)) < 0.5, -1.0, 1.0)
+    return rng.permuted(np.tile(np.repeat([1.0, -1.0], n), (many, 1)), axis=1)
 
 
 def permutation_p(values: np.ndarray, paired: bool, flips: np.ndarray | None) -> np.ndarray:
@@ -208,30 +250,31 @@ def two_way_p(study: Study) -> np.ndarray:
 def looked(
     pilot: Pilot,
     plan: Plan,
-    difference: float,
+    differences: Mapping[str, float],
     limits: Mapping[str, tuple[Sequence[float], np.ndarray]],
     n_runs: int,
     rng: np.random.Generator,
-) -> dict[str, tuple[int, float]]:
+) -> dict[tuple[str, str], tuple[int, float]]:
     """In how many studies each way of looking ends with a significant difference, and the share of the dialogues that
-    it uses on average.
+    it uses on average, by name of the true difference and of the way.
 
     limits : name -> shares of the dialogues at each look, and z boundaries. All are tried on the same studies, with the
     permutation test of the dialogues seen so far.
     """
-    hits = dict.fromkeys(limits, 0)
-    used = dict.fromkeys(limits, 0.0)
+    hits = {(truth, name): 0 for truth in differences for name in limits}
+    used = dict.fromkeys(hits, 0.0)
     sizes = sorted({_at(plan, share) for shares, _ in limits.values() for share in shares})
     flips = {n: arrangements(n, plan.paired or pilot.pairwise, rng) for n in sizes}
-    for study in studies(pilot, plan, difference, n_runs, rng):
-        p = {n: permutation_p(study.values[:, :, :n], study.paired, flips[n]) for n in sizes}
-        for name, (shares, z) in limits.items():
-            level = 2 * ndtr(-np.asarray(z))
-            crossed = np.stack([p[_at(plan, s)] <= a for s, a in zip(shares, level, strict=True)])
-            hits[name] += int(crossed.any(axis=0).sum())
-            first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), len(shares) - 1)
-            used[name] += float(np.asarray(shares)[first].sum())
-    return {name: (hits[name], used[name] / n_runs) for name in limits}
+    for truth, difference in differences.items():
+        for study in studies(pilot, plan, difference, n_runs, rng):
+            p = {n: permutation_p(study.values[:, :, :n], study.paired, flips[n]) for n in sizes}
+            for name, (shares, z) in limits.items():
+                level = 2 * ndtr(-np.asarray(z))
+                crossed = np.stack([p[_at(plan, s)] <= a for s, a in zip(shares, level, strict=True)])
+                hits[truth, name] += int(crossed.any(axis=0).sum())
+                first = np.where(crossed.any(axis=0), crossed.argmax(axis=0), len(shares) - 1)
+                used[truth, name] += float(np.asarray(shares)[first].sum())
+    return {key: (hits[key], used[key] / n_runs) for key in hits}
 
 
 def _at(plan: Plan, share: float) -> int:

@@ -18,6 +18,7 @@ import pandas as pd
 
 from helpers.agreement import analysis as agreement
 from helpers.annotations import population, summary
+from helpers.annotations.dialogue_values import all_own
 from helpers.annotations.features import undirected
 from helpers.annotations.population import FEW, UNKNOWN, Population
 from helpers.annotators.findings import disagreeing
@@ -57,13 +58,15 @@ class Evidence:
     """What the answers follow from.
 
     annotations : those of the evaluation (`summary.evaluated`). results : notebook -> its results, empty where it was
-    not run. reasons : notebook -> why it was not, a sentence.
+    not run. reasons : notebook -> why it was not, a sentence. own_chats : whether people judged only what they had
+    talked about themselves.
     """
 
     study: Study
     annotations: pd.DataFrame
     results: Mapping[str, Results]
     reasons: Mapping[str, str]
+    own_chats: bool = False
 
     @cached_property
     def people(self) -> pd.DataFrame:
@@ -116,7 +119,10 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
     found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
-    return Evidence(loaded, summary.evaluated(annotations), found, reasons)
+    judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
+    people = judged[judged["annotator_kind"] == "human"]
+    own = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))
+    return Evidence(loaded, judged, found, reasons, own)
 
 
 def _main(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
@@ -431,11 +437,12 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     """What to do next, by rule, the gravest first; at most `most`.
 
     Who judged is not recorded: record it. A group has too few annotators to speak of others: recruit. Some label was
-    never judged twice: have items judged twice. On the only label, the leader is not separated from the second: collect
-    what would separate them. Most comparisons are open: collect more dialogues. Labels are doubtful: look at annotators
-    who disagree with the others; define labels better, or average more annotations. Other annotators would often order
-    two systems the other way round: recruit more. Agreement is known too imprecisely: judge more items twice. Times are
-    not recorded: record them. Where nothing of this holds: report, if comparisons and agreement were computed.
+    never judged twice: have items judged twice, or, of people's own chats, transcripts judged by others. On the only
+    label, the leader is not separated from the second: collect what would separate them. Most comparisons are open:
+    collect more dialogues. Labels are doubtful: look at annotators who disagree with the others; define labels better,
+    or average more annotations. Other annotators would often order two systems the other way round: recruit more.
+    Agreement is known too imprecisely: judge more items twice. Times are not recorded: record them. Where nothing of
+    this holds: report, if comparisons and agreement were computed.
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
@@ -446,7 +453,8 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     trusted, found = labels(evidence), sample(evidence)
     twice = judged_twice(evidence)
     if len(twice) and not twice.all():
-        out.append(Step("twice", {"n": int((~twice).sum()), "all": not twice.any()}))
+        facts = {"n": int((~twice).sum()), "all": not twice.any(), "own": evidence.own_chats}
+        out.append(Step("twice", facts))
     if apart := separation(evidence):
         out.append(Step("separate", apart))
     elif found["n"] and 2 * found["open"] > found["n"]:
