@@ -57,4 +57,4 @@ def main(first: int, n: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(x) for x in (sys.argv[1:] + ["2000", "30"][len(sys.argv) - 1 :])))
+    main(*(int(x) for x in (sys.argv[1:] + ["4000", "30"][len(sys.argv) - 1 :])))

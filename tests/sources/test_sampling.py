@@ -273,6 +273,6 @@ labels:
     records[1].pop("drawn")
     records = [r | {"auto_flag": r["bad"] == 1} for r in records]
     built = studies.read(tmp_path, yaml, my_json=json.dumps(records))
-    facts = built.frames["dialogue_facts"].pivot(index="dialogue", columns="key", values="value")
-    assert facts[sampling.UNUSED + "auto_flag"].to_dict() == {"d0": "false", "d1": "true", "d2": "false", "d3": "true"}
+    facts = built.frames["dialogue_facts"].query("key == @sampling.UNUSED + 'auto_flag'").set_index("dialogue")
+    assert facts["value"].to_dict() == {"d0": "false", "d1": "true", "d2": "false", "d3": "true"}
     assert list(built.unused["my.json"]) == ["drawn.p", "auto_flag"]

@@ -55,6 +55,8 @@ def enriched(study: Study) -> Found:
         yield 0.5, {"column": certain[0], "kind": "unknown"}
     elif said:
         yield 0.5, {"text": study.selection[:_QUOTED], "kind": "said"}
+    elif telling := [name for name in columns if drawn.telling(name)]:
+        yield 0.5, {"column": telling[0], "kind": "chance"}
 
 
 def _contradicted(study: Study, columns: dict[str, pd.Series]) -> Found:
@@ -112,21 +114,29 @@ def _columns(study: Study) -> dict[str, pd.Series]:
 
 def _effect(part: Part, name: str, values: pd.Series) -> dict[str, Any] | None:
     """What the column does to the mean of the system on which it does most: weighted by it, or, of a stratum, how far
-    apart the strata are; None where that is no more than chance."""
+    apart the strata are; None where that is no more than chance. Weights are strata, too: what they do to one side of
+    comparisons may be undone by the other."""
     if part.corpus not in values.index.get_level_values(0):
         return None
     own = values.xs(part.corpus, level=0)
     number = pd.to_numeric(own, errors="coerce")
     positive = number.notna().mean() > 0.9 and (number > 0).all() and number.min() < number.max()
-    weighted = positive and drawn.named(name) != "stratum"
-    units = _units(part, _weights(name, number) if weighted else own, weighted)
+    found = []
+    if positive and drawn.named(name) != "stratum":
+        found.append(_moved(part, name, _weights(name, number), weighted=True))
+    if own.nunique() <= drawn.MOST_STRATA:
+        found.append(_moved(part, name, own, weighted=False))
+    return next((f for f in found if f and f["beyond"]), found[0] if found and drawn.certain(name) else None)
+
+
+def _moved(part: Part, name: str, values: pd.Series, *, weighted: bool) -> dict[str, Any] | None:
+    """`_effect` of weights, or of strata. beyond : whether it is more than chance."""
+    units = _units(part, values, weighted)
     cells = [_cell(cell, weighted) for _, cell in units.groupby(_BY)]
     table = pd.DataFrame([cell for cell in cells if cell])
     if table.empty:
         return None
     beyond = table["beyond"] | _of_all(part, units, table, weighted)
-    if not beyond.any() and not drawn.certain(name):
-        return None
     worst = table.loc[table["moved"].where(beyond | ~beyond.any()).idxmax()]
     facts = {"column": name, "kind": "weight" if weighted else "stratum", "beyond": bool(beyond.any())}
     facts |= {"corpus": part.corpus, "group": part.group, "method": part.method}

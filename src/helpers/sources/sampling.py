@@ -48,10 +48,12 @@ NAMES = {
 }
 #: names that could mean something else
 _UNSURE = re.compile(rf"{_WEIGHT}|i?pw|propensit\w*|pi|\w*{_SEEN}\w*|(?:samples?|incl|draw){_CHANCE}|postweights?")
+#: names of columns that hold why a dialogue was chosen; strata are often as large in a file as in the population
+_TELLING = re.compile(rf"(?!.*strat)\w*(?:{_DRAW}|review|{_SEEN})\w*")
 #: names of what somebody did before dialogues were judged, or of what they were asked
 _ASKED = re.compile(rf"\w*{_SEEN}")
 #: more values than this are no strata
-_MOST_STRATA = 20
+MOST_STRATA = 20
 _EXPECTED = {
     "inclusion_probability": "a probability above 0 and at most 1",
     "weight": "a number above 0",
@@ -186,7 +188,7 @@ def key_for(column: str, cells: pd.Series) -> str | None:
     if key is None or held.nunique() < 2:
         return None
     if key == "stratum":
-        return key if held.nunique() <= _MOST_STRATA else None
+        return key if held.nunique() <= MOST_STRATA else None
     number = pd.to_numeric(held, errors="coerce")
     fits = (number > 0) & ((number <= 1) | (key == "weight"))
     return key if fits.all() else None
@@ -201,6 +203,11 @@ def plain(column: str, cells: pd.Series) -> bool:
 def certain(column: str) -> bool:
     """Whether the name of a column means nothing else than a probability or weight of drawing."""
     return named(column) in ("inclusion_probability", "weight") and not _UNSURE.fullmatch(_plain(column))
+
+
+def telling(column: str) -> bool:
+    """Whether the name of a column says that dialogues were chosen by it, such as `selection_reason` or `flagged`."""
+    return named(column) is not None and bool(_TELLING.fullmatch(_plain(column)))
 
 
 def judged(column: str) -> bool:
