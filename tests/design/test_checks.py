@@ -290,6 +290,43 @@ def test_a_probability_that_nothing_uses_is_named_whatever_it_changes():
     assert (found.code, found.price) == ("enriched_sample", 0.5)
 
 
+def weighted_queue(power):
+    """A queue whose YAML gives weights: the inverse probability in the file to this power."""
+    marks, talk_, given = queue(True)
+    p = given["dialogue_facts"].set_index("dialogue")["value"].astype(float)
+    return marks.assign(sampling_weight=marks["dialogue"].map(p) ** -power), talk_, given
+
+
+def test_weights_that_the_file_contradicts_are_named():
+    """Probabilities taken for weights count flagged dialogues five times instead of the others."""
+    (found,) = checked(weighted_queue(-1.0)).findings
+    assert (found.code, found.facts["kind"]) == ("enriched_sample", "contradicted")
+    marks, _, given = weighted_queue(1.0)
+    marks = marks[(marks["system"] == found.facts["system"]) & (marks["label"] == found.facts["label"])]
+    own = marks.groupby("dialogue")["score"].mean()
+    p = given["dialogue_facts"].set_index("dialogue")["value"].astype(float).reindex(own.index)
+    assert found.facts["now"] == pytest.approx(np.average(own, weights=1 / p))
+    assert found.facts["was"] == pytest.approx(np.average(own, weights=p))
+    assert not checked(weighted_queue(1.0)).findings
+
+
+@pytest.mark.parametrize(
+    ("selection", "named"),
+    [
+        ("All flagged conversations and 20% of the rest", True),
+        ("escalated chats were over-sampled", True),
+        ("A random sample of 100 conversations per system", False),
+        ("", False),
+    ],
+)
+def test_a_selection_that_the_yaml_tells_of_is_named_where_nothing_is_weighted(selection, named):
+    made = crossed()
+    found = checked((*made, {"selection": selection})).findings
+    assert [f.facts["kind"] for f in found] == ["said"] * named
+    weighted = made[0].assign(sampling_weight=np.where(made[0]["dialogue"] < "m", 1.0, 2.0))
+    assert not checked((weighted, made[1], {"selection": selection})).findings
+
+
 def test_every_check_is_found_passed_or_not_made():
     for made in (crossed(), votes(SEED)):
         examined = checked(made)

@@ -103,6 +103,65 @@ def test_the_random_sample_is_tested_and_weights_take_its_place():
     assert np.mean(level) < 0.05 + monte_carlo(0.05, n)
 
 
+def review_queue(rng, n=200):
+    """Judgements of two systems: a model rated all dialogues, people all that were flagged and a fifth of the rest.
+    Bad dialogues are rated 2, others 4."""
+    system = np.repeat(["A", "B"], n)
+    bad = rng.random(2 * n) < np.where(system == "A", 0.2, 0.3)
+    flagged = rng.random(2 * n) < np.where(bad, 0.8, 0.1)
+    quality = np.where(bad, 2.0, 4.0)
+    frame = pd.DataFrame({"system": system, "dialogue": [f"{s}{i}" for i, s in enumerate(system)]})
+    frame = frame.assign(corpus="main", group="all", method="dialogue_rating", label="fine", turn=pd.NA)
+    frame = frame.assign(dialogue_b=None, system_b=None, session=None, context=None, first_shown=None)
+    model = frame.assign(score=quality + rng.choice([-1, 0, 1], 2 * n), annotator="gpt", annotator_kind="llm")
+    people = frame.assign(score=quality + rng.choice([-1, 0, 1], 2 * n), annotator="w", annotator_kind="human")
+    people["sampling_weight"] = np.where(flagged, 1.0, 5.0)
+    drawn = flagged | (rng.random(2 * n) < 0.2)
+    return pd.concat([people[drawn], model.assign(sampling_weight=1.0)], ignore_index=True)
+
+
+def test_sampling_weights_of_people_and_model_are_used():
+    """People's weights say how they were drawn from what the model judged, and its own how that was drawn."""
+    frame = review_queue(np.random.default_rng(1), n=30)
+    ((_, data),) = room.sums(frame, LABELS)
+    assert data.weight is None
+    weight = frame[frame["annotator"] == "w"].set_index("dialogue")["sampling_weight"]
+    rows = frame[frame["annotator"] == "gpt"].sort_values(["system", "dialogue"])["dialogue"]
+    known = rows.isin(weight.index).to_numpy()
+    assert data.chosen[known] == pytest.approx(weight[rows[known]].to_numpy())
+    # the same in a file that is a sample with these weights itself
+    same = frame.assign(sampling_weight=frame["dialogue"].map(weight).fillna(2.0))
+    ((_, data),) = room.sums(same, LABELS)
+    assert data.weight == pytest.approx(rows.map(weight).fillna(2.0).to_numpy())
+    assert data.chosen is None
+    ((_, plain),) = room.sums(frame.drop(columns="sampling_weight"), LABELS)
+    assert plain.weight is None
+    assert plain.chosen is None
+    rows = list(room.assisted(same, LABELS, seed=1, n_resamples=100, confidence=0.95))
+    assert {"assisted_mean", "assisted_width", "assisted_dialogues"} <= {row["statistic"] for row in rows}
+
+
+@pytest.mark.slow
+def test_estimates_from_a_review_queue_are_those_of_all_dialogues_with_weights():
+    n, truth, found = 150, np.array([3.6, 3.4]), {True: [], False: []}
+    for i in range(n):
+        frame = review_queue(np.random.default_rng([8, i]))
+        for weighted, own in found.items():
+            given = frame if weighted else frame.drop(columns="sampling_weight")
+            ((_, data),) = room.sums(given, LABELS)
+            own += [estimate(data)[1].contrast(one) | {"truth": t} for one, t in zip(np.eye(2), truth, strict=True)]
+    found = {weighted: pd.DataFrame(own) for weighted, own in found.items()}
+    inside = {w: ((f["ci_low"] <= f["truth"]) & (f["truth"] <= f["ci_high"])).mean() for w, f in found.items()}
+    bias = {
+        w: (f["estimate"] - f["truth"]).mean() / f["estimate"].groupby(f["truth"]).std().mean()
+        for w, f in found.items()
+    }
+    assert inside[True] > 0.95 - monte_carlo(0.95, 2 * n) - 0.01
+    assert inside[False] < 0.85
+    assert abs(bias[True]) < 0.2
+    assert bias[False] < -1
+
+
 def test_a_judge_that_goes_against_people_explains_nothing_and_has_no_interval():
     x = np.random.default_rng(2).normal(size=60)
     found = room.explained(one_system(x, -x), seed=1, name=["a"], n_resamples=200, confidence=0.95)

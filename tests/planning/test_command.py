@@ -59,6 +59,17 @@ def printed(out):
     return {row["Design"]: row for row in rows}
 
 
+def test_what_a_plan_assumes_of_sampling_weights_is_printed(tmp_path, monkeypatch):
+    """The design effect is that of the profile, which the run writes."""
+    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
+    profile = plan.store.processed("queue") / "profile.json"
+    profile.parent.mkdir(parents=True)
+    profile.write_text('{"sampling": {"by": ["weight"], "low": 1.0, "high": 5.0, "design_effect": 1.7342}}')
+    assert "multiply their number, and the cost, by 1.73" in plan.sampled("queue")
+    profile.write_text('{"sampling": null}')
+    assert plan.sampled("queue") == ""
+
+
 @pytest.mark.slow
 def test_designs_are_printed_and_written_below_out(pilot, tmp_path, capsys):
     out = tmp_path / "out"

@@ -249,3 +249,30 @@ def test_check_warns_of_what_is_not_used(tmp_path):
     assert said[0].startswith("warning: not used from my.csv: propensity: it looks like a sampling probability")
     assert "write `inclusion_probability: propensity`" in said[0]
     assert "queue: it looks like strata" in said[1]
+
+
+@pytest.mark.parametrize(("key", "column"), [("weight", "sampling_prob"), ("inclusion_probability", "survey_weight")])
+def test_a_probability_taken_for_a_weight_is_refused(tmp_path, key, column):
+    csv = CSV.replace(",p,", f",{column},")
+    assert "a column that is not called like" in refused(tmp_path, f"{key}: {column}", csv)
+    if key == "weight":
+        assert weights(tmp_path, f"weight: {column}", csv.replace("0.25", "40"))["d4"] == 40
+
+
+def test_records_keep_values_that_nothing_uses_with_their_dialogues(tmp_path):
+    """Also where `{label}` would fit their keys, and some records lack them."""
+    yaml = """\
+title: A queue
+method: dialogue_rating
+sources:
+  - {adapter: records, file: my.json, scores: "{label}", columns: {dialogue: id, annotator: who}}
+labels:
+  bad: {scale: [0, 1]}
+"""
+    records = [{"id": f"d{i}", "who": "w", "bad": i % 2, "drawn": {"p": 0.2 + 0.1 * i}} for i in range(4)]
+    records[1].pop("drawn")
+    records = [r | {"auto_flag": r["bad"] == 1} for r in records]
+    built = studies.read(tmp_path, yaml, my_json=json.dumps(records))
+    facts = built.frames["dialogue_facts"].query("key == @sampling.UNUSED + 'auto_flag'").set_index("dialogue")
+    assert facts["value"].to_dict() == {"d0": "false", "d1": "true", "d2": "false", "d3": "true"}
+    assert list(built.unused["my.json"]) == ["drawn.p", "auto_flag"]

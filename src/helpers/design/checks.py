@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from helpers.design import answers, conduct, items, material, order, people, sampling, votes  # noqa: F401 they register
+from helpers.design import answers, conduct, drawing, items, material, missing, order, people, votes  # noqa: F401 they register
 from helpers.design.registry import CHECKS, UNKNOWN, Cannot, Check, Finding, Unchecked
 from helpers.study.labels import Label
 
@@ -38,6 +38,7 @@ def examine(
     dialogue_facts: pd.DataFrame | None = None,
     own_ids: pd.DataFrame | None = None,
     leave_out: Sequence[str] = (),
+    selection: str = "",
 ) -> Examined:
     """What the design of a study does not allow to conclude, and what could not be looked at.
 
@@ -50,14 +51,17 @@ def examine(
         Ids of the source (`Built.own_ids`), which tell two spellings of one person.
     leave_out : ids of systems
         Control and unranked systems.
+    selection : str
+        What the YAML says of how the outputs were selected (`heds.selection`).
 
     Returns
     -------
     `Examined`. A check counts as not made if no evaluation (corpus, group, method) allows it.
     """
     study = material.study(
-        annotations, dialogues, labels, counts, metric_scores, dialogue_facts, own_ids, [s for s in leave_out if s]
-    )
+        annotations, dialogues, labels, counts, metric_scores, dialogue_facts, own_ids, [s for s in leave_out if s],
+        selection,
+    )  # fmt: skip
     found: list[Finding] = []
     unchecked: list[Unchecked] = []
     passed: list[str] = []

@@ -108,6 +108,8 @@ class Study:
     own_ids: pd.DataFrame
     #: columns of the files that are called like probabilities or weights of drawing, and that nothing uses
     not_used: tuple[str, ...] = ()
+    #: how the YAML says that they were selected
+    selection: str = ""
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -132,6 +134,7 @@ def study(
     dialogue_facts: pd.DataFrame | None,
     own_ids: pd.DataFrame | None,
     leave_out: Sequence[str],
+    selection: str = "",
 ) -> Study:
     """The frames with all columns that checks use, without systems left out; missing scores apart from the others."""
     marks = evaluated(_filled(annotations)).reset_index(drop=True)
@@ -151,7 +154,7 @@ def study(
     )
     metrics = metric_scores if metric_scores is not None else pd.DataFrame(columns=["corpus", "dialogue", "metric"])
     ids = own_ids if own_ids is not None else pd.DataFrame()
-    return Study(marks, talk, known, absent, metrics, facts, ids, _not_used(counts))
+    return Study(marks, talk, known, absent, metrics, facts, ids, _not_used(counts), selection)
 
 
 def _not_used(counts: pd.DataFrame | None) -> tuple[str, ...]:

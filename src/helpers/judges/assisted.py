@@ -31,6 +31,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit, stdtr, stdtrit
 
+from helpers.annotations.scores import sampled
 from helpers.annotations.summary import with_means
 from helpers.judges.choices import choices
 from helpers.judges.items import ITEM, LABEL, by_label_and_judge
@@ -222,8 +223,8 @@ def explained(data: Sums, *, seed: int, name: Sequence[str], n_resamples: int, c
     correlation, 0 where it is negative or the model does not vary, with a BCa interval over clusters; without one where
     it is 0, which a bootstrap of a square cut at 0 says nothing about."""
     known, m = data.labelled, len(data.systems)
-    w, cluster = data.items[known], pd.factorize(data.cluster[known])[0]
-    x, y = data.people[known] / w, data.model[known] / w
+    items, cluster = data.items[known], pd.factorize(data.cluster[known])[0]
+    x, y, w = data.people[known] / items, data.model[known] / items, items * data.weighted()[1][known]
     rows = np.zeros((int(cluster.max()) + 1, m, 6))
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1) * w[:, None]
     np.add.at(rows, (cluster, data.system[known]), terms)
@@ -299,19 +300,26 @@ def sums(annotations: pd.DataFrame, labels: Sequence[Label]) -> Iterator[tuple[d
     of systems in comparisons (a tie is half a win). Labels without a mean are left out."""
     annotations = with_means(annotations, labels)
     for key, label, people, theirs in by_label_and_judge(annotations, labels):
-        mean = people.groupby(ITEM, sort=False)["score"].mean().rename("people")
-        frame = theirs.drop_duplicates(ITEM).join(mean, on=ITEM)
+        frame = theirs.drop_duplicates(ITEM).join(_by_people(people), on=ITEM)
         cluster = frame["session"].fillna(frame["dialogue"].astype(str) + "\x1f")
         yield from _sums(key, frame.assign(cluster=cluster, row=frame["dialogue"]), "dialogue", label.scale)
     for case, rows in choices(annotations).groupby(LABEL, sort=False):
         human, wins = rows["annotator_kind"] == "human", rows.assign(score=(np.sign(rows["score"]) + 1) / 2)
-        mean = wins[human].groupby(ITEM, sort=False)["score"].mean().rename("people")
+        mean = _by_people(wins[human])
         for judge, theirs in wins[~human].groupby("annotator", sort=False):
             one = theirs.drop_duplicates(ITEM).join(mean, on=ITEM)
             other = one.assign(system=one["system_b"], score=1 - one["score"], people=1 - one["people"])
-            both = pd.concat([one, other]).assign(row=lambda f: f["cluster"])
+            both = pd.concat([one, other])
+            both = both.assign(row=both["dialogue" if sampled(rows) else "cluster"])
             key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
             yield from _sums(key, both, str(rows["unit"].iloc[0]))
+
+
+def _by_people(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of items that people judged: their mean score and their sampling weight."""
+    weight = "sampling_weight" if "sampling_weight" in rows else "score"
+    found = rows.groupby(ITEM, sort=False).agg(people=("score", "mean"), drawn=(weight, "first"))
+    return found if weight != "score" else found.assign(drawn=1.0)
 
 
 def _sums(
@@ -319,19 +327,24 @@ def _sums(
 ) -> Iterator[tuple[dict[str, str], Sums]]:
     """frame : items judged by a judge, with system, row, cluster, score, and people's mean where they judged it.
 
-    Of a row that people judged, the items judged by people count; of another, all that the judge judged.
+    Of a row that people judged, the items judged by people count; of another, all that the judge judged. Sampling
+    weights of the judge's rows are those of the dialogues, those of people's rows say how people's were drawn as well.
     """
     some = frame.groupby(["system", "row"])["people"].transform("count") > 0
     frame = frame[frame["people"].notna() | ~some]
-    by = frame.groupby(["system", "row"], sort=True)
-    rows = by.agg(people=("people", lambda x: x.sum(min_count=1)), model=("score", "sum"), items=("score", "size"),
-                  cluster=("cluster", "first")).reset_index()  # fmt: skip
+    given = frame["sampling_weight"].fillna(1.0) if "sampling_weight" in frame else 1.0
+    by = frame.assign(weight=given, drawn=frame["drawn"].fillna(given)).groupby(["system", "row"], sort=True)
+    first = {column: (column, "first") for column in ("cluster", "weight", "drawn")}
+    people = ("people", lambda x: x.sum(min_count=1))
+    rows = by.agg(people=people, model=("score", "sum"), items=("score", "size"), **first).reset_index()
     systems = sorted(rows.loc[rows["people"].notna(), "system"].unique())
     rows = rows[rows["system"].isin(systems)]
     if systems:
         arrays = (rows[c].to_numpy(float) for c in ("people", "model", "items"))
         place = pd.Index(systems).get_indexer(rows["system"])
-        yield key, Sums(systems, *arrays, place, pd.factorize(rows["cluster"])[0], unit, scale)
+        weight, chosen = rows["weight"].to_numpy(float), (rows["drawn"] / rows["weight"]).to_numpy(float)
+        weights = [w if np.ptp(w) > 1e-9 * w.max() else None for w in (weight, chosen)]
+        yield key, Sums(systems, *arrays, place, pd.factorize(rows["cluster"])[0], unit, scale, *weights)
 
 
 def assisted(
@@ -407,7 +420,8 @@ def _widths(data: Sums, rng: np.random.Generator, confidence: float) -> Iterator
     """Half-widths where people's labels are hidden at random, of the intervals that both have."""
     whole = data.labelled
     data = replace(data, people=data.people[whole], model=data.model[whole], items=data.items[whole],
-                   system=data.system[whole], cluster=pd.factorize(data.cluster[whole])[0])  # fmt: skip
+                   system=data.system[whole], cluster=pd.factorize(data.cluster[whole])[0],
+                   weight=data.weighted()[1][whole], chosen=None)  # fmt: skip
     for share in TRIED:
         tried = [half_widths(*estimate(hidden(data, share, rng))[:2], confidence) for _ in range(HIDINGS)]
         for of in tried[0]:

@@ -63,6 +63,7 @@ def _design(study: params.Study, built: build.Built) -> list[str]:
 
     frames, left_out = built.frames, [study.control_system, *study.unranked_systems]
     given = {name: frames[name] for name in ("counts", "metric_scores", "dialogue_facts")} | {"leave_out": left_out}
+    given["selection"] = study.heds.selection
     examined = checks.examine(
         frames["annotations"], frames["dialogues"], study.label_list(), own_ids=built.own_ids, **given
     )

@@ -23,7 +23,10 @@ SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
 ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
              "10_quality_control", "15_annotators", "16_fragility", rendering.DESIGN)  # fmt: skip
 #: what a report uses sampling weights for, and what not
-WEIGHTED = "rates, means, shares of comparisons, strengths and ranks of systems, and differences between them"
+WEIGHTED = (
+    "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, and estimates"
+    " assisted by a judge"
+)
 UNWEIGHTED = "agreement, effects of who judged, correlations, times and costs, plans, and counts"
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from helpers.pipeline.run import Options, run
@@ -24,9 +25,24 @@ def command(study: str, *, budget: float | None, power: float | None, difference
     if code or not table.is_file():
         return code
     _print(table)
+    if drawn := sampled(key):
+        print(f"\n{drawn}")
     report = store.out_root() / "reports" / key / f"{NOTEBOOK}.html"
     print(f"\nwith intervals and boundaries for early looks: {store.relative(report)}")
     return 0
+
+
+def sampled(key: str) -> str:
+    """What the plan assumes where dialogues of the study were drawn with unequal probability; empty where not."""
+    drawn = json.loads((store.processed(key) / "profile.json").read_text(encoding="utf-8")).get("sampling")
+    if not drawn:
+        return ""
+    return (
+        "Dialogues of this study were drawn with unequal probability; the plan knows no sampling weights. Its variances"
+        " are those of the dialogues that were judged, and its numbers are for dialogues drawn with equal probability."
+        f" If the next are drawn as these were, multiply their number, and the cost, by {drawn['design_effect']:.2f}"
+        " (design effect of the weights)."
+    )
 
 
 def _print(path: Path) -> None:

@@ -25,18 +25,35 @@ CELL = "_sampling"
 NOT_USED = "sampling weights"
 #: leads the key of a dialogue's fact that came from such a column where nothing in the YAML uses it
 UNUSED = "unused:"
+#: what is said of drawing, of a probability, a weight, and a part of the population, in names without punctuation
+_DRAW = r"(?:sampl(?:e[ds]?|ing)|select(?:ed|ion)?|incl(?:uded|usion)?|draw(?:n|ing)?)"
+_CHANCE = r"(?:prob\w*?|p|pi|rate|frac\w*?|propensit(?:y|ies)(?:scores?)?)"
+_WEIGHT = r"(?:weights?|wg?ts?)"
+_PART = r"(?:strat(?:um|a)|groups?|types?|buckets?|queues?|pools?|sources?|reasons?)"
+_SEEN = r"(?:flag(?:ged|s)?|escalated|reported)"
 #: how files call columns that say how dialogues were drawn, without case and punctuation -> the key of the YAML
 NAMES = {
     "inclusion_probability": re.compile(
-        r"(?:inclusion|selection|sampling|sample)(?:prob\w*|rate|frac\w*|p)|propensit(?:y|ies)(?:scores?)?"
+        rf"{_DRAW}{_CHANCE}|{_CHANCE}(?:of|in|for|to|be|being)*{_DRAW}|propensit(?:y|ies)(?:scores?)?|pi"
     ),
-    "weight": re.compile(r"(?:sampl(?:e|ing)|survey|design|post|ip|inclusion|selection)?weights?|i?pw"),
-    "stratum": re.compile(r"(?:sampling)?strat(?:um|a)|(?:review)?queue|sampled(?:from|by|as)|(?:was|is|auto)?flagged"),
+    "weight": re.compile(
+        rf"(?:{_DRAW}|survey|svy|design|post|ip|inv(?:erse)?{_CHANCE}?|population|raking|calibration|expansion)?{_WEIGHT}"
+        rf"|{_WEIGHT}(?:of|for)?{_DRAW}|i?pw|expansionfactors?|inv(?:erse)?prob\w*"
+    ),
+    "stratum": re.compile(
+        rf"(?:{_DRAW}|review)?(?:strat(?:um|a)|queues?)(?:names?|ids?)?|(?:{_DRAW}|review){_PART}"
+        rf"|{_PART}(?:of|for)?(?:{_DRAW}|review)|(?:why|how){_DRAW}|{_DRAW}(?:from|by|as|because|via|for|how|why)"
+        rf"|(?:was|is|auto|user)*{_SEEN}(?:by\w+|status|reason)?"
+    ),
 }
 #: names that could mean something else
-_UNSURE = re.compile(r"weights?|i?pw|propensit\w*|\w*flagged|samplep")
+_UNSURE = re.compile(rf"{_WEIGHT}|i?pw|propensit\w*|pi|\w*{_SEEN}\w*|(?:samples?|incl|draw){_CHANCE}|postweights?")
+#: names of columns that hold why a dialogue was chosen; strata are often as large in a file as in the population
+_TELLING = re.compile(rf"(?!.*strat)\w*(?:{_DRAW}|review|{_SEEN})\w*")
+#: names of what somebody did before dialogues were judged, or of what they were asked
+_ASKED = re.compile(rf"\w*{_SEEN}")
 #: more values than this are no strata
-_MOST_STRATA = 20
+MOST_STRATA = 20
 _EXPECTED = {
     "inclusion_probability": "a probability above 0 and at most 1",
     "weight": "a number above 0",
@@ -66,7 +83,20 @@ def weighted(source: JudgementOptions, name: str, marks: pd.DataFrame) -> tuple[
 
     problems += several(marks.index[bad], wrong)
     weight = weight.astype(float).where(~bad)
-    return marks.assign(sampling_weight=weight), problems + _differing(marks.assign(w=weight), column)
+    return marks.assign(sampling_weight=weight), problems + _swapped(key, column, weight, name) + _differing(
+        marks.assign(w=weight), column
+    )
+
+
+def _swapped(key: str, column: str, weight: pd.Series, name: str) -> list[Problem]:
+    """A column called a probability that is taken for a weight, or the other way round, with values that fit both."""
+    called = named(column)
+    if not certain(column) or called == key or key == "stratum":
+        return []
+    if (weight > 1).any() if key == "weight" else weight.isna().all():
+        return []
+    hint = f"write `{called}: {column}`, or call the column otherwise"
+    return [Problem(name, "", key, f"a column that is not called like `{called}`", repr(column), hint)]
 
 
 def _drawn(marks: pd.DataFrame) -> pd.Series:
@@ -158,7 +188,7 @@ def key_for(column: str, cells: pd.Series) -> str | None:
     if key is None or held.nunique() < 2:
         return None
     if key == "stratum":
-        return key if held.nunique() <= _MOST_STRATA else None
+        return key if held.nunique() <= MOST_STRATA else None
     number = pd.to_numeric(held, errors="coerce")
     fits = (number > 0) & ((number <= 1) | (key == "weight"))
     return key if fits.all() else None
@@ -175,9 +205,14 @@ def certain(column: str) -> bool:
     return named(column) in ("inclusion_probability", "weight") and not _UNSURE.fullmatch(_plain(column))
 
 
+def telling(column: str) -> bool:
+    """Whether the name of a column says that dialogues were chosen by it, such as `selection_reason` or `flagged`."""
+    return named(column) is not None and bool(_TELLING.fullmatch(_plain(column)))
+
+
 def judged(column: str) -> bool:
     """Whether a column may as well hold judgements: `flagged` is what somebody did before, or what they were asked."""
-    return _plain(column).endswith("flagged")
+    return bool(_ASKED.fullmatch(_plain(column)))
 
 
 def facts(base: pd.DataFrame, unused: Mapping[str, pd.Series]) -> pd.DataFrame | None:

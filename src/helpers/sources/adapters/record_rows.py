@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from helpers.sources import json_text
@@ -263,9 +263,14 @@ def leaves(records: Records, *, most: int = 2000) -> dict[Place, list[str | None
     return out
 
 
-def unused(records: Records, used: list[list[Step]]) -> dict[str, list[str | None]]:
-    """Places to which no path leads, with their values; keys for which a path has a name under that name."""
-    plain = [[_key(s) for s in steps if s.kind in ("key", "list")] for steps in used]
+def unused(
+    records: Records, used: list[list[Step]], known: Mapping[str, Iterable[str]] | None = None
+) -> dict[str, list[str | None]]:
+    """Places to which no path leads, with their values; keys for which a path has a name under that name.
+
+    known : name -> the only texts it may stand for.
+    """
+    plain = [[_key(s, known) for s in steps if s.kind in ("key", "list")] for steps in used]
     out: dict[str, list[str | None]] = {}
     for place, values in leaves(records).items():
         if any(len(steps) == len(place) and _shared(steps, place) == len(place) for steps in plain):
@@ -281,10 +286,22 @@ def unused(records: Records, used: list[list[Step]]) -> dict[str, list[str | Non
     return out
 
 
-def _key(step: Step) -> tuple[str, re.Pattern[str] | None]:
+def of_each(records: Records, names: Sequence[str]) -> dict[str, list[str | None]]:
+    """Of the places that are called so and are in no list, the value in each record; None where it has none."""
+    places = [place for place in leaves(records) if "[]" not in place and ".".join(place) in names]
+    return {".".join(place): [_at(record, place) for record in records.records] for place in places}
+
+
+def _at(record: Any, place: Place) -> str | None:
+    for key in place:
+        record = record.get(key) if isinstance(record, dict) else None
+    return None if isinstance(record, dict | list) else scalar(record)
+
+
+def _key(step: Step, known: Mapping[str, Iterable[str]] | None) -> tuple[str, re.Pattern[str] | None]:
     if step.kind == "list":
         return "[]", None
-    return step.text, paths.pattern(step.text) if paths.placeholders(step.text) else None
+    return step.text, paths.pattern(step.text, known) if paths.placeholders(step.text) else None
 
 
 def _shared(steps: list[tuple[str, re.Pattern[str] | None]], place: Place) -> int:

@@ -6,14 +6,16 @@ the values of the other paths at the same place. From there on it is a long tabl
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from helpers.sources import sampling
 from helpers.sources.adapters import judgements
 from helpers.sources.adapters.judgements import WHERE
-from helpers.sources.adapters.record_rows import Walk, unused
+from helpers.sources.adapters.record_rows import Walk, of_each, unused
 from helpers.sources.adapters.table_cells import identified
 from helpers.sources.files import Files
 from helpers.sources.formats import Records as Read
@@ -29,6 +31,8 @@ from helpers.study.source_shared import OURS
 ROW, FILE, SCORE = "{row}", "{file}", "{score}"
 #: of `cells`, besides judgements.WHERE: names that no path and no pattern can have
 WHERE_RECORD, NUMBER, POSITIONAL = "{.where_record}", "{.record}", "{.positional}"
+#: leads the names of columns with values that nothing uses, and that may say how dialogues were drawn
+_DRAWN = "{.drawn}"
 #: a number of judgements above this is none
 _MOST = 1_000_000
 
@@ -44,9 +48,11 @@ def read(source: Records, open_file: Files) -> Reading:
     for name in open_file.fitting(source.file):
         for sheet, options in _sheets(source, name, open_file):
             reader = _File(source, name, read_records(open_file(name), name, options), known, joins, sheet)
-            rows += reader.rows()
+            own, unused_ = reader.rows(), reader.unused()
+            drawn = reader.drawn(unused_)
+            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in own]
             problems += reader.problems
-            left.setdefault(name, {}).update(reader.unused())
+            left.setdefault(name, {}).update(unused_)
     for join in joins.values():
         problems += join.problems
         notes += join.notes()
@@ -75,6 +81,8 @@ def read(source: Records, open_file: Files) -> Reading:
         raise DataError(problems)
     reading = judgements.finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
     reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
+    drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
+    reading.dialogue_facts = sampling.facts(base, drawn)
     return reading
 
 
@@ -198,7 +206,7 @@ class _Joined:
         return []
 
     def unused(self) -> dict[str, pd.Series]:
-        return _unused(self.read, self._used)
+        return _unused(self.read, self._used, self.walk.known)
 
 
 def _flat(read: Read) -> bool:
@@ -206,10 +214,10 @@ def _flat(read: Read) -> bool:
     return bool(read.where) and read.where[0].startswith("row ")
 
 
-def _unused(read: Read, used: list[list[Step]]) -> dict[str, pd.Series]:
+def _unused(read: Read, used: list[list[Step]], known: Mapping[str, Iterable[str]]) -> dict[str, pd.Series]:
     """Places of values that no steps lead to -> the values."""
     cut = [steps[: _operation(steps)] if _flat(read) else steps for steps in used]
-    return {path: pd.Series(values, dtype=object) for path, values in unused(read, cut).items()}
+    return {path: pd.Series(values, dtype=object) for path, values in unused(read, cut, known).items()}
 
 
 def _operation(steps: list[Step]) -> int:
@@ -335,5 +343,10 @@ class _File:
         """Paths that the YAML does not name -> their values."""
         used = [steps for join, steps in self.paths.values() if join is None]
         used += [steps for _, join, steps in self.scores if join is None]
-        out = _unused(self.read, used)
+        out = _unused(self.read, used, self.walk.known)
         return {path: values for path, values in out.items() if path not in OURS or path not in self.source.columns}
+
+    def drawn(self, left: Mapping[str, pd.Series]) -> dict[str, list[str | None]]:
+        """Of the paths in `left`, those that may say how dialogues were drawn -> the value of every record."""
+        wanted = [path for path, values in left.items() if sampling.key_for(path, values)]
+        return of_each(self.read, wanted) if wanted else {}
