@@ -6,7 +6,8 @@
 Every row is the share of runs in which p < 0.05 (or an annotator is flagged, or an interval covers). Of procedures that
 are not used, or only as published, the note says so.
 
-Columns: case, procedure, nominal, measured, mc_error (half of the 95% interval), n_runs, note.
+Columns: case, procedure, nominal, measured, mc_error (half of the 95% interval), n_runs, note, part (of `--only`). In
+the file beside this one, rows of groups, workers and marks were run with other seeds and numbers of permutations.
 """
 
 from __future__ import annotations
