@@ -432,6 +432,15 @@ def test_the_likelihood_interval_covers_and_the_bootstrap_does_not(raters):
         assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
+def test_a_single_disagreement_leaves_the_likelihood_alone():
+    rows = np.repeat([[0, 0, 0], [1, 1, 1], [1, 0, 0]], [50, 3, 1], axis=0).astype(float)
+    found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=rng())
+    k, counts = np.arange(4), np.array([50, 1, 0, 3])
+    ends = beta_binomial.ends(beta_binomial.region(k, np.full(4, 3), counts, 4, 0.95), 10 / 162)
+    assert (found["raw_agreement"].low, found["raw_agreement"].high) == pytest.approx(ends["raw_agreement"])
+    assert (found["alpha"].low, found["alpha"].high) == pytest.approx(ends["alpha"])
+
+
 def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
     """1% of items are clear to five raters (90%), who slip on 1% of the others."""
     r, k, n, held = np.random.default_rng(3), np.arange(6), 300, {"both": [], "likelihood": []}

@@ -125,8 +125,8 @@ def _profile(
     """Lower and upper ends from the likelihood of a beta-binomial model, or where they reach further those of the
     jackknife, on the scale of log(1 - x) with Student's t.
 
-    Its degrees of freedom are those of the items with two marks or more, which decide how large alpha is. trials : as
-    in `degenerate`; per_trial : items with a mark that count as one.
+    Its degrees of freedom are those of the items with a mark; for alpha and agreement on marks of those with two or
+    more, which decide how large these are. trials : as in `degenerate`; per_trial : items with a mark that count as one.
     """
     raters, marks = items.counts.sum(axis=1), items.counts[:, rare]
     found = beta_binomial.region(marks, raters, items.weights, trials, confidence)
@@ -134,18 +134,21 @@ def _profile(
     ends = beta_binomial.ends(found, prevalence)
     specific = ("positive_agreement", "negative_agreement")  # the larger value is the mark
     ends[specific[1 - rare]], ends[specific[rare]] = ends.pop("rare"), ends.pop("common")
-    df = max(int(items.weights[marks > 1].sum() / per_trial) - 1, LEAST_DF)
-    reach = stdtrit(df, (1 + confidence) / 2) * np.sqrt(per_trial)
+    if items.n_disagreeing < 2:  # without the only one, log(1 - x) is infinite
+        return tuple({name: end[side] for name, end in ends.items()} for side in (0, 1))
+    shared, of_marks = int(items.weights[marks > 1].sum() / per_trial), ("alpha", specific[1 - rare])
     lows, highs = {}, {}
     for name, error in _jackknife_errors(items, level, list(ends)).items():
+        df = max((shared if name in of_marks else trials) - 1, LEAST_DF)
+        reach = stdtrit(df, (1 + confidence) / 2) * np.sqrt(per_trial)
         low, high = 1 - (1 - point[name]) * np.exp([reach * error, -reach * error])
         least = -prevalence / (1 - prevalence) if name == "alpha" else 0.0
-        lows[name], highs[name] = np.fmin(ends[name][0], np.fmax(low, least)), np.fmax(ends[name][1], high)
+        lows[name], highs[name] = min(ends[name][0], max(low, least)), max(ends[name][1], high)
     return lows, highs
 
 
 def _jackknife_errors(items: Patterns, level: str, names: list[str]) -> dict[str, float]:
-    """Standard errors of log(1 - x) by leaving out an item at a time; missing where at most one item disagrees."""
+    """Standard errors of log(1 - x) by leaving out an item at a time; two items or more must disagree."""
     t, n = terms(items.counts, items.values, level), items.n_items
     sums, out = items.weights @ t.rows - t.rows, {}
     with np.errstate(divide="ignore", invalid="ignore"):
