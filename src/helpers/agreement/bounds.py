@@ -126,7 +126,7 @@ def _profile(
     jackknife, on the scale of log(1 - x) with Student's t.
 
     Its degrees of freedom are those of the items with a mark; for alpha and agreement on marks of those with two or
-    more, which decide how large these are. trials : as in `degenerate`; per_trial : items with a mark that count as one.
+    more, which decide how large these are. trials : as in `degenerate`; per_trial : items with a mark counted as one.
     """
     raters, marks = items.counts.sum(axis=1), items.counts[:, rare]
     found = beta_binomial.region(marks, raters, items.weights, trials, confidence)
