@@ -378,7 +378,7 @@ def test_three_annotators_of_a_rare_mark_have_a_likelihood_interval():
     bound = found["alpha"]
     assert (bound.kind, bound.note) == (
         "profile",
-        "beta-binomial likelihood: 7 marks of the rarer value on 4 items",
+        "beta-binomial likelihood or jackknife: 7 marks of the rarer value on 4 items",
     )
     assert bound.estimate == pytest.approx(theirs(rows, "nominal"))
 
@@ -395,8 +395,14 @@ def test_three_annotators_of_a_rare_mark_have_a_likelihood_interval():
     grid = np.linspace(0.01, 0.99, 99)
     loss = np.array([worst(rho) for rho in grid])
     inside = grid[2 * (loss - loss.min()) <= stats.t.ppf(0.975, 3) ** 2]
-    assert bound.high == pytest.approx(inside[-1], abs=0.011)
-    assert (bound.low < 0) if inside[0] == grid[0] else bound.low == pytest.approx(inside[0], abs=0.011)
+
+    # a jackknife, with 1 degree of freedom fewer than items with two marks, but at least 2: it reaches further up
+    without = np.array([np.log1p(-theirs(np.delete(rows, i, axis=0), "nominal")) for i in range(20)])
+    half = stats.t.ppf(0.975, 2) * np.sqrt(19 / 20 * np.sum((without - without.mean()) ** 2))
+    assert bound.high == pytest.approx(1 - (1 - bound.estimate) * np.exp(-half), abs=1e-4)
+    assert bound.high > inside[-1] + 0.011
+    assert bound.low == pytest.approx(-(7 / 60) / (53 / 60))  # independent raters are not excluded
+    assert inside[0] == grid[0]
     for interval in found.values():
         assert not interval.low > interval.estimate
         assert not interval.high < interval.estimate
@@ -424,6 +430,32 @@ def test_the_likelihood_interval_covers_and_the_bootstrap_does_not(raters):
                 low, high = beta_binomial.ends(found, counts @ k / (n * raters))["alpha"]
                 held.append(low - 0.005 <= truth <= high + 0.005)  # half a step of the grid
         assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+def test_a_single_disagreement_leaves_the_likelihood_alone():
+    rows = np.repeat([[0, 0, 0], [1, 1, 1], [1, 0, 0]], [50, 3, 1], axis=0).astype(float)
+    found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=rng())
+    k, counts = np.arange(4), np.array([50, 1, 0, 3])
+    ends = beta_binomial.ends(beta_binomial.region(k, np.full(4, 3), counts, 4, 0.95), 10 / 162)
+    assert (found["raw_agreement"].low, found["raw_agreement"].high) == pytest.approx(ends["raw_agreement"])
+    assert (found["alpha"].low, found["alpha"].high) == pytest.approx(ends["alpha"])
+
+
+def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
+    """1% of items are clear to five raters (90%), who slip on 1% of the others."""
+    r, k, n, held = np.random.default_rng(3), np.arange(6), 300, {"both": [], "likelihood": []}
+    p = 0.01 * stats.binom.pmf(k, 5, 0.9) + 0.99 * stats.binom.pmf(k, 5, 0.01)
+    mean = p @ k / 5
+    truth = 1 - (p @ (k * (5 - k))) / 20 / (mean * (1 - mean))
+    for counts in r.multinomial(1000, p, size=n):
+        rows = np.repeat(np.tril(np.ones((6, 5)), -1), counts, axis=0)
+        found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=r, only=["alpha"])["alpha"]
+        region = beta_binomial.region(k, np.full(6, 5), counts, counts[1:].sum(), 0.95)
+        low, high = beta_binomial.ends(region, counts @ k / 5000)["alpha"]
+        held["both"].append(found.low <= truth <= found.high)
+        held["likelihood"].append(low <= truth <= high)
+    assert np.mean(held["likelihood"]) < 0.75
+    assert np.mean(held["both"]) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / n)
 
 
 def test_few_items_of_several_values_keep_the_bootstrap():

@@ -239,6 +239,31 @@ def test_mace_knows_who_guesses(votes):
     assert accuracy == pytest.approx(right, abs=0.08)
 
 
+def test_an_item_that_counts_twice_counts_as_two(votes):
+    item, who, answer, _ = votes
+    n = item.max() + 1
+    weights = 1.0 + (np.arange(n) % 3 == 0)
+    again = weights[item] > 1
+    twice = (np.r_[item, item[again] + n], np.r_[who, who[again]], np.r_[answer, answer[again]])
+    twice = (np.unique(twice[0], return_inverse=True)[1], *twice[1:])
+    ours = consensus.dawid_skene(item, who, answer, weights=weights, precision=1e-10)
+    assert ours.labels == pytest.approx(consensus.dawid_skene(*twice, precision=1e-10).labels[:n], abs=1e-3)
+    assert consensus.mace(item, who, answer, weights=weights)[0] == pytest.approx(consensus.mace(*twice)[0][:n])
+
+
+def test_labels_are_less_stable_with_fewer_items(votes):
+    item, who, answer, _ = votes
+    found = {}
+    for n in (20, item.max() + 1):
+        few = item < n
+        found[n] = consensus.stability(
+            consensus.MODELS["dawid_skene"], item[few], who[few], answer[few], np.random.default_rng(1)
+        )
+    small, large = found.values()
+    assert small["estimate"] > large["estimate"]
+    assert large["ci_low"] <= large["estimate"] <= large["ci_high"] < small["ci_high"]
+
+
 def test_rates_by_consensus(votes):
     item, who, answer, _ = votes
     rows = pd.DataFrame({
@@ -248,6 +273,9 @@ def test_rates_by_consensus(votes):
     label = Label("x", "behavior", "X", (0, 1), level="nominal")
     found = pd.DataFrame(consensus.consensus(rows, label, min_items=50))
     rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
+    stable = found[found["statistic"] == "consensus_stability"].set_index("source")
+    assert set(stable.index) == {"dawid_skene", "mace"}
+    assert stable["ci_kind"].unique().tolist() == ["range"]
     assert rates["mean", "odd"] == pytest.approx(rows.loc[rows["system"] == "odd", "score"].mean())
     assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene", "mace"}
     few = pd.DataFrame(consensus.consensus(rows.head(60), label, min_items=50))

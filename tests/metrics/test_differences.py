@@ -75,6 +75,57 @@ def test_permutation_keeps_its_size_with_contexts_where_williams_does_not():
     assert np.mean(np.array(p["williams"]) <= 0.05) > 0.15
 
 
+def made_items(rng, sizes, coarse=False):
+    """Items in contexts of these sizes; two metrics equally close to people, the second with two values if coarse."""
+    context = np.repeat(np.arange(len(sizes)), sizes)
+    quality, error = (0.5**0.5 * (rng.normal(size=len(sizes))[context] + rng.normal(size=len(context))) for _ in "qe")
+    human = np.clip(np.rint(3 + 1.2 * quality + 0.6 * rng.normal(size=len(context))), 1, 5)
+    noise = rng.normal(size=len(context))
+    x = 0.6 * quality + 0.8 * error
+    y = (0.906 * quality + 0.423 * noise > 1) if coarse else 0.6 * quality + 0.8 * noise  # both rho .506 with human
+    both = np.stack([x, y.astype(float)], axis=1)
+    return items.ScoredItems("main", "turn_rating", ["x", "y"], ["l"], both, human[:, None], context, "context")
+
+
+def both_p(one, **options):
+    """p by swapping, and by t."""
+    compared = differences.compare(one, 0, [(0, 1)])
+    t = differences.clustered_t(
+        np.array([compared[0].r[0] - compared[0].r[1]]), *differences.contributions(one, 0, [(0, 1)], compared)
+    )
+    return differences.permute(one, 0, [(0, 1)], compared, **options).p_value[0], t[0]
+
+
+def test_the_clustered_t_is_that_of_leaving_out_contexts():
+    one = made_items(np.random.default_rng(4), [3, 5, 2, 9, 4, 6] * 6)
+    p = both_p(one, rng=np.random.default_rng(1), n_permutations=99)[1]
+
+    def difference(kept):
+        r = [stats.spearmanr(one.x[kept, m], one.y[kept, 0]).statistic for m in (0, 1)]
+        return r[0] - r[1]
+
+    clusters = one.clusters
+    without = np.array([difference(clusters != c) for c in range(36)])
+    error = np.sqrt(35 / 36 * np.sum((without - without.mean()) ** 2))
+    share = np.bincount(clusters) / len(clusters)
+    whole = difference(clusters >= 0)
+    expected = 2 * stats.t.sf(abs(whole) / error, 1 / np.sum(share**2) - 1)
+    assert stats.norm.isf(p / 2) == pytest.approx(stats.norm.isf(expected / 2), rel=0.03)
+
+
+@pytest.mark.slow
+def test_two_metrics_that_are_not_exchangeable_keep_the_level():
+    """120 contexts of unequal size; the second metric has two values. Swapping alone rejects too often."""
+    n, p = 1000, []
+    sizes = np.maximum(1, np.round(480 / np.arange(1, 121) / np.sum(1 / np.arange(1, 121)))).astype(int)
+    for i in range(n):
+        rng = np.random.default_rng([12, i])
+        p.append(both_p(made_items(rng, sizes, coarse=True), rng=rng, n_permutations=199))
+    swapped, t = np.array(p).T
+    assert np.mean(swapped <= 0.05) > 0.065
+    assert np.mean(np.fmax(swapped, t) <= 0.05) < 0.05 + monte_carlo(0.05, n)
+
+
 def test_both_tests_use_common_items(joined):
     results = compared(joined, n_permutations=500)
     assert len(fold(results, study="x", notebook="09")) == 5

@@ -235,11 +235,28 @@ def test_a_system_without_dialogues_is_not_tested():
     assert found.loc[("b", "a"), "estimate"] == 1
 
 
-def test_wald_is_two_sided_normal():
-    gaps = pd.DataFrame({"estimate": [1.0, -2.0, 0.0], "standard_error": [1.0, 1, 0]})
-    found = system_scores.wald(gaps)
-    assert found.tolist()[:2] == pytest.approx(2 * stats.norm.sf([1, 2]))
+def test_gaps_are_tested_by_t_with_the_effective_number_of_workers():
+    columns = {"estimate": [1.0, -2.0, 0.0], "jackknife_error": [1.0, 1, 0], "effective": [4.0, 21, 9]}
+    found = system_scores.wald(pd.DataFrame(columns))
+    assert found[:2].tolist() == pytest.approx(2 * stats.t.sf([1, 2], [3, 20]))
     assert np.isnan(found[2])
+
+
+@pytest.mark.parametrize("loads", ["equal", "Zipf"])
+def test_gaps_between_equal_systems_keep_the_level(loads):
+    """Ten workers rate two systems, one of which varies twice as much; everybody has tastes."""
+    n, p = 300, []
+    share = np.full(10, 0.1) if loads == "equal" else 1 / np.arange(1, 11) / np.sum(1 / np.arange(1, 11))
+    for i in range(n):
+        r = np.random.default_rng([7, i])
+        count = 1.0 + r.multinomial(40, np.repeat(share / 2, 2)).reshape(10, 2)
+        total = count * r.normal(0, 0.5, (10, 2)) + np.sqrt(count) * [2, 1] * r.normal(size=(10, 2))
+        t = replication.Tally(
+            list("abcdefghij"), ["r"], ["x", "y"], ["l"], total[:, None, :, None], count[:, None, :, None]
+        )
+        gap = replication.differences(t, "system_gap", [("x", "y")], overall=False)
+        p.append(system_scores.wald(replication.resampled(t, [gap], rng=r, n_resamples=20))[0])
+    assert np.mean(np.array(p) < 0.05) < 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
 
 
 def _tests(*runs):

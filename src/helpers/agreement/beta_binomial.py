@@ -5,6 +5,10 @@ large samples is alpha at the nominal level. An interval of any measure is its r
 likelihood, maximised over everything else, is not too low: a profile likelihood interval. With two raters the model is
 saturated and the exact bound of `bounds` is kept, which covers as well.
 
+The model has raters agree on rare marks for one reason. Where they mark clear items and slip on 1% to 3% of the others,
+the interval is too short: with five raters it covers alpha in 60% to 87% of 1,000 simulated studies, with three in 88%
+to 96%. `bounds` therefore extends it to the ends of a jackknife interval.
+
 References
 ----------
 Williams 1975, The analysis of binary responses from toxicological experiments, Biometrics 31, 949-952 (the model).

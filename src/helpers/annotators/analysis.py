@@ -47,7 +47,8 @@ def analyse(
     -------
     Results: `annotator_severity` (by label, and without a label over all), `annotator_agreement`, `alpha_without`,
     `annotator_answers`, `annotator_speed`, `annotator_drift`, `annotator_accuracy`, `consensus_changed`,
-    `consensus_rate`; `annotator_z`, the value of each indicator by which annotators are compared, with p-values.
+    `consensus_stability`, `consensus_rate`; `annotator_z`, the value of each indicator by which annotators are
+    compared, with p-values.
     """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["annotator_known"]]
     known = {(x.method, x.id): x for x in labels}

@@ -19,7 +19,7 @@ Trust with MACE, NAACL-HLT, 1120-1130. Ustalov, Pavlichenko and Tseitlin 2024, J
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,7 @@ import pandas as pd
 from scipy.special import digamma
 
 from helpers.annotators.agreement_with_others import ITEM
-from helpers.stats.intervals import MIN_MINORITY
+from helpers.stats.intervals import MIN_MINORITY, generator
 from helpers.study.labels import Label
 
 #: what says how a consensus was made, in the order of tables
@@ -38,6 +38,8 @@ MIN_ANNOTATORS = 3
 MIN_VOTES = 3
 #: share of answers other than the commonest below which MACE gives no labels: it takes rare answers for guesses
 RARE_MACE = 1 / 3
+#: resamples of the items for `consensus_stability`
+RESAMPLES = 50
 #: smallest error rate, so that a single answer does not rule a label out
 _LEAST = 1e-10
 #: MACE: steps; prior counts of knowing and of guessing, and of each answer of those who guess (as in crowd-kit)
@@ -61,7 +63,13 @@ class Consensus:
 
 
 def dawid_skene(
-    items: np.ndarray, annotators: np.ndarray, answers: np.ndarray, *, precision: float = 1e-7, most: int = 2000
+    items: np.ndarray,
+    annotators: np.ndarray,
+    answers: np.ndarray,
+    *,
+    weights: np.ndarray | None = None,
+    precision: float = 1e-7,
+    most: int = 2000,
 ) -> Consensus:
     """Maximum likelihood estimates by EM, from shares of votes on (Dawid and Skene 1979, equations 2.3 to 2.5).
 
@@ -69,6 +77,8 @@ def dawid_skene(
     ----------
     items, annotators, answers : (n,) int
         Numbers from 0 without gaps.
+    weights : (items,), optional
+        How often an item counts in the estimates; items that do not count have labels, too.
     precision : float
         Smallest change of the log-likelihood per answer with which the search goes on.
     """
@@ -76,11 +86,12 @@ def dawid_skene(
     labels = np.zeros((n_items, k))
     np.add.at(labels, (items, answers), 1.0)
     labels /= labels.sum(axis=1, keepdims=True)
+    weights = np.ones(n_items) if weights is None else weights
     before, converged = -np.inf, False
     for _ in range(most):
-        prior = np.maximum(labels.mean(axis=0), _LEAST)
+        prior = np.maximum(weights @ labels / weights.sum(), _LEAST)
         counts = np.zeros((n_people, k, k))  # annotator, answer, truth
-        np.add.at(counts, (annotators, answers), labels[items])
+        np.add.at(counts, (annotators, answers), (weights[:, None] * labels)[items])
         counts = np.maximum(counts, _LEAST)
         errors = counts / counts.sum(axis=1, keepdims=True)
         log_p = np.zeros((n_items, k)) + np.log(prior)
@@ -88,18 +99,20 @@ def dawid_skene(
         top = log_p.max(axis=1, keepdims=True)
         p = np.exp(log_p - top)
         labels = p / p.sum(axis=1, keepdims=True)
-        value = float(np.sum(top[:, 0] + np.log(p.sum(axis=1)))) / len(items)
+        value = float(weights @ (top[:, 0] + np.log(p.sum(axis=1)))) / len(items)
         if converged := abs(value - before) < precision:
             break
         before = value
     return Consensus(labels, prior, errors.transpose(0, 2, 1), converged)
 
 
-def mace(items: np.ndarray, annotators: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mace(
+    items: np.ndarray, annotators: np.ndarray, answers: np.ndarray, *, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(items, k) probability of each answer, and (annotators,) share of an annotator's answers expected to be right, by
     MACE: annotators know the true answer or guess, each with their own probability and favourite guesses.
 
-    items, annotators, answers : (n,) int, numbers from 0 without gaps.
+    items, annotators, answers : (n,) int, numbers from 0 without gaps. weights : (items,), as for `dawid_skene`.
 
     Variational Bayes from one start, as in crowd-kit 1.4, whose restarts all use the same seed. That library gives the
     guesses of one annotator to another unless annotators and answers first appear in sorted order; here they stay.
@@ -107,6 +120,7 @@ def mace(items: np.ndarray, annotators: np.ndarray, answers: np.ndarray) -> tupl
     n_items, n_people, k = int(items.max()) + 1, int(annotators.max()) + 1, int(answers.max()) + 1
     knowing = _start(n_people, 2)  # annotator; guesses or knows
     guesses = _start(n_people, k)
+    count = np.ones(len(items)) if weights is None else weights[items]
     for _ in range(_STEPS + 1):
         guessed = knowing[annotators, 0] * guesses[annotators, answers]
         given = guessed + knowing[annotators, 1]  # probability of an answer that is true
@@ -114,9 +128,9 @@ def mace(items: np.ndarray, annotators: np.ndarray, answers: np.ndarray) -> tupl
         p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
         known = p[items, answers] * knowing[annotators, 1] / given
-        counts = np.stack([np.bincount(annotators, x, n_people) for x in (1 - known, known)], axis=1)
+        counts = np.stack([np.bincount(annotators, count * x, n_people) for x in (1 - known, known)], axis=1)
         knowing = _expected(counts + _KNOWING)
-        counts = np.bincount(annotators * k + answers, 1 - known, n_people * k).reshape(n_people, k)
+        counts = np.bincount(annotators * k + answers, count * (1 - known), n_people * k).reshape(n_people, k)
         guesses = _expected(counts + _GUESSES)
     return p, np.bincount(annotators, p[items, answers]) / np.bincount(annotators)
 
@@ -143,10 +157,11 @@ def consensus(rows: pd.DataFrame, label: Label, *, min_items: int) -> Iterator[d
 
     Yields
     ------
-    rows of `annotator_accuracy`; `consensus_changed`, the share of items whose consensus is not the answer of most; and
-    `consensus_rate` of each system, of consensus labels and of the mean of annotations (`source`): for marks their
-    rate, for comparisons won minus lost. Only items judged more than once count. A label without a model has one row of
-    `consensus_changed`, whose note says why.
+    rows of `annotator_accuracy`; `consensus_changed`, the share of items whose consensus is not the answer of most;
+    `consensus_stability`, how many labels change with the items that models are estimated from; and `consensus_rate` of
+    each system, of consensus labels and of the mean of annotations (`source`): for marks their rate, for comparisons
+    won minus lost. Only items judged more than once count. A label without a model has one row of `consensus_changed`,
+    whose note says why.
     """
     size = rows.groupby(ITEM, dropna=False, sort=False)["annotator"].transform("nunique")
     rows = rows[(size > 1).to_numpy()]
@@ -186,12 +201,36 @@ def consensus(rows: pd.DataFrame, label: Label, *, min_items: int) -> Iterator[d
             row = {"statistic": "annotator_accuracy", "source": source, "annotator": name, "n": int(k)}
             yield row | {"estimate": float(np.clip(value, 0, 1))}
         changed = float(np.mean((chosen != most)[~tied])) if (~tied).any() else np.nan
+        yield {"statistic": "consensus_stability", "source": source, "n": n} | stability(
+            MODELS[source], items, people, answers, generator(0, "consensus", source)
+        )
         row = {"statistic": "consensus_changed", "source": source, "n": int((~tied).sum())}
         yield row | {"estimate": changed} | ({} if (~tied).any() else {"note": "every item is tied"})
         scores[source] = np.asarray(values, float)[chosen]
     if label.unordered:
         return
     yield from _rates(first, scores)
+
+
+#: source -> labels (items, k) from estimates in which items count `weights`
+MODELS = {
+    "dawid_skene": lambda *votes, weights: dawid_skene(*votes, weights=weights, precision=1e-5, most=200).labels,
+    "mace": lambda *votes, weights: mace(*votes, weights=weights)[0],
+}
+
+
+def stability(
+    model: Callable, items: np.ndarray, annotators: np.ndarray, answers: np.ndarray, rng: np.random.Generator
+) -> dict[str, object]:
+    """Share of all items whose label changes when the model is estimated from resampled items (RESAMPLES times): the
+    mean, and the range of 95% of resamples."""
+    n, votes = int(items.max()) + 1, (items, annotators, answers)
+    chosen = model(*votes, weights=np.ones(n)).argmax(axis=1)
+    drawn = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(float)
+    share = [np.mean(model(*votes, weights=w).argmax(axis=1) != chosen) for w in drawn]
+    low, high = np.quantile(share, [0.025, 0.975])
+    ends = {"ci_low": low, "ci_high": high, "ci_kind": "range", "resample_unit": "item"}
+    return {"estimate": float(np.mean(share)), **ends}
 
 
 def _why_not(n_items: int, n_people: int, answers: np.ndarray, min_items: int) -> str:

@@ -73,7 +73,7 @@ def _spread(results: Results, names: DisplayNames) -> list[dict]:
 
 def _consensus(results: Results) -> dict:
     """By source: changes of rates (of `labels`, 0 where none has rates because they have no order), and the largest
-    `share` of items that change."""
+    `share` of items that change, and the `stability` of the least stable label."""
     changes, tried = order_changes(results), results["consensus_changed"]
     known = tried[tried["estimate"].notna()]
     of = []
@@ -81,9 +81,16 @@ def _consensus(results: Results) -> dict:
         own, share = changes[changes["source"] == source], where(known, source=source)["estimate"]
         of.append({"name": SOURCES[source], "largest": own["changed"].max(), "turned": int(own["turned"].sum()),
                    "pairs": int(own["pairs"].sum()), "labels": len(own), "median": own["changed"].median(),
-                   "share": share.max() if len(share) else None})  # fmt: skip
+                   "share": share.max() if len(share) else None,
+                   "stability": _least_stable(results, source)})  # fmt: skip
     why = sorted(set(tried["note"].dropna()))[:3]
     return {"sources": of, "tried": len(tried), "why": why}
+
+
+def _least_stable(results: Results, source: str) -> dict | None:
+    """The share of labels that change in resamples of the items, for the label for which most do."""
+    rows = where(results["consensus_stability"], source=source)
+    return rows.loc[rows["ci_high"].idxmax()].to_dict() if len(rows) else None
 
 
 def disagreeing(results: Results, false_alarms: float) -> pd.DataFrame:

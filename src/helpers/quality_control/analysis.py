@@ -220,7 +220,7 @@ def system_tests(c: Crowd) -> pd.DataFrame:
 
 
 def concordances(tested: pd.DataFrame, found: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict]:
-    """`system_scores.concordance` of the rank-sum tests, and of gaps with resampled standard errors (`test` wald)."""
+    """`system_scores.concordance` of the rank-sum tests, and of gaps by t tests over workers (`test` wald)."""
     gaps = found[found["statistic"] == "system_gap"].drop(columns="standardised")
     gaps = gaps.assign(p_value=system_scores.wald(gaps))
     keys = ["test", "scores", "standardised", "workers", "list"]

@@ -217,16 +217,25 @@ def resampled(
 
     Means and differences have BCa intervals. Correlations of LEAST_FOR_INTERVAL points or more have those of the
     jackknife, which estimate the r to expect of runs of this size with other workers (`notebook 80` tries them). Two
-    further columns: `bias`, the mean of the resamples minus the estimate; `standard_error`.
+    further columns: `bias`, the mean of the resamples minus the estimate; `standard_error`. Differences of systems also
+    have `jackknife_error`, without one worker at a time, and `effective`, the number of equally busy workers of the
+    corpus (one over the sum of squared shares of ratings; Kish 1965): what `system_scores.wald` takes.
     """
     rows = [row for q in quantities for row in q.rows]
     found = replicates(t, quantities, rng, n_resamples)
     people = dict(zip(t.corpora, (t.count.sum(axis=(2, 3)) > 0).sum(axis=0).tolist(), strict=True))
+    given = t.count.sum(axis=(2, 3))
+    effective = dict(zip(t.corpora, given.sum(axis=0) ** 2 / np.maximum(np.sum(given**2, axis=0), 1), strict=True))
     for i, (row, interval) in enumerate(zip(rows, found.intervals(confidence), strict=True)):
         values = found.values[:, i]
         defined = values[np.isfinite(values)]
         row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
         row["bias"] = defined.mean() - found.estimate[i] if len(defined) else nan
+        if row["statistic"] == "system_gap":
+            left_out = jackknife_t(
+                found.estimate[i], found.jackknife[:, i], "worker", bounded=False, groups=found.groups
+            )
+            row |= {"jackknife_error": left_out.standard_error, "effective": effective[row["corpus"]]}
         if row["statistic"] == "replication_r" and interval.kind != "not_estimable":
             row |= over_workers(found, i, row["n"], confidence).row()
     return pd.DataFrame(rows)

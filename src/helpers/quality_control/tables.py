@@ -149,7 +149,7 @@ def run_differences(results: Results, names: DisplayNames, crowd: Crowd) -> Tabl
 
 def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
     """Agreement of conclusions with the first run, by set of workers, test and level."""
-    tests = {"rank_sum": "Rank-sum", "wald": "Workers resampled"}
+    tests = {"rank_sum": "Rank-sum", "wald": "t over workers"}
     key = ["test", "workers", "alpha"]
     rows = results.select("concordance", list=None)
     rows = rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
