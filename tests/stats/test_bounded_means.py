@@ -36,7 +36,7 @@ def test_of_one_mean_it_is_the_interval_of_clopper_and_pearson():
 def test_units_of_the_scale_and_the_order_of_systems_do_not_matter():
     one, two = rng(1).beta(0.2, 2, (8, 3)), rng(2).beta(4, 4, (12, 3))
     p, low, high = compare(one, two, np.zeros(3), np.ones(3), rng=rng(3))
-    q, least, most = compare(1 + 4 * one, 1 + 4 * two, np.ones(3), np.full(3, 5.0), rng=rng(3))
+    q, least, _ = compare(1 + 4 * one, 1 + 4 * two, np.ones(3), np.full(3, 5.0), rng=rng(3))
     assert q == pytest.approx(p)
     assert least == pytest.approx(4 * low)
     turned, start, end = compare(two, one, np.zeros(3), np.ones(3), rng=rng(4))
