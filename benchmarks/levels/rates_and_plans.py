@@ -3,8 +3,8 @@
     PYTHONPATH=src python benchmarks/levels/rates_and_plans.py
     PYTHONPATH=src python benchmarks/levels/rates_and_plans.py --part consensus --runs 200
 
-Parts and their numbers of studies per case are those of RUNS. Writes rates_and_plans.csv next to this file, a part at a
-time (rows of other parts stay): case, procedure, nominal, measured, mc_error, n_runs, note. A study has random numbers
+Parts and their numbers of studies per case are those of RUNS. Writes rates_and_plans.csv next to this file, a row at a
+time (others stay): part, case, procedure, nominal, measured, mc_error, n_runs, note. A study has random numbers
 of its own.
 """
 
@@ -150,12 +150,14 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, nargs="+", default=[*PARTS])
     parser.add_argument("--runs", type=int, help="studies per case, in place of RUNS")
     given = parser.parse_args()
+    key = ["part", "case", "procedure"]
     for part in given.part:
-        found = pd.DataFrame(PARTS[part](given.runs or RUNS[part])).assign(part=part)
-        if OUT.exists():
-            before = pd.read_csv(OUT)
-            found = pd.concat([before[before["part"] != part], found])
-        found.sort_values("part", key=lambda c: c.map([*PARTS].index), kind="stable").to_csv(OUT, index=False)
+        for made in PARTS[part](given.runs or RUNS[part]):
+            found = pd.DataFrame([made | {"part": part}])
+            if OUT.exists():
+                before = pd.read_csv(OUT)
+                found = pd.concat([before, found]).drop_duplicates(key, keep="last")
+            found.sort_values("part", key=lambda c: c.map([*PARTS].index), kind="stable").to_csv(OUT, index=False)
 
 
 if __name__ == "__main__":
