@@ -135,7 +135,7 @@ class TestMarksGivenOnce:
             rates.extend(found["estimate"])
             hits.extend((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
         assert np.mean(rates) == pytest.approx(rate, rel=0.07)
-        assert len(hits) > 3.5 * n  # few have fewer than 25 dialogues with a mark
+        assert len(hits) > 3.2 * n  # a tenth have fewer than 25 dialogues with a mark
         assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
 
 
