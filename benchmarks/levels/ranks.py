@@ -2,9 +2,10 @@
 truth.
 
     PYTHONPATH=src python benchmarks/levels/ranks.py            the cheap cells 2,000 times, the dear ones 400 times
-    PYTHONPATH=src python benchmarks/levels/ranks.py --runs 200 --only llmfao
+    PYTHONPATH=src python benchmarks/levels/ranks.py --dear 2000 --only "compared, 4" "compared, 10"
 
-Prints a table, and writes it to `ranks.csv` beside this file (rows of other cases stay). `measured` is the share of
+Prints a table, and writes each case to `ranks.csv` beside this file when it is done (rows of other cases stay). A case
+has random numbers of its own, so it comes out the same alone and with others. `measured` is the share of
 runs whose interval holds the truth; of ranks, the share in which all intervals of all systems do. All systems are
 equal, so that every rank interval must be from 1 to the number of systems. `mc_error` is its standard error.
 """
@@ -239,17 +240,26 @@ def why(name: str, measured: float) -> str:
     return "; pairs of systems with few prompts have few df: with those of all prompts they would be separated falsely"
 
 
+def merged(rows: list[dict]) -> pd.DataFrame:
+    """The rows of one case in place of those of before, in the order of the cases."""
+    found = pd.DataFrame(rows)
+    if OUT.exists():
+        before = pd.read_csv(OUT)
+        found = pd.concat([before[~before["case"].isin(found["case"])], found])
+    order = {name: i for i, (name, _, _) in enumerate(cases())}
+    return found.sort_values("case", key=lambda c: c.map(order), kind="stable")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=2000, help="of cheap cells")
     parser.add_argument("--dear", type=int, default=400, help="runs of dear cells")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--only", nargs="+", default=[""], help="cases whose name contains one of these")
     given = parser.parse_args()
-    rows = []
     for name, simulate, dear in cases():
-        if given.only not in name:
+        if not any(part in name for part in given.only):
             continue
-        rng = np.random.default_rng([31, *name.encode()])
+        rng, rows = np.random.default_rng([31, *name.encode()]), []
         runs = given.runs * 10 if dear is None else given.dear if dear else given.runs
         for procedure, (measured, n, note) in simulate(rng=rng, n=runs):
             used = "not used" not in procedure and "99.9" not in procedure
@@ -259,13 +269,7 @@ def main() -> None:
             row = {"case": name, "procedure": procedure, "nominal": nominal, "measured": round(measured, 4)}
             rows.append({**row, "mc_error": round(error, 4), "n_runs": n, "note": note})
             print(f"{name:75} {procedure:12} {measured:6.3f} ±{error:.3f}  n={n}  {note}", flush=True)
-    found = pd.DataFrame(rows)
-    if OUT.exists():
-        before = pd.read_csv(OUT)
-        found = pd.concat([before[~before["case"].isin(found["case"])], found])
-        order = {name: i for i, (name, _, _) in enumerate(cases())}
-        found = found.sort_values("case", key=lambda c: c.map(order), kind="stable")
-    found.to_csv(OUT, index=False)
+        merged(rows).to_csv(OUT, index=False)
 
 
 if __name__ == "__main__":

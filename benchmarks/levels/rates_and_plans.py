@@ -1,14 +1,16 @@
 """Rates of rare marks, plans, consensus labels and judge-assisted estimates where the truth is known.
 
-    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py 40 40
+    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py
+    PYTHONPATH=src python benchmarks/levels/rates_and_plans.py --part consensus --runs 200
 
-The first number is that of studies per rate, consensus and choice of dialogues, the second that of plans' checks times
-ten. Writes rates_and_plans.csv next to this file: case, procedure, nominal, measured, mc_error, n_runs, note.
+Parts and their numbers of studies per case are those of RUNS. Writes rates_and_plans.csv next to this file, a row at a
+time (others stay): part, case, procedure, nominal, measured, mc_error, n_runs, note. A study has random numbers
+of its own.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -62,7 +64,7 @@ def rates(n: int) -> Iterator[dict]:
                 covered.append((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
                 ratio.append(found["estimate"] / rate)
         case = f"marks at {rate:.1%}, {each} per dialogue, SD of dialogues {spread:g}"
-        note = f"{n - len(ratio)} of {n} studies refused (fewer than 20 marks)"
+        note = f"{n - len(ratio)} of {n} studies refused (too few marks, or dialogues with one)"
         yield row(case, "pooled rate, 95% CI covers", 0.95, covered, note)
         yield row(case, "pooled rate by the true one", 1.0, ratio, note)
 
@@ -137,10 +139,25 @@ def choice(n: int) -> Iterator[dict]:
         yield row(case, "test of the random sample rejects", 0.05 if tilt == 0 else 1.0, rejected)
 
 
+PARTS = {"rates": rates, "plans": plans, "consensus": consensus, "choice": choice}
+#: studies per case
+RUNS = {"rates": 200, "plans": 4000, "consensus": 2000, "choice": 2000}
+OUT = Path(__file__).with_suffix(".csv")
+
+
 def main() -> None:
-    n, hundreds = int(sys.argv[1]), int(sys.argv[2])
-    made = [*rates(n), *plans(100 * hundreds), *consensus(n), *choice(10 * n)]
-    pd.DataFrame(made).to_csv(Path(__file__).with_suffix(".csv"), index=False)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", choices=PARTS, nargs="+", default=[*PARTS])
+    parser.add_argument("--runs", type=int, help="studies per case, in place of RUNS")
+    given = parser.parse_args()
+    key = ["part", "case", "procedure"]
+    for part in given.part:
+        for made in PARTS[part](given.runs or RUNS[part]):
+            found = pd.DataFrame([made | {"part": part}])
+            if OUT.exists():
+                before = pd.read_csv(OUT)
+                found = pd.concat([before, found]).drop_duplicates(key, keep="last")
+            found.sort_values("part", key=lambda c: c.map([*PARTS].index), kind="stable").to_csv(OUT, index=False)
 
 
 if __name__ == "__main__":

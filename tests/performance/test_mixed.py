@@ -110,8 +110,23 @@ class TestMarksGivenOnce:
         assert set(results["pooled_mean"]["model"]) == {"logistic"}
         assert results["severity"].empty
 
+    def test_are_refused_with_few_dialogues_that_have_one(self):
+        """Both marks of 14 dialogues are 28 marks, but say no more than 14 do."""
+        frame = marked(np.random.default_rng(2), 0.1).sort_values("dialogue", ignore_index=True)
+        first = frame["dialogue"].drop_duplicates().iloc[::20].tolist()[:14]
+        frame["score"] = frame["dialogue"].isin(first).astype(float)
+        found = mixed.pooled(frame)["pooled_mean"]
+        assert found["note"].tolist() == ["14 dialogues with a mark of the rarer kind, fewer than 25"]
+        turned = mixed.pooled(frame.assign(score=1 - frame["score"]))["pooled_mean"]
+        assert turned["note"].tolist() == found["note"].tolist()
+
+    def test_of_a_rate_so_low_that_more_marks_would_be_luck_are_refused(self):
+        for i in range(10):
+            found = mixed.pooled(marked(np.random.default_rng([8, i]), 0.015, each=3))["pooled_mean"]
+            assert found["estimate"].isna().all()
+
     @pytest.mark.slow
-    @pytest.mark.parametrize(("rate", "spread", "each"), [(0.05, 1.5, 2), (0.05, 3.0, 3), (0.1, 1.5, 2)])
+    @pytest.mark.parametrize(("rate", "spread", "each"), [(0.05, 1.5, 3), (0.05, 3.0, 3), (0.1, 1.5, 2)])
     def test_rates_are_unbiased_and_covered(self, rate, spread, each):
         n, rates, hits = 100, [], []
         for i in range(n):
@@ -120,7 +135,7 @@ class TestMarksGivenOnce:
             rates.extend(found["estimate"])
             hits.extend((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
         assert np.mean(rates) == pytest.approx(rate, rel=0.07)
-        assert len(hits) > 3.6 * n  # few have fewer than 20 marks
+        assert len(hits) > 3.2 * n  # a tenth have fewer than 25 dialogues with a mark
         assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
 
 

@@ -148,3 +148,38 @@ def test_a_few_skewed_dialogues_can_still_differ():
     of_t = blocked_permutation(values, *at(5, 60), rng=r, n_permutations=299, studentised=True).p_value
     assert np.mean(of_t < 0.05) < 0.2
     assert np.mean(two_systems(values, *at(5, 60), rng=r, n_permutations=299).p_value < 0.05) > 0.28
+
+
+def mostly_0(r, n, m, runs, zeros=0.9):
+    """Shares that are 0 but for a few, and even ones with the same mean."""
+    few = np.where(r.random((n, runs)) < zeros, 0, r.uniform(0.5, 1, (n, runs)))
+    return np.r_[few, r.binomial(10, 0.75 * (1 - zeros), (m, runs)) / 10]
+
+
+UNIT = np.array([0.0, 1.0])
+
+
+@pytest.mark.parametrize(("n", "m"), [(5, 60), (10, 60), (20, 60), (20, 20)])
+def test_shares_that_are_mostly_0_are_not_told_from_even_ones(n, m):
+    """Without the scale a true null is rejected in 12% to 50%: the sample may hold none of the few high values."""
+    r, runs = rng(11), 400
+    values, ends = mostly_0(r, n, m, runs), np.repeat(UNIT[:, None], runs, axis=1)
+    found = two_systems(values, *at(n, m), ends=ends, rng=r, n_permutations=299)
+    assert np.mean(found.p_value < 0.05) < 0.065
+    assert found.bounded.mean() > 0.6
+    assert np.mean(two_systems(values, *at(n, m), rng=r, n_permutations=299).p_value < 0.05) > 0.08
+
+
+def test_bounds_take_the_place_of_tests_only_where_few_dialogues_lie_away_from_one_end():
+    r = rng(12)
+    values = np.r_[np.column_stack([np.zeros(6), r.uniform(size=6), np.zeros(6)]), r.uniform(size=(30, 3))]
+    values[:, 2] = np.r_[np.zeros(6), np.repeat([0, 1], 15)]  # two values need no bounds
+    ends = np.repeat(UNIT[:, None], 3, axis=1)
+    found = two_systems(values, *at(6, 30), ends=ends, rng=rng(1), n_permutations=999)
+    plain = two_systems(values, *at(6, 30), rng=rng(1), n_permutations=999)
+    assert found.bounded.tolist() == [True, False, False]
+    assert found.p_value[1:] == pytest.approx(plain.p_value[1:])
+    assert found.difference == pytest.approx(plain.difference)
+    assert found.p_value[0] > plain.p_value[0]
+    more = two_systems(np.r_[np.zeros((21, 1)), r.uniform(size=(30, 1))], *at(21, 30), ends=UNIT, rng=rng(1))
+    assert not more.bounded.any()

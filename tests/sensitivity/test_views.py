@@ -7,6 +7,7 @@ from fixtures.session_study import SYSTEMS, annotate, chats
 
 from helpers.display.names import DisplayNames
 from helpers.sensitivity import analysis, figures, findings, tables
+from helpers.stats.bounded_means import BOUNDED
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import Results, where
 from helpers.study.sections.analyses import Sensitivity
@@ -43,6 +44,16 @@ def changed(results, statistic, **columns):
 
 def named(row):
     return NAMES.name("method", row.method), NAMES.name("label", row.label, row.method)
+
+
+def test_bounds_of_means_are_named(every, judged):
+    rows = every["system_difference"]
+    first = analysis.primary(every).dropna(subset="p_value").index[:3]
+    some = changed(every, "system_difference", note=rows["note"].mask(rows.index.isin(first), BOUNDED))
+    said = next(findings.findings(some, judged, NAMES, **TOLD)).text
+    assert f"In 3 of {len(analysis.primary(every))} comparisons, a system has at most 20 dialogues" in said
+    assert "fewer than 3 of which lie away from one end of the scale" in said
+    assert "bounds" not in next(findings.findings(every, judged, NAMES, **TOLD)).text
 
 
 def test_counts_are_those_of_their_own_label(results):

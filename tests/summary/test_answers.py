@@ -10,6 +10,7 @@ from fixtures.boxes import unreadable
 from helpers.annotations.population import Population
 from helpers.performance import leading
 from helpers.sensitivity.power import SAME, SAMPLE
+from helpers.stats.bounded_means import BOUNDED
 from helpers.study import params
 from helpers.study.results import Results, collect
 from helpers.study.schema import ANNOTATIONS, conform
@@ -195,6 +196,14 @@ def test_decided_comparisons_are_counted_and_the_detectable_difference_shrinks(s
     )
     assert "with 80% power, at the strictest step of Holm's adjustment." in said["sample"]
     assert "from 0.60 to 0.44" in said["cost"]
+
+
+def test_bounds_in_place_of_tests_are_named(study):
+    rows = [row | {"note": BOUNDED if i else None} for i, row in enumerate(compared([0.01, 0.2, 0.04]))]
+    said = texts(evidence(study, n05=rows))["sample"]
+    assert "In 2 of them, a system has at most 20 dialogues, nearly all at one end of the scale" in said
+    assert "more than 20 dialogues of it are needed" in said
+    assert "bounds" not in texts(evidence(study, n05=compared([0.01, 0.2, 0.04])))["sample"]
 
 
 def test_what_could_have_been_detected_is_about_the_annotators_of_the_counts(study):

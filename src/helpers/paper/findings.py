@@ -175,6 +175,7 @@ def tests(m: Material) -> dict | None:
         "pairs": bool((rows["level"] == "pair").any()),
         "people": bool(len(sensitivity_analysis.with_people(found))),
         "margin": options.margin if len(found["equivalence"]) else None,
+        "bounded": sensitivity_analysis.bounded(rows),
         "seed": m.study.seeds.permute,
     }
 

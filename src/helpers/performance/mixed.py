@@ -5,9 +5,9 @@ intervals treat dialogues and annotators as samples, and account for annotators 
 marks have a logistic model, whose probabilities are those of an average over annotators and dialogues; all others a
 linear one. Marks given fewer than five times per dialogue are modelled without dialogues and with their design effect
 (`mixed_models`): with two or three judgements per dialogue, 8 annotators and 4 systems of 80 dialogues, rates of 5% and
-10% are within a tenth of the truth on average, and their intervals cover 95% to 100%. Where so few marks are expected
-that most studies are refused (1.5%), the others have more marks than expected, and their rates are too high. A modelled
-rate far from the raw one is refused.
+10% are covered by 95% to 100% of intervals. With fewer than 25 marked dialogues there are no rates: the studies that
+had a few more would be those with more marks than expected, whose rates are too high (at 1.5%, twice the true one). A
+modelled rate far from the raw one is refused.
 
 References
 ----------

@@ -9,7 +9,7 @@ adjustment; and the type I error of every test.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from helpers.annotations.scores import sampled
 from helpers.annotations.summary import in_sessions, main_group
 from helpers.sensitivity import differences, equivalence, power, system_tests
 from helpers.sensitivity.contrasts import Panel, panel
+from helpers.stats.bounded_means import BOUNDED
 from helpers.stats.multiplicity import adjust_rows
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, collect, where
@@ -72,6 +73,11 @@ class Group:
         """Dialogues of each system and method; of comparisons, pairs of dialogues of each pair of systems."""
         sizes = [int(n) for p in self.panels if p.unit != "pair" for n in pd.Series(p.system).value_counts()]
         return sizes + [int(p.rows_of(a, b).sum()) for p in self.panels if p.unit == "pair" for a, b in p.pairs]
+
+    def on_scales(self, labels: Sequence[Label]) -> Group:
+        """The same with the scales of labels, which the primary test needs where most dialogues lie at one end."""
+        panels, picked = ([p.on_scales(labels) for p in own] for own in (self.panels, self.picked))
+        return replace(self, panels=panels, picked=picked)
 
     def draw_size(self, n: int) -> int | None:
         """`n`, or None where no system has more than n dialogues, so that there is nothing to draw, and where dialogues
@@ -150,10 +156,12 @@ def analyse(
     judged : sequence of Group
         From `groups`.
     labels : sequence of Label
-        Intervals of differences end with the scales of these.
+        Intervals of differences end with the scales of these, on which the primary test rests where most dialogues of a
+        system lie at one end.
     permute_seed, draw_seed : int
         Of the permutation tests, and of which conversations a draw has.
     """
+    judged = [one.on_scales(labels) for one in judged]
     given = {"seed": draw_seed, "within": options.within}
     null = {"n": options.n_dialogues, "n_runs": options.null_runs, "n_permutations": options.null_permutations}
     parts = []
@@ -197,7 +205,7 @@ def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Resu
             parts.append(alone.drop(columns=_INNER))
         else:
             parts.append(system_tests.session_tests(data, seed=seed, **options))
-        parts.append(differences.differences(*compared).drop(columns=_INNER))
+        parts.append(differences.differences(*compared, scales=data.scales).drop(columns=_INNER))
         several = not judged.weighted and not np.array_equal(data.squares, one.squares)
         if several and not system_tests.too_many(data, n_permutations):
             parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
@@ -317,6 +325,11 @@ def verdicts(results: Results) -> pd.DataFrame:
 def approximate(results: Results) -> bool:
     """Whether p-values of the permutation test are those of saddlepoints."""
     return bool((primary(results)["note"] == system_tests.SADDLEPOINT).any())
+
+
+def bounded(tests: pd.DataFrame) -> int:
+    """How many tests compared bounds of means, because few dialogues of a system lie away from one end of the scale."""
+    return int((tests["note"] == BOUNDED).sum()) if "note" in tests else 0
 
 
 def of_one_pick(results: Results) -> pd.DataFrame:

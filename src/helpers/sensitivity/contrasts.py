@@ -9,6 +9,7 @@ Arrays named p have the shape (draws, pairs of systems, labels).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import nan
@@ -18,7 +19,7 @@ import pandas as pd
 from scipy.special import ndtr, stdtr
 
 from helpers.stats.fair_coin import coin_cdf
-from helpers.study.labels import METHODS
+from helpers.study.labels import METHODS, Label
 
 #: z, student, welch, sign: on items, as published; dialogue_welch: on one value per dialogue; session: permuted within
 #: sessions
@@ -45,6 +46,8 @@ class Panel:
         What an item is.
     row : {"dialogue", "pair"}
         What a row is.
+    ends : (2, labels), optional
+        Smallest and largest score of each label; NaN where they are not known.
     """
 
     method: str
@@ -60,6 +63,7 @@ class Panel:
     interactor: np.ndarray | None
     unit: str
     row: str
+    ends: np.ndarray | None = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -97,6 +101,22 @@ class Panel:
             k: getattr(self, k)[rows] for k in ("n", "total", "squares", "system", "system_b", "dialogue", "session")
         }
         return replace(self, **cut, interactor=who)
+
+    @property
+    def scales(self) -> dict[str, tuple[float, float]]:
+        """Label -> ends of its scale, where they are known."""
+        return {} if self.ends is None else dict(zip(self.labels, map(tuple, self.ends.T.tolist()), strict=True))
+
+    def on_scales(self, labels: Iterable[Label]) -> Panel:
+        """The same with the scales of its labels."""
+        scale = {x.id: x.scale for x in labels if x.method == self.method}
+        return replace(self, ends=np.array([scale.get(name, (nan, nan)) for name in self.labels], dtype=float).T)
+
+    def only_labels(self, columns: np.ndarray) -> Panel:
+        """Some of the labels (boolean or indices)."""
+        cut = {k: getattr(self, k)[:, columns] for k in ("n", "total", "squares")}
+        names = np.array(self.labels, dtype=object)[columns].tolist()
+        return replace(self, **cut, labels=names, ends=None if self.ends is None else self.ends[:, columns])
 
     def per_dialogue(self) -> Panel:
         """The same with one value per row in place of its items."""

@@ -2,7 +2,8 @@
 
 The permutation tests of `system_tests` generalise to other dialogues judged by the same people. Here the variance of a
 difference is that of scores clustered by session and by annotator (`stats.clusters`), and systems judged in the same
-sessions or by the same people are compared as pairs.
+sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from one end
+of the scale, their variance is not known: the interval then also holds that of `stats.bounded_means`.
 
 References
 ----------
@@ -11,7 +12,8 @@ Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ from scipy.special import stdtr, stdtrit
 
 from helpers.annotations.dialogue_values import one_side
 from helpers.annotations.scores import sampled
+from helpers.stats import bounded_means
 from helpers.stats.clusters import (
     LEAST_DF,
     covariance,
@@ -29,6 +32,7 @@ from helpers.stats.clusters import (
     pair_df,
     variances,
 )
+from helpers.stats.intervals import generator
 from helpers.study.labels import METHODS
 
 #: name of the test among those of `system_difference`
@@ -36,10 +40,19 @@ TEST = "clustered_t"
 #: the same for these annotators only: the primary test where dialogues have sampling weights, as weighted means are not
 #: exchangeable under permutation
 WEIGHTED = "weighted_t"
+#: label -> ends of its scale
+Scales = Mapping[str, tuple[float, float]]
+NO_SCALES: Scales = MappingProxyType({})
 
 
 def differences(
-    annotations: pd.DataFrame, method: str, systems: list[str], *, people: bool = True, confidence: float = 0.95
+    annotations: pd.DataFrame,
+    method: str,
+    systems: list[str],
+    *,
+    people: bool = True,
+    confidence: float = 0.95,
+    scales: Scales = NO_SCALES,
 ) -> pd.DataFrame:
     """Every pair of systems on every label: difference of means, t interval and p-value.
 
@@ -54,6 +67,9 @@ def differences(
         Which are compared; the first of a pair comes first here.
     people : bool
         Treat annotators as a sample too, for labels whose annotators are known.
+    scales : mapping
+        Label -> ends of its scale, for the bounds where few dialogues lie away from one of them (not with sampling
+        weights); `note` says where they were used.
 
     Returns
     -------
@@ -65,7 +81,41 @@ def differences(
     rows = rows[rows["system"].isin(systems)]
     if METHODS[method].unit == "pair":
         rows = one_side(rows[rows["system_b"].isin(systems)])
-    return of_numbers(numbers(rows, method, systems), method, systems, people=people, confidence=confidence)
+    found = of_numbers(made := numbers(rows, method, systems), method, systems, people=people, confidence=confidence)
+    if METHODS[method].unit == "pair" or not scales or sampled(rows):
+        return found
+    return _bounded(found, made, systems, scales, confidence)
+
+
+def _bounded(
+    found: pd.DataFrame, rows: pd.DataFrame, systems: list[str], scales: Scales, confidence: float
+) -> pd.DataFrame:
+    """`found` with intervals and p-values that also allow for what few dialogues at one end of a scale do not show.
+
+    rows : of `numbers`, from which the means of a system's sessions are made.
+    """
+    found = found.reset_index(drop=True)
+    cell = ["label", "one", "session"]
+    value = rows.groupby([*cell, "dialogue", "item"], observed=True)["score"].mean()
+    for level in ([*cell, "dialogue"], cell):
+        value = value.groupby(level=level, observed=True).mean()
+    values, few = {}, set()
+    for (label, one), part in value.groupby(level=["label", "one"], observed=True):
+        values[label, systems[one]] = x = part.to_numpy()[:, None]
+        if label in scales and bounded_means.at_one_end(x, *np.array(scales[label])[:, None])[0]:
+            few.add((label, systems[one]))
+    for at, pair in found[found["ci_kind"] == "t"].iterrows() if few else ():
+        label, *sides = pair[["label", "system", "system_b"]]
+        if few.isdisjoint((label, side) for side in sides):
+            continue
+        ends, rng = np.array(scales[label])[:, None], generator(0, "bounded", label, *sides)
+        p, low, high = bounded_means.compare(
+            *(values[label, side] for side in sides), *ends, rng=rng, confidence=confidence
+        )
+        wider = [max(pair["p_value"], p[0]), min(pair["ci_low"], low[0]), max(pair["ci_high"], high[0])]
+        found.loc[at, ["p_value", "ci_low", "ci_high"]] = wider
+        found.loc[at, ["ci_kind", "note"]] = "t_or_bound", bounded_means.BOUNDED
+    return found
 
 
 def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame:

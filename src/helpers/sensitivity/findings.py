@@ -15,6 +15,7 @@ from helpers.sensitivity.analysis import (
     PUBLISHED,
     Group,
     approximate,
+    bounded,
     counts,
     detectable,
     of_group,
@@ -26,6 +27,7 @@ from helpers.sensitivity.analysis import (
 )
 from helpers.sensitivity.figures import TESTS, who
 from helpers.sensitivity.power import SAMPLE
+from helpers.stats.bounded_means import LEAST_AWAY, MOST_VALUES
 from helpers.study.labels import METHODS
 from helpers.study.results import Results
 
@@ -44,7 +46,8 @@ def findings(
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
     groups = [{"who": name, **_found(own), "pairs": _most_often(primary(own), names)} for name, own in parts]
     said = {"test": primary_name(results), "blocks": "" if judged[0].weighted else judged[0].blocks}
-    said |= {"approximate": any(approximate(own) for _, own in parts)}
+    said |= {"approximate": any(approximate(own) for _, own in parts), "most": MOST_VALUES, "least": LEAST_AWAY}
+    said |= {"bounded": sum(bounded(primary(own)) for _, own in parts), "n_tests": sum(g["n"] for g in groups)}
     yield Prose(_PHRASES.say("headline", groups=groups, **said))
     by_method = [line for name, own in parts for line in _by_method(own, name, names)]
     drawn = next((size for one in judged if (size := one.draw_size(n))), None)

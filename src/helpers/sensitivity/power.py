@@ -262,7 +262,7 @@ def _placebo(data: Panel, run: int, n: int, rng: np.random.Generator) -> Panel:
 def _permuted(part: Panel, within: str, rng: np.random.Generator, n_permutations: int) -> np.ndarray:
     """(labels,) p-values of the primary test; missing for labels that some dialogues lack, or without a block."""
     p, judged = np.full(len(part.labels), np.nan), (part.n > 0).all(axis=0)
-    whole = replace(part, total=part.total[:, judged])
+    whole = part.only_labels(judged)
     with suppress(ValueError):  # nothing can be exchanged
         p[judged] = session_test(whole, 0, within, rng=rng, n_permutations=n_permutations).p_value
     return p

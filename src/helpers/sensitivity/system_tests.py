@@ -24,6 +24,7 @@ import pandas as pd
 from helpers.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered, patterns
 from helpers.sensitivity.primary_test import Tested, pairs, two_systems
 from helpers.stats import tasks
+from helpers.stats.bounded_means import BOUNDED
 from helpers.stats.intervals import generator
 from helpers.stats.multiplicity import adjust
 
@@ -38,7 +39,7 @@ AT_ONCE = 4_000_000
 #: pairs of systems in one task
 PAIRS = 64
 #: columns that differ between labels
-_OF_LABELS = ["label", "estimate", "p_value"]
+_OF_LABELS = ["label", "estimate", "p_value", "note"]
 #: `note` of a p-value that was not counted
 SADDLEPOINT = "p-value by saddlepoint: too many arrangements to go through or to draw"
 
@@ -79,7 +80,8 @@ def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutat
     the same annotators, not to other annotators.
 
     Where drawing would take longer than MOST_DRAWN allows, p-values are those of `stats.saddlepoint`, except where all
-    arrangements can be gone through; `note` says so.
+    arrangements can be gone through; `note` says so. With `data.ends`, bounds of means take the place of the test where
+    few dialogues lie away from one end of the scale (`primary_test`), and `note` says so too.
 
     Returns rows of `system_difference` with the difference within blocks; `n` counts dialogues, `n_clusters` blocks. A
     pair of systems without a block that has both carries the reason in `note`.
@@ -121,17 +123,18 @@ def _tests_of_pairs(
 
 def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws: int | None) -> dict:
     """The columns of the rows of one pair of systems: of _OF_LABELS an array, of the others a value."""
-    values, names = part.total[:, columns], np.array(part.labels, dtype=object)[columns]
-    base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(values)}
+    part = part.only_labels(columns)
+    names = np.array(part.labels, dtype=object)
+    base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(part.system)}
     base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
-    part = replace(part, total=values)
     try:
         found = session_test(part, a, within, rng=rng, n_permutations=draws)
         observed, p = found.difference, found.p_value
-        base |= {"note": SADDLEPOINT} if found.approximate else {}
+        base["note"] = np.full(len(names), SADDLEPOINT if found.approximate else None, dtype=object)
+        base["note"][np.broadcast_to(found.bounded, len(names))] = BOUNDED
         base |= {"n_clusters": found.n_blocks} | ({} if part.unit == "pair" else {"within": within})
     except ValueError as error:
-        base |= {"ci_kind": "not_estimable", "note": str(error)}
+        base |= {"ci_kind": "not_estimable", "note": np.full(len(names), str(error), dtype=object)}
         observed = p = np.full(len(names), nan)
     return base | {"label": names, "estimate": observed, "p_value": p}
 
@@ -153,7 +156,8 @@ def session_test(
     if part.unit == "pair":
         return pairs(part.total, rng=rng, n_permutations=n_permutations)
     second = (part.system != a).astype(int)
-    return two_systems(part.total, second, blocks(part, within), rng=rng, n_permutations=n_permutations)
+    options = {"rng": rng, "n_permutations": n_permutations}
+    return two_systems(part.total, second, blocks(part, within), ends=part.ends, **options)
 
 
 def one_per_session(part: Panel) -> Panel:

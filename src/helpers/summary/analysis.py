@@ -272,7 +272,7 @@ def sample(evidence: Evidence) -> dict:
         alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(differ)
         facts |= {"n_alike": int(alike.sum()), "margin": float(rows["margin"].astype(float).iloc[0])}
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
-    facts["people"] = evidence.tested
+    facts["people"], facts["bounded"] = evidence.tested, sensitivity.bounded(tests)
     return facts | {"detectable": _detectable(evidence, *key), "group": key[1], "corpus": key[0]}
 
 

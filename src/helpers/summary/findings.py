@@ -16,6 +16,7 @@ from helpers.display.views import Plot
 from helpers.performance import leading
 from helpers.performance.who_judged import PARTS
 from helpers.quality_control.worker_tests import OVERALL
+from helpers.stats.bounded_means import MOST_VALUES
 from helpers.study.labels import METHODS
 from helpers.study.results import where
 from helpers.summary import analysis, figures
@@ -261,7 +262,7 @@ def _sample(evidence: Evidence, found: dict, detectable: dict | None, names: Dis
     margin = f"{found['margin']:g}" if "margin" in found else ""
     who = _part((found["corpus"], found["group"]), evidence, names) if found["n"] else ""
     facts |= {"margin": margin, "reason": found.get("reason", ""), "detectable": detectable, "who": who}
-    facts["people"] = found.get("people")
+    facts |= {"people": found.get("people"), "bounded": found.get("bounded", 0), "most": MOST_VALUES}
     facts["sturdy"] = analysis.sturdiness(evidence, found["corpus"], found["group"]) if found["n"] else None
     text = _PHRASES.say("sample", **facts)
     return _answer(evidence, "sample", text, analysis.SENSITIVITY, figures.sample(found))
