@@ -16,7 +16,9 @@ from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.results import Results, where
 
 ALL_RUNS = "All runs"
-#: columns of both tables of effects
+#: labels in a figure
+MOST = 20
+#: a column of both tables of effects
 P = "p, adjusted"
 
 
@@ -31,7 +33,9 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
     rows = results.select("variant_effect", scores="z", interval="workers", over=[FAMILIES, EVERYTHING])
     if rows.empty:
         return None
-    rows = rows.set_index("label").loc[overall_first(rows["label"].unique())].reset_index()
+    order = overall_first(rows["label"].unique())
+    note = captions.chosen(len(order[:MOST]), len(order), "labels")
+    rows = rows.set_index("label").loc[order[:MOST]].reset_index()
     n, several = int(where(rows, over=FAMILIES)["n"].iloc[0]), (rows["over"] == EVERYTHING).any()
     runs = rows["corpus"].map(crowd.title, na_action="ignore").fillna(ALL_RUNS)
     rows = rows.assign(panel="", block=rows["label"].map(label_titles(names, crowd)), hue=runs)
@@ -48,7 +52,7 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
         f"{', in each run and over all runs' if several else ''}, among workers who passed. Lines: {names.ci} over"
     )
     caption += f" workers, {captions.sample(rows['n_clusters'])}, for these systems; those of labels are simultaneous."
-    return Plot(fig, "effects", f"{alt}{' over all runs' if several else ''}.", caption)
+    return Plot(fig, "effects", f"{alt}{' over all runs' if several else ''}.", captions.joined(caption, note))
 
 
 def variant_effects(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
