@@ -163,13 +163,13 @@ def covered(n_worlds, seed, between=0.0):
 
 
 def test_intervals_over_workers_cover_the_effect_of_these_families():
-    """With 2,000 worlds 95.1% and 95.3% (labels at once), for changes 95.0% and 95.4%."""
+    """In 2,000 worlds 94.8%, and 94.5% of labels at once; changes 95.3% and 94.4%."""
     found = covered(150, 1)
     assert min(*found["workers"], *found["change"]) > 0.9
 
 
 def test_intervals_over_families_cover_the_effect_of_others():
-    """With 2,000 worlds, and here; those over workers would cover half."""
+    """In 2,000 worlds 95.1%, and 94.5% of labels at once; those over workers 67.8% and 56.9%."""
     found = covered(150, 2, between=0.3)
     assert found["families"].min() > 0.9
     assert found["workers"].max() < 0.75

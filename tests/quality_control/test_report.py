@@ -81,10 +81,13 @@ def effect(label, low, high, over="families and runs", interval="workers", **key
 
 def test_a_pooled_effect_is_told_by_label_where_its_interval_excludes_0():
     rows = [effect("overall", -0.3, -0.1), effect("fun", -0.5, -0.3, p_value=0.001), effect("dull", -0.1, 0.2)]
+    rows = [row | {"n": 6} for row in rows]
     rows += [effect("overall", -0.6, 0.2, interval="families"), effect("fun", 0.1, 0.3, over="families", corpus="one")]
+    rows += [effect("overall", -0.2, 0.1, over="families", corpus="one", n=3)]
     people = crowd("one", "two")
     text = findings.effects(collect(rows), NAMES, people).text
-    assert "and 2 runs, systems with persona differ by −0.20 [−0.30, −0.10] standard deviations" in text
+    assert "3 architectures and 2 runs, systems with persona differ by −0.20 [−0.30, −0.10] standard deviations" in text
+    assert "architectures and 2 runs, the effect of persona is −0.20" in said(rows, "one", "two")[-1]
     assert "for other architectures, −0.20 [−0.60, 0.20]" in text
     assert "Lower on fun (−0.40 [−0.50, −0.30])." in text
     assert "Higher" not in text

@@ -14,6 +14,7 @@ from helpers.display.text import Phrases
 from helpers.display.views import Prose
 from helpers.quality_control import effect_views
 from helpers.quality_control.crowd import Crowd
+from helpers.quality_control.effects import FAMILIES
 from helpers.quality_control.tables import label_titles, repeat_rows
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.results import Results, where
@@ -35,9 +36,8 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency, **_people(crowd)))
     differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
     yield Prose(_PHRASES.say("differences", runs=[found for found in differences if found]))
-    yield Prose(
-        _PHRASES.say("variants", runs=[r for r in others if "passed" in r["r"].get("variants", ())], variant=variant)
-    )
+    repeated = [r for r in others if "passed" in r["r"].get("variants", ())]
+    yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results)))
 
 
 def _correlations(results: Results, crowd: Crowd, corpus: str) -> dict:
@@ -112,18 +112,27 @@ def contrasts(results: Results, crowd: Crowd) -> Prose:
     return Prose(_PHRASES.say("contrasts", runs=runs, **facts))
 
 
+def _pooled(results: Results) -> dict:
+    """The effect of the variant on the mean of all labels, and over how many families and runs it is averaged."""
+    rows = where(effect_views.pooled(results), label=OVERALL).dropna(subset="estimate")
+    if rows.empty:
+        return {"effect": None, "n_families": 0, "n_runs": 0}
+    runs = results.select("variant_effect", over=FAMILIES, scores="z", label=OVERALL, interval="workers")
+    n = int(runs["n"].iloc[0])
+    return {"effect": rows.iloc[0].to_dict(), "n_families": n, "n_runs": int(rows["n"].iloc[0]) // n}
+
+
 def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
     """The pooled effect of the variant: overall, and by label as far as simultaneous intervals exclude 0."""
     rows, others = (effect_views.pooled(results, interval).set_index("label") for interval in ("workers", "families"))
     titles = label_titles(names, crowd)
-    facts = {"variant": crowd.options.variant, "n_families": len(crowd.options.families), "n_runs": len(crowd.corpora)}
-    overall, rest = (rows.loc[[OVERALL]], rows.drop(index=OVERALL)) if len(rows) else (rows, rows)
+    rest = rows.drop(index=OVERALL, errors="ignore")
     signed = {"lower": rest[rest["ci_high"] < 0], "higher": rest[rest["ci_low"] > 0]}
     told = {
         side: [{"name": titles[label]} | row for label, row in part.sort_values("p_value").to_dict("index").items()]
         for side, part in signed.items()
     }
-    facts |= {"overall": overall.iloc[0].to_dict() if len(overall) else None, "n_labels": len(rest), **told}
+    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **told, **_pooled(results)}
     return Prose(_PHRASES.say("effects", others=others.loc[OVERALL].to_dict() if len(others) else None, **facts))
 
 
