@@ -191,3 +191,22 @@ def test_intervals_of_gains_cover_the_gain_to_expect():
     truth, share = gains(150, 4)
     assert truth.max() < 0  # fewer people, and no better ones
     assert share.min() > 0.9
+
+
+def test_nobody_who_passed_has_no_gain(t):
+    nobody = np.zeros((len(t.people), 3), dtype=bool)
+    found = gain.gains(t, nobody)
+    assert found["estimate"].isna().all()
+    assert (found["note"] != "").all()
+    draws = np.random.default_rng(1).uniform(0, 1, (50, 3))
+    random, share = gain.against_random(gain.r_of(t, nobody), draws, RUNS)
+    assert random["estimate"].notna().all()
+    assert share[["estimate", "p_value"]].isna().all(axis=None)
+    assert set(share["note"]) == {gain.UNDEFINED}
+
+
+def test_p_values_count_the_chosen_set_among_the_random_ones():
+    for own, above in ((98.0, 1), (99.0, 0), (0.0, 99)):
+        _, share = gain.against_random(np.array([own]), np.arange(99.0)[:, None], RUNS[:2])
+        assert share["p_value"].tolist() == [(above + 1) / 100]
+        assert share["estimate"].tolist() == [above / 99]

@@ -133,8 +133,7 @@ def _quantities(c: Crowd, t: Tally, workers: str, scores: str) -> list[Quantity]
         two = [(a, b) for i, a in enumerate(t.systems) for b in t.systems[i + 1 :]]
         out.append(replication.differences(t, "system_gap", two))
     if passed:
-        pairs = [(f[1], f[0]) for f in families.values() if len(f) > 1 and set(f[:2]) <= set(t.systems)]
-        out.append(replication.differences(t, "variant_contrast", pairs, overall=raw))
+        out.append(replication.differences(t, "variant_contrast", effects.paired(t, families), overall=raw))
         out.append(replication.run_differences(t))
     return out
 
