@@ -21,6 +21,7 @@ from helpers.operating_characteristics import figures as operating
 from helpers.published import controls
 from helpers.published import figures as published
 from helpers.published.scoreboard import VERDICTS
+from helpers.quality_control import effect_views
 from helpers.quality_control import figures as quality_control
 from helpers.study.results import Results, collect
 from helpers.techniques import figures as techniques
@@ -145,6 +146,16 @@ def of_quality_control(size: Size) -> Iterator[Plot]:
         counts.round({"estimate": 0}),
     )
     yield from quality_control.repeat(results, people)
+    labels = pd.DataFrame(size.methods_and_labels("single"), columns=["method", "label"]).drop_duplicates("label")
+    people.scores = labels
+    pooled = [
+        {"statistic": "variant_effect", "label": label, "corpus": run, "interval": "workers", "scores": "z", "n": 5}
+        | {"over": "families" if run else "families and runs", "ci_kind": "simultaneous", "n_clusters": 99}
+        | {"estimate": (x := rng.uniform(-0.5, 0.5)), "ci_low": x - 0.1, "ci_high": x + 0.1}
+        for label in ["overall", *labels["label"]]
+        for run in (*runs, None)
+    ]
+    yield effect_views.effects(collect(pooled), names, people)
     yield quality_control.p_values(people)
     for figure in (quality_control.runs, quality_control.variants, quality_control.significance):
         yield figure(results, names, people)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.quality_control import analysis, replication, worker_pairs
+from helpers.quality_control import analysis, gain, replication, worker_pairs
 from helpers.quality_control import crowd as crowds
 from helpers.quality_control.worker_tests import dialogue_means
 from helpers.stats.intervals import generator
@@ -150,16 +150,21 @@ def test_spread_is_that_of_the_means(crowd, resampled):
     assert found.select("standard_error", **keys)["estimate"].item() == pytest.approx(expected, rel=0.15)
 
 
-def test_random_sets_are_those_drawn(crowd, resampled):
-    found = collect(analysis.random_sets(crowd, resampled, seed=3, confidence=0.9, n_draws=150))
+def test_random_sets_are_those_drawn(crowd):
+    found = collect(*gain.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
     t = replication.tally(crowd.scores, "score", crowd.corpora, SYSTEMS)
     sizes = crowd.workers[crowd.workers["failed"]].groupby("corpus").size().to_dict()
     drawn = replication.random_subsets(t, sizes, rng=generator(3, "random workers", "failed", "raw"), n_draws=150)
     row = found.select("replication_r", scores="raw", workers="random as failed", interval="random sets").iloc[0]
     assert row[["ci_low", "estimate", "ci_high"]].tolist() == pytest.approx(np.quantile(drawn, [0.05, 0.5, 0.95]))
-    own = r_of(crowd.scores[crowd.scores["failed"]], "score").statistic
-    share = found.select("replication_share", scores="raw", workers="failed")["estimate"].item()
-    assert share == np.mean(drawn >= own)
+    own = {name: r_of(crowd.scores[crowd.scores[name]], "score").statistic for name in ("all", "passed", "failed")}
+    share = found.select("replication_share", scores="raw", workers="failed").iloc[0]
+    assert share["estimate"] == np.mean(drawn >= own["failed"])
+    assert share["p_value"] == (np.sum(drawn >= own["failed"]) + 1) / 151
+    point = found.select("replication_r", scores="raw", interval="point").set_index("workers")["estimate"]
+    assert point.to_dict() == pytest.approx(own)
+    gained = found.select("replication_gain", scores="raw").iloc[0]
+    assert gained["estimate"] == pytest.approx(own["passed"] - own["all"])
 
 
 def test_tests_between_systems_are_scipys_and_conclusions_are_counted(crowd, resampled):

@@ -1,11 +1,13 @@
 """What notebook 10 says and shows, from rows made by hand."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from helpers.display.names import DisplayNames
 from helpers.published.mapping import Entry
-from helpers.quality_control import findings, tables
+from helpers.quality_control import effect_views, findings, tables
 from helpers.quality_control.crowd import Crowd
 from helpers.study.results import collect
 from helpers.study.sections.analyses import QualityControl
@@ -25,9 +27,15 @@ def r(workers, value, label="overall", among="systems", scores="z", interval="wo
     return head | {"among": among, "interval": interval, "scores": scores, "workers": workers} | keys
 
 
-def share(value):
-    keys = {"against": "one", "scores": "z", "workers": "passed"}
-    return {"statistic": "replication_share", "corpus": "two", "estimate": value, **keys}
+def share(value, adjusted=None, corpus="two", against="one", scores="z"):
+    keys = {"against": against, "scores": scores, "workers": "passed"}
+    p = value if adjusted is None else adjusted
+    return {"statistic": "replication_share", "corpus": corpus, "estimate": value, "p_adjusted": p, **keys}
+
+
+def gain(low, high, corpus="two", against="one"):
+    row = {"statistic": "replication_gain", "corpus": corpus, "against": against, "scores": "z"}
+    return row | {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high}
 
 
 def said(rows, *corpora):
@@ -36,15 +44,95 @@ def said(rows, *corpora):
 
 @pytest.mark.parametrize(("value", "better"), [(0.4, False), (0.01, True)])
 def test_the_headline_follows_the_random_sets(value, better):
-    headline = said([share(value), r("passed", 0.9), r("all", 0.8)], "one", "two")[0]
-    assert headline.startswith("**Quality control increases" if better else "**No gain in r")
-    assert f"{100 * value:.0f}% of random sets" in headline
+    headline = said([share(value), gain(-0.1, 0.3), r("passed", 0.9), r("all", 0.8)], "one", "two")[0]
+    assert headline.startswith("**Scores of workers who passed" if better else "**No gain in r")
+    assert f"{100 * value:.1f}% of random sets" in headline
     assert "0.900 [0.900, 0.900]" in headline
+    assert "r changes by 0.100; every CI includes 0." in headline
+
+
+def test_the_headline_rests_on_adjusted_p_values():
+    """Small on its own, not among all pairs of runs and kinds of scores; a gain on raw scores is told as well."""
+    rows = [
+        share(0.02, 0.12),
+        share(0.3, 0.6, "three"),
+        share(0.4, 0.6, "three", "two"),
+        share(0.001, 0.006, "three", "two", "raw"),
+    ]
+    headline = said([*rows, gain(0.1, 0.3), gain(-0.2, 0.1, "three")], "one", "two", "three")[0]
+    assert headline.startswith("**No gain in r from quality control can be distinguished from chance, in any of 3")
+    assert "2.0% of random sets reach at least the r of those who passed (One and Two, p = 0.120)" in headline
+    assert (
+        "On raw scores, those who passed repeat better than random sets in 1 of 1 comparison: Two and Three" in headline
+    )
+    assert "adjusted for 4 tests (Holm)" in headline
+    assert "1 CI of 2 excludes 0" in headline
 
 
 def test_one_run_needs_a_second_and_an_undefined_share_is_no_verdict():
     assert "only one run" in said([], "one")[0]
     assert "not defined" in said([share(float("nan"))], "one", "two")[0]
+
+
+def effect(label, low, high, over="families and runs", interval="workers", **keys):
+    row = {"statistic": "variant_effect", "label": label, "over": over, "interval": interval, "scores": "z"}
+    return row | {"workers": "passed", "estimate": (low + high) / 2, "ci_low": low, "ci_high": high} | keys
+
+
+def test_a_pooled_effect_is_told_by_label_where_its_interval_excludes_0():
+    rows = [effect("overall", -0.3, -0.1), effect("fun", -0.5, -0.3, p_value=0.001), effect("dull", -0.1, 0.2)]
+    rows = [row | {"n": 6} for row in rows]
+    rows += [effect("overall", -0.6, 0.2, interval="families"), effect("fun", 0.1, 0.3, over="families", corpus="one")]
+    rows += [effect("overall", -0.2, 0.1, over="families", corpus="one", n=3)]
+    people = crowd("one", "two")
+    text = findings.effects(collect(rows), NAMES, people).text
+    assert "3 architectures and 2 runs, systems with persona differ by −0.20 [−0.30, −0.10] standard deviations" in text
+    assert "architectures and 2 runs, the effect of persona is −0.20" in said(rows, "one", "two")[-1]
+    assert "for other architectures, −0.20 [−0.60, 0.20]" in text
+    assert "Lower on fun (−0.40 [−0.50, −0.30])." in text
+    assert "Higher" not in text
+    assert "On the other 1 label, it cannot be distinguished from 0." in text
+    assert findings.effects(collect([]), NAMES, people).text == ""
+
+
+def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed_ones():
+    def change(label, low, high, system=None, scores="raw"):
+        row = {"statistic": "run_change", "corpus": "two", "against": "one", "label": label, "system": system}
+        row |= {"scores": scores, "workers": "passed", "estimate": (low + high) / 2, "ci_low": low, "ci_high": high}
+        return row
+
+    people = crowd("one", "two")
+    rated = [people.scores.assign(corpus=c, system=s) for c in ("one", "two") for s in "ab"]
+    people = replace(people, scores=pd.concat(rated), systems=["a", "b"])
+    means = [
+        {"statistic": "mean_raw", "corpus": "one", "system": s, "label": "overall", "workers": "passed", "estimate": v}
+        for s, v in (("a", 60.0), ("b", 50.0))
+    ]
+    rows = [
+        change(x, *ends, s) for s in (None, "a", "b") for x, ends in (("fun", (1.0, 3.0)), ("overall", (-1.0, 2.0)))
+    ]
+    rows += [change("fun", -9.0, 1.0, "a", "z")]
+    results = collect([*rows, *means])
+    text = findings.changes(results, NAMES, people).text
+    assert "from One to Two: fun 2.0 [1.0, 3.0] on average over systems, fun 2.0 [1.0, 3.0] for a" in text
+    assert "CIs reach up to 3.0 points" in text
+    entry = Entry(cells="*", study="s", notebook="n", row="system")
+    printed = pd.DataFrame(
+        [
+            {
+                "row": s,
+                "column": "fun",
+                "value": v,
+                "entry": entry.model_copy(update={"where": {"statistic": "mean_raw", "corpus": c}}),
+            }
+            for c, s, v in (("one", "a", 50.0), ("two", "a", 52.5), ("one", "b", 40.0), ("two", "b", 40.5))
+        ]
+    )
+    table = effect_views.changes(results, NAMES, people, printed).frame
+    assert table["Of"].tolist() == ["Mean of systems"] * 2 + ["a"] * 2
+    assert table["Label"].tolist() == ["Overall", "fun"] * 2
+    assert table["Raw, printed"].fillna(-1).tolist() == [-1, 1.5, -1, 2.5]
+    assert table["Standardised"].notna().tolist() == [False, False, False, True]
 
 
 def test_differences_are_told_in_standard_errors():

@@ -227,24 +227,49 @@ def cells(ji):
 def test_the_rule_gives_the_released_verdicts(ji):
     _, people, _ = ji
     by_run = people.workers.groupby("corpus")
-    assert by_run["passed"].sum().to_dict() == {"free_run1": 173, "free_run2": 138}
+    assert by_run["passed"].sum().to_dict() == {"free_run1": 173, "free_run2": 138, "ice_breaker": 169}
     assert (people.workers["passed"] == people.workers["released"]).all()
-    assert (people.workers["passed"] != people.workers["fitted"]).groupby(people.workers["corpus"]).sum().tolist() == [
-        0,
-        3,
-    ]
+    other = (people.workers["passed"] != people.workers["fitted"]).groupby(people.workers["corpus"]).sum()
+    assert other.to_dict() == {"free_run1": 0, "free_run2": 3, "ice_breaker": 2}
+
+
+@pytest.mark.data
+def test_two_workers_of_the_third_run_are_found_by_searching_for_table_10(ji):
+    """Of all pairs of one-HIT workers who fail by the rule, one gives n and raw scores of Table 10 if it passes."""
+    _, people, _ = ji
+    rows = people.scores[(people.scores["corpus"] == "ice_breaker") & people.scores["system"].isin(people.systems)]
+    printed = published.load("ji2022", "Table 10").query("panel == 'ice_breaker'")
+    printed = printed.pivot_table(index="row", columns="column", values="value").loc[people.systems]
+    raw = printed.drop(columns=["n", "overall"])
+    cells = pd.MultiIndex.from_product([people.systems, raw.columns])
+    wide = rows.pivot_table(index="annotator", columns=["system", "label"], values="score", aggfunc=["sum", "count"])
+    workers = people.workers.set_index(["corpus", "annotator"]).loc["ice_breaker"]
+    kept, asked = workers.index[workers["passed"]], workers.index[~workers["passed"] & (workers["n_units"] == 1)]
+    i, j = np.triu_indices(len(asked), 1)
+    found = []
+    for of in ("sum", "count"):
+        part = wide[of].reindex(columns=cells).fillna(0)
+        own = part.loc[asked].to_numpy()
+        found.append((part.loc[kept].to_numpy().sum(axis=0) + own[i] + own[j]).reshape(-1, *raw.shape))
+    total, count = found
+    n = (count.sum(axis=2) == printed["n"].to_numpy()).all(axis=1)
+    means = (np.abs(total / count - raw.to_numpy()) < 0.005 + 1e-9).sum(axis=(1, 2))
+    assert (len(i), n.sum(), sorted(means[n])[-2:]) == (2_485, 26, [42, 70])
+    best = int(np.argmax(np.where(n, means, -1)))
+    fitted = workers.index[workers["fitted"] & ~workers["passed"]]
+    assert {asked[i[best]], asked[j[best]]} == set(fitted)
 
 
 EXPECTED = {
-    ("Table 1", "workers"): {"match": 4, "match_fitted": 2, "needs_download": 3},
-    ("Table 1", "ave_duration"): {"match": 6, "needs_download": 3},
-    ("Table 1", "dialogues"): {"match": 4, "differs": 2, "needs_download": 3},
+    ("Table 1", "workers"): {"match": 5, "match_fitted": 4},
+    ("Table 1", "ave_duration"): {"match": 9},
+    ("Table 1", "dialogues"): {"match": 5, "match_fitted": 2, "differs": 2},
     ("Table 2", "free_run_1"): {"match": 5, "differs": 1},
     ("Table 2", "free_run_2"): {"match": 5, "differs": 1},
     ("Table 3", "free_run_1"): {"match": 90},
     ("Table 3", "free_run_1_vs_free_run_2"): {"match_fitted": 8},
-    ("Table 4", "ice_breaker"): {"needs_download": 90},
-    ("Table 4", "ice_breaker_vs_free_run_1"): {"needs_download": 8},
+    ("Table 4", "ice_breaker"): {"match": 18, "match_fitted": 66, "differs": 6},
+    ("Table 4", "ice_breaker_vs_free_run_1"): {"match_fitted": 8},
     ("Table 7", "pearson"): {"match": 28},
     ("Table 7", "spearman"): {"match": 28},
     ("Table 8", "free_run_2"): {"match": 16, "match_fitted": 67, "differs": 7},
@@ -252,8 +277,8 @@ EXPECTED = {
     ("Table 9", "free_run_1"): {"match": 90},
     ("Table 9", "free_run_2"): {"match": 18, "match_fitted": 72},
     ("Table 9", "free_run_1_vs_free_run_2"): {"match_fitted": 8},
-    ("Table 10", "ice_breaker"): {"needs_download": 90},
-    ("Table 10", "ice_breaker_vs_free_run_1"): {"needs_download": 8},
+    ("Table 10", "ice_breaker"): {"match": 18, "match_fitted": 72},
+    ("Table 10", "ice_breaker_vs_free_run_1"): {"match_fitted": 8},
     ("Table 11", "characters"): {"match": 2, "match_fitted": 2},
     ("Table 11", "words"): {"match": 2, "match_fitted": 2},
     ("Text 3.2", "design"): {"match": 3},
@@ -271,9 +296,12 @@ def test_printed_cells_come_out_of_the_raw_files(cells, place):
 
 
 @pytest.mark.data
-def test_systems_of_the_second_run_match_in_all_scores_or_in_none(cells):
-    """Two systems had no dialogue with one of the three workers whose verdict differs."""
-    scores = cells[cells["element"].isin(["Table 8", "Table 9"]) & (cells["panel"] == "free_run_2")]
+@pytest.mark.parametrize(
+    ("tables", "run"), [(["Table 8", "Table 9"], "free_run_2"), (["Table 4", "Table 10"], "ice_breaker")]
+)
+def test_systems_of_a_run_match_in_all_scores_or_in_none(cells, tables, run):
+    """Two systems had no dialogue with one of the workers whose verdict differs."""
+    scores = cells[cells["element"].isin(tables) & (cells["panel"] == run)]
     scores = scores[scores["column"] != "n"].groupby(["element", "row"])["verdict"].unique().map(tuple)
     assert scores.value_counts().to_dict() == {("match_fitted",): 16, ("match",): 4}
 
@@ -294,16 +322,21 @@ def test_inputs_of_workers_are_shorter_than_printed(ji):
 def test_every_cell_that_differs_says_why(cells):
     differ = cells[cells["verdict"] == "differs"]
     assert (differ["note"] != "").all()
-    # the n of Table 8 belong to other models: as a whole they are those of Table 9
-    n = differ[(differ["element"] == "Table 8") & (differ["column"] == "n")]
-    assert set(n["value"]) <= set(published.load("ji2022", "Table 9").query("column == 'n'")["value"])
+    # the n of Tables 8 and 4 belong to other models: as a whole they are those of Tables 9 and 10
+    for z, raw in (("Table 8", "Table 9"), ("Table 4", "Table 10")):
+        n = differ[(differ["element"] == z) & (differ["column"] == "n")]
+        assert set(n["value"]) <= set(published.load("ji2022", raw).query("column == 'n'")["value"])
 
 
 @pytest.mark.data
 def test_wrong_definitions_do_not_match(ji):
-    """Negative controls: Tables 3 and 9 under the other kind of scores, those of other workers, systems and labels."""
+    """Negative controls: tables of scores under the other kind, those of other workers, systems and labels."""
     found = controls.controls({("ji2022", "10_quality_control"): ji[2]}, published.load(), mapping.load())
-    found = found[found["element"].isin(["Table 3", "Table 9"])].groupby("control")[controls.COLUMNS[3:]].sum()
+    found = (
+        found[found["element"].isin(["Table 3", "Table 4", "Table 9", "Table 10"])]
+        .groupby("control")[controls.COLUMNS[3:]]
+        .sum()
+    )
     assert len(found) >= 6
     assert found["comparisons"].min() >= 8
     assert (found["wrong_matches"] / found["comparisons"]).max() < 0.05
@@ -314,7 +347,7 @@ def test_wrong_definitions_do_not_match(ji):
 def test_repeatability_does_not_come_from_quality_control(ji):
     """What the page says: r with and without it, of workers who failed, and of persona contrasts."""
     _, _, results = ji
-    r = results.select("replication_r", label="overall", interval="fisher", list=None)
+    r = results.select("replication_r", corpus="free_run2", label="overall", interval="fisher", list=None)
 
     def of(workers, among, scores="z", over="all"):
         return round(where(r, workers=workers, among=among, scores=scores, standardised=over)["estimate"].item(), 3)

@@ -58,8 +58,8 @@ def clean(text: Any) -> str:
     return "" if text is None or text != text or text is pd.NA else _UNFIT.sub(" ", str(text))
 
 
-def dialogues(study: Study, file: Path | None = None) -> pd.DataFrame:
-    """What was said: of a file, or of the study's data.
+def dialogues(study: Study | None, file: Path | None = None) -> pd.DataFrame:
+    """What was said: of a file, or of the study's data. One of them must be given.
 
     Parameters
     ----------
@@ -74,6 +74,8 @@ def dialogues(study: Study, file: Path | None = None) -> pd.DataFrame:
     ParamsError : there are no dialogues, or their texts are not known.
     DataError : a row of the file lacks the id of its dialogue or system, or contradicts other rows.
     """
+    if file is None and study is None:
+        raise TypeError("expected a study or a file")
     frame = _of_file(file) if file else _of_study(study)
     frame = frame.reindex(columns=list(COLUMNS)).astype(object)
     for column in ("user_text", "system_text"):

@@ -200,12 +200,12 @@ def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) ->
 
 
 def _runs(people: pd.DataFrame, group: str, systems: list[str]) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Ratings of corpora that share at least three systems, by known people; those corpora and systems."""
+    """Ratings of two corpora that share at least three systems, by known people; those corpora and systems."""
     rows = people[(people["group"] == group) & people["annotator_known"] & people["dialogue_b"].isna()]
     where = rows[rows["system"].isin(systems)].groupby("corpus")["system"].agg(set)
     shared = [s for s in systems if len(where) > 1 and all(s in x for x in where)]
     enough = len(shared) >= replication.MIN_POINTS
-    return rows, list(where.index) if enough else [], shared
+    return rows, list(where.index[:2]) if enough else [], shared
 
 
 def _design(found: pd.DataFrame, own: pd.DataFrame, dialogues: pd.DataFrame) -> values.Design | None:

@@ -27,6 +27,7 @@ examples:
   python run_all.py compare study:run_1 study:run_2   were the results reproduced?
   python run_all.py bundle ji2022                     a finished study in one file, for an archive
   python run_all.py annotate my_study --tool potato   a project for an annotation tool
+  python run_all.py degrade chats.csv --to all.jsonl  dialogues of a degraded control, to check annotators
   python run_all.py lab                               the notebooks in Jupyter Lab, to try things out
   python run_all.py gallery --check                   do the committed numbers still match?
 
@@ -76,6 +77,13 @@ YAML that reads the answers comes with it. Each method has its own folder in ann
 
   python run_all.py annotate my_study --tool labelstudio --dialogues chats.csv --annotators 4 --overlap 50
   python run_all.py annotate demo --tool potato --method dialogue_likert --per-system 5""",
+    "degrade": """\
+Add a degraded control to dialogues, with which notebook 10 tests annotators (Ji et al. 2022, appendix A.1): every reply
+is a random one of another dialogue, some of whose words are replaced by words of a third. The file has a row per turn,
+as for `annotate`, which reads what is written. See docs/annotate.md.
+
+  python run_all.py degrade chats.csv --to chats_with_control.jsonl --n 40
+  python run_all.py degrade chats.csv --to chats_with_control.jsonl --pool training_set.jsonl --seed 2""",
     "plan": """\
 Plan the next study with this one as its pilot: the dialogues per system, annotators and costs needed to find a
 difference, and boundaries for early looks at the data. Runs notebook 14; anything that the YAML and the data do not
@@ -105,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _run_options(parser)
     commands = parser.add_subparsers(title="other commands", dest="command", metavar="COMMAND")
-    for options in (_data_options, _result_options, _plan_options, _annotate_options, _other_options):
+    for options in (_data_options, _result_options, _plan_options, _annotate_options, _degrade_options, _other_options):
         options(commands)
     for name, command in commands.choices.items():
         command.description, command.formatter_class = ABOUT[name], argparse.RawDescriptionHelpFormatter
@@ -184,6 +192,18 @@ def _annotate_options(commands: argparse._SubParsersAction) -> None:
     annotate.add_argument("--at-most", type=_count, metavar="N", help="dialogues or pairs that one annotator judges")
     annotate.add_argument("--seed", type=_count_or_none, default=1, metavar="N", help="seed of the random order (1)")
     annotate.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
+
+
+def _degrade_options(commands: argparse._SubParsersAction) -> None:
+    degrade = commands.add_parser("degrade", help="add dialogues of a degraded control, to check annotators")
+    degrade.add_argument("dialogues", type=Path, metavar="FILE", help="file with a row per turn")
+    degrade.add_argument("--to", type=Path, required=True, metavar="FILE", help="what to write, .jsonl")
+    degrade.add_argument("--n", type=_count, metavar="N", help="dialogues of the control (as many as of other systems)")
+    degrade.add_argument(
+        "--pool", type=Path, metavar="FILE", help="dialogues whose replies and words are used (default: the same)"
+    )
+    degrade.add_argument("--system", default="qc", metavar="NAME", help="id of the control (qc)")
+    degrade.add_argument("--seed", type=_count_or_none, default=1, metavar="N", help="seed of what is drawn (1)")
 
 
 def _other_options(commands: argparse._SubParsersAction) -> None:

@@ -191,6 +191,16 @@ def _annotate(args: argparse.Namespace) -> int:
         raise Wrong(str(error)) from None
 
 
+def _degrade(args: argparse.Namespace) -> int:
+    from helpers.elicitation import degraded
+    from helpers.study.schema import DataError
+
+    try:
+        return degraded.command(args.dialogues, args.to, n=args.n, pool=args.pool, system=args.system, seed=args.seed)
+    except DataError as error:
+        raise Wrong(str(error)) from None
+
+
 def _lab(args: argparse.Namespace) -> int:
     if importlib.util.find_spec("jupyterlab") is None:
         raise Wrong('lab needs the extra `lab`, which is not installed: python -m pip install "jupyterlab>=4.4"')
@@ -230,6 +240,7 @@ COMMANDS: dict[str | None, Callable[[argparse.Namespace], int]] = {
     "bundle": _bundle,
     "plan": _plan,
     "annotate": _annotate,
+    "degrade": _degrade,
     "lab": _lab,
     "schema": _schema,
 }

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.quality_control import replication, system_scores, worker_pairs, worker_summary
+from helpers.quality_control import effects, gain, replication, system_scores, worker_pairs, worker_summary
 from helpers.quality_control.crowd import SETS, Crowd
-from helpers.quality_control.replication import SYSTEMS, Quantity, Tally
+from helpers.quality_control.replication import Quantity, Tally
 from helpers.quality_control.worker_tests import OVERALL, WORKER, dialogue_means, passes, system_means, verdict_of
 from helpers.stats.intervals import generator
 from helpers.study.results import Results, collect, columns
@@ -63,7 +63,8 @@ def analyse(
         *with_intervals(found),
         spread(found),
         *(fisher_rows(crowd, confidence) if len(crowd.corpora) > 1 else ()),
-        random_sets(crowd, found, seed=permute_seed, confidence=confidence),
+        *gain.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
+        effects_of(crowd, confidence),
         tested,
         concordances(tested, found, crowd.options.levels),
         *criteria(crowd),
@@ -132,8 +133,7 @@ def _quantities(c: Crowd, t: Tally, workers: str, scores: str) -> list[Quantity]
         two = [(a, b) for i, a in enumerate(t.systems) for b in t.systems[i + 1 :]]
         out.append(replication.differences(t, "system_gap", two))
     if passed:
-        pairs = [(f[1], f[0]) for f in families.values() if len(f) > 1 and set(f[:2]) <= set(t.systems)]
-        out.append(replication.differences(t, "variant_contrast", pairs, overall=raw))
+        out.append(replication.differences(t, "variant_contrast", effects.paired(t, families), overall=raw))
         out.append(replication.run_differences(t))
     return out
 
@@ -147,6 +147,15 @@ def with_intervals(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
     kept = found[(found["statistic"] != "system_gap") & (~means | (found["workers"] == "passed"))]
     for statistic, rows in kept.groupby("statistic"):
         yield rows[["statistic", *(c for c in columns(statistic) if c in rows)]]
+
+
+def effects_of(c: Crowd, confidence: float) -> pd.DataFrame:
+    """`effects.effects` of workers who passed, on both kinds of scores."""
+    found = [
+        effects.effects(_tally(c, "passed", value), c.options.families, confidence).assign(scores=scores)
+        for scores, value in RAW_AND_Z.items()
+    ]
+    return pd.concat(found, ignore_index=True).assign(workers="passed")
 
 
 def spread(found: pd.DataFrame) -> Iterator[dict]:
@@ -170,37 +179,6 @@ def fisher_rows(c: Crowd, confidence: float) -> Iterator[pd.DataFrame]:
             if len(t.people):
                 rows = replication.estimates(t, replication.correlations(t, c.options.families))
                 yield replication.with_fisher(rows, confidence).assign(scores=scores, standardised=over, **keys)
-
-
-def random_sets(c: Crowd, found: pd.DataFrame, *, seed: int, confidence: float, n_draws: int = 2_000) -> Iterator[dict]:
-    """r of random sets of workers, as many as passed or failed: does the choice of workers matter, or their number?
-
-    Yields `replication_r` (`workers` is random as passed, random as failed; median and range of n_draws sets) and
-    `replication_share`, the share of them with an r at least as large as that of the chosen workers. Nothing with one
-    corpus.
-    """
-    r = found[(found["statistic"] == "replication_r") & (found["label"] == OVERALL) & (found["among"] == SYSTEMS)]
-    r = r.set_index(["corpus", "workers", "scores"])["estimate"]
-    tail = (1 - confidence) / 2
-    for scores, value in RAW_AND_Z.items() if len(c.corpora) > 1 else ():
-        t = _tally(c, "all", value)
-        for name in ("passed", "failed"):
-            sizes = c.workers[c.workers[name] & (c.workers["sd"] > 0)].groupby("corpus").size()
-            sizes = sizes.reindex(c.corpora, fill_value=0).to_dict()
-            rng = generator(seed, "random workers", name, scores)
-            for corpus, draws in zip(
-                c.corpora[1:], replication.random_subsets(t, sizes, rng=rng, n_draws=n_draws).T, strict=True
-            ):
-                draws, own = draws[np.isfinite(draws)], r.get((corpus, name, scores), np.nan)
-                head = {"corpus": corpus, "against": c.corpora[0], "level": "system", "label": OVERALL}
-                low, middle, high = np.quantile(draws, [tail, 0.5, 1 - tail]) if len(draws) else (np.nan,) * 3
-                row = {"statistic": "replication_r", "workers": f"random as {name}", "interval": "random sets"}
-                row |= {"among": SYSTEMS, "scores": scores, "standardised": "all" if scores == "z" else None}
-                row |= {"estimate": middle, "ci_low": low, "ci_high": high, "ci_kind": "range", "n": len(draws)}
-                yield head | row | {"resample_unit": "worker"}
-                share = float(np.mean(draws >= own)) if len(draws) and np.isfinite(own) else np.nan
-                row = {"statistic": "replication_share", "workers": name, "scores": scores, "estimate": share}
-                yield head | row | {"note": None if np.isfinite(share) else "r is undefined"}
 
 
 def system_tests(c: Crowd) -> pd.DataFrame:

@@ -9,10 +9,13 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from helpers.display.names import DisplayNames
 from helpers.display.text import Phrases
 from helpers.display.views import Prose
+from helpers.quality_control import effect_views
 from helpers.quality_control.crowd import Crowd
-from helpers.quality_control.tables import repeat_rows
+from helpers.quality_control.effects import FAMILIES
+from helpers.quality_control.tables import label_titles, repeat_rows
 from helpers.quality_control.worker_tests import OVERALL
 from helpers.study.results import Results, where
 
@@ -25,24 +28,38 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     """Whether quality control makes results more repeatable; who passes and at what cost; its effect on differences
     between systems; effects of variants."""
     others, variant = [_correlations(results, crowd, corpus) for corpus in crowd.corpora[1:]], crowd.options.variant
-    yield Prose(_PHRASES.say("headline", runs=others, first=crowd.title(crowd.corpora[0]), level=LEVEL))
+    facts: dict = {scores: _against_random(results, crowd, scores) for scores in ("z", "raw")}
+    gains = results["replication_gain"].dropna(subset="estimate")
+    facts |= {"gains": gains.to_dict("records"), "sure": int(((gains["ci_low"] > 0) | (gains["ci_high"] < 0)).sum())}
+    yield Prose(_PHRASES.say("headline", runs=others, first=crowd.title(crowd.corpora[0]), level=LEVEL, **facts))
     passing = [_passing(results, crowd, corpus) for corpus in crowd.corpora]
     yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency, **_people(crowd)))
     differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
     yield Prose(_PHRASES.say("differences", runs=[found for found in differences if found]))
-    yield Prose(
-        _PHRASES.say("variants", runs=[r for r in others if "passed" in r["r"].get("variants", ())], variant=variant)
-    )
+    repeated = [r for r in others if "passed" in r["r"].get("variants", ())]
+    yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results)))
 
 
 def _correlations(results: Results, crowd: Crowd, corpus: str) -> dict:
-    """r on standardised scores by what is correlated and set of workers, raw r of failed, and random sets."""
+    """r on standardised scores between a run and the first one, by what is correlated and set of workers."""
     rows = where(repeat_rows(results, corpus), interval="workers").dropna(subset="estimate")
     r: dict[str, dict] = {}
     for _, row in where(rows, scores="z").iterrows():
         r.setdefault(row["among"], {})[row["workers"]] = row.to_dict()
-    share = results.select("replication_share", corpus=corpus, scores="z", workers="passed")["estimate"].dropna()
-    return {"name": crowd.title(corpus), "r": r, "share": share.iloc[0] if len(share) else None}
+    return {"name": crowd.title(corpus), "r": r}
+
+
+def _against_random(results: Results, crowd: Crowd, scores: str) -> list[dict]:
+    """Every pair of runs with the test of whether those who passed repeat better than as many random workers."""
+    rows = results.select("replication_share", scores=scores, workers="passed").dropna(subset="p_adjusted")
+    return [
+        {
+            "runs": f"{crowd.title(row.against)} and {crowd.title(row.corpus)}",
+            "share": row.estimate,
+            "p": row.p_adjusted,
+        }
+        for row in rows.itertuples()
+    ]
 
 
 def _people(crowd: Crowd) -> dict:
@@ -93,6 +110,46 @@ def contrasts(results: Results, crowd: Crowd) -> Prose:
     same = (wide > 0).all(axis=1) | (wide < 0).all(axis=1)
     facts = {"found": int((wide != 0).any(axis=1).sum()), "same": int(same.sum()), "variant": crowd.options.variant}
     return Prose(_PHRASES.say("contrasts", runs=runs, **facts))
+
+
+def _pooled(results: Results) -> dict:
+    """The effect of the variant on the mean of all labels, and over how many families and runs it is averaged."""
+    rows = where(effect_views.pooled(results), label=OVERALL).dropna(subset="estimate")
+    if rows.empty:
+        return {"effect": None, "n_families": 0, "n_runs": 0}
+    runs = results.select("variant_effect", over=FAMILIES, scores="z", label=OVERALL, interval="workers")
+    n = int(runs["n"].iloc[0])
+    return {"effect": rows.iloc[0].to_dict(), "n_families": n, "n_runs": int(rows["n"].iloc[0]) // n}
+
+
+def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
+    """The pooled effect of the variant: overall, and by label as far as simultaneous intervals exclude 0."""
+    rows, others = (effect_views.pooled(results, interval).set_index("label") for interval in ("workers", "families"))
+    titles = label_titles(names, crowd)
+    rest = rows.drop(index=OVERALL, errors="ignore")
+    signed = {"lower": rest[rest["ci_high"] < 0], "higher": rest[rest["ci_low"] > 0]}
+    told = {
+        side: [{"name": titles[label]} | row for label, row in part.sort_values("p_value").to_dict("index").items()]
+        for side, part in signed.items()
+    }
+    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **told, **_pooled(results)}
+    return Prose(_PHRASES.say("effects", others=others.loc[OVERALL].to_dict() if len(others) else None, **facts))
+
+
+def changes(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
+    """Labels whose raw means change between the first and another run, averaged over systems and of the best system."""
+    rows = where(effect_views.change_rows(results, crowd), scores="raw")
+    rows = rows[rows["label"] != OVERALL].dropna(subset="ci_low")
+    rows = rows.assign(name=rows["label"].map(label_titles(names, crowd)))
+    changed = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
+    runs = []
+    for corpus in dict.fromkeys(rows["corpus"]):
+        own = where(changed, corpus=corpus)
+        sides = {"mean": own[own["system"].isna()], "best": own[own["system"].notna()]}
+        runs.append({"name": crowd.title(corpus)} | {k: part.to_dict("records") for k, part in sides.items()})
+    facts = {"first": crowd.title(crowd.corpora[0]), "n": rows["label"].nunique()}
+    facts["best"] = names.name("system", effect_views.best(results, crowd) or "")
+    return Prose(_PHRASES.say("changes", runs=runs, reach=rows[["ci_low", "ci_high"]].abs().max(axis=None), **facts))
 
 
 def selection(results: Results) -> Prose | None:

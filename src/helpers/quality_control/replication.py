@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import nan
 
 import numpy as np
@@ -190,6 +191,12 @@ def run_differences(t: Tally) -> Quantity:
     return _linear(t, "run_difference", terms)
 
 
+def strata(t: Tally) -> np.ndarray:
+    """(people,): a code for the corpora in which a person took part."""
+    took_part = t.count.sum(axis=(2, 3)) > 0
+    return np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
+
+
 def estimates(t: Tally, quantity: Quantity) -> pd.DataFrame:
     """A quantity without intervals: its rows with `estimate`."""
     return pd.DataFrame(quantity.rows).assign(estimate=quantity.values(t.means()[None])[0])
@@ -198,8 +205,6 @@ def estimates(t: Tally, quantity: Quantity) -> pd.DataFrame:
 def replicates(t: Tally, quantities: Sequence[Quantity], rng: np.random.Generator, n_resamples: int) -> Replicates:
     """The quantities under resampling of people, within those who took part in the same corpora."""
     shape = t.total.shape[1:]
-    took_part = t.count.sum(axis=(2, 3)) > 0
-    strata = np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
     flat = np.concatenate([t.total.reshape(len(t.people), -1), t.count.reshape(len(t.people), -1)], axis=1)
 
     def statistic(sums: np.ndarray) -> np.ndarray:
@@ -207,7 +212,7 @@ def replicates(t: Tally, quantities: Sequence[Quantity], rng: np.random.Generato
         m = means_of(total, count)
         return np.concatenate([q.values(m) for q in quantities], axis=1)
 
-    return replicate_sums(flat, statistic, unit="worker", rng=rng, strata=strata, n_resamples=n_resamples)
+    return replicate_sums(flat, statistic, unit="worker", rng=rng, strata=strata(t), n_resamples=n_resamples)
 
 
 def resampled(
@@ -258,7 +263,7 @@ def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
 
 
 def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generator, n_draws: int = 2_000) -> np.ndarray:
-    """(n_draws, corpora - 1): r of overall means between the first corpus and the others, of random sets of workers.
+    """(n_draws, pairs): `overall_r` of random sets of workers.
 
     sizes : corpus -> how many of its workers are drawn without replacement.
     """
@@ -269,5 +274,14 @@ def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generat
         drawn = (order < sizes[corpus]).astype(float)
         for out, source in ((total, t.total), (count, t.count)):
             out.append((drawn @ source[here, c].reshape(len(here), -1)).reshape(n_draws, *source.shape[2:]))
-    m = means_of(np.stack(total, axis=1), np.stack(count, axis=1))
-    return np.stack([pearson(m[:, 0], m[:, c])[:, -1] for c in range(1, len(t.corpora))], axis=1)
+    return overall_r(means_of(np.stack(total, axis=1), np.stack(count, axis=1)))
+
+
+def overall_r(means: np.ndarray) -> np.ndarray:
+    """(…, pairs): r of overall means between all pairs of corpora, the first pairs being those of the first corpus.
+
+    means : (…, corpora, systems, labels + 1), as from `means_of`.
+    """
+    m = means[..., -1:]
+    pairs = combinations(range(m.shape[-3]), 2)
+    return np.stack([pearson(m[..., a, :, :], m[..., b, :, :])[..., 0] for a, b in pairs], axis=-1)

@@ -41,7 +41,7 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
     for i, corpus in enumerate(crowd.corpora[1:]):
         every = repeat_rows(results, corpus)
         rows = where(every, interval="workers").set_index(CORRELATION)
-        random = results.select("replication_r", corpus=corpus, interval="random sets")
+        random = results.select("replication_r", corpus=corpus, against=crowd.corpora[0], interval="random sets")
         random = random.assign(workers=random["workers"].str.removeprefix("random as ")).set_index(CORRELATION)
         bias = results.select("replication_bias", corpus=corpus, label=OVERALL).set_index(CORRELATION)["estimate"]
         fisher = where(every, interval="fisher").set_index(CORRELATION)
@@ -66,6 +66,34 @@ def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
         yield Table(out, f"repeat_{i}", caption, 3, why)
 
 
+def gain(results: Results, crowd: Crowd) -> Table | None:
+    """What quality control buys, for every pair of runs: r with it, without it, and of as many random workers."""
+    key, gains = ["corpus", "against", "scores"], results["replication_gain"]
+    if gains.empty:
+        return None
+    rows = gains.set_index(key)
+    share = results.select("replication_share", workers="passed").set_index(key).reindex(rows.index)
+    r = results.select("replication_r", interval="point").set_index([*key, "workers"])["estimate"]
+    random = results.select("replication_r", interval="random sets", workers="random as passed").set_index(key)
+    out = pd.DataFrame({"Runs": [f"{crowd.title(a)}, {crowd.title(b)}" for b, a, _ in rows.index]}, index=rows.index)
+    out["Scores"] = [SCORES[scores] for *_, scores in rows.index]
+    for workers in ("passed", "all"):
+        out[f"r, {SETS[workers].lower()}"] = [r.get((*place, workers)) for place in rows.index]
+    out["Gain"] = tables.intervals(rows, 3)
+    out["As many at random"] = tables.intervals(random.reindex(rows.index), 3)
+    out["At least that of passed"] = cells.percents(share["estimate"], 1)
+    out["p, adjusted"] = cells.p_values(share["p_adjusted"])
+    caption = (
+        "What quality control buys. Gain: r of the workers who passed minus r of all, with its CI over workers, not"
+    )
+    caption += (
+        " adjusted. As many at random: median and range of r of random sets of as many workers as passed; then the"
+    )
+    caption += " share of them with at least the r of those who passed, whose p-value is adjusted for all pairs of runs"
+    caption += " and kinds of scores (Holm)."
+    return Table(out, "gain", caption, 3, dict.fromkeys(out, UNDEFINED))
+
+
 def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
     """r between systems by label (below Tables 3, 8 and 9 of the paper), by kind of score and set of workers."""
     for i, corpus in enumerate(crowd.corpora[1:]):
@@ -74,19 +102,19 @@ def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Tabl
         keys = [SCORES[s] + ", " + SETS[w].lower() for s, w in zip(rows["scores"], rows["workers"], strict=True)]
         wide = rows.assign(key=keys).pivot_table(index="label", columns="key", values="estimate", sort=False)
         wide = wide[[c for c in (f"{s}, {w.lower()}" for s in SCORES.values() for w in SETS.values()) if c in wide]]
-        wide = wide.loc[_overall_first(wide.index)].rename(index=_titles(names, crowd)).rename_axis("Label")
+        wide = wide.loc[overall_first(wide.index)].rename(index=label_titles(names, crowd)).rename_axis("Label")
         caption = f"Correlation between systems by label, {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
         yield Table(wide.reset_index(), f"labels_{i}", caption, 3, dict.fromkeys(wide, UNDEFINED))
 
 
-def _titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
+def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
     """Labels of the crowd's ratings -> display names."""
     known = crowd.scores.drop_duplicates("label")
     titles = {r.label: names.name("label", r.label, r.method) for r in known.itertuples()}
     return {OVERALL: "Overall"} | titles
 
 
-def _overall_first(index: pd.Index) -> list[str]:
+def overall_first(index: pd.Index) -> list[str]:
     return sorted(index, key=lambda label: label != OVERALL)
 
 
@@ -118,7 +146,7 @@ def _by_run(frame: pd.DataFrame, crowd: Crowd) -> pd.DataFrame:
 
 def scores(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
     """Means of the workers who passed: a row per system, best first; overall with its interval, then each label."""
-    titles = _titles(names, crowd)
+    titles = label_titles(names, crowd)
     for i, corpus in enumerate(crowd.corpora):
         for statistic, what, decimals in (("mean_z", "Standardised", 3), ("mean_raw", "Raw", 1)):
             rows = results.select(statistic, corpus=corpus, workers="passed", list=None)
@@ -198,7 +226,7 @@ def lengths(results: Results, crowd: Crowd) -> Table:
 def criteria(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
     """Correlation of labels over systems in the first run, raw means: Pearson above the diagonal, Spearman below."""
     rows = results.select("criteria_correlation", corpus=crowd.corpora[0], scores="raw")
-    order, titles = _overall_first(rows["label"].unique()), _titles(names, crowd)
+    order, titles = overall_first(rows["label"].unique()), label_titles(names, crowd)
     place = {label: i for i, label in enumerate(order)}
     above = rows["label"].map(place) < rows["label_b"].map(place)
     kept = rows[(rows["coefficient"] == "pearson") == above]
