@@ -47,6 +47,17 @@ def _without(annotations: pd.DataFrame, labels: Sequence[tuple[str, str]]) -> pd
     return annotations[~pd.MultiIndex.from_frame(annotations[["method", "label"]]).isin(labels)]
 
 
+def by_turn(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Judgements of single turns of one system, under methods by which dialogues have judgements of several turns.
+
+    Those of replies to toxic prompts are left out: they belong to notebook 12.
+    """
+    rows = annotations[annotations["turn"].notna() & annotations["dialogue_b"].isna()]
+    rows = rows[rows["method"] != "moderation"]
+    turns = rows.groupby(["method", "corpus", "dialogue"], observed=True)["turn"].nunique()
+    return rows[rows["method"].isin(turns[turns > 1].index.get_level_values("method"))]
+
+
 def main_group(annotations: pd.DataFrame) -> str:
     """The group that judged the most labels, of these the one with most annotations, of these the first by name."""
     labels = annotations.drop_duplicates(["group", "method", "label"]).groupby("group").size()

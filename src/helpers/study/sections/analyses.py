@@ -314,6 +314,12 @@ class Techniques(Section):
         {}, description="name -> two systems, the first expected to be better; empty: all pairs"
     )
     labels: list[str] = Field([], description="labels compared; empty: those shared by two techniques, or all")
+    final_rating: list[str] = Field(
+        [],
+        description="labels of whole conversations to which marks of turns are related; empty: those that are also "
+        "marked by turn, or else all",
+        examples=[["overall"]],
+    )
     combine: dict[Identifier, Mixture] = Field({}, description="ratings sampled from several techniques")
     average: dict[Identifier, Mixture] = Field(
         {}, description="techniques whose values (0 to 1) per conversation are averaged"
