@@ -103,6 +103,7 @@ def collection(
     plan = section.model_dump(include={"hourly_rate", "planned_dialogues", "payments", "final_labels"})
     return collect(
         summary.counts(annotations),
+        summary.comparisons(annotations),
         summary.workload_summary(summary.workload(annotations)),
         summary.texts(dialogues),
         minutes,

@@ -17,7 +17,8 @@ from helpers.study.results import Results, where
 from helpers.study.sections.analyses import Costs, Pilot
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
-JUDGED = ["dialogues", "pairs", "turns", "labels", "items", "annotations", "annotators", "once", "twice", "more"]
+JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
+JUDGED += ["once", "twice", "more"]
 TEXTS = ["dialogues", "interactors", "turns a dialogue", "tokens a user turn", "words a user turn"]
 TEXTS += ["tokens a system turn", "words a system turn"]
 #: columns of annotations that are empty by nature where whole dialogues, or no pairs, are judged
@@ -223,7 +224,7 @@ def _percents(rows: pd.DataFrame) -> pd.Series:
 def judged(results: Results, names: DisplayNames) -> Table:
     """What each group judged, by method; kinds of annotators in rows of their own where a group has several."""
     index = ["corpus", "group", "method"]
-    rows = results["count"].dropna(subset="method").assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
+    rows = where(results["count"], system=None).dropna(subset="method").assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
     index += ["Judged by"] if rows.groupby(index)["kind"].nunique().max() > 1 else []
     wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in JUDGED}))
     why = {"Annotators": "Annotators are positions in a list, not known people."}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from helpers.display import cells, tables
+from helpers.display import captions, cells, tables
 from helpers.display.names import DisplayNames
 from helpers.display.text import MISSING, p_value, percent
 from helpers.display.views import Prose, Table
@@ -151,14 +151,15 @@ def halves(results: Results, names: DisplayNames) -> Table | None:
     out = pd.DataFrame(index=change.index)
     for half, heading in {"first": "First half", "second": "Second half"}.items():
         out[heading] = rows[rows["half"] == half].set_index(key)["estimate"]
-    out["Difference"], out["Conversations"] = tables.intervals(change), change["n"]
+    out["Difference"] = tables.intervals(change)
     out["p (Holm)"] = change["p_adjusted"].map(p_value)
     out = out.reset_index().rename(columns=kinds)
     for kind in ("group", "method"):
         if kinds[kind] in out:
             out[kinds[kind]] = out[kinds[kind]].map(names.titles[kind])
     out["Dimension"] = out["Dimension"].map(names.titles["dimension"])
-    caption = "Mean mark in the first and the second half of conversations, all systems together, with CI over conversations."
+    caption = "Mean mark in the first and the second half of conversations, all systems together, with CI over"
+    caption += f" conversations ({captions.sample(change['n'])})."
     why = dict.fromkeys(("Difference", "p (Holm)"), "No conversation changes.")
     return Table(out, "halves", caption, 2, why)
 
