@@ -133,7 +133,14 @@ def comparisons(annotations: pd.DataFrame) -> pd.DataFrame:
     """How many comparisons each system is in, by corpus, group, method and kind of annotator: `count` of `comparisons`."""
     pairs, rows = annotations[annotations["dialogue_b"].notna()], []
     for (corpus, group, kind, method), part in pairs.groupby(_PART, sort=False):
-        keys = {"corpus": corpus, "group": group, "method": method, "level": "pair", "kind": kind, "what": "comparisons"}
+        keys = {
+            "corpus": corpus,
+            "group": group,
+            "method": method,
+            "level": "pair",
+            "kind": kind,
+            "what": "comparisons",
+        }
         met = pd.concat([part["system"], part["system_b"]]).value_counts(sort=False)
         rows += [keys | {"statistic": "count", "system": system, "estimate": n} for system, n in met.items()]
     return pd.DataFrame(rows)

@@ -224,7 +224,11 @@ def _percents(rows: pd.DataFrame) -> pd.Series:
 def judged(results: Results, names: DisplayNames) -> Table:
     """What each group judged, by method; kinds of annotators in rows of their own where a group has several."""
     index = ["corpus", "group", "method"]
-    rows = where(results["count"], system=None).dropna(subset="method").assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
+    rows = (
+        where(results["count"], system=None)
+        .dropna(subset="method")
+        .assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
+    )
     index += ["Judged by"] if rows.groupby(index)["kind"].nunique().max() > 1 else []
     wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in JUDGED}))
     why = {"Annotators": "Annotators are positions in a list, not known people."}

@@ -34,6 +34,7 @@ def findings(
     yield Prose(_PHRASES.say("after_turns", parts=recency, first=first))
     yield Prose(_PHRASES.say("means", parts=_means(results, names)))
     yield Prose(_PHRASES.say("changes", parts=_changes(results, names), first=first and not recency))
+    yield left_out(results, data, names)
 
 
 def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
@@ -63,13 +64,16 @@ def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
     return Prose(_PHRASES.say("compared", **facts))
 
 
-def left_out(results: Results, people: int) -> Prose:
-    """How many people fail a check of their messages. people : how many typed messages."""
-    failed = results.select("message_check", check="any").set_index("of")["estimate"]
-    moved = results["message_effect"].dropna(subset="ci_low")
-    clear = int(((moved["ci_low"] > 0) | (moved["ci_high"] < 0)).sum())
-    facts = {"n": len(moved), "clear": clear, "most": moved["estimate"].abs().max() if len(moved) else None}
-    return Prose(_PHRASES.say("left_out", failed=failed.astype(int).to_dict(), people=people, **facts))
+def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Prose:
+    """How many people fail a check of their messages, and what leaving them out changes."""
+    found = results["message_check"].pivot(index="check", columns="of", values="estimate").astype(int).T.to_dict()  # noqa: PD010
+    moved, facts = results["message_effect"].dropna(subset="estimate"), {"n": 0}
+    if len(moved):
+        most = moved.loc[moved["estimate"].abs().idxmax()]
+        facts = {"n": len(moved), "fall": int((moved["estimate"] < 0).sum()), "most": most.to_dict()}
+        facts["system"] = names.name("system", most["system"])
+    first = not data.techniques and results["turn_half"].empty
+    return Prose(_PHRASES.say("left_out", found=found, first=first, facts=facts))
 
 
 def turns(results: Results, data: TechniqueData) -> Prose:
@@ -193,7 +197,9 @@ def _changes(results: Results, names: DisplayNames) -> list[dict]:
     rows, out = results.select("turn_half", half="difference"), []
     for _, part in rows.groupby(["corpus", "group", "method"], sort=False):
         found = [row | {"title": names.name("dimension", row["label"])} for row in part.to_dict("records")]
-        place = [_place(rows, found[0], names)] + [names.name("method", found[0]["method"])] * (rows["method"].nunique() > 1)
+        place = [_place(rows, found[0], names)] + [names.name("method", found[0]["method"])] * (
+            rows["method"].nunique() > 1
+        )
         some = [row for row in found if row["p_adjusted"] < 0.05]
         out.append({"rows": found, "some": some, "n": len(found), "place": ", ".join(p for p in place if p)})
     return out

@@ -32,13 +32,13 @@ def check(
     capitals: int = 2,
     offensive: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Which checks the messages of each conversation fail: one row per person and session, one column per check.
+    """Which checks the messages of each conversation fail: one row per person and conversation, one column per check.
 
     Parameters
     ----------
     dialogues : DataFrame
-        Columns of `schema.DIALOGUES`; turns without a message or an interactor are left out. Where a session holds two
-        answers to the same messages, these count once.
+        Columns of `schema.DIALOGUES`; turns without a message or an interactor are left out. The dialogues of a session
+        are one conversation if they always answer the same messages in a corpus, and otherwise a conversation each.
     first_turn : int
         The turn of the first message that the person typed, counted from 1: a fixed greeting before it is not checked.
     min_words : float
@@ -55,7 +55,11 @@ def check(
     """
     typed = dialogues.dropna(subset=["user_text", "interactor", "turn"])
     typed = typed[typed["turn"] + 1 >= first_turn].sort_values("turn", kind="stable")
-    session = typed["session"].astype(object).where(typed["session"].notna(), typed["dialogue"].astype(object))
+    turn_of = [typed[c] for c in ("corpus", "session", "interactor", "turn")]
+    several = typed.groupby(turn_of, observed=True)["user_text"].transform("nunique").gt(1)
+    apart = several.groupby(typed["corpus"], observed=True).transform("any")
+    dialogue = typed["dialogue"].astype(object)
+    session = typed["session"].astype(object).where(typed["session"].notna() & ~apart, dialogue)
     typed = typed.assign(session=session).drop_duplicates(["corpus", "session", "interactor", "turn"])
     text = typed["user_text"].astype(str).str.strip()
     typed = typed.assign(
@@ -108,7 +112,13 @@ def failing(checks: pd.DataFrame) -> list[str]:
 
 
 def effects(
-    annotations: pd.DataFrame, checks: pd.DataFrame, labels: Sequence[Label], *, seed: int, n_resamples: int, confidence: float
+    annotations: pd.DataFrame,
+    checks: pd.DataFrame,
+    labels: Sequence[Label],
+    *,
+    seed: int,
+    n_resamples: int,
+    confidence: float,
 ) -> Iterator[dict]:
     """`message_effect`: how the mean rating of each system changes if the people who fail a check are left out.
 
@@ -140,10 +150,14 @@ def effects(
         yield head | found.row()
 
 
-def counts(checks: pd.DataFrame) -> Iterator[dict]:
-    """Conversations and people that fail each check, and any of them: rows of `message_check`."""
-    failed = checks.assign(any=checks[list(CHECKS)].any(axis=1))
-    for check in (*CHECKS, "any") if len(checks) else ():
+def counts(checks: pd.DataFrame, rules: MessageChecks | None) -> Iterator[dict]:
+    """Conversations and people that fail each check that is made, and any of them, and how many were checked (`all`):
+    rows of `message_check`."""
+    unused = {
+        name for name, words in (("greeting", "greetings"), ("offensive", "offensive")) if not getattr(rules, words, ())
+    }
+    failed = checks.assign(any=checks[list(CHECKS)].any(axis=1), all=True)
+    for check in (*(c for c in CHECKS if c not in unused), "any", "all") if len(checks) else ():
         row = {"statistic": "message_check", "check": check}
         yield row | {"of": "conversations", "estimate": float(failed[check].sum())}
         yield row | {"of": "people", "estimate": float(failed.loc[failed[check], "annotator"].nunique())}

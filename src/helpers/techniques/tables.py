@@ -95,8 +95,8 @@ def effects(results: Results, names: DisplayNames) -> Table | None:
     rows = results["message_effect"]
     if rows.empty:
         return None
-    out = names.named(rows[["corpus", "system"]])
-    out["Change"], out["People"] = tables.intervals(rows).to_numpy(), rows["n"].to_numpy()
+    rows = names.sort(rows)
+    out = names.named(rows[["corpus", "system"]]).assign(Change=tables.intervals(rows), People=rows["n"])
     caption = "Change of the mean rating if the people who fail a check are left out, in points, with CI over people."
     return Table(out, "message_effects", caption, why={"Change": "All who rated the system pass."})
 
@@ -107,7 +107,7 @@ def checks(results: Results) -> Table | None:
     if rows.empty:
         return None
     wide = tables.pivot(rows, ["check"], "of", {"conversations": "Conversations", "people": "People"})
-    wide["check"] = wide["check"].map(CHECKS | {"any": "any of these"})
+    wide["check"] = wide["check"].map(CHECKS | {"any": "any of these", "all": "checked"})
     return Table(wide.rename(columns={"check": "Check"}), "checks", "Messages that fail a check.")
 
 

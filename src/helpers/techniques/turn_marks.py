@@ -49,7 +49,11 @@ def _judged(rows: pd.DataFrame) -> set[tuple[str, str]]:
 
 
 def gather(
-    annotations: pd.DataFrame, compared: TechniqueData, labels: Sequence[Label], systems: Sequence[str], options: Techniques
+    annotations: pd.DataFrame,
+    compared: TechniqueData,
+    labels: Sequence[Label],
+    systems: Sequence[str],
+    options: Techniques,
 ) -> Turned:
     """What people said of turns and of conversations of single systems; if the study names its techniques, under these.
 
