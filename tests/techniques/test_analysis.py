@@ -15,10 +15,10 @@ from helpers.study.labels import Label
 from helpers.study.results import Results, collect, where
 from helpers.study.sections.analyses import Mixture, Technique, Techniques
 from helpers.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_weights
-from helpers.techniques.turn_ratings import paired
 from helpers.techniques.chunks import part_numbers, variability
 from helpers.techniques.hours import contests, seconds
 from helpers.techniques.same_winner import same_winner
+from helpers.techniques.turn_ratings import paired
 
 LABELS = [
     Label("quality", method, "Quality", scale)

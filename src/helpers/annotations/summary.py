@@ -115,8 +115,8 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
 
     `count` rows, `what` being: dialogues, pairs (comparisons only), turns (where turns are judged), labels, items (a
     label of a turn, dialogue or pair), contexts (where they are known), annotations, annotators (missing where raters
-    are positions), work_units, and once, twice, more: dialogues (pairs) by the number of annotations of their most often judged item. Rows without a
-    method count over all methods: dialogues, annotations, annotators, work_units.
+    are positions), work_units, and once, twice, more: dialogues (pairs) by the number of annotations of their most
+    often judged item. Rows without a method count over all methods: dialogues, annotations, annotators, work_units.
     """
     rows = []
     for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
@@ -130,7 +130,7 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparisons(annotations: pd.DataFrame) -> pd.DataFrame:
-    """How many comparisons each system is in, by corpus, group, method and kind of annotator: `count` of `comparisons`."""
+    """How many comparisons each system is in, by corpus, group, method and kind of annotator: `count` rows."""
     pairs, rows = annotations[annotations["dialogue_b"].notna()], []
     for (corpus, group, kind, method), part in pairs.groupby(_PART, sort=False):
         keys = {

@@ -104,8 +104,8 @@ def _scores(data: TechniqueData, head: dict, rows: pd.DataFrame, names: tuple, s
 
 
 def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
-    """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in which
-    turns are judged, whatever windows its techniques use."""
+    """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in
+    which turns are judged, whatever windows its techniques use."""
     known = set()
     for technique, spec in data.techniques.items():
         marks = data.judgements[technique]

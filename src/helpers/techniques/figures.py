@@ -70,9 +70,9 @@ def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
         ylabel = "Share marked" if share else "Mean mark"
         fig = _lines(part, names, "Turn", ylabel, None, sharey=share)
         caption = f"Marks: {'share of conversations that are marked' if share else 'mean mark'} at a turn, by system"
-        who = [names.name("group", group)] * (rows["group"].nunique() > 1)
-        who += [names.name("corpus", corpus)] * (rows["corpus"].nunique() > 1)
-        who += [names.name("method", method)] * (rows["method"].nunique() > 1)
+        who = [names.name("group", group)] * (len(set(rows["group"])) > 1)
+        who += [names.name("corpus", corpus)] * (len(set(rows["corpus"])) > 1)
+        who += [names.name("method", method)] * (len(set(rows["method"])) > 1)
         over = captions.intervals(names.ci, "conversations", part["n"], lines="Vertical lines")
         caption += f"{' (' + ', '.join(who) + ')' if who else ''}, in panels by dimension. {over}"
         caption += f" Turns with fewer than {FEWEST} conversations of a system are left out."
@@ -96,7 +96,7 @@ def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> 
         whole = rows["system"].isna()
         few = rows[~whole]["system"].drop_duplicates().head(MOST_PANELS)
         note = captions.chosen(len(few), rows["system"].nunique(), "systems that come first")
-        one = rows["system"].nunique() == 1 and whole.any()  # the only system is all systems
+        one = len(set(rows["system"].dropna())) == 1 and whole.any()  # the only system is all systems
         rows = rows[whole if one else whole | rows["system"].isin(few)]
         panel = rows["system"].map(names.titles["system"]).fillna("All conversations" if one else "All systems")
         end = results.select("turn_conversations", corpus=key[0], group=key[1], counted="end")

@@ -43,7 +43,7 @@ def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
         marks = [
             {
                 "group": names.name("group", group),
-                "several": turned.marks["group"].nunique() > 1,
+                "several": len(set(turned.marks["group"])) > 1,
                 "n": rows["dialogue"].nunique(),
                 "each": rows.groupby(["dialogue", "turn", "label"], observed=True).size().median(),
                 "dimensions": [names.name("dimension", x) for x in rows["label"].unique()],
@@ -177,8 +177,8 @@ def _recency(results: Results, names: DisplayNames) -> list[dict]:
 
 def _place(rows: pd.DataFrame, row: dict, names: DisplayNames) -> str:
     """Corpus and groups of a result, where there are several."""
-    said = [names.name("corpus", row["corpus"])] if rows["corpus"].nunique() > 1 else []
-    groups = [g for g in ("group", "group_b") if rows[g].nunique(dropna=False) > 1 and pd.notna(row[g])]
+    said = [names.name("corpus", row["corpus"])] if len(set(rows["corpus"])) > 1 else []
+    groups = [g for g in ("group", "group_b") if len(rows[g].drop_duplicates()) > 1 and pd.notna(row[g])]
     return ", ".join([*said, *(names.name("group", row[g]) for g in groups)])
 
 
@@ -197,9 +197,8 @@ def _changes(results: Results, names: DisplayNames) -> list[dict]:
     rows, out = results.select("turn_half", half="difference"), []
     for _, part in rows.groupby(["corpus", "group", "method"], sort=False):
         found = [row | {"title": names.name("dimension", row["label"])} for row in part.to_dict("records")]
-        place = [_place(rows, found[0], names)] + [names.name("method", found[0]["method"])] * (
-            rows["method"].nunique() > 1
-        )
+        place = [_place(rows, found[0], names)]
+        place += [names.name("method", found[0]["method"])] * (len(set(rows["method"])) > 1)
         some = [row for row in found if row["p_adjusted"] < 0.05]
         out.append({"rows": found, "some": some, "n": len(found), "place": ", ".join(p for p in place if p)})
     return out

@@ -31,8 +31,8 @@ class TechniqueData:
 
     techniques : name -> what it is, of those with judgements. judgements : name -> annotations of all turns; sittings :
     name -> frame of `sittings`. pairs : two systems each, the first of which is the one whose wins are counted.
-    labels : in order. scales : name -> smallest and largest value of a conversation. alone : the systems, where none are
-    compared.
+    labels : in order. scales : name -> smallest and largest value of a conversation. alone : the systems, where
+    none are compared.
     """
 
     techniques: dict[str, Technique]

@@ -145,7 +145,7 @@ def halves(results: Results, names: DisplayNames) -> Table | None:
     rows = results["turn_half"]
     if rows.empty:
         return None
-    key = [c for c in ("corpus", "group", "method", "label") if c == "label" or rows[c].nunique() > 1]
+    key = [c for c in ("corpus", "group", "method", "label") if c == "label" or len(set(rows[c])) > 1]
     kinds = {"corpus": "Corpus", "group": "Group", "method": "Method", "label": "Dimension"}
     change = rows[rows["half"] == "difference"].set_index(key)
     out = pd.DataFrame(index=change.index)
@@ -178,9 +178,9 @@ def turn_means(results: Results, names: DisplayNames) -> Table | None:
     for column, heading in named.items():
         out[column] = out[column].map(names.titles["dimension"])
         out = out.rename(columns={column: heading})
-    several = out["group_b"].nunique() > 1 or out["group"].nunique() > 1
+    several = len(out[["group", "group_b"]].drop_duplicates()) > 1
     out["Raters"] = out["group_b"].fillna(out["group"]).map(names.titles["group"])
-    first = ["Raters"] * several + ["Marked"] * (out["Marked"].nunique() > 1) + ["Rated"]
+    first = ["Raters"] * several + ["Marked"] * (len(set(out["Marked"])) > 1) + ["Rated"]
     caption = "Correlation of the mean mark of a conversation's turns with its mean rating, with CI over conversations."
     return Table(out[[*first, "Pearson", "Spearman", "Conversations"]], "turn_means", caption)
 
@@ -285,12 +285,17 @@ def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Itera
         out.insert(1, "Dimension", rows["label"].map(names.titles["dimension"]))
     out["Words"] = tables.intervals(rows, 1)
     out["Typical terms"] = [terms.get(key) for key in rows[index].itertuples(index=False, name=None)]
-    caption = "Reasons for choosing a system: mean number of words, with 95% CI over conversations, and the terms with"
-    caption += " the highest mean TF-IDF."
-    yield Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons."})
+    over = "people" if set(rows["resample_unit"]) == {"annotator"} else "conversations"
+    caption = (
+        f"Reasons for choosing a system: mean number of words, with {names.ci} over {over}, and the terms with the"
+    )
+    caption += " highest mean TF-IDF."
+    yield Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons by two people."})
     gap = results.select("reason_words_difference", label=shown(data))
-    named = [pair_title(names, *p) for p in zip(gap["system"], gap["system_b"], strict=True)]
-    gap = pd.DataFrame({"Pair": named, "Difference in words": tables.intervals(gap, 1).to_numpy()})
+    out = pd.DataFrame({"Pair": [pair_title(names, *p) for p in zip(gap["system"], gap["system_b"], strict=True)]})
+    if len(set(gap["label"])) > 1:
+        out["Dimension"] = gap["label"].map(names.titles["dimension"]).to_numpy()
+    gap = out.assign(**{"Difference in words": tables.intervals(gap, 1).to_numpy()})
     yield Table(
         gap, "reason_lengths", "Words of the reasons for the first system of a pair minus those for the second."
     )

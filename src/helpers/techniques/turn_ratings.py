@@ -102,7 +102,7 @@ def conversations(marks: pd.DataFrame, ratings: pd.DataFrame, *, same: bool) -> 
     k = int(size[enough].min())
     alike = (each["turn"] + 1 + place == k)[enough].all() and (size[enough] == k).all()
     used = each.assign(place=k - place)[enough & (place < k)]
-    turns = used.pivot(index=key, columns="place", values="score")
+    turns = used.set_index([*key, "place"])["score"].unstack("place")  # noqa: PD010 (one value a place)
     turns.columns = [int(t) for t in turns.columns]
     rating = ratings.groupby(key, observed=True)["score"].mean().rename("rating")
     out = turns.join(rating, how="inner").dropna().reset_index()
@@ -126,21 +126,24 @@ def _on_one_scale(rows: pd.DataFrame, labels: Sequence[Label]) -> pd.DataFrame:
 def correlations(
     marks: pd.DataFrame, ratings: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float
 ) -> Iterator[dict]:
-    """`turn_mean_correlation` of the mean mark of a conversation with its mean rating, Pearson and Spearman.
+    """`turn_mean_correlation` of the mean mark of a conversation (every turn counts once) with its mean rating, Pearson
+    and Spearman.
 
     Each label that is marked by turn with the rating on the same label; one that is the only one marked, and not rated,
     with every rating. Conversations are resampled (BCa), and ranked anew in each resample. Nothing for several marked
     labels that are not rated: which of those predict a rating is the subject of notebook 04.
     """
     shared = set(marks["label"]) & set(ratings["label"])
-    alone = marks["label"].nunique() == 1 and not shared
+    alone = len(set(marks["label"])) == 1 and not shared
     for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
-        mean = own.groupby(["label", "dialogue"])["score"].mean()
+        turns = own.groupby(["label", "dialogue", "turn"], observed=True)["score"].mean()
+        mean = turns.groupby(level=["label", "dialogue"]).mean()
         for (other, label), rated in ratings[ratings["corpus"] == corpus].groupby(["group", "label"], sort=False):
-            if not (alone or label in shared and label in mean):
+            if not (alone or (label in shared and label in mean)):
                 continue
             of = own["label"].iloc[0] if alone else label
             both = pd.concat([mean[of], rated.groupby("dialogue")["score"].mean()], axis=1, join="inner").to_numpy()
+            both = both.round(9)  # the last bits of a mean depend on the processor: they must not break ties
             head = {"corpus": corpus, "group": group, "group_b": None if other == group else other, "label": label}
             head |= {"statistic": "turn_mean_correlation", "level": "dialogue", "method": rated["method"].iloc[0]}
             rng = stream(seed, "turn means", corpus, group, other, of, label)
