@@ -193,7 +193,9 @@ def _directed(annotations: pd.DataFrame, study: Study) -> str | None:
 
 def _preparation(frames: Frames, study: Study) -> str | None:
     corpora = pd.concat([frames[name]["corpus"] for name in ("annotations", "dialogues")])
+    quiz = study.pilot.quiz
     prepared = corpora.str.contains("_pilot_").any() or len(frames["screening"])
+    prepared = prepared or (quiz is not None and (corpora == quiz.corpus).any())
     return _reason(prepared, "The data contain neither a pilot nor screening attempts.")
 
 

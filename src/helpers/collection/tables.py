@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import pandas as pd
 
@@ -212,6 +212,28 @@ def pass_rates(results: Results, names: DisplayNames, section: Pilot) -> Table:
     caption = f"Percentage who passed: {listing(limits)} (turns marked wrongly in training dialogue"
     caption += f" {section.deciding_dialogue}), with CI."
     return Table(out, "screening", caption, why=dict.fromkeys(out.columns, "No attempts, or not recorded."))
+
+
+def quiz(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Table | None:
+    """Who passed the quiz, by what was asked. titles : label -> display name."""
+    rows = results["quiz_pass_rate"]
+    if rows.empty:
+        return None
+    key = ["group", "label"]
+    parts = {tries: rows[rows["tries"] == tries].set_index(key) for tries in ("first", "any")}
+    out = pd.DataFrame({"At the first try": _in_percent(parts["first"]), "In any try": _in_percent(parts["any"])})
+    out["People"], failed = parts["any"]["n"], results["quiz_failed"].set_index(key)
+    out["Failed"], out["Judged all the same"] = failed["n"], failed["estimate"].astype(int)
+    out = out.reset_index()
+    out.insert(0, "Question", out["label"].map(lambda x: titles.get(x, x)))
+    several = len(set(out["group"])) > 1
+    out.insert(0, "Group", [names.name("group", g) for g in out["group"]])
+    out = out.drop(columns=key if several else [*key, "Group"])
+    return Table(out, "quiz", "Percentage who passed the quiz, with CI, and people who failed it.")
+
+
+def _in_percent(rows: pd.DataFrame) -> pd.Series:
+    return tables.intervals(100 * rows[["estimate", "ci_low", "ci_high"]], 0)
 
 
 def _percents(rows: pd.DataFrame) -> pd.Series:

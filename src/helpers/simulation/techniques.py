@@ -34,7 +34,10 @@ from helpers.simulation.texts import USER_WORDS, texts
 from helpers.study.sections.data import Simulate
 
 FILE = "techniques.csv"
-CORPUS, SELF_CHATS = "extra_techniques", "extra_self_chats"
+CORPUS, SELF_CHATS, QUIZ = "extra_techniques", "extra_self_chats", "extra_quiz"
+#: the quiz (Smith et al. 2022, Appendix A): pairs of answers, whose is better; the shares who pass at the first try,
+#: and who fail, are chosen
+QUIZ_PAIRS, BETTER, WORSE, QUIZ_FIRST, QUIZ_FAILED = 4, "human", "baseline", 0.85, 0.1
 SYSTEMS = ("bb3b", "bb3b_m0", "bb90m", "reddit3b")
 #: pairs by the name of the comparison; the first system is the one whose rate is printed
 PAIRS = {"length": (0, 1), "size": (0, 2), "finetuning": (0, 3)}
@@ -167,12 +170,13 @@ def table(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
 
     Each method and corpus draws from a stream of its own.
     """
-    streams = rng.spawn(5)
+    streams = rng.spawn(6)
     parts = [
         _with_reasons(_pairwise_turns(spec, streams[0]), streams[4]),
         _pairwise_dialogues(spec, CORPUS, streams[1]),
         _pairwise_dialogues(spec, SELF_CHATS, streams[2]),
         _single(spec, streams[3]),
+        _quiz(spec, streams[5]),
     ]
     return once(pd.concat(parts, ignore_index=True)[list(COLUMNS)], ["user_text"])
 
@@ -191,6 +195,22 @@ def _with_reasons(rows: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         said = np.where(rng.random(n) < TERMS, rng.choice(own, n, p=weight / weight.sum()), rng.choice(FILLING, n))
         reasons.append(" ".join(said))
     return rows.assign(reason=reasons)
+
+
+def _quiz(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
+    """The quiz of Appendix A before comparing answers: who talked passed it in two tries, others failed both."""
+    n = 2 * size(spec, N_PAIRWISE) + _n_faulty(size(spec, N_PAIRWISE))
+    failed, rows = max(1, round(QUIZ_FAILED * n)), []
+    for who in range(n + failed):
+        passes, question = who < n, list(QUESTIONS)[who % len(QUESTIONS)]
+        tries = [True] if passes and rng.random() < QUIZ_FIRST else [False, passes]
+        for k, right in enumerate(tries, start=1):
+            wrong = np.arange(QUIZ_PAIRS) == (-1 if right else rng.integers(QUIZ_PAIRS))
+            item = f"quiz-{question}-{k}"
+            row = {"annotator": worker("talk", who), "work_unit": f"{item}-{who + 1:03d}", "session": item}
+            row |= {"dialogue": f"{item}/{BETTER}", "dialogue_b": f"{item}/{WORSE}", "label": question}
+            rows += [row | {"turn": t + 1, "score": -1 if bad else 1} for t, bad in enumerate(wrong)]
+    return pd.DataFrame(rows).assign(corpus=QUIZ, method="pairwise_turn", system=BETTER, system_b=WORSE)
 
 
 def once(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

@@ -93,6 +93,14 @@ class QualityControl(Section):
     currency: str = Field("USD", description="currency of `payment`")
 
 
+class Quiz(Section):
+    """A quiz that people pass before they may judge: comparisons in which one answer is clearly better."""
+
+    corpus: Identifier = Field(description="corpus of the quiz; `extra_…` keeps it out of the evaluation")
+    better: str = Field(description="the system whose answers are the better ones")
+    tries: int = Field(2, ge=1, le=limits.COUNT, description="tries allowed; all choices of one must be right")
+
+
 class Pilot(Section):
     """Notebook 01: pilots of systems and of annotation, screening of annotators."""
 
@@ -103,6 +111,7 @@ class Pilot(Section):
         {}, description="task -> an annotator passes with fewer wrongly marked turns than this"
     )
     other_tasks_below: int = Field(3, ge=1, le=limits.COUNT, description="likewise for all other tasks")
+    quiz: Quiz | None = Field(None, description="a quiz before the first judgement; null: none")
 
 
 class Performance(Section):
