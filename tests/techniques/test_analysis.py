@@ -346,6 +346,20 @@ class TestViews:
         assert together.startswith(apart)
         assert len(together) > len(apart)
 
+    def test_no_technique_is_said_to_need_less_work_where_both_were_used_in_one_sitting(self, data, names):
+        head = {"corpus": "main", "group": "all", "label": "quality", "system": "a", "system_b": "b"}
+        hours = {"pairwise_turn": 2.0, "single_turn": 5.0}
+        rows = [head | {"statistic": "hours_to_power", "technique": t, "estimate": h} for t, h in hours.items()]
+
+        def headline(share):
+            sitting = {"statistic": "same_sitting", "technique": "pairwise_turn", "against": "single_turn"}
+            made = collect([*rows, head | sitting | {"system": None, "system_b": None, "estimate": share}])
+            return next(iter(findings.findings(made, data, names, PLAN, simulated=False))).text
+
+        assert "has the lowest median" in headline(0.0)
+        assert headline(1.0).startswith("**Whether rating or comparing takes less work cannot be determined")
+        assert "lowest" not in headline(1.0)
+
     def test_a_pair_that_nobody_judged_gives_no_rows(self):
         frame = people(pd.concat([COMPARED, SINGLE]))
         data = sittings.gather(frame, NO_FACTS, sittings.by_method(frame, LABELS), LABELS, ["x", "y"], Techniques())
