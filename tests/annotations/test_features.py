@@ -51,7 +51,7 @@ def features(tmp_path_factory):
 PRESENT = {
     "repeated": "project",
     "two_systems": "project",
-    "comparisons": "project",
+    "techniques": "project",
     "groups": "project",
     "judges": "scored",
     "control_system": "scored",

@@ -250,6 +250,7 @@ def test_extra_corpora_stand_apart(demo):
         "extra_techniques",
         "extra_self_chats",
         "extra_moderation",
+        "extra_quiz",
     }
     assert set(collection.evaluated(frames["annotations"])["corpus"]) == {"main"}
     assert set(collection.evaluated(frames["annotations"])["system"]) == set(design.SYSTEMS)

@@ -174,8 +174,21 @@ class TestSimulated:
         assert counts["extra_techniques", "single_dialogue", "preference"] == 4 * 68 + 2 * round(techniques.FAULTY * 68)
         pairs = rows[rows["method"] == "pairwise_dialogue"]
         assert not pairs.duplicated(["dialogue", "dialogue_b", "label"]).any()
-        talks = rows[rows["method"] == "pairwise_turn"].drop_duplicates("session")
+        talks = rows[(rows["method"] == "pairwise_turn") & (rows["corpus"] == techniques.CORPUS)]
+        talks = talks.drop_duplicates("session")
         assert not talks.duplicated(["annotator", "system_b", "label"]).any()
+
+    def test_who_talked_passed_the_quiz_and_reasons_are_as_long_as_printed(self):
+        rows = techniques.table(SPEC, np.random.default_rng(3))
+        quiz = rows[rows["corpus"] == techniques.QUIZ]
+        passed = quiz.groupby(["annotator", "work_unit"])["score"].min().groupby("annotator").max() > 0
+        talked = rows[(rows["method"] == "pairwise_turn") & (rows["corpus"] == techniques.CORPUS)]
+        assert passed[talked["annotator"].unique()].all()
+        assert (~passed).sum() == round(techniques.QUIZ_FAILED * passed.sum())
+        chosen = talked["system"].where(talked["score"] > 0, talked["system_b"])
+        words = talked["reason"].str.split().str.len().groupby([talked["system_b"], chosen]).mean()
+        assert words["bb3b_m0", "bb3b_m0"] == pytest.approx(7.70, abs=0.4)
+        assert words["reddit3b", "bb3b"] == pytest.approx(9.40, abs=0.4)
 
     def test_the_same_seed_gives_the_same_table(self):
         one, other = (techniques.table(SPEC, np.random.default_rng(5)) for _ in range(2))

@@ -87,7 +87,7 @@ def test_git_blob_is_gits():
 
 
 #: studies whose files are not in the folder of the manifest
-MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "llmfao", "pandalm", "squality"}
+MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "lfqa_experts", "llmfao", "pandalm", "squality"}
 
 
 @pytest.mark.data
@@ -119,8 +119,8 @@ def test_every_public_copy_verifies(raw_data):
         for entry in registry.entries(key):
             places = [raw_data / key / entry.file]
             if key in MORE:
-                more = raw_data.parent / "data_more"
-                places = [p for p in (more / key / entry.file, more / entry.file) if p.is_file()]
+                folders = [raw_data.parent / name for name in ("data_more", "atlas")]
+                places = [p for f in folders for p in (f / key / entry.file, f / entry.file) if p.is_file()]
             if entry.sha256 and places:
                 data = places[0].read_bytes()
                 assert entry.accepts(data)

@@ -14,10 +14,11 @@ from helpers.study import params
 from helpers.study.labels import Label
 from helpers.study.results import Results, collect, where
 from helpers.study.sections.analyses import Mixture, Technique, Techniques
-from helpers.techniques import analysis, figures, findings, sittings, tables, turn_weights
+from helpers.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_weights
 from helpers.techniques.chunks import part_numbers, variability
 from helpers.techniques.hours import contests, seconds
 from helpers.techniques.same_winner import same_winner
+from helpers.techniques.turn_ratings import paired
 
 LABELS = [
     Label("quality", method, "Quality", scale)
@@ -113,8 +114,13 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def results(data):
-    return analysis.analyse(data, PLAN, run_seed=1, **BOOT)
+def turned(data):
+    return turn_marks.gather(study(), data, LABELS, ["a", "b"], PLAN)
+
+
+@pytest.fixture(scope="module")
+def results(data, turned):
+    return analysis.analyse(data, turned, LABELS, PLAN, run_seed=1, **BOOT)
 
 
 @pytest.fixture(scope="module")
@@ -188,10 +194,12 @@ class TestResults:
     def test_coefficients_are_those_of_the_joined_conversations(self, results):
         frame = study()
         turns = frame["method"] == "single_turn"
-        both = turn_weights.conversations(frame[turns], frame[frame["method"] == "single_dialogue"])
-        direct = [row["estimate"] for row in turn_weights.by_turn(both, 0.95)]
+        (both,) = paired(frame[turns], frame[frame["method"] == "single_dialogue"], LABELS)
+        direct = [row["estimate"] for row in turn_weights.by_turn(both, 0.95) if "turn" in row]
         assert results["turn_coefficient"]["estimate"].tolist() == pytest.approx(direct, nan_ok=True)
-        assert list(analysis.turn_coefficients(gathered(frame[~turns]), 0.95)) == []
+        without = gathered(frame[~turns])
+        found = turn_marks.gather(frame[~turns], without, LABELS, ["a", "b"], Techniques())
+        assert analysis.analyse(without, found, LABELS, PLAN, run_seed=1, **BOOT)["turn_coefficient"].empty
 
     def test_same_winner_counts_pairs_in_which_neither_ties(self):
         chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
@@ -304,7 +312,7 @@ class TestViews:
         assert not any(isinstance(v, Plot) for v in views)
         assert all(v.frame.empty for v in views if isinstance(v, Table))
         text = [v.text for v in views if isinstance(v, Prose) and v.text]
-        assert len(text) == 4  # no scores, nothing rated twice, no times, and a headline that says so
+        assert len(text) == 3  # nothing rated twice, no times, and a headline that says so
 
     def test_nothing_is_said_of_ties_that_are_not_there(self, data, names):
         head = {"statistic": "effective_win_rate", "corpus": "main", "group": "all", "technique": "single_turn"}
@@ -312,8 +320,7 @@ class TestViews:
 
         def said(drop, half):
             made = collect([head | {"ties": "drop", "estimate": drop}, head | {"ties": "half", "estimate": half}])
-            *_, ties = findings.findings(made, data, names, PLAN, simulated=False)
-            return ties.text
+            return list(findings.findings(made, data, names, PLAN, simulated=False))[3].text
 
         assert said(0.0, 0.0) == ""
         assert "(10.0)" in said(0.8, 0.7)
@@ -338,6 +345,20 @@ class TestViews:
         assert all(number in apart for number in ("70% to 90%", "50% of comparisons", "25% of ratings"))
         assert together.startswith(apart)
         assert len(together) > len(apart)
+
+    def test_no_technique_is_said_to_need_less_work_where_both_were_used_in_one_sitting(self, data, names):
+        head = {"corpus": "main", "group": "all", "label": "quality", "system": "a", "system_b": "b"}
+        hours = {"pairwise_turn": 2.0, "single_turn": 5.0}
+        rows = [head | {"statistic": "hours_to_power", "technique": t, "estimate": h} for t, h in hours.items()]
+
+        def headline(share):
+            sitting = {"statistic": "same_sitting", "technique": "pairwise_turn", "against": "single_turn"}
+            made = collect([*rows, head | sitting | {"system": None, "system_b": None, "estimate": share}])
+            return next(iter(findings.findings(made, data, names, PLAN, simulated=False))).text
+
+        assert "has the lowest median" in headline(0.0)
+        assert headline(1.0).startswith("**Whether rating or comparing takes less work cannot be determined")
+        assert "lowest" not in headline(1.0)
 
     def test_a_pair_that_nobody_judged_gives_no_rows(self):
         frame = people(pd.concat([COMPARED, SINGLE]))

@@ -1,8 +1,14 @@
 """Checks of what annotators typed, by hand."""
 
+import json
+import re
+
 import pandas as pd
 import pytest
 
+from helpers.sources import build
+from helpers.study import params
+from helpers.study.labels import Label
 from helpers.study.sections.analyses import MessageChecks, Technique
 from helpers.techniques import messages
 
@@ -65,9 +71,14 @@ def test_all_judgements_of_who_fails_are_left_out():
         dialogues(good=GOOD, bad=["Hi!", "Yes.", "No.", "Ok."], worse=["Hi!", "Hello.", "No.", "Ok."]), **RULES
     )
     assert messages.failing(found) == ["bad", "worse"]
-    counted = {(row["check"], row["of"]): row["estimate"] for row in messages.counts(found)}
-    assert [counted[c, "conversations"] for c in ("short", "greeting", "any")] == [2, 1, 2]
-    assert [counted[c, "people"] for c in ("short", "greeting", "any")] == [2, 1, 2]
+    counted = {(row["check"], row["of"]): row["estimate"] for row in messages.counts(found, MessageChecks(**RULES))}
+    for of in ("conversations", "people"):
+        assert [counted[c, of] for c in ("short", "greeting", "any", "all")] == [2, 1, 2, 3]
+
+
+def test_checks_without_a_list_are_not_counted():
+    rows = messages.counts(messages.check(dialogues(w=GOOD)), MessageChecks(offensive=["fiddlesticks"]))
+    assert "greeting" not in {row["check"] for row in rows}
 
 
 def test_only_corpora_of_the_techniques_are_checked():
@@ -80,10 +91,59 @@ def test_only_corpora_of_the_techniques_are_checked():
         assert found["annotator"].tolist() == kept
     everybody, checks = messages.screened(annotations, typed, {"one": Technique(method="single_turn")}, None)
     assert len(everybody) == 2
-    assert list(messages.counts(checks)) == []
+    assert list(messages.counts(checks, None)) == []
 
 
 def test_two_answers_to_one_message_are_one_message():
     once = dialogues(w=[*GOOD, "Something else altogether it is"])
     twice = pd.concat([once, once.assign(dialogue="other")])
     assert messages.check(twice, **RULES).equals(messages.check(once, **RULES))
+
+
+def test_dialogues_of_a_session_with_messages_of_their_own_are_conversations_of_their_own():
+    chats = pd.concat([dialogues(a=GOOD), dialogues(b=["Yes.", "No."])]).assign(session="s", interactor="w")
+    found = messages.check(chats, **RULES)
+    assert len(found) == 2
+    assert found["short"].tolist() == [False, True]
+
+
+def test_what_leaving_people_out_changes_by_hand():
+    labels = [
+        Label("good", "dialogue_rating", "Good", (0, 10)),
+        Label("bad", "dialogue_rating", "Bad", (0, 10), direction=-1),
+    ]
+    rows = [
+        ("w1", "good", 4),
+        ("w1", "bad", 4),
+        ("w2", "good", 6),
+        ("w3", "good", 10),
+        ("w3", "bad", 0),
+        ("x", "good", 0),
+    ]
+    rated = pd.DataFrame(rows, columns=["annotator", "label", "score"]).assign(
+        corpus="main", system="a", method="dialogue_rating", turn=None, dialogue_b=None
+    )
+    checks = messages.check(dialogues(w1=GOOD, w2=GOOD, w3=["Hi!", "Yes."]), **RULES)
+    (row,) = messages.effects(rated, checks, labels, seed=1, n_resamples=200, confidence=0.95)
+    assert row["estimate"] == pytest.approx((4 + 6 + 6) / 3 - (4 + 6 + 6 + 10 + 10) / 5)
+    assert row["n"] == 3
+
+
+@pytest.mark.data
+def test_checks_of_typed_chats_by_a_loop_over_the_raw_files(raw_data):
+    """Ji et al. 2022: the checks of Smith et al. 2022, Appendix B, once more from the JSON the authors released."""
+    spec = params.load("ji2022").techniques.checks
+    built = build.build(params.load("ji2022"))
+    found = messages.check(built.frames["dialogues"], **dict(spec))
+    short = repeated = capitals = n = 0
+    for name in ("pass_free(run1)", "fail_free(run1)", "pass_free(run2)", "fail_free(run2)"):
+        for hit in json.loads((raw_data / "ji2022" / "dialogue_data" / f"{name}.json").read_text(encoding="utf-8")):
+            for chat in hit["data"]:
+                said = [turn["user"].strip() for turn in chat["dialogue"] if turn["user"].strip()]
+                n += 1
+                short += sum(len(text.split()) for text in said) / len(said) < 3
+                repeated += said[0].lower() in [text.lower() for text in said[1:]]
+                shouted = [text for text in said if re.search("[A-Za-z]{2}", text) and text == text.upper()]
+                capitals += len(shouted) >= 2
+    counted = found[["short", "repeated", "capitals"]].sum()
+    assert (len(found), *counted) == (n, short, repeated, capitals)

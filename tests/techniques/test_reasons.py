@@ -15,7 +15,8 @@ TEXTS += ["Follows the topic of dogs", "More detailed", "detailed and longer ans
 def judged(rows):
     """rows : (conversation, system, system_b, score, reason)"""
     frame = pd.DataFrame(rows, columns=["conversation", "system", "system_b", "score", "reason"])
-    fixed = {"corpus": "main", "group": "all", "label": "better", "turn": 0}
+    fixed = {"corpus": "main", "group": "all", "label": "better", "turn": 0, "annotator_known": True}
+    frame["annotator"] = [f"w{i}" for i in range(len(frame))]
     return frame.assign(dialogue="x" + frame["conversation"], dialogue_b="y" + frame["conversation"], **fixed)
 
 
@@ -56,3 +57,29 @@ def test_terms_of_one_reason_only_are_not_shown():
 def test_without_reasons_or_with_reasons_for_one_system_there_is_nothing():
     assert data([("1", "a", "b", 1, None), ("2", "a", "b", -1, None)]) == {}
     assert data([("1", "a", "b", 1, "fine"), ("2", "a", "b", 1, "good")]) == {}
+
+
+def test_terms_of_one_person_only_are_not_shown():
+    people = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])
+    found = pd.concat(
+        reasons.tf_idf(["kite kite", "kite", "short", "dogs", "short", "dogs", "x", "y", "z"], people % 2, people)
+    )
+    assert set(found.index) == {"short", "dogs"}
+
+
+def test_people_are_resampled_where_they_are_fewer_than_conversations():
+    """Each person writes reasons of one length: the spread is that between few people, not between many reasons."""
+    rng = np.random.default_rng(1)
+    rows = [(str(i), "a", "b", rng.choice([1, -1]), " ".join(["word"] * (3 + 4 * (i % 5)))) for i in range(60)]
+    frame = judged(rows)
+
+    def width(frame):
+        technique = Technique(method="pairwise_turn", title="Turns")
+        found = sittings.TechniqueData({"t": technique}, {"t": frame}, {}, [("a", "b")], ["better"], {})
+        words = collect(reasons.reasons(found, seed=1, n_resamples=500))["reason_words"]
+        return (words["ci_high"] - words["ci_low"]).mean(), set(words["resample_unit"])
+
+    alone, unit = width(frame)
+    together, people = width(frame.assign(annotator=[f"w{i % 5}" for i in range(60)]))
+    assert (unit, people) == ({"conversation"}, {"annotator"})
+    assert together > 1.5 * alone

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.annotations.scores import kish, sampled
-from helpers.annotations.summary import PREPARATION, evaluated, with_directions, with_means
+from helpers.annotations.summary import PREPARATION, by_turn, evaluated, with_directions, with_means
 from helpers.study.labels import Label
 from helpers.study.params import Study
 from helpers.study.schema import ITEM, unordered
@@ -78,8 +78,14 @@ def _systems(frames: Frames) -> list[str]:
     return sorted({*annotations["system"].unique(), *annotations["system_b"].dropna().unique()})
 
 
-def _comparisons(frames: Frames, study: Study) -> str | None:
-    return _reason(frames["annotations"]["dialogue_b"].notna().any(), "No judgement compares two dialogues.")
+def _techniques(frames: Frames, study: Study) -> str | None:
+    """For notebook 11: comparisons, marks of several turns of a dialogue, or messages that are to be checked."""
+    if frames["annotations"]["dialogue_b"].notna().any() or len(by_turn(_scored(_human(frames), study))):
+        return None
+    typed = frames["dialogues"][["user_text", "interactor"]].notna().all(axis=1).any()
+    if study.techniques.checks and typed:
+        return None
+    return "No judgement compares two dialogues, and no dialogue has marks of several turns."
 
 
 def _predictable_quality(frames: Frames, study: Study) -> str | None:
@@ -187,7 +193,9 @@ def _directed(annotations: pd.DataFrame, study: Study) -> str | None:
 
 def _preparation(frames: Frames, study: Study) -> str | None:
     corpora = pd.concat([frames[name]["corpus"] for name in ("annotations", "dialogues")])
+    quiz = study.pilot.quiz
     prepared = corpora.str.contains("_pilot_").any() or len(frames["screening"])
+    prepared = prepared or (quiz is not None and (corpora == quiz.corpus).any())
     return _reason(prepared, "The data contain neither a pilot nor screening attempts.")
 
 
@@ -216,7 +224,7 @@ FEATURES: dict[str, Callable[[Frames, Study], str | None]] = {
     "repeated": _repeated,
     "two_systems": _two_systems,
     "scored_systems": _scored_systems,
-    "comparisons": _comparisons,
+    "techniques": _techniques,
     "predictable_quality": _predictable_quality,
     "comparable_systems": _comparable_systems,
     "drawable": _drawable,

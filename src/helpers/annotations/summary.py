@@ -47,6 +47,17 @@ def _without(annotations: pd.DataFrame, labels: Sequence[tuple[str, str]]) -> pd
     return annotations[~pd.MultiIndex.from_frame(annotations[["method", "label"]]).isin(labels)]
 
 
+def by_turn(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Judgements of single turns of one system, under methods by which dialogues have judgements of several turns.
+
+    Those of replies to toxic prompts are left out: they belong to notebook 12.
+    """
+    rows = annotations[annotations["turn"].notna() & annotations["dialogue_b"].isna()]
+    rows = rows[rows["method"] != "moderation"]
+    turns = rows.groupby(["method", "corpus", "dialogue"], observed=True)["turn"].nunique()
+    return rows[rows["method"].isin(turns[turns > 1].index.get_level_values("method"))]
+
+
 def main_group(annotations: pd.DataFrame) -> str:
     """The group that judged the most labels, of these the one with most annotations, of these the first by name."""
     labels = annotations.drop_duplicates(["group", "method", "label"]).groupby("group").size()
@@ -103,9 +114,9 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
     """How much was annotated, by corpus, group, method and kind of annotator.
 
     `count` rows, `what` being: dialogues, pairs (comparisons only), turns (where turns are judged), labels, items (a
-    label of a turn, dialogue or pair), annotations, annotators (missing where raters are positions), work_units, and
-    once, twice, more: dialogues (pairs) by the number of annotations of their most often judged item. Rows without a
-    method count over all methods: dialogues, annotations, annotators, work_units.
+    label of a turn, dialogue or pair), contexts (where they are known), annotations, annotators (missing where raters
+    are positions), work_units, and once, twice, more: dialogues (pairs) by the number of annotations of their most
+    often judged item. Rows without a method count over all methods: dialogues, annotations, annotators, work_units.
     """
     rows = []
     for (corpus, group, kind, method), part in annotations.groupby(_PART, sort=False):
@@ -116,6 +127,23 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
         whole = ("dialogues", "annotations", "annotators", "work_units")
         rows += [keys | row for row in _amounts(part, "", kind) if row["what"] in whole]
     return pd.DataFrame(rows).assign(statistic="count")
+
+
+def comparisons(annotations: pd.DataFrame) -> pd.DataFrame:
+    """How many comparisons each system is in, by corpus, group, method and kind of annotator: `count` rows."""
+    pairs, rows = annotations[annotations["dialogue_b"].notna()], []
+    for (corpus, group, kind, method), part in pairs.groupby(_PART, sort=False):
+        keys = {
+            "corpus": corpus,
+            "group": group,
+            "method": method,
+            "level": "pair",
+            "kind": kind,
+            "what": "comparisons",
+        }
+        met = pd.concat([part["system"], part["system_b"]]).value_counts(sort=False)
+        rows += [keys | {"statistic": "count", "system": system, "estimate": n} for system, n in met.items()]
+    return pd.DataFrame(rows)
 
 
 def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]]:
@@ -138,6 +166,8 @@ def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]
         out.insert(1, ("turns", len(part.drop_duplicates(["dialogue", "turn"])), None))
     if unit == "pair":
         out.insert(1, ("pairs", len(part.drop_duplicates(pairs)), None))
+    if unit and part["context"].notna().any():
+        out.insert(1, ("contexts", part["context"].nunique(), None))
     return [{"what": what, "kind": kind, "estimate": n, "note": note} for what, n, note in out]
 
 

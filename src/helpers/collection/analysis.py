@@ -8,7 +8,7 @@ import pandas as pd
 
 from helpers.agreement.analysis import plain_alphas
 from helpers.annotations import summary
-from helpers.collection import pilot, screening
+from helpers.collection import pilot, quiz, screening
 from helpers.collection.answers import answers
 from helpers.collection.costs import costs, medians
 from helpers.study.labels import Label
@@ -75,6 +75,7 @@ def pilots(
         Results({statistic: rows.assign(seed=seed) for statistic, rows in rounds.items()}),
         pilot.gains(rounds["alpha"], confidence),
         screening.pass_rates(found, **boot),
+        quiz.pass_rates(annotations, section.quiz, confidence),
     )
 
 
@@ -103,6 +104,7 @@ def collection(
     plan = section.model_dump(include={"hourly_rate", "planned_dialogues", "payments", "final_labels"})
     return collect(
         summary.counts(annotations),
+        summary.comparisons(annotations),
         summary.workload_summary(summary.workload(annotations)),
         summary.texts(dialogues),
         minutes,

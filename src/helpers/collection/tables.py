@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import pandas as pd
 
@@ -20,7 +20,8 @@ from helpers.study.results import Results, where
 from helpers.study.sections.analyses import Costs, Pilot
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
-JUDGED = ["dialogues", "pairs", "turns", "labels", "items", "annotations", "annotators", "once", "twice", "more"]
+JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
+JUDGED += ["once", "twice", "more"]
 TEXTS = ["dialogues", "interactors", "turns a dialogue", "tokens a user turn", "words a user turn"]
 TEXTS += ["tokens a system turn", "words a system turn"]
 #: columns of annotations that are empty by nature where whole dialogues, or no pairs, are judged
@@ -251,6 +252,28 @@ def pass_rates(results: Results, names: DisplayNames, section: Pilot) -> Table:
     return Table(out, "screening", caption, why=dict.fromkeys(out.columns, "No attempts, or not recorded."))
 
 
+def quiz(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Table | None:
+    """Who passed the quiz, by what was asked. titles : label -> display name."""
+    rows = results["quiz_pass_rate"]
+    if rows.empty:
+        return None
+    key = ["group", "label"]
+    parts = {tries: rows[rows["tries"] == tries].set_index(key) for tries in ("first", "any")}
+    out = pd.DataFrame({"At the first try": _in_percent(parts["first"]), "In any try": _in_percent(parts["any"])})
+    out["People"], failed = parts["any"]["n"], results["quiz_failed"].set_index(key)
+    out["Failed"], out["Judged all the same"] = failed["n"], failed["estimate"].astype(int)
+    out = out.reset_index()
+    out.insert(0, "Question", out["label"].map(lambda x: titles.get(x, x)))
+    several = len(set(out["group"])) > 1
+    out.insert(0, "Group", [names.name("group", g) for g in out["group"]])
+    out = out.drop(columns=key if several else [*key, "Group"])
+    return Table(out, "quiz", "Percentage who passed the quiz, with CI, and people who failed it.")
+
+
+def _in_percent(rows: pd.DataFrame) -> pd.Series:
+    return tables.intervals(100 * rows[["estimate", "ci_low", "ci_high"]], 0)
+
+
 def _percents(rows: pd.DataFrame) -> pd.Series:
     return tables.intervals(100 * rows.set_index("group")[["estimate", "ci_low", "ci_high"]], 0)
 
@@ -261,7 +284,11 @@ def _percents(rows: pd.DataFrame) -> pd.Series:
 def judged(results: Results, names: DisplayNames) -> Table:
     """What each group judged, by method; kinds of annotators in rows of their own where a group has several."""
     index = ["corpus", "group", "method"]
-    rows = results["count"].dropna(subset="method").assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
+    rows = (
+        where(results["count"], system=None)
+        .dropna(subset="method")
+        .assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
+    )
     index += ["Judged by"] if rows.groupby(index)["kind"].nunique().max() > 1 else []
     wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in JUDGED}))
     why = {"Annotators": "Annotators are positions in a list, not known people."}

@@ -24,6 +24,8 @@ HIDDEN = ("run_id",)
 ANSWER, METHODS = "What we see", "Methods"
 #: the tag of cells whose outputs stay on this machine: pages show them, bundles and the gallery do not
 PRIVATE = "private"
+#: tag of a text that is left out, with its heading, where the code below it shows nothing
+OPTIONAL = "optional"
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 #: a full stop that is not that of an abbreviation, and what closes bold or italics after it
 _SENTENCE_END = re.compile(r"(?<!\bet al)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)[.!?][*_]*(?=\s)")
@@ -145,8 +147,10 @@ def _numbered(block: Block, count: Counter[str]) -> Block:
 
 
 def _empty_section(block: Block, after: list[Block]) -> bool:
-    """Whether a block is a bare heading, and the code below it shows nothing."""
-    if block.kind != "prose" or block.output or not re.fullmatch(r"#{2,} [^\n]+", block.text.strip()):
+    """Whether a block is a bare heading, or a text tagged `optional`, and the code below it shows nothing."""
+    if block.kind != "prose" or block.output:
+        return False
+    if OPTIONAL not in block.tags and not re.fullmatch(r"#{2,} [^\n]+", block.text.strip()):
         return False
     below = takewhile(lambda b: b.output or b.kind != "prose", after)
     return all(b.kind == "code" for b in below)

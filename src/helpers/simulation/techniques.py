@@ -11,8 +11,9 @@ A mark is 1 where
 
 m by system (or pair), question and turn; x the turn's true value (for pairs the standardised difference of two), u a
 leaning on the conversation, e error. A final rating follows the conversation's y, later turns weighing more, as Figure
-6 of the paper suggests. What is left out: workers who judge several conversations are alike in nothing but pace; all
-workers are equally careful but a few whose messages fail the checks of Appendix B and who mark at random.
+6 of the paper suggests. Reasons for choices between answers have the mean length of Table 6, and terms of Table 7
+among words that say nothing. What is left out: workers who judge several conversations are alike in nothing but pace;
+all workers are equally careful but a few whose messages fail the checks of Appendix B and who mark at random.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ from helpers.simulation.texts import USER_WORDS, texts
 from helpers.study.sections.data import Simulate
 
 FILE = "techniques.csv"
-CORPUS, SELF_CHATS = "extra_techniques", "extra_self_chats"
+CORPUS, SELF_CHATS, QUIZ = "extra_techniques", "extra_self_chats", "extra_quiz"
+#: the quiz (Smith et al. 2022, Appendix A): pairs of answers, whose is better; the shares who pass at the first try,
+#: and who fail, are chosen
+QUIZ_PAIRS, BETTER, WORSE, QUIZ_FIRST, QUIZ_FAILED = 4, "human", "baseline", 0.85, 0.1
 SYSTEMS = ("bb3b", "bb3b_m0", "bb90m", "reddit3b")
 #: pairs by the name of the comparison; the first system is the one whose rate is printed
 PAIRS = {"length": (0, 1), "size": (0, 2), "finetuning": (0, 3)}
@@ -64,8 +68,10 @@ MOST_LEANING = 0.98
 FAULTY, OFFENCE = 0.05, "fiddlesticks"
 COLUMNS = (
     "corpus", "annotator", "work_unit", "seconds", "completed_at", "system", "dialogue", "turn", "session",
-    "dialogue_b", "system_b", "method", "label", "score", "user_text", "interactor",
+    "dialogue_b", "system_b", "method", "label", "score", "user_text", "interactor", "reason",
 )  # fmt: skip
+#: words of reasons that say nothing, and the share of a reason's words that are terms of Table 7 (chosen)
+FILLING, TERMS = ("it", "was", "more", "than", "the", "other", "which", "is", "what", "they", "have", "here"), 0.3
 
 
 @dataclass(frozen=True)
@@ -164,14 +170,47 @@ def table(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
 
     Each method and corpus draws from a stream of its own.
     """
-    streams = rng.spawn(4)
+    streams = rng.spawn(6)
     parts = [
-        _pairwise_turns(spec, streams[0]),
+        _with_reasons(_pairwise_turns(spec, streams[0]), streams[4]),
         _pairwise_dialogues(spec, CORPUS, streams[1]),
         _pairwise_dialogues(spec, SELF_CHATS, streams[2]),
         _single(spec, streams[3]),
+        _quiz(spec, streams[5]),
     ]
     return once(pd.concat(parts, ignore_index=True)[list(COLUMNS)], ["user_text"])
+
+
+def _with_reasons(rows: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Choices between answers with a reason each: words of Table 7 for the chosen system, of higher ranks more often,
+    among FILLING."""
+    listed = pd.read_csv(published.FOLDER / "smith2022_table07.csv")
+    terms = {key: part.sort_values("rank")["term"].to_numpy() for key, part in listed.groupby(["comparison", "model"])}
+    pair_of = {SYSTEMS[b]: pair for pair, (_, b) in PAIRS.items()}
+    chosen = rows["system"].where(rows["score"] > 0, rows["system_b"])
+    reasons = []
+    for pair, system in zip(rows["system_b"].map(pair_of), chosen, strict=True):
+        own, n = terms[pair, system], 1 + rng.poisson(_printed("Table 6")[pair, system, "mean_words"] - 1)
+        weight = 1 / np.arange(1, len(own) + 1)
+        said = np.where(rng.random(n) < TERMS, rng.choice(own, n, p=weight / weight.sum()), rng.choice(FILLING, n))
+        reasons.append(" ".join(said))
+    return rows.assign(reason=reasons)
+
+
+def _quiz(spec: Simulate, rng: np.random.Generator) -> pd.DataFrame:
+    """The quiz of Appendix A before comparing answers: who talked passed it in two tries, others failed both."""
+    n = 2 * size(spec, N_PAIRWISE) + _n_faulty(size(spec, N_PAIRWISE))
+    failed, rows = max(1, round(QUIZ_FAILED * n)), []
+    for who in range(n + failed):
+        passes, question = who < n, list(QUESTIONS)[who % len(QUESTIONS)]
+        tries = [True] if passes and rng.random() < QUIZ_FIRST else [False, passes]
+        for k, right in enumerate(tries, start=1):
+            wrong = np.arange(QUIZ_PAIRS) == (-1 if right else rng.integers(QUIZ_PAIRS))
+            item = f"quiz-{question}-{k}"
+            row = {"annotator": worker("talk", who), "work_unit": f"{item}-{who + 1:03d}", "session": item}
+            row |= {"dialogue": f"{item}/{BETTER}", "dialogue_b": f"{item}/{WORSE}", "label": question}
+            rows += [row | {"turn": t + 1, "score": -1 if bad else 1} for t, bad in enumerate(wrong)]
+    return pd.DataFrame(rows).assign(corpus=QUIZ, method="pairwise_turn", system=BETTER, system_b=WORSE)
 
 
 def once(rows: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:

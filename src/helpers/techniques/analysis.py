@@ -15,26 +15,41 @@ import numpy as np
 import pandas as pd
 
 from helpers.stats.resampling import bootstrap_sums
+from helpers.study.labels import Label
 from helpers.study.results import Results, collect
 from helpers.study.sections.analyses import Mixture, Techniques
-from helpers.techniques import turn_weights
+from helpers.techniques import turn_marks, turn_weights
 from helpers.techniques.chunks import variability
 from helpers.techniques.effective_rates import effective
 from helpers.techniques.hours import contests, hours, seconds, shrunken
 from helpers.techniques.reasons import reasons
 from helpers.techniques.same_winner import same_winner
 from helpers.techniques.sittings import TechniqueData, by_conversation, sides
+from helpers.techniques.turn_marks import Turned
+from helpers.techniques.turn_ratings import correlations, paired
 from helpers.techniques.win_rates import by_turn, stream, system_rate, win_rate
 
 
 def analyse(
-    data: TechniqueData, options: Techniques, *, seed: int, run_seed: int, n_resamples: int, confidence: float
+    data: TechniqueData,
+    turned: Turned,
+    labels: Sequence[Label],
+    options: Techniques,
+    *,
+    seed: int,
+    run_seed: int,
+    n_resamples: int,
+    confidence: float,
 ) -> Results:
     """Everything notebook 11 says about judgements; results of `messages` and printed rates are added by the notebook.
+
+    Each part needs only what it is about: `data` may be without techniques, `turned` without marks or ratings.
 
     Parameters
     ----------
     data : TechniqueData
+    turned : Turned
+    labels : sequence of Label
     options : Techniques
         Mixtures and averages, and the plan of the simulated studies.
     seed, run_seed : int
@@ -46,9 +61,12 @@ def analyse(
     return collect(
         rates(data, seed=seed, **size),
         mixtures(data, options.combine, seed=seed, **size),
+        rates(turned.data, seed=seed, **size),
         *turn_rates(data, confidence),
+        *turn_rates(turned.data, confidence),
+        turn_marks.halves(turned.data, confidence),
         same_winner(data, seed=seed, **size),
-        turn_coefficients(data, confidence),
+        *_beside_ratings(turned, labels, options.final_rating, seed=seed, **size),
         timed,
         chain.from_iterable(hours(contest, options, seed=run_seed, **size) for contest in shrunken(found)),
         variability(data, options.chunk_minutes),
@@ -86,17 +104,15 @@ def _scores(data: TechniqueData, head: dict, rows: pd.DataFrame, names: tuple, s
 
 
 def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
-    """`turn_rate`: share won or marked at each turn, once for every method and corpus in which turns are judged,
-    whatever windows its techniques use."""
+    """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in
+    which turns are judged, whatever windows its techniques use."""
     known = set()
     for technique, spec in data.techniques.items():
         marks = data.judgements[technique]
         marks = marks[marks["turn"].notna()]
-        binary = data.compares(technique) or marks["score"].isin([0, 1]).all()
-        if (spec.method, spec.corpus) not in known and len(set(marks["turn"])) > 1 and binary:
+        if (spec.method, spec.corpus) not in known and len(set(marks["turn"])) > 1:
             known.add((spec.method, spec.corpus))
-            found = by_turn(marks, data.pairs, confidence)
-            yield found.assign(statistic="turn_rate", method=spec.method, level="turn")
+            yield by_turn(marks, data.pairs, confidence).assign(method=spec.method, level="turn")
 
 
 def mixtures(
@@ -159,12 +175,13 @@ def combined(
     return found.row() | {"n": sum(len(part) for part in parts)}
 
 
-def turn_coefficients(data: TechniqueData, confidence: float) -> Iterator[dict]:
-    """`turn_coefficient`: what a mark at each turn adds to the rating of the whole conversation, where annotators gave
-    both (Smith et al. 2022, Figure 6)."""
-    single = [data.judgements[t] for t in data.techniques if not data.compares(t)]
-    if single:
-        rows = pd.concat(single)
-        rows = rows[~rows.index.duplicated()]  # techniques may share judgements
-        both = turn_weights.conversations(rows[rows["turn"].notna()], rows[rows["turn"].isna()])
-        yield from turn_weights.by_turn(both, confidence)
+def _beside_ratings(
+    turned: Turned, labels: Sequence[Label], final: Sequence[str], *, seed: int, n_resamples: int, confidence: float
+) -> Iterator[Iterator[dict]]:
+    """What turns say about the rating of the whole conversation (Smith et al. 2022, Figure 6), and how closely the mean
+    of turns follows it."""
+    if len(turned.marks) and len(turned.ratings):
+        for both in paired(turned.marks, turned.ratings, labels, final):
+            yield turn_weights.by_turn(both, confidence)
+        size = {"n_resamples": n_resamples, "confidence": confidence}
+        yield correlations(turned.marks, turned.ratings, seed=seed, **size)

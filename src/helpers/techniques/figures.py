@@ -27,12 +27,15 @@ MANY_PAIRS = 3
 MOST_PAIRS = 20
 #: the same where each has a panel with lines
 MOST_PANELS = 6
+#: conversations of a system below which a turn is not drawn
+FEWEST = 5
 LEVEL = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
 
 
 def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
     """Win rate by turn where systems are compared, and share marked where they are not: a line per dimension."""
-    rows = results.select("turn_rate", label=shown(data))
+    methods = [t.method for t in data.techniques.values()]
+    rows = results.select("turn_rate", label=shown(data), method=methods)
     for name, part in {"turns": rows.dropna(subset="system_b"), "marks": rows[rows["system_b"].isna()]}.items():
         if len(part):
             part = described(part, data, names)
@@ -52,6 +55,31 @@ def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
             yield Plot(fig, name, f"{alt} {span(few['estimate'])}.", captions.joined(caption, note))
 
 
+def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
+    """What systems that are not compared get at each turn, for each corpus, group and method: a panel per dimension, a
+    line per system."""
+    methods = [t.method for t in data.techniques.values()]
+    parts = [results.select(s, method=methods).assign(share=s == "turn_rate") for s in ("turn_rate", "turn_mean")]
+    rows = pd.concat([p for p in parts if len(p)]) if any(map(len, parts)) else parts[0]
+    rows = rows[(rows["n"] >= FEWEST) & rows["system_b"].isna()]
+    groups = list(rows.groupby(["corpus", "group", "method", "share"], sort=False))
+    for i, ((corpus, group, method, share), part) in enumerate(groups):
+        part = described(part, data, names)
+        panel = part["label"].map(names.titles["dimension"])
+        part = part.assign(panel=panel, hue=part["System"].astype(str), x=part["turn"])
+        ylabel = "Share marked" if share else "Mean mark"
+        fig = _lines(part, names, "Turn", ylabel, None, sharey=share)
+        caption = f"Marks: {'share of conversations that are marked' if share else 'mean mark'} at a turn, by system"
+        who = [names.name("group", group)] * (len(set(rows["group"])) > 1)
+        who += [names.name("corpus", corpus)] * (len(set(rows["corpus"])) > 1)
+        who += [names.name("method", method)] * (len(set(rows["method"])) > 1)
+        over = captions.intervals(names.ci, "conversations", part["n"], lines="Vertical lines")
+        caption += f"{' (' + ', '.join(who) + ')' if who else ''}, in panels by dimension. {over}"
+        caption += f" Turns with fewer than {FEWEST} conversations of a system are left out."
+        alt = f"{ylabel} by turn with intervals, for {', '.join(part['panel'].unique())}, a line per system:"
+        yield Plot(fig, f"by_turn{f'_{i + 1}' if i else ''}", f"{alt} {span(part['estimate'])}.", caption)
+
+
 def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[pd.DataFrame, str]:
     """The rows of the `most` pairs (or systems) whose estimates are furthest from one half, and what is left out."""
     distance = (rows["estimate"] - 0.5).abs().groupby(rows[by].astype(str), sort=False).mean()
@@ -60,27 +88,37 @@ def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[
     return rows[rows[by].astype(str).isin(kept)], note
 
 
-def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> Plot | None:
-    """What a mark at each turn adds to the final rating, by system, and over all systems."""
-    rows = results["turn_coefficient"].dropna(subset="estimate")
-    if rows.empty:
-        return None
-    whole = rows["system"].isna()
-    few = rows[~whole]["system"].drop_duplicates().head(MOST_PANELS)
-    note = captions.chosen(len(few), rows["system"].nunique(), "systems that come first")
-    rows = rows[whole | rows["system"].isin(few)]
-    panel = rows["system"].map(names.titles["system"]).fillna("All systems")
-    fig = _lines(rows.assign(panel=panel, hue="", x=rows["turn"]), names, "Turn", "Coefficient", (0, "no effect"))
-    alt = f"Coefficient of each turn for the final rating with intervals, by system: {span(rows['estimate'])}."
-    caption = (
-        "Marks: regression coefficient of a mark at a turn for the final rating, in points of its scale, by system."
-    )
-    caption += f" {captions.intervals(names.ci, 'dialogues', rows['n'], lines='Vertical lines')}"
-    return Plot(fig, "coefficients", alt, captions.joined(caption, note))
+def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
+    """What a mark at each turn adds to the final rating, by system, and over all systems; a figure for each corpus and
+    groups of markers and raters."""
+    every = results["turn_coefficient"].dropna(subset="estimate")
+    for i, (key, rows) in enumerate(every.groupby(["corpus", "group", "group_b"], dropna=False, sort=False)):
+        whole = rows["system"].isna()
+        few = rows[~whole]["system"].drop_duplicates().head(MOST_PANELS)
+        note = captions.chosen(len(few), rows["system"].nunique(), "systems that come first")
+        one = len(set(rows["system"].dropna())) == 1 and whole.any()  # the only system is all systems
+        rows = rows[whole if one else whole | rows["system"].isin(few)]
+        panel = rows["system"].map(names.titles["system"]).fillna("All conversations" if one else "All systems")
+        end = results.select("turn_conversations", corpus=key[0], group=key[1], counted="end")
+        xlabel = "Marked turn, the last one rightmost" if len(end) else "Turn"
+        fig = _lines(rows.assign(panel=panel, hue="", x=rows["turn"]), names, xlabel, "Coefficient", (0, "no effect"))
+        alt = f"Coefficient of each turn for the final rating with intervals, by system: {span(rows['estimate'])}."
+        caption = "Marks: regression coefficient of a mark at a turn for the final rating"
+        if pd.notna(key[2]):
+            caption += f" (marks by {names.name('group', key[1])}, ratings by {names.name('group', key[2])})"
+        caption += f"{', by system' * (not one)}. "
+        caption += captions.intervals(names.ci, "conversations", rows["n"], lines="Vertical lines")
+        yield Plot(fig, f"coefficients{f'_{i + 1}' if i else ''}", alt, captions.joined(caption, note))
 
 
 def _lines(
-    rows: pd.DataFrame, names: DisplayNames, xlabel: str, ylabel: str, reference: tuple[float, str] | None
+    rows: pd.DataFrame,
+    names: DisplayNames,
+    xlabel: str,
+    ylabel: str,
+    reference: tuple[float, str] | None,
+    *,
+    sharey: bool = True,
 ) -> Figure:
     """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`.
 
@@ -90,7 +128,7 @@ def _lines(
     n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
     lines = -(-len(panels) // n)
     size = {"width": min(PAGE, 4.4 + 2.1 * (n - 1)), "height": 1.9 * lines + 0.5}
-    fig, axes = subplots(lines, n, squeeze=False, sharex=True, sharey=True, **size)
+    fig, axes = subplots(lines, n, squeeze=False, sharex=True, sharey=sharey, **size)
     ends = np.clip([rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]], 0, None)
     rows = rows.assign(below=ends[0], above=ends[1], x=rows["x"].astype(float)).sort_values("x", kind="stable")
     styles = hue_styles(hues, names)

@@ -13,6 +13,7 @@ from helpers.study.results import Results
 from helpers.study.sections.analyses import Techniques
 from helpers.techniques.sittings import TechniqueData
 from helpers.techniques.tables import median_hours, pair_title, shown
+from helpers.techniques.turn_marks import Turned
 from helpers.techniques.win_rates import REUSED
 
 _PHRASES = Phrases(__package__)
@@ -21,18 +22,36 @@ _PHRASES = Phrases(__package__)
 def findings(
     results: Results, data: TechniqueData, names: DisplayNames, options: Techniques, *, simulated: bool
 ) -> Iterator[Prose]:
-    """The headline; type I errors; whether ratings and comparisons agree; ties."""
-    parts = _hours(results, data, names)
-    facts = {"parts": parts, "power": options.power, "simulated": simulated, "techniques": len(data.techniques)}
+    """The headline; type I errors; whether ratings and comparisons agree; ties; what marks of turns say."""
+    parts, facts = _hours(results, data, names), {"power": options.power, "simulated": simulated}
+    facts |= {"parts": parts, "techniques": len(data.techniques), "together": _together(results)}
     facts["same"] = len({part["ranked"][0][0] if part["ranked"] else None for part in parts}) == 1
     yield Prose(_PHRASES.say("headline", **facts))
     yield Prose(_PHRASES.say("errors", **_errors(results), alpha=options.alpha, most=options.most_ratings))
     yield Prose(_PHRASES.say("same_winner", **_same_winner(results)))
     yield Prose(_PHRASES.say("ties", **_ties(results, names)))
+    recency, first = _recency(results, names), not data.techniques
+    yield Prose(_PHRASES.say("after_turns", parts=recency, first=first))
+    yield Prose(_PHRASES.say("means", parts=_means(results, names)))
+    yield Prose(_PHRASES.say("changes", parts=_changes(results, names), first=first and not recency))
+    yield left_out(results, data, names)
 
 
-def compared(data: TechniqueData, names: DisplayNames) -> Prose:
-    """The techniques, pairs of systems and dimensions."""
+def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
+    """The techniques, pairs of systems and dimensions; or what there is where nothing is compared."""
+    if not data.techniques:
+        marks = [
+            {
+                "group": names.name("group", group),
+                "several": len(set(turned.marks["group"])) > 1,
+                "n": rows["dialogue"].nunique(),
+                "each": rows.groupby(["dialogue", "turn", "label"], observed=True).size().median(),
+                "dimensions": [names.name("dimension", x) for x in rows["label"].unique()],
+            }
+            for group, rows in turned.marks.groupby("group", sort=False)
+        ]
+        systems = [names.name("system", s) for s in turned.data.systems]
+        return Prose(_PHRASES.say("alone", marks=marks, systems=systems, rated=len(turned.ratings) > 0))
     named = [(names.titles["pair"].get(pair), *(names.name("system", s) for s in pair)) for pair in data.pairs]
     facts = {
         "techniques": [names.name("technique", t) for t in data.techniques],
@@ -45,17 +64,24 @@ def compared(data: TechniqueData, names: DisplayNames) -> Prose:
     return Prose(_PHRASES.say("compared", **facts))
 
 
-def left_out(results: Results, people: int) -> Prose:
-    """How many people fail a check of their messages. people : how many typed messages."""
-    failed = results.select("message_check", check="any").set_index("of")["estimate"]
-    return Prose(_PHRASES.say("left_out", failed=failed.astype(int).to_dict(), people=people))
+def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Prose:
+    """How many people fail a check of their messages, and what leaving them out changes."""
+    found = results["message_check"].pivot(index="check", columns="of", values="estimate").astype(int).T.to_dict()  # noqa: PD010
+    moved, facts = results["message_effect"].dropna(subset="estimate"), {"n": 0}
+    if len(moved):
+        most = moved.loc[moved["estimate"].abs().idxmax()]
+        facts = {"n": len(moved), "fall": int((moved["estimate"] < 0).sum()), "most": most.to_dict()}
+        facts["system"] = names.name("system", most["system"])
+    first = not data.techniques and results["turn_half"].empty
+    return Prose(_PHRASES.say("left_out", found=found, first=first, facts=facts))
 
 
-def turns(results: Results) -> Prose:
+def turns(results: Results, data: TechniqueData) -> Prose:
     """How the first turn of comparisons differs from later ones."""
     rows = results["turn_rate"].dropna(subset="system_b")
     if rows.empty:
-        return Prose("" if len(results["turn_rate"]) else "In this study whole dialogues are judged, not turns.")
+        by_turn = len(results["turn_rate"]) + len(results["turn_mean"])
+        return Prose("" if by_turn or not data.techniques else "In this study whole dialogues are judged, not turns.")
     rows = rows.assign(first=rows["turn"].astype(int) == rows["turn"].astype(int).min())
     mean = rows.groupby(["system", "system_b", "label", "first"])["estimate"].mean().unstack("first")  # noqa: PD010
     higher = int((mean[False] > mean[True]).sum())
@@ -73,7 +99,7 @@ def reused(results: Results, names: DisplayNames) -> Prose:
 def printed(rates: pd.DataFrame, names: DisplayNames) -> Prose:
     """How many printed effective win rates the printed rates allow, by the way of counting ties."""
     if rates.empty:
-        return Prose("No printed rates are given for this study.")
+        return Prose("")
     neither = ~rates.groupby(["system", "system_b", "label"])["fits"].any()
     lost = [f"{pair_title(names, a, b)}, {names.name('dimension', x)}" for a, b, x in neither.index[neither]]
     fits = rates.groupby("ties")["fits"].sum().astype(int).to_dict()
@@ -100,7 +126,8 @@ def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[d
             reached[["Technique", "Hours", "Lower quartile", "Upper quartile"]].itertuples(index=False, name=None)
         )
         never = list(part.loc[part["Hours"].isna(), "Technique"])
-        out.append({"place": ", ".join(place), "ranked": ranked, "never": never})
+        overlap = len(ranked) > 1 and not ranked[0][3] < ranked[-1][2]
+        out.append({"place": ", ".join(place), "ranked": ranked, "never": never, "overlap": overlap})
     return [part for part in out if part["ranked"] or part["never"]]
 
 
@@ -112,9 +139,13 @@ def _errors(results: Results) -> dict:
 
 def _same_winner(results: Results) -> dict:
     shares, tied = results["same_winner"]["estimate"], results["tied_share"]
-    together = results["same_sitting"]["estimate"]
     ties = [list(tied.loc[tied["of"] == tied[side], "estimate"]) for side in ("technique", "against")]
-    return {"shares": list(shares), "ties": ties, "together": len(together) > 0 and together.max() > 0.5}
+    return {"shares": list(shares), "ties": ties, "together": _together(results)}
+
+
+def _together(results: Results) -> bool:
+    """Whether most ratings and comparisons of some techniques were given in the same sittings."""
+    return bool((results["same_sitting"]["estimate"] > 0.5).any())
 
 
 def _ties(results: Results, names: DisplayNames) -> dict:
@@ -127,3 +158,47 @@ def _ties(results: Results, names: DisplayNames) -> dict:
     gap = 100 * (wide["drop"] - wide["half"]).abs()
     means = gap.groupby(level="technique").mean().sort_values(ascending=False)
     return {"gap": gap.mean(), "technique": names.name("technique", means.index[0]), "most": means.iloc[0]}
+
+
+def _recency(results: Results, names: DisplayNames) -> list[dict]:
+    """For each corpus and groups of markers and raters: whose marks and ratings, and whether later turns count more."""
+    key, out = ["corpus", "group", "group_b"], []
+    for row in results["turn_conversations"].to_dict("records"):
+        here = {k: row[k] if pd.notna(row[k]) else None for k in key}
+        turns = results.select("turn_coefficient", **here, system=None)
+        found = results.select("turn_recency", **here).dropna(subset=["estimate", "ci_low"])
+        raters = names.name("group", here["group_b"] or here["group"])
+        part = {"people": row["people"], "counted": row["counted"], "n": int(row["estimate"]), "turns": len(turns)}
+        part |= {"markers": names.name("group", here["group"]), "raters": raters}
+        part["halves"] = {r["half"]: r for r in found.to_dict("records")}
+        out.append(part | {"place": _place(results["turn_conversations"], row, names)})
+    return out
+
+
+def _place(rows: pd.DataFrame, row: dict, names: DisplayNames) -> str:
+    """Corpus and groups of a result, where there are several."""
+    said = [names.name("corpus", row["corpus"])] if len(set(rows["corpus"])) > 1 else []
+    groups = [g for g in ("group", "group_b") if len(rows[g].drop_duplicates()) > 1 and pd.notna(row[g])]
+    return ", ".join([*said, *(names.name("group", row[g]) for g in groups)])
+
+
+def _means(results: Results, names: DisplayNames) -> list[dict]:
+    """Correlations of mean marks with ratings, the largest and the smallest, for each corpus and groups."""
+    rows, out = results.select("turn_mean_correlation", coefficient="spearman").dropna(subset="estimate"), []
+    for _, part in rows.groupby(["corpus", "group", "group_b"], dropna=False, sort=False):
+        found = part.sort_values("estimate", ascending=False).to_dict("records")
+        found = [row | {"title": names.name("dimension", row["label"])} for row in found]
+        out.append({"rows": found, "place": _place(rows, found[0], names)})
+    return out
+
+
+def _changes(results: Results, names: DisplayNames) -> list[dict]:
+    """Dimensions whose marks change over a conversation, for each corpus, group and method."""
+    rows, out = results.select("turn_half", half="difference"), []
+    for _, part in rows.groupby(["corpus", "group", "method"], sort=False):
+        found = [row | {"title": names.name("dimension", row["label"])} for row in part.to_dict("records")]
+        place = [_place(rows, found[0], names)]
+        place += [names.name("method", found[0]["method"])] * (len(set(rows["method"])) > 1)
+        some = [row for row in found if row["p_adjusted"] < 0.05]
+        out.append({"rows": found, "some": some, "n": len(found), "place": ", ".join(p for p in place if p)})
+    return out

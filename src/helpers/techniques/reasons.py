@@ -17,7 +17,8 @@ from helpers.techniques.win_rates import stream
 
 #: terms shown for each system, as in Table 7, and the largest share of reasons that may hold a term
 TOP, MAX_SHARE = 20, 0.8
-#: a term found in fewer reasons is one person's wording: it is typical of nothing, and could give away who wrote it
+#: a term found in fewer reasons, or in those of fewer people, is one person's wording: it is typical of nothing, and
+#: could give away who wrote it
 LEAST = 2
 #: English stop words, as in the list of NLTK (after Porter)
 _WORDS = """
@@ -47,8 +48,9 @@ def reasons(
     -------
     Rows of `reason_words` (mean number of words between spaces, Table 6; `system` is the one chosen, `system_b` the
     other), `reason_words_difference` (reasons for the first system of a pair minus those for the second) and
-    `reason_term` (`tf_idf` of the 20 highest terms, Table 7). Conversations are resampled (BCa). Nothing without
-    reasons, or for a pair with reasons for one system only.
+    `reason_term` (`tf_idf` of the 20 highest terms, Table 7). Conversations are resampled, or people where they are
+    fewer: how many words somebody writes is a habit (BCa). Nothing without reasons, or for a pair with reasons for one
+    system only.
     """
     for technique in (t for t in data.techniques if data.compares(t)):
         marks = data.judgements[technique]
@@ -67,18 +69,21 @@ def reasons(
 def _pair(part: pd.DataFrame, head: dict, rng: np.random.Generator, **size: float) -> Iterator[dict[str, object]]:
     text, second = part["reason"].astype(str), (part["score"] < 0).to_numpy()
     conversation = pd.factorize(part["dialogue"].astype(str) + "\x1f" + part["dialogue_b"].astype(str))[0]
+    people, who = pd.factorize(part["annotator"].where(part["annotator_known"]))
+    fewer = len(who) <= conversation.max() and (people >= 0).all()
+    unit, codes = ("annotator", people) if fewer else ("conversation", conversation)
     words = text.str.split().str.len().to_numpy(float)
-    rows = np.zeros((conversation.max() + 1, 2, 2))
-    np.add.at(rows, (conversation, second.astype(int)), np.stack([np.ones(len(words)), words], axis=1))
+    rows = np.zeros((codes.max() + 1, 2, 2))
+    np.add.at(rows, (codes, second.astype(int)), np.stack([np.ones(len(words)), words], axis=1))
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         with np.errstate(invalid="ignore", divide="ignore"):
             means = sums[:, 1::2] / sums[:, ::2]
         return np.concatenate([means, means[:, :1] - means[:, 1:]], axis=1)
 
-    *means, difference = bootstrap_sums(rows.reshape(len(rows), -1), statistic, unit="conversation", rng=rng, **size)
+    *means, difference = bootstrap_sums(rows.reshape(len(rows), -1), statistic, unit=unit, rng=rng, **size)
     yield head | {"statistic": "reason_words_difference", "n": len(part)} | difference.row()
-    scores = tf_idf(text.tolist(), second.astype(int))
+    scores = tf_idf(text.tolist(), second.astype(int), people if len(who) > 1 else None)
     for k, mean in enumerate(means):
         mine = head if k == 0 else head | {"system": head["system_b"], "system_b": head["system"]}
         mine |= {"n": int((second == k).sum())}
@@ -87,10 +92,11 @@ def _pair(part: pd.DataFrame, head: dict, rng: np.random.Generator, **size: floa
             yield mine | {"statistic": "reason_term", "term": term, "estimate": score}
 
 
-def tf_idf(texts: Sequence[str], kinds: np.ndarray) -> list[pd.Series]:
+def tf_idf(texts: Sequence[str], kinds: np.ndarray, people: np.ndarray | None = None) -> list[pd.Series]:
     """Mean TF-IDF of each term over the texts of a kind.
 
-    texts : (n,). kinds : (n,), 0 or 1. Returns for each kind a Series over terms, in alphabetical order.
+    texts : (n,). kinds : (n,), 0 or 1. people : (n,) who wrote them; terms that one person alone used are left out.
+    Returns for each kind a Series over terms, in alphabetical order.
 
     Notes
     -----
@@ -102,7 +108,11 @@ def tf_idf(texts: Sequence[str], kinds: np.ndarray) -> list[pd.Series]:
     found = [(i, word) for i, text in enumerate(texts) for word in _TOKEN.findall(text.lower()) if word not in STOP]
     counts = pd.DataFrame(found, columns=["text", "term"]).groupby(["text", "term"]).size().rename("tf").reset_index()
     df = counts.groupby("term")["text"].transform("size")
-    counts = counts[(df >= LEAST) & (df <= MAX_SHARE * len(texts))]
+    known = (df >= LEAST) & (df <= MAX_SHARE * len(texts))
+    if people is not None:
+        by = pd.Series(np.asarray(people)[counts["text"].to_numpy(int)], counts.index)
+        known &= by.groupby(counts["term"]).transform("nunique") >= LEAST
+    counts = counts[known]
     idf = np.log((1 + len(texts)) / (1 + df.loc[counts.index])) + 1
     weight = counts["tf"] * idf
     norm = np.sqrt((weight**2).groupby(counts["text"]).transform("sum"))

@@ -31,7 +31,8 @@ class TechniqueData:
 
     techniques : name -> what it is, of those with judgements. judgements : name -> annotations of all turns; sittings :
     name -> frame of `sittings`. pairs : two systems each, the first of which is the one whose wins are counted.
-    labels : in order. scales : name -> smallest and largest value of a conversation.
+    labels : in order. scales : name -> smallest and largest value of a conversation. alone : the systems, where
+    none are compared.
     """
 
     techniques: dict[str, Technique]
@@ -40,6 +41,7 @@ class TechniqueData:
     pairs: list[Pair]
     labels: list[str]
     scales: dict[str, tuple[float, float]]
+    alone: Sequence[str] = ()
 
     def titles(self, labels: Sequence[Label], options: Techniques) -> dict[str, dict]:
         """Display names of techniques (mixtures and averages last), dimensions and pairs, for `display_names`."""
@@ -55,8 +57,8 @@ class TechniqueData:
 
     @property
     def systems(self) -> list[str]:
-        """The systems that are compared, in the order of `pairs`."""
-        return list(dict.fromkeys(s for pair in self.pairs for s in pair))
+        """The systems that are compared, in the order of `pairs`, or those that are judged alone."""
+        return list(dict.fromkeys(s for pair in self.pairs for s in pair)) or list(self.alone)
 
     def compares(self, technique: str) -> bool:
         """Whether annotators see two systems at once."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from helpers.display import cells, tables
+from helpers.display import captions, cells, tables
 from helpers.display.names import DisplayNames
-from helpers.display.text import MISSING, percent
+from helpers.display.text import MISSING, p_value, percent
 from helpers.display.views import Prose, Table
 from helpers.published import calibrated
 from helpers.study.results import Results, where
@@ -22,12 +22,15 @@ MANY_DIMENSIONS = 3
 #: identifies two systems under one technique and label
 CONTEST = ["corpus", "group", "label", "system", "system_b", "technique"]
 HEADINGS = ("Corpus", "Group", "Pair", "System", "Dimension", "Technique")
+#: why a cell of scores is empty
+WHY = "Not judged."
 TIES = {"half": "ties as half a win", "drop": "ties excluded"}
 
 
 def shown(data: TechniqueData) -> list[str]:
-    """The dimensions that figures and tables show: all of a few, or else `quality` or the first."""
-    if len(data.labels) <= MANY_DIMENSIONS:
+    """The dimensions that figures and tables show: all of a few, or else `quality` or the first; all where no systems
+    are compared."""
+    if len(data.labels) <= MANY_DIMENSIONS or data.alone:
         return data.labels
     return ["quality"] if "quality" in data.labels else data.labels[:1]
 
@@ -87,13 +90,24 @@ def win_rates(results: Results, data: TechniqueData, names: DisplayNames, ties: 
     return described(pd.concat(both, ignore_index=True), data, names) if both else pd.DataFrame()
 
 
-def checks(results: Results) -> Table | Prose:
+def effects(results: Results, names: DisplayNames) -> Table | None:
+    """How means of systems change without the people who fail a check."""
+    rows = results["message_effect"]
+    if rows.empty:
+        return None
+    rows = names.sort(rows)
+    out = names.named(rows[["corpus", "system"]]).assign(Change=tables.intervals(rows), People=rows["n"])
+    caption = "Change of the mean rating if the people who fail a check are left out, in points, with CI over people."
+    return Table(out, "message_effects", caption, why={"Change": "All who rated the system pass."})
+
+
+def checks(results: Results) -> Table | None:
     """Conversations and people that fail a check of their messages."""
     rows = results["message_check"]
     if rows.empty:
-        return Prose("The study specifies no checks of messages, or people typed none.")
+        return None
     wide = tables.pivot(rows, ["check"], "of", {"conversations": "Conversations", "people": "People"})
-    wide["check"] = wide["check"].map(CHECKS | {"any": "any of these"})
+    wide["check"] = wide["check"].map(CHECKS | {"any": "any of these", "all": "checked"})
     return Table(wide.rename(columns={"check": "Check"}), "checks", "Messages that fail a check.")
 
 
@@ -112,24 +126,71 @@ def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**{c: 100 * rows[c] for c in ("estimate", "ci_low", "ci_high")})
 
 
-def scores(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose:
+def scores(results: Results, data: TechniqueData, names: DisplayNames, name: str = "scores") -> Table | None:
     """The score of each system where systems are judged one at a time: percent where conversations are worth 0 to 1,
-    otherwise the mean on the technique's own scale."""
-    rows = results.select("technique_score", label=shown(data))
+    otherwise the mean on the technique's own scale. All dimensions where no systems are compared."""
+    rows = results.select("technique_score", label=shown(data), technique=list(data.techniques))
     if rows.empty:
-        return Prose("No system is judged on its own.")
+        return None
     rows = described(rows, data, names)
     share = rows["technique"].map(lambda t: data.scales[t] == (0, 1)).astype(bool)
     wide = crossed(rows, tables.intervals(in_percent(rows), 0).where(share, tables.intervals(rows)))
     units = dict(zip(rows["Technique"], np.where(share, "%", "mean"), strict=True))
     wide = wide.rename(columns={title: f"{title} ({unit})" for title, unit in units.items()})
-    return Table(wide, "scores", "Systems judged one at a time, with CI over conversations.")
+    return Table(wide, name, "Systems judged one at a time, with CI over conversations.", why=dict.fromkeys(wide, WHY))
 
 
-def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose:
+def halves(results: Results, names: DisplayNames) -> Table | None:
+    """Mean mark in the first and second half of conversations, and the difference."""
+    rows = results["turn_half"]
+    if rows.empty:
+        return None
+    key = [c for c in ("corpus", "group", "method", "label") if c == "label" or len(set(rows[c])) > 1]
+    kinds = {"corpus": "Corpus", "group": "Group", "method": "Method", "label": "Dimension"}
+    change = rows[rows["half"] == "difference"].set_index(key)
+    out = pd.DataFrame(index=change.index)
+    for half, heading in {"first": "First half", "second": "Second half"}.items():
+        out[heading] = rows[rows["half"] == half].set_index(key)["estimate"]
+    out["Difference"] = tables.intervals(change)
+    out["p (Holm)"] = change["p_adjusted"].map(p_value)
+    out = out.reset_index().rename(columns=kinds)
+    for kind in ("group", "method"):
+        if kinds[kind] in out:
+            out[kinds[kind]] = out[kinds[kind]].map(names.titles[kind])
+    out["Dimension"] = out["Dimension"].map(names.titles["dimension"])
+    caption = "Mean mark in the first and the second half of conversations, all systems together, with CI over"
+    caption += f" conversations ({captions.sample(change['n'])})."
+    why = dict.fromkeys(("Difference", "p (Holm)"), "No conversation changes.")
+    return Table(out, "halves", caption, 2, why)
+
+
+def turn_means(results: Results, names: DisplayNames) -> Table | None:
+    """Correlation of the mean mark of conversations with their ratings."""
+    rows = results["turn_mean_correlation"]
+    if rows.empty:
+        return None
+    key = ["corpus", "group", "group_b", "of", "label"]
+    parts = [rows[rows["coefficient"] == c].set_index(key) for c in ("pearson", "spearman")]
+    out = pd.DataFrame({"Pearson": tables.intervals(parts[0]), "Spearman": tables.intervals(parts[1])})
+    out["Conversations"] = parts[0]["n"]
+    out = out.reset_index()
+    named = {"of": "Marked", "label": "Rated"}
+    for column, heading in named.items():
+        out[column] = out[column].map(names.titles["dimension"])
+        out = out.rename(columns={column: heading})
+    several = len(out[["group", "group_b"]].drop_duplicates()) > 1
+    out["Raters"] = out["group_b"].fillna(out["group"]).map(names.titles["group"])
+    first = ["Raters"] * several + ["Marked"] * (len(set(out["Marked"])) > 1) + ["Rated"]
+    caption = "Correlation of the mean mark of a conversation's turns with its mean rating, with CI over conversations."
+    return Table(out[[*first, "Pearson", "Spearman", "Conversations"]], "turn_means", caption)
+
+
+def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:
     """How often ratings and comparisons of the same dialogues name the same winner."""
     rows = results["same_winner"]
     if rows.empty:
+        if not data.techniques:
+            return None
         return Prose("No two dialogues were both compared and rated by the same group.")
     rows = described(rows, data, names)
     out = rows[[c for c in HEADINGS if c in rows]].rename(columns={"Technique": "Compared"})
@@ -142,8 +203,10 @@ def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> T
     return Table(out, "same_winner", "Ratings and comparisons of the same pairs of dialogues, with CI over pairs.", 0)
 
 
-def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose:
+def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:
     """Seconds per judgement, of training, and of collecting a conversation, for techniques that are timed."""
+    if not data.techniques:
+        return None
     timed = [t for t, spec in data.techniques.items() if spec.timed]
     rows = described(results.select("technique_seconds", technique=timed), data, names)
     if rows["estimate"].isna().all() or results["technique_power"].empty:
@@ -208,11 +271,10 @@ def chunks(results: Results, data: TechniqueData, names: DisplayNames, minutes: 
     return Table(wide, "chunks", caption, why=dict.fromkeys(wide, "Fewer than two full parts."))
 
 
-def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Table | Prose]:
+def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Table]:
     """Length and typical terms of the reasons for choosing each system of a pair."""
     rows = results.select("reason_words", label=shown(data))
     if rows.empty:
-        yield Prose("Not run: the data give no reasons for choices (a table may map a column to `reason`).")
         return
     index = ["corpus", "group", "label", "technique", "system", "system_b"]
     terms = results["reason_term"].groupby(index, sort=False)["term"].agg(", ".join)
@@ -223,12 +285,17 @@ def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Itera
         out.insert(1, "Dimension", rows["label"].map(names.titles["dimension"]))
     out["Words"] = tables.intervals(rows, 1)
     out["Typical terms"] = [terms.get(key) for key in rows[index].itertuples(index=False, name=None)]
-    caption = "Reasons for choosing a system: mean number of words, with 95% CI over conversations, and the terms with"
-    caption += " the highest mean TF-IDF."
-    yield Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons."})
+    over = "people" if set(rows["resample_unit"]) == {"annotator"} else "conversations"
+    caption = (
+        f"Reasons for choosing a system: mean number of words, with {names.ci} over {over}, and the terms with the"
+    )
+    caption += " highest mean TF-IDF."
+    yield Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons by two people."})
     gap = results.select("reason_words_difference", label=shown(data))
-    named = [pair_title(names, *p) for p in zip(gap["system"], gap["system_b"], strict=True)]
-    gap = pd.DataFrame({"Pair": named, "Difference in words": tables.intervals(gap, 1).to_numpy()})
+    out = pd.DataFrame({"Pair": [pair_title(names, *p) for p in zip(gap["system"], gap["system_b"], strict=True)]})
+    if len(set(gap["label"])) > 1:
+        out["Dimension"] = gap["label"].map(names.titles["dimension"]).to_numpy()
+    gap = out.assign(**{"Difference in words": tables.intervals(gap, 1).to_numpy()})
     yield Table(
         gap, "reason_lengths", "Words of the reasons for the first system of a pair minus those for the second."
     )

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from helpers.performance.rates import rare_interval, wilson_of
 from helpers.stats.intervals import generator
@@ -119,18 +120,20 @@ def _two_sided(
 def by_turn(
     marks: pd.DataFrame, pairs: Sequence[Sequence[str]] | None = None, confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Share won (pairwise, ties as half a win) or marked at each turn, with Wilson's interval.
+    """Share won (pairwise, ties as half a win) or marked at each turn, with Wilson's interval; of marks that are not 0
+    or 1 the mean, with Student's t interval.
 
     Parameters
     ----------
     marks : DataFrame
-        Annotations of one method, by turn. A turn has one mark per conversation, so that marks of a turn are as
-        independent as conversations are.
+        Annotations of one method, by turn. Several marks of a turn are averaged first, so that values of a turn are as
+        independent as conversations are. Wilson's interval counts conversations, which for means of several marks of 0
+        and 1 is too wide rather than too narrow: they vary less than single marks.
 
     Returns
     -------
     DataFrame
-        Rows of `turn_rate`; turns are counted from 1.
+        Rows of `turn_rate` or `turn_mean`; turns are counted from 1, n is the number of conversations.
 
     References
     ----------
@@ -138,13 +141,23 @@ def by_turn(
     """
     two = marks["dialogue_b"].notna().all()
     marks = oriented(marks, pairs) if two else marks
-    share = (marks["score"] + 1) / 2 if two else marks["score"]
+    share = bool(two or marks["score"].isin([0, 1]).all())
+    value = (marks["score"] + 1) / 2 if two else marks["score"].astype(float)
     key = [*QUESTION, "system", "system_b", "turn"]
-    out = share.groupby([marks[c] for c in key], sort=False, dropna=False).agg(["mean", "sum", "size"]).reset_index()
-    # half wins do not add up to a whole number of successes: Wilson's interval is then that of the nearest one
-    out["ci_low"], out["ci_high"] = wilson_of(out["sum"].round() / out["size"], out["size"], confidence)
-    out = out.rename(columns={"mean": "estimate", "size": "n"}).drop(columns="sum")
-    return out.assign(turn=out["turn"].astype(int) + 1, ci_kind="wilson", resample_unit="conversation")
+    once = value.groupby([marks[c] for c in [*key, "dialogue", "dialogue_b"]], sort=False, dropna=False).mean()
+    found = once.rename("value").reset_index().groupby(key, sort=False, dropna=False)["value"]
+    out = found.agg(["mean", "sum", "size", "std"]).reset_index()
+    if share:
+        # half wins do not add up to a whole number of successes: Wilson's interval is then that of the nearest one
+        sums = out["sum"].round() if two else out["sum"]
+        out["ci_low"], out["ci_high"] = wilson_of(sums / out["size"], out["size"], confidence)
+    else:
+        varies = (out["size"] > 1) & (out["std"] > 0)
+        half = stdtrit(np.maximum(out["size"] - 1, 1), (1 + confidence) / 2) * out["std"] / np.sqrt(out["size"])
+        out["ci_low"], out["ci_high"] = ((out["mean"] + sign * half).where(varies) for sign in (-1, 1))
+    out = out.rename(columns={"mean": "estimate", "size": "n"}).drop(columns=["sum", "std"])
+    kind = {"statistic": "turn_rate", "ci_kind": "wilson"} if share else {"statistic": "turn_mean", "ci_kind": "t"}
+    return out.assign(turn=out["turn"].astype(int) + 1, resample_unit="conversation", **kind)
 
 
 def stream(seed: int, *names: object) -> np.random.Generator:

@@ -93,6 +93,14 @@ class QualityControl(Section):
     currency: str = Field("USD", description="currency of `payment`")
 
 
+class Quiz(Section):
+    """A quiz that people pass before they may judge: comparisons in which one answer is clearly better."""
+
+    corpus: Identifier = Field(description="corpus of the quiz; `extra_…` keeps it out of the evaluation")
+    better: str = Field(description="the system whose answers are the better ones")
+    tries: int = Field(2, ge=1, le=limits.COUNT, description="tries allowed; all choices of one must be right")
+
+
 class Pilot(Section):
     """Notebook 01: pilots of systems and of annotation, screening of annotators."""
 
@@ -105,6 +113,7 @@ class Pilot(Section):
         {}, description="task -> an annotator passes with fewer wrongly marked turns than this"
     )
     other_tasks_below: int = Field(3, ge=1, le=limits.COUNT, description="likewise for all other tasks")
+    quiz: Quiz | None = Field(None, description="a quiz before the first judgement; null: none")
 
 
 class Performance(Section):
@@ -316,6 +325,12 @@ class Techniques(Section):
         {}, description="name -> two systems, the first expected to be better; empty: all pairs"
     )
     labels: list[str] = Field([], description="labels compared; empty: those shared by two techniques, or all")
+    final_rating: list[str] = Field(
+        [],
+        description="labels of whole conversations to which marks of turns are related; empty: those that are also "
+        "marked by turn, or else all",
+        examples=[["overall"]],
+    )
     combine: dict[Identifier, Mixture] = Field({}, description="ratings sampled from several techniques")
     average: dict[Identifier, Mixture] = Field(
         {}, description="techniques whose values (0 to 1) per conversation are averaged"
