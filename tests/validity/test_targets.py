@@ -25,7 +25,7 @@ def test_designs_equal_those_put_together_step_by_step(data):
     one = values.dialogue_values(next(picks(ext, 1, 5)))
     own = values.dialogue_values(annotations[annotations["group"] == "own"])
     likert = values.dialogue_design(one, own[own["method"] == "dialogue_likert"], who)
-    assert (found.corpus, found.group, found.n_interactors) == ("main", "ext", 12)
+    assert (found.corpus, set(found.groups.values()), found.n_interactors) == ("main", {"ext"}, 12)
     assert set(found.designs) == {values.DIALOGUE_QUALITY, values.COMPARATIVE_QUALITY}
     pd.testing.assert_frame_equal(found.designs[values.DIALOGUE_QUALITY].x, likert.x)
     pd.testing.assert_frame_equal(found.values, one)
@@ -54,7 +54,7 @@ def test_predictors_are_never_an_interactors_own(data):
     """Where all evaluators are one group, the interactors' own ratings still predict nothing."""
     annotations, dialogues = data
     one = find((annotations.assign(group="all"), dialogues))
-    assert one.group == "all"
+    assert set(one.groups.values()) == {"all"}
     apart = find(data)
     for target, design in one.designs.items():
         assert design.x.shape == apart.designs[target].x.shape
@@ -67,9 +67,9 @@ def test_the_group_with_most_labels_predicts_unless_another_is_named(data):
     likert = annotations[(annotations["group"] == "ext") & (annotations["method"] == "dialogue_likert")]
     many = pd.concat([likert.assign(annotator=likert["annotator"] + f"{i}") for i in range(9)])
     both = pd.concat([annotations, many.assign(group="many")], ignore_index=True)
-    assert find((both, dialogues)).group == "ext"
+    assert set(find((both, dialogues)).groups.values()) == {"ext"}
     named = find((both, dialogues), group="many")
-    assert named.group == "many"
+    assert named.groups == {"dialogue_likert": "many"}
     assert named.designs[values.DIALOGUE_QUALITY].x.columns.tolist() == [("dialogue_likert", "quality")]
     with pytest.raises(ValueError, match="group: 'nobody' judged none"):
         find((both, dialogues), group="nobody")

@@ -16,7 +16,7 @@ from helpers.validity.coverage import FITS
 from helpers.validity.importance import importance
 from helpers.validity.label_ranks import importance_ranks, shared_source
 from helpers.validity.label_sets import Sets
-from helpers.validity.targets import Targets
+from helpers.validity.targets import POOLED, Targets
 
 KEY = ["method", "label"]
 
@@ -68,11 +68,11 @@ def analyse_coverage(
             rows += coverage.stepwise(design, method, width=options.beam, exclude=options.exclude)
             rows += coverage.best_subsets(design, method, exclude=options.exclude)
             rows += coverage.stability(design, method, n_halves=options.n_halves, **common)
-        rows += coverage.compare(design, methods, **folds, **common)
+        rows += coverage.compare(design, methods, confidence=confidence, **folds, **common)
     searched = collect(rows)
     # a label or method that is left out is so in every search, and has one row
     searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in searched.items()}
-    mine = {s: where(f, corpus=found.corpus, group=found.group) for s, f in collect(*earlier).items()}
+    mine = {s: _by_predictors(f, found) for s, f in collect(*earlier).items()}
     evidence = Results(mine | searched)
     candidates = found.values.loc[~found.values["label"].isin(options.exclude), KEY].drop_duplicates()
     selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
@@ -88,8 +88,23 @@ def analyse_coverage(
     return _of_group(collect(Results(searched), kept, minutes, compared), found), selected
 
 
+def _by_predictors(rows: pd.DataFrame, found: Targets) -> pd.DataFrame:
+    """Rows of the corpus, of each method those of the group whose judgements predict."""
+    rows = where(rows, corpus=found.corpus)
+    if "method" not in rows or rows.empty:
+        return rows
+    return rows[rows["group"] == rows["method"].map(found.groups)]
+
+
 def _of_group(results: Results, found: Targets) -> Results:
-    return Results({s: frame.assign(corpus=found.corpus, group=found.group) for s, frame in results.items()})
+    """Results with the corpus and, of each method, the group whose judgements predict."""
+    only = set(found.groups.values())
+    other = only.pop() if len(only) == 1 else POOLED
+    out = {}
+    for statistic, frame in results.items():
+        method = frame["method"] if "method" in frame else pd.Series(None, frame.index, dtype=object)
+        out[statistic] = frame.assign(corpus=found.corpus, group=method.map(found.groups).fillna(other))
+    return Results(out)
 
 
 def correlations(results: Results, target: str) -> pd.DataFrame:

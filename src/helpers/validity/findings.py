@@ -46,7 +46,7 @@ def importance(
 def predictors(found: Targets, names: DisplayNames) -> Prose:
     """Who predicts whose ratings."""
     people = sorted(set(found.n_annotators.values()))
-    facts = {"group": names.name("group", found.group), "n_interactors": found.n_interactors}
+    facts = {"group": names.name("group", found.groups), "n_interactors": found.n_interactors}
     facts["external"] = found.external
     return Prose(_PHRASES.say("predictors", fewest=min(people, default=0), most=max(people, default=0), **facts))
 

@@ -64,8 +64,16 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
     present : own ids of the annotators in the frames.
     """
     tree = resolved(study)
+
+    def members(ids: list[str]) -> list[str]:
+        return [names.pseudonyms.get(i, i) for i in ids if i in present]
+
     groups = {
-        key: {**group, "annotators": [names.pseudonyms.get(i, i) for i in group["annotators"] if i in present]}
+        key: {
+            **group,
+            "annotators": members(group["annotators"]),
+            "parts": {name: members(ids) for name, ids in group["parts"].items()},
+        }
         for key, group in tree["groups"].items()
     }
     sources = [
