@@ -49,10 +49,7 @@ def fit_intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, confidenc
     They are for the fit that such a search reaches on average on samples of this size, not for that of the models of
     these data, of which the search made as many as there are folds. Coverage of 95% intervals: see `tests/validity`.
     """
-    known = np.isfinite(losses[:, -1])
-    code = np.unique(np.asarray(clusters).astype(str)[known], return_inverse=True)[1]
-    sums = np.zeros((code.max(initial=-1) + 1, losses.shape[1]))
-    np.add.at(sums, code, losses[known])
+    sums = _by_cluster(losses, clusters)
     total = sums.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = total[:-1] / total[-1]
@@ -63,6 +60,28 @@ def fit_intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, confidenc
         replace(one, estimate=1 - fit if fit < np.inf else nan, low=1 - np.exp(one.high), high=1 - np.exp(one.low))
         for one, fit in zip(found, ratio, strict=True)
     ]
+
+
+def fit_difference(a: np.ndarray, b: np.ndarray, clusters: np.ndarray, unit: str, confidence: float) -> Interval:
+    """The fit of one search minus that of another on the same rows, with a jackknife interval over clusters. a, b :
+    losses (rows, 2) as from `best_subset_losses`, of one size."""
+    sums = _by_cluster(np.column_stack([a, b]), clusters)
+    total = sums.sum(axis=0)
+
+    def difference(of: np.ndarray) -> np.ndarray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return of[..., 2] / of[..., 3] - of[..., 0] / of[..., 1]
+
+    return jackknife_t(float(difference(total)), difference(total - sums), unit, confidence, bounded=False)
+
+
+def _by_cluster(losses: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """(clusters, m) sums of losses (rows, m) over the rows of each cluster, without rows that were never left out."""
+    known = np.isfinite(losses[:, -1])
+    code = np.unique(np.asarray(clusters).astype(str)[known], return_inverse=True)[1]
+    sums = np.zeros((code.max(initial=-1) + 1, losses.shape[1]))
+    np.add.at(sums, code, losses[known])
+    return sums
 
 
 def permuted_targets(y: np.ndarray, clusters: np.ndarray, rng: np.random.Generator, n: int) -> np.ndarray:

@@ -151,9 +151,11 @@ def chosen(results: Results, target: str) -> pd.DataFrame:
 
 
 def comparison(results: Results, target: str) -> pd.DataFrame:
-    """Methods on the same rows, by number of labels: method, k, n, common, cross_validated, permuted_mean,
-    permuted_p95."""
+    """Methods on the same rows, by number of labels: method, k, n, common, cross_validated (with ci_low, ci_high),
+    permuted_mean, permuted_p95."""
     kinds = ["common", "cross_validated", "permuted_mean", "permuted_p95"]
     rows = results.select(FITS[target], target=target, kind=kinds)
     wide = rows.set_index(["method", "k", "n", "kind"])["estimate"].unstack("kind")  # noqa: PD010 (a repeat must raise)
-    return wide.reindex(columns=kinds).rename_axis(columns=None).reset_index().astype({"k": int, "n": int})
+    wide = wide.reindex(columns=kinds).rename_axis(columns=None).reset_index().astype({"k": int, "n": int})
+    ends = rows.loc[rows["kind"] == "cross_validated", ["method", "k", "ci_low", "ci_high"]].astype({"k": int})
+    return wide.merge(ends, how="left", on=["method", "k"])

@@ -10,6 +10,7 @@ R² only means |t| > 1, which a useless label reaches 32% of the time, and there
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from math import nan
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY, Design
 from helpers.stats.intervals import generator
 from helpers.stats.logit import subset_log_likelihoods
-from helpers.stats.subset_stability import best_fits, best_subset_losses, chosen, fit_intervals, permuted_fits
+from helpers.stats.subset_stability import best_fits, best_subset_losses, chosen, fit_difference, fit_intervals, permuted_fits
 from helpers.stats.subsets import MAX_EXACT, Fitness, backward, best_of_each_size, masks_of, sizes
 
 #: target -> statistic of the fit: different quantities, never compared
@@ -133,6 +134,8 @@ def compare(
             predict by Firth's estimate, so that separation in a fold gives no infinite loss. With `fit_intervals`;
         permuted_mean, permuted_p95 : mean and 95% point of the best subset's fit when the target is shuffled between
             people: what the search finds in noise.
+    And fit_difference, at the largest k, of each method and each `other` after it; with m such pairs at the level
+    1 - (1 - confidence) / m (Bonferroni).
     """
     every = [Predictors(design, m, exclude, exact=True) for m in methods]
     for one in every:
@@ -140,6 +143,7 @@ def compare(
     usable = [one for one in every if not one.reason]
     common = design.common([(one.method, label) for one in usable for label in one.labels])
     largest = min((one.fitness.p for one in usable), default=0)
+    last: list[tuple[Predictors, np.ndarray]] = []
     for one in (Predictors(common, one.method, exclude) for one in usable):
         if one.reason:
             yield from one.numbered([])
@@ -156,6 +160,13 @@ def compare(
         for kind, fits in found.items():
             rows += [{"kind": kind, "k": k, "estimate": fit} | extra for k, fit in enumerate(fits, start=1)]
         yield from one.numbered(one.row(one.statistic, **row) for row in rows)
+        if top == largest:
+            last.append((one, losses[:, [top - 1, top]]))
+    level = 1 - (1 - confidence) / max(1, len(last) * (len(last) - 1) // 2)
+    for (one, a), (other, b) in combinations(last, 2):
+        interval = fit_difference(a, b, one.clusters, design.unit, level)
+        row = {"kind": "cross_validated", "k": largest, "other": other.method, "seed": seed} | interval.row()
+        yield from one.numbered([one.row("fit_difference", **row)])
 
 
 class Predictors:

@@ -62,7 +62,8 @@ def fits(
     """
     if not section.vary:
         return []
-    own, data = {"pick_seed": pick_seed, "parts": parts, **section.settings()}, (annotations, dialogues)
+    data = (annotations, dialogues)
+    own = {"pick_seed": pick_seed, "parts": parts, "twice": False, **section.settings()}
     most = {d.target: _largest(_usable(d, options)) for d in targets.find(*data, **own).designs.values()}
     rows: list[Row] = []
     for named, settings in _every(section, pick_seed):

@@ -72,6 +72,7 @@ def find(
     quality_rating: str = "one",
     predictor_value: str = "one",
     parts: Parts | None = None,
+    twice: bool = True,
 ) -> Targets:
     """The targets of a study and the designs that predict them.
 
@@ -101,6 +102,8 @@ def find(
         Of items judged several times by the predictors: a pick, or the mean.
     parts : mapping, optional
         Parts of groups and their annotators (`Study.parts`).
+    twice : bool
+        With `repeats`.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def find(
     mine = (annotations["annotator"] == who.set_axis(annotations.index)).fillna(False).to_numpy(dtype=bool)
     rated = annotations[mine & (annotations["label"] == label).to_numpy()]
     rated = rated[~rated["method"].isin(OF_UNIT["turn"])]
-    how = _How(pick_seed, predictor_value)
+    how = _How(pick_seed, predictor_value, twice)
     if quality_group is not None or (rated.empty and quality_label):
         asked = {"group": group, "quality_group": quality_group, "rating": quality_rating, "parts": parts or {}}
         people = _External(annotations[~mine], quality_label or label, **asked)
@@ -149,10 +152,12 @@ def _by(annotations: pd.DataFrame, people: People, parts: Parts, key: str) -> pd
 
 @dataclass(frozen=True)
 class _How:
-    """How judgements become values. seed : of picks. value : `one` annotation of an item, or the `mean` of all."""
+    """How judgements become values. seed : of picks. value : `one` annotation of an item, or the `mean` of all. twice :
+    whether values of first and second annotations are wanted as well."""
 
     seed: int
     value: str
+    twice: bool
 
     def of(self, judged: pd.DataFrame) -> pd.DataFrame:
         """`dialogue_values`; several groups are taken as one."""
@@ -270,7 +275,7 @@ def _assemble(
     for unit, (rated, others) in sides.items():
         if id(others) not in made:  # both targets of interactors have the same predictors
             one = _as_one(others)
-            made[id(others)] = (how.of(one), values.repeated_values(one))
+            made[id(others)] = (how.of(one), values.repeated_values(one) if how.twice else ())
         judged, twice = made[id(others)]
         rated = _as_one(rated)
         target = values.dialogue_values(rated if facts else next(picks(rated, 1, how.seed)))
@@ -278,7 +283,8 @@ def _assemble(
         design = _MAKERS[unit](judged, target, who, **extra)
         if design.x.shape[1]:
             designs[design.target] = design
-            repeats[design.target] = tuple(_MAKERS[unit](v, target, who, **extra) for v in twice)
+            if twice:
+                repeats[design.target] = tuple(_MAKERS[unit](v, target, who, **extra) for v in twice)
             n_ties += int((target["value"] == 0).sum()) if unit == "pair" else 0
     every = pd.concat([others for _, others in sides.values()])
     every = every[~every.index.duplicated()]
