@@ -24,7 +24,7 @@ KEY = ["method", "label"]
 def analyse_importance(found: Targets, *, seed: int, n_resamples: int, confidence: float) -> Results:
     """All results of notebook 04: correlations, models of one label, ranks, and what labels of a method share."""
     boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    parts = [shared_source(found.values)]
+    parts = [shared_source(found.values, {method for method, _ in found.n_annotators})]
     for target, design in found.designs.items():
         parts.append(importance(design, repeats=found.repeats[target], n_annotators=found.n_annotators, **boot))
         parts.append(importance_ranks(design, confidence=confidence))

@@ -18,7 +18,14 @@ import numpy as np
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY, Design
 from helpers.stats.intervals import generator
 from helpers.stats.logit import subset_log_likelihoods
-from helpers.stats.subset_stability import best_fits, best_subset_losses, chosen, fit_difference, fit_intervals, permuted_fits
+from helpers.stats.subset_stability import (
+    best_fits,
+    best_subset_losses,
+    chosen,
+    fit_difference,
+    fit_intervals,
+    permuted_fits,
+)
 from helpers.stats.subsets import MAX_EXACT, Fitness, backward, best_of_each_size, masks_of, sizes
 
 #: target -> statistic of the fit: different quantities, never compared

@@ -51,7 +51,11 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
 def fits(results: Results, names: DisplayNames) -> Plot | None:
     """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
     found = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
-    found = {t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]] for t, rows in found.items() if len(rows)}
+    found = {
+        t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]]
+        for t, rows in found.items()
+        if len(rows)
+    }
     if not found:
         return None
     every = pd.concat(found.values()).index.unique()  # the same rows in both panels, named once
@@ -173,11 +177,10 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
     alt = "Fit of the best subset of labels by its size, for each method and target: on the same data, cross-validated"
     n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
     over = sampled(pd.concat([results.select(FITS[t], target=t, kind="cross_validated") for t in found]))
-    caption = (
-        f"Fit of the best subset of each size, all methods on the same data. Points: fit on {over} left out of selection"
-    )
-    caption += f" and fitting, with {names.ci}, the fitted models held fixed; dashed: on the same data; grey: mean to 95th percentile of fits to a shuffled target,"
-    caption += f" cross-validated in the same way; below 0, a prediction is worse than the mean; {n}."
+    caption = "Fit of the best subset of each size, all methods on the same data. Points: fit on"
+    caption += f" {over} left out of selection and fitting, with {names.ci}, the fitted models held fixed; below 0, the"
+    caption += " prediction is worse than the mean. Dashed: fit on the same data; grey: the same for a shuffled target,"
+    caption += f" mean to 95th percentile; {n}."
     return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.", caption)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -16,15 +17,13 @@ from helpers.study.results import Results
 from helpers.validity import label_sets as label_set
 from helpers.validity.analysis import KEY, chosen, comparison, corrected, correlations, excludes_zero
 from helpers.validity.coverage import FITS
-from helpers.validity.tables import ROWS, SETS, TITLES, sampled
+from helpers.validity.tables import ROWS, SETS, STATISTICS, TITLES, sampled
 from helpers.validity.targets import Targets
 
 #: a label chosen in this share of half-samples is called stable
 STABLE = 0.8
 #: a true |r| that an analysis of a simulated study should find
 STRONG = 0.2
-#: target -> what its fit is called
-STATISTICS = {t: "R²" if t == DIALOGUE_QUALITY else "pseudo-R²" for t in TITLES}
 _PHRASES = Phrases(__package__)
 
 
@@ -141,7 +140,7 @@ def _halo(results: Results, names: DisplayNames) -> dict:
     """Methods whose labels mostly come from one annotator per dialogue or pair, and the others."""
     shares = results["single_source_share"].set_index("method")["estimate"]
     between = results["label_intercorrelation"].set_index("method")["estimate"]
-    rows = [(names.name("method", m), shares[m], between[m]) for m in shares.index if m in between]
+    rows = [(names.name("method", m), shares.get(m, nan), between[m]) for m in between.index]
     return {"same": [r for r in rows if r[1] > 0.5], "others": [r for r in rows if not r[1] > 0.5]}
 
 
@@ -208,7 +207,12 @@ def paper_in_words(results: Results, names: DisplayNames, named: Sequence[str]) 
         if not inside.any():
             continue
         fewest = share[inside].idxmin()
-        fact = {"title": TITLES[target], "left": left_out(results, target), "best": best and names.name("method", best), "median": share[inside].median()}
+        fact = {
+            "title": TITLES[target],
+            "left": left_out(results, target),
+            "best": best and names.name("method", best),
+            "median": share[inside].median(),
+        }
         fact |= {"fewest": names.name("label", fewest, "behavior"), "least": share[fewest]}
         facts.append(fact | {"others": None if inside.all() else share[~inside].median()})
     labels = [names.name("label", label, "behavior") for label in named]

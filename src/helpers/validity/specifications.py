@@ -35,9 +35,14 @@ def combinations(section: Importance) -> Iterator[tuple[dict[str, str], dict[str
         yield {d: name for d, (name, _) in zip(decisions, chosen, strict=True)}, section.settings() | changes
 
 
-def made(section: Importance) -> dict[str, str]:
-    """decision -> the option that the study made."""
+def own(section: Importance) -> dict[str, str]:
+    """decision -> the option that the study took."""
     return {d: next(name for name, o in options.items() if not o.changes()) for d, options in section.vary.items()}
+
+
+def options_of(specification: str) -> dict[str, str]:
+    """decision -> option, from the key `specification` of a row of `kind` option."""
+    return dict(part.split(IS, 1) for part in specification.split(AND))
 
 
 def fits(
@@ -56,19 +61,19 @@ def fits(
     annotations, dialogues, parts : as `targets.find` takes them. seed : of folds. pick_seed : the study's own.
 
     Returns rows of specification_fit with keys target, kind, k and specification: `kind` option, one per combination
-    (`specification` names its options), with intervals as in `coverage.compare`; and `kind` draw, for the decisions made
-    with other random draws of annotators (`section.draws`, the first the study's own). A combination that leaves too few
-    data for a method has no row for it. Nothing where the study has no alternatives.
+    (`specification` names its options), with intervals as in `coverage.compare`; and `kind` draw, for the decisions
+    made with other random draws of annotators (`section.draws`, the first the study's own). A combination that leaves
+    too few data for a method has no row for it. Nothing where the study has no alternatives.
     """
     if not section.vary:
         return []
     data = (annotations, dialogues)
-    own = {"pick_seed": pick_seed, "parts": parts, "twice": False, **section.settings()}
-    most = {d.target: _largest(_usable(d, options)) for d in targets.find(*data, **own).designs.values()}
+    given = {"pick_seed": pick_seed, "parts": parts, "twice": False, **section.settings()}
+    most = {d.target: _largest(_usable(d, options)) for d in targets.find(*data, **given).designs.values()}
     rows: list[Row] = []
     for named, settings in _every(section, pick_seed):
         try:
-            found = targets.find(*data, **own | settings)
+            found = targets.find(*data, **given | settings)
         except ValueError:  # nothing in common: no method has a row
             continue
         for design in found.designs.values():

@@ -16,6 +16,8 @@ from helpers.validity import label_sets as label_set
 from helpers.validity.analysis import KEY, chosen, corrected, path
 
 TITLES = {DIALOGUE_QUALITY: "dialogue quality", COMPARATIVE_QUALITY: "comparative quality"}
+#: target -> what its fit is called
+STATISTICS = {t: "R²" if t == DIALOGUE_QUALITY else "pseudo-R²" for t in TITLES}
 #: what a row of each design is
 ROWS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
 #: criterion -> heading, decimals of its value
@@ -59,7 +61,9 @@ def correlations(results: Results, names: DisplayNames, target: str, confidence:
     out["Rank"] = tables.intervals(ranks, 0)
     out["Reliability"] = results.select("repeat_reliability", target=target).set_index(KEY)["estimate"]
     out["Corrected r"] = tables.intervals(corrected(results, target).set_index(KEY))
-    caption = f"Correlation with {TITLES[target]}, {percent(confidence)} jackknife CI over {sampled(rows)}; rank by |r| with "
+    caption = (
+        f"Correlation with {TITLES[target]}, {percent(confidence)} jackknife CI over {sampled(rows)}; rank by |r| with "
+    )
     caption += "simultaneous CI; reliability of a single annotator's value; r corrected for it."
     why = {
         "BCa CI": "Too little variation.",
@@ -151,7 +155,9 @@ def label_sets(results: Results, names: DisplayNames) -> Table:
         "Fit (R² for dialogue quality, pseudo-R² for comparative quality) of sets of labels and of all labels of the"
     )
     over = sampled(results.select("set_fit", kind="cross_validated"))
-    caption += f" method, on the same dialogues or pairs. Held out: for {over} left out, with CI over these; difference:"
+    caption += (
+        f" method, on the same dialogues or pairs. Held out: for {over} left out, with CI over these; difference:"
+    )
     caption += " the set minus all."
     return Table(wide, "label_sets", caption, why={"Difference, held out": "All labels."})
 

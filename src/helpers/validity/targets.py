@@ -2,13 +2,13 @@
 
 The targets are the interactors' own ratings: how good a dialogue was, and which of the two in a session was better. The
 predictors come from evaluators who did not take part in the dialogues. Where the people who talked gave no ratings, or
-the study says so, outsiders' ratings and choices are the targets instead. Either way, no person provides both sides of a
-relation (unless every dialogue has one annotator only: then the targets say so). Notebooks 04 and 06 start here.
+the study says so, outsiders' ratings and choices are the targets instead. Either way, no person provides both sides of
+a relation (unless every dialogue has one annotator only: then the targets say so). Notebooks 04 and 06 start here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -16,8 +16,9 @@ import pandas as pd
 from helpers.annotations import dialogue_values as values
 from helpers.annotations.dialogue_values import Design
 from helpers.annotations.picks import picks
-from helpers.annotations.summary import judged_by, main_group
+from helpers.annotations.summary import main_group
 from helpers.study.labels import OF_UNIT
+from helpers.validity.external import External, Parts, People, by, most_asked
 
 #: unit of the target's judgements -> how a design is made from them
 _MAKERS: dict[str, Callable[..., Design]] = {
@@ -26,8 +27,6 @@ _MAKERS: dict[str, Callable[..., Design]] = {
 }
 #: the group of a method whose judgements come from several groups
 POOLED = "all"
-People = str | Sequence[str] | None
-Parts = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -39,10 +38,10 @@ class Targets:
     target -> the same from the first and from the second annotation of what was judged twice. values : one per dialogue
     or pair and label of the predictors (`dialogue_values`). n_annotators : (method, label) -> people. n_interactors :
     people whose own ratings are the targets. external : None; or `others` where the target was rated by people who did
-    not talk and the predictors come from other people, or `same` where one person gave both. label : that of an external
-    target; by others, it predicts itself. rated_by : groups whose ratings are an external target. rating : whether that
-    is `one` person's or the `mean`. shared : methods whose predictors come from a group in `rated_by`. n_ties : pairs
-    left out because neither dialogue was chosen.
+    not talk and the predictors come from other people, or `same` where one person gave both. label : that of an
+    external target; by others, it predicts itself. rated_by : groups whose ratings are an external target. rating :
+    whether that is `one` person's or the `mean`. shared : methods whose predictors come from a group in `rated_by`.
+    n_ties : pairs left out because neither dialogue was chosen.
     """
 
     corpus: str
@@ -123,8 +122,8 @@ def find(
     how = _How(pick_seed, predictor_value, twice)
     if quality_group is not None or (rated.empty and quality_label):
         asked = {"group": group, "quality_group": quality_group, "rating": quality_rating, "parts": parts or {}}
-        people = _External(annotations[~mine], quality_label or label, **asked)
-        return people.targets(talked, how)
+        people = External(annotations[~mine], quality_label or label, **asked)
+        return _assemble(people.sides(pick_seed), talked[talked["corpus"] == people.corpus], how, **people.facts())
     if rated.empty:
         raise ValueError(f"label: nobody rated {label!r} for a dialogue of their own")
     corpus = rated["corpus"].value_counts().index[0]
@@ -132,22 +131,13 @@ def find(
     others = annotations[here & ~mine & annotations["dialogue"].isin(rated["dialogue"]).to_numpy()]
     if others.empty:
         raise ValueError("annotations: nobody but those who talked judged the dialogues")
-    others = _by(others, main_group(others) if group is None else group, parts or {}, "group")
+    others = by(others, main_group(others) if group is None else group, parts or {}, "group")
     if others.empty:
         raise ValueError(f"group: {group!r} judged none of the dialogues that their interactors rated")
     of_unit = {unit: rated[rated["method"].isin(OF_UNIT[unit])] for unit in _MAKERS}
-    sides = {unit: (_most_asked(own), others) for unit, own in of_unit.items() if len(own)}
+    sides = {unit: (most_asked(own), others) for unit, own in of_unit.items() if len(own)}
     found = _assemble(sides, talked[talked["corpus"] == corpus], how)
     return replace(found, n_interactors=int(rated["annotator"].nunique()))
-
-
-def _by(annotations: pd.DataFrame, people: People, parts: Parts, key: str) -> pd.DataFrame:
-    """`judged_by`. Raises ValueError, naming the key of the YAML, for a group or part that is none of the study's."""
-    named = [people] if isinstance(people, str) else list(people or ())
-    known = {*annotations["group"], *parts}
-    if unknown := [name for name in named if name not in known]:
-        raise ValueError(f"importance.{key}: {unknown[0]!r} judged none of the dialogues; there are {sorted(known)}")
-    return judged_by(annotations, named, parts)
 
 
 @dataclass(frozen=True)
@@ -163,106 +153,6 @@ class _How:
         """`dialogue_values`; several groups are taken as one."""
         judged = next(picks(judged, 1, self.seed)) if self.value == "one" else judged
         return values.dialogue_values(judged)
-
-
-class _External:
-    """Ratings and choices by people who did not talk, and what others judged of the same dialogues."""
-
-    def __init__(
-        self,
-        annotations: pd.DataFrame,
-        label: str,
-        *,
-        group: People,
-        quality_group: People,
-        rating: str,
-        parts: Parts,
-    ):
-        rated = annotations[annotations["label"] == label]
-        if rated.empty:
-            known = sorted(set(annotations["label"]))
-            raise ValueError(f"importance.quality_label: nobody rated {label!r}; there are {known}")
-        single = rated[rated["dialogue_b"].isna()]
-        self.corpus = (single if len(single) else rated)["corpus"].value_counts().index[0]
-        self.everybody = annotations[annotations["corpus"] == self.corpus]
-        rated = rated[rated["corpus"] == self.corpus]
-        self.named, self.label, self.rating, self.parts = group is not None, label, rating, parts
-        if quality_group is None:
-            quality_group = self._own(rated, group)
-            group = quality_group if group is None else group
-        self.rated = _by(rated, quality_group, parts, "quality_group")
-        self.group = main_group(self.everybody) if group is None else group
-
-    def _own(self, rated: pd.DataFrame, group: People) -> People:
-        """Those of the predictors who gave ratings of the target; of all others, the main group."""
-        if group is not None and len(own := judged_by(rated, group, self.parts)):
-            return sorted(set(own["group"]))
-        single = rated[rated["dialogue_b"].isna()]
-        return main_group(single if len(single) else rated)
-
-    def targets(self, talked: pd.DataFrame, how: _How) -> Targets:
-        predicting = _by(self.everybody, self.group, self.parts, "group")
-        pairs = self.rated["dialogue_b"].notna()
-        sides, external = {}, "others"
-        for unit, own in {"dialogue": self.rated[~pairs], "pair": self.rated[pairs]}.items():
-            if own.empty:
-                continue
-            own = _most_asked(own)
-            own = _drawn(own, how.seed) if self.rating == "one" else own
-            others = _by_others(predicting, own)
-            if others.empty and not self.named:
-                others, external = predicting[predicting["label"] != self.label], "same"
-            if len(others):
-                sides[unit] = (own, others)
-        if not sides:
-            raise ValueError(self._nothing(predicting))
-        rated_by = tuple(dict.fromkeys(self.rated["group"]))
-        found = {"external": external, "label": self.label, "rated_by": rated_by, "rating": self.rating}
-        return _assemble(sides, talked[talked["corpus"] == self.corpus], how, **found)
-
-    def _nothing(self, predicting: pd.DataFrame) -> str:
-        common = predicting["dialogue"].isin(self.rated["dialogue"])
-        if not self.named and not (predicting["label"] != self.label).any():
-            return f"importance.quality_label: nothing but {self.label!r} was judged, so nothing predicts it"
-        if not common.any():
-            return f"importance.group: {self.group!r} judged none of the dialogues with a rating of {self.label!r}"
-        return (
-            f"importance.group: nobody of {self.group!r} judged a dialogue whose rating of {self.label!r} is somebody else's"
-        )
-
-
-def _most_asked(rated: pd.DataFrame) -> pd.DataFrame:
-    """Where two methods ask the same, the ratings by the one that asked more."""
-    return rated[rated["method"] == rated["method"].value_counts().index[0]]
-
-
-def _who(annotations: pd.DataFrame) -> pd.Series:
-    """Annotators; positions of two groups are not the same person."""
-    return annotations["annotator"].where(
-        annotations["annotator_known"].astype(bool), annotations["group"] + " " + annotations["annotator"]
-    )
-
-
-def _drawn(rated: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """All ratings by one annotator of each dialogue or pair, drawn at random."""
-    unit = _unit(rated)
-    one = rated.assign(unit=unit, who=_who(rated)).sample(frac=1, random_state=seed).drop_duplicates("unit")
-    return rated[_who(rated) == unit.map(one.set_index("unit")["who"])]
-
-
-def _unit(rated: pd.DataFrame) -> pd.Series:
-    """The dialogue; of a comparison both, whichever stands left."""
-    ends = zip(rated["dialogue"], rated["dialogue_b"].fillna(""), strict=True)
-    return pd.Series([min(pair) + "\n" + max(pair) for pair in ends], index=rated.index)
-
-
-def _by_others(predicting: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
-    """Judgements of the dialogues in `rated` without those by whoever gave the rating there."""
-    ends = [rated[c].to_frame("dialogue").assign(who=_who(rated)) for c in ("dialogue", "dialogue_b")]
-    gave = pd.concat(ends).dropna().drop_duplicates()
-    about = predicting[predicting["dialogue"].isin(gave["dialogue"])]
-    mine = pd.MultiIndex.from_arrays([about["dialogue"], _who(about)]).isin(pd.MultiIndex.from_frame(gave))
-    return about[~mine]
 
 
 def _assemble(
@@ -307,7 +197,7 @@ def _assemble(
 
 def _as_one(judged: pd.DataFrame) -> pd.DataFrame:
     """Judgements of several groups as those of one."""
-    return judged.assign(group=POOLED) if judged["group"].nunique() > 1 else judged
+    return judged.assign(group=POOLED) if len(judged["group"].unique()) > 1 else judged
 
 
 def _both(found: dict[str, pd.DataFrame]) -> pd.DataFrame:

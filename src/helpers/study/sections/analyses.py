@@ -175,14 +175,14 @@ class Importance(Section):
     quality_group: str | _People | None = Field(
         None,
         description="whose ratings and choices of `quality_label` are predicted: a group, a part of one "
-        "(`groups.….parts`) or a list of these; null: `group` if it gave any, else the group that judged most labels of "
-        "those that did. Named, it comes before interactors",
+        "(`groups.….parts`) or a list of these; null: `group` if it gave any, else the group with most labels "
+        "that did. Named, it comes before interactors",
         examples=["students"],
     )
     quality_rating: Literal["one", "mean"] = Field(
         "one",
-        description="what is predicted where several people of `quality_group` judged a dialogue or pair: the rating of "
-        "one of them, drawn at random, or the mean of all. Those whose ratings are predicted never predict them",
+        description="what is predicted where several of `quality_group` judged a dialogue or pair: the rating of one "
+        "of them, drawn at random, or the mean of all. Those whose ratings are predicted never predict them",
     )
     group: str | _People | None = Field(
         None,
@@ -207,12 +207,16 @@ class Importance(Section):
 
     def settings(self) -> dict[str, object]:
         """What `validity.targets.find` is given."""
-        given = self.model_dump(include={"group", "quality_label", "quality_group", "quality_rating", "predictor_value"})
+        given = self.model_dump(
+            include={"group", "quality_label", "quality_group", "quality_rating", "predictor_value"}
+        )
         return {"label": self.target, **given}
 
     @model_validator(mode="after")
     def _one_made(self) -> Importance:
         for decision, options in self.vary.items():
+            if any(mark in name for name in (decision, *options) for mark in ("; ", ": ")):
+                raise ValueError(f"vary.{decision}: expected names without '; ' and ': '")
             made = [name for name, option in options.items() if not option.changes()]
             if len(options) < 2 or len(made) != 1:
                 raise ValueError(
