@@ -72,12 +72,16 @@ def likert(raw, people=None):
     """Dialogue x label: mean rating, of developers (True), others (False) or all (None)."""
     dialogues, who = raw[1]
     rows = {}
+
+    def is_developer(answer):
+        return who[answer["work_unit_id"]] in DEVELOPERS
+
     for dialogue in raw[0]:
         given = dialogues[dialogue]["likert_annotations"]
         rows[dialogue] = {
             label: np.mean(scores)
             for label, answers in given.items()
-            if (scores := [float(a["score"]) for a in answers if people in (None, who[a["work_unit_id"]] in DEVELOPERS)])
+            if (scores := [float(a["score"]) for a in answers if people in (None, is_developer(a))])
         }
     return pd.DataFrame(rows).T
 
