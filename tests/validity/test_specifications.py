@@ -99,7 +99,7 @@ def test_the_figure_marks_the_decisions_made_and_names_all_options(rows):
 def test_what_is_said_counts_combinations_and_orders(rows):
     text = specification_views.summary(rows, NAMES, SECTION).text
     every = rows.select("specification_fit", kind="option", target=DIALOGUE_QUALITY, method="behavior")
-    assert "2 decisions (Rated by and Rating) could have been made otherwise, in 4 combinations" in text
+    assert "2 decisions could have been made otherwise (“Rated by”, “Rating”), which gives 4 combinations" in text
     low, high = (f"{v:.2f}".replace("-", "−") for v in (every["estimate"].min(), every["estimate"].max()))
     assert f"ABC-Eval behaviour: R² from {low} to {high}" in text
     assert "how many agree is no test" in text
