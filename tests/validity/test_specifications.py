@@ -11,7 +11,7 @@ from helpers.display.names import DisplayNames
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import collect, fold
 from helpers.study.sections.analyses import Coverage, Importance
-from helpers.validity import coverage, specification_views, specifications, targets
+from helpers.validity import coverage, curves, specifications, targets
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
 NAMES = DisplayNames(
@@ -87,7 +87,7 @@ def test_the_fit_of_the_decisions_made_is_the_one_reported(data, parts, rows):
 
 
 def test_the_figure_marks_the_decisions_made_and_names_all_options(rows):
-    (first, second) = specification_views.curves(rows, NAMES, SECTION)
+    (first, second) = curves.plots(rows, NAMES, SECTION)
     for plot in (first, second):
         labels = [t.get_text().strip() for t in plot.fig.axes[len(plot.fig.axes) // 2].get_yticklabels()]
         assert labels == ["Rated by", "anyone", "some", "Rating", "one", "mean"]
@@ -97,13 +97,13 @@ def test_the_figure_marks_the_decisions_made_and_names_all_options(rows):
 
 
 def test_what_is_said_counts_combinations_and_orders(rows):
-    text = specification_views.summary(rows, NAMES, SECTION).text
+    text = curves.summary(rows, NAMES, SECTION).text
     every = rows.select("specification_fit", kind="option", target=DIALOGUE_QUALITY, method="behavior")
     assert "2 decisions could have been made otherwise (“Rated by”, “Rating”), which gives 4 combinations" in text
     low, high = (f"{v:.2f}".replace("-", "−") for v in (every["estimate"].min(), every["estimate"].max()))
     assert f"ABC-Eval behaviour: R² from {low} to {high}" in text
     assert "how many agree is no test" in text
-    assert specification_views.summary(collect([]), NAMES, Importance()).text == ""
+    assert curves.summary(collect([]), NAMES, Importance()).text == ""
 
 
 def test_no_alternatives_cost_nothing():

@@ -4,6 +4,7 @@ used by several views."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -11,7 +12,7 @@ from helpers.study.labels import Label
 from helpers.study.result_schema import statistics
 from helpers.study.results import Results, collect, where
 from helpers.study.sections.analyses import Coverage, LabelSelection
-from helpers.validity import coverage, label_selection, label_sets
+from helpers.validity import coverage, label_selection, label_sets, specifications
 from helpers.validity.coverage import FITS
 from helpers.validity.importance import importance
 from helpers.validity.label_ranks import importance_ranks, shared_source
@@ -86,6 +87,11 @@ def analyse_coverage(
         for row in label_sets.compare_sets(design, dict(sets or {}) | {label_sets.KEPT: reached}, **size, **common)
     ]
     return _of_group(collect(Results(searched), kept, minutes, compared), found), selected
+
+
+def with_decisions(results: Results, *data: Any, **options: Any) -> Results:
+    """The results of notebook 06 with those under other decisions (`specifications.fits`, which takes the rest)."""
+    return collect(results, specifications.fits(*data, **options))
 
 
 def _by_predictors(rows: pd.DataFrame, found: Targets) -> pd.DataFrame:

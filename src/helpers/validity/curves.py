@@ -57,7 +57,7 @@ def _order(wide: pd.DataFrame, names: DisplayNames, draws: pd.DataFrame) -> dict
     return more | {"a": names.name("method", a), "b": names.name("method", b)}
 
 
-def curves(results: Results, names: DisplayNames, section: Importance) -> Iterator[Plot]:
+def plots(results: Results, names: DisplayNames, section: Importance) -> Iterator[Plot]:
     """A figure for each target: a panel per method with the fit of every combination of options, the lowest first, and
     below it which options these are."""
     for target in TITLES:
