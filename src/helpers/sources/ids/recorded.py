@@ -86,6 +86,17 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
     return {**said, "groups": groups, "sources": sources, "scope": scope}
 
 
+def renamed(study: Study, names: Names) -> Study:
+    """The study with pseudonyms in the place of ids in parts of groups, as its frames have them."""
+    groups = {
+        key: group.model_copy(
+            update={"parts": {name: [names.pseudonyms.get(i, i) for i in ids] for name, ids in group.parts.items()}}
+        )
+        for key, group in study.groups.items()
+    }
+    return study.model_copy(update={"groups": groups})
+
+
 def changes(overrides: dict[str, Any], home: Path) -> dict[str, Any]:
     """`overrides` of a study as its page repeats them: of sections that may name people, what the folder `home` has.
 
