@@ -213,7 +213,7 @@ DECISIONS = Importance(
     vary={
         "Predicted ratings by": {"students": {}, "experts in the field": {"quality_group": "e"}},
         "Predicted is": {"one rating": {}, "the mean of all ratings": {"quality_rating": "mean"}},
-        "Value": {str(i): {"group": f"g{i}"} if i else {} for i in range(12)},
+        "Value": {f"option {i}": {"group": f"g{i}"} if i else {} for i in range(12)},
     }
 )
 

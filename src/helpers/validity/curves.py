@@ -72,6 +72,11 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
     size = {"width": PAGE, "height": 2.3 + 0.15 * len(lines)}
     heights = {"height_ratios": [1.9, 0.15 * len(lines)]}
     fig, axes = subplots(2, len(methods), squeeze=False, sharey="row", sharex="col", gridspec_kw=heights, **size)
+    options = rows[rows["kind"] == "option"]
+    lowest, highest = options["estimate"].min(), options["estimate"].max()
+    bottom = lowest - 0.3 * (highest - lowest) - 0.1
+    cut = options["ci_low"] < bottom
+    rows = rows.assign(ci_low=rows["ci_low"].clip(lower=bottom))
     for top, below, method in zip(axes[0], axes[1], methods, strict=True):
         here = rows[(rows["method"] == method) & (rows["kind"] == "option")].sort_values("estimate", kind="stable")
         draws = rows[(rows["method"] == method) & (rows["kind"] == "draw")]
@@ -80,6 +85,7 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
         _fits(top, here, draws, made, names.color("method", method))
         _options(below, lines, chosen, made)
         top.set_title(names.name("method", method), fontsize=7.5)
+    axes[0, 0].set_ylim(bottom=bottom)
     axes[0, 0].set_ylabel(AXES[target].replace(", ", ",\n"))
     axes[1, 0].set_yticks(np.arange(len(lines)), [d if o is None else f"  {o}" for d, o in lines], fontsize=6.5)
     for tick, (_, option) in zip(axes[1, 0].get_yticklabels(), lines, strict=True):
@@ -92,20 +98,22 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
         handle("the same, other random draws", marker="_", linewidth=0, color=_DRAWS),
     ]
     legend_of(fig, keys)
-    options = rows[rows["kind"] == "option"]
-    caption = (
-        f"Cross-validated fit of each method under every combination of decisions, the lowest first; {names.ci} over"
-    )
-    caption += f" {sampled(options)}, the fitted models held fixed; n = {_span(options['n'])} {UNITS[target]}s,"
-    caption += (
-        f" {_span(options['k'])} labels. Diamond: the decisions made; grey dashes: these with other random draws of"
-    )
-    caption += (
-        " annotators. Below: the options taken. The combinations share their data, so that how many agree is no test."
+    caption = _caption(options, names, target) + (
+        " Lines that reach the lower edge are cut there." if cut.any() else ""
     )
     said = [f"{names.name('method', m)} {span(options.loc[options['method'] == m, 'estimate'])}" for m in methods]
     alt = f"Cross-validated fit for {TITLES[target]} under all combinations of decisions, by method: {'; '.join(said)}."
     return Plot(fig, f"specifications_{target}", alt, caption)
+
+
+def _caption(options: pd.DataFrame, names: DisplayNames, target: str) -> str:
+    caption = "Cross-validated fit of each method under every combination of decisions, the lowest first;"
+    caption += f" {names.ci} over {sampled(options)}, the fitted models held fixed;"
+    caption += f" n = {_span(options['n'])} {UNITS[target]}s, {_span(options['k'])} labels."
+    caption += (
+        " Diamond: the decisions made; grey dashes: these with other random draws of annotators. Below: the options"
+    )
+    return f"{caption} taken. The combinations share their data, so that how many agree is no test."
 
 
 def _span(values: pd.Series) -> str:
@@ -123,8 +131,6 @@ def _fits(ax: Axes, here: pd.DataFrame, draws: pd.DataFrame, made: int | None, c
         ax.plot(made, here["estimate"].iloc[made], "D", color=INK, markersize=4)
     tips(ax, [f"{s}: {number(v)}" for s, v in zip(here["specification"], here["estimate"], strict=True)],
          x, here["estimate"])  # fmt: skip
-    low, high = here["estimate"].min(), here["estimate"].max()
-    ax.set_ylim(bottom=max(ax.get_ylim()[0], low - 1.5 * (high - low) - 0.3))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.grid(axis="y")
 
