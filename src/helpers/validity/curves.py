@@ -98,9 +98,8 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
         handle("the same, other random draws", marker="_", linewidth=0, color=_DRAWS),
     ]
     legend_of(fig, keys)
-    caption = _caption(options, names, target) + (
-        " Lines that reach the lower edge are cut there." if cut.any() else ""
-    )
+    caption = _caption(options, names, target)
+    caption += " Lines that reach the lower edge are cut there." if cut.any() else ""
     said = [f"{names.name('method', m)} {span(options.loc[options['method'] == m, 'estimate'])}" for m in methods]
     alt = f"Cross-validated fit for {TITLES[target]} under all combinations of decisions, by method: {'; '.join(said)}."
     return Plot(fig, f"specifications_{target}", alt, caption)
