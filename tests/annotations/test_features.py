@@ -166,3 +166,42 @@ def test_quality_control_and_metrics_want_a_label_that_says_which_way_is_better(
     declared = yaml.replace("quality: {scale: [1, 5]}", "quality: {scale: [1, 5], direction: 1}")
     features = studies.read(tmp_path, declared, my_csv=csv).profile["features"]
     assert (features["control_system"], features["metrics"]) == (None, None)
+
+
+OUTSIDE = """\
+title: Two groups
+method: dialogue_rating
+importance: {quality_label: good, quality_group: students, group: IMPORTANCE}
+groups: {students: {annotators: [s1, s2], parts: {first: [s1], second: [s2]}}, crowd: {annotators: [c1]}}
+sources:
+  - {adapter: table, file: my.csv, columns: {dialogue: d, system: s, annotator: who}}
+labels:
+  good: {scale: [0, 1], direction: 1}
+  clear: {scale: [0, 1], direction: 1}
+"""
+
+
+@pytest.mark.parametrize(
+    ("group", "raters", "crowd_from", "reason"),
+    [
+        ("crowd", ["s1"], 0, None),
+        ("second", ["s1"], 0, "second (`importance.group`) judged no dialogue with a rating of good by students."),
+        ("first", ["s1", "s2"], 0, None),
+        (
+            "first",
+            ["s1"],
+            0,
+            "Only 0 dialogues have a rating of good by students and judgements by somebody else of first",
+        ),
+        ("crowd", ["s1"], 12, "crowd (`importance.group`) judged no dialogue with a rating of good by students."),
+        ("crowd", ["s1"], 5, "Only 7 dialogues have a rating of good by students and judgements by somebody else"),
+    ],
+)
+def test_an_external_target_needs_people_who_judged_the_same(tmp_path, group, raters, crowd_from, reason):
+    rows = [f"d{i},x,{who},{i % 2},1" for i in range(12) for who in raters]
+    rows += [f"d{i},x,c1,,{i % 2}" for i in range(crowd_from, crowd_from + 12)]
+    rows += ["e1,x,s2,,1"] if "s2" not in raters else []
+    csv = "\n".join(["d,s,who,good,clear", *rows]) + "\n"
+    found = studies.read(tmp_path, OUTSIDE.replace("IMPORTANCE", group), my_csv=csv).profile["features"]
+    said = found["predictable_quality"]
+    assert said is None if reason is None else said.startswith(reason)

@@ -8,7 +8,7 @@ SECONDS = 105
 
 @pytest.mark.slow
 @pytest.mark.data
-@pytest.mark.parametrize("study", ["finch2024", "gpt_abceval"])
+@pytest.mark.parametrize("study", ["finch2024", "gpt_abceval", "abc_public"])
 def test_public_studies(raw_data, tmp_path, study):
     found = run_all(tmp_path, [study])
     assert problems(found) == [], found.said

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -171,3 +173,17 @@ def test_on_real_marks_tests_on_turns_find_what_is_not_there(marks):
     # three binomial standard errors of 120 runs are 6 points
     assert share["z"] > 0.05 + 0.06
     assert share["session"] <= 0.05 + 0.06
+
+
+def test_each_method_has_the_results_of_the_first_group_that_judged_with_it():
+    judged = [
+        SimpleNamespace(corpus="main", group=group, panels=[SimpleNamespace(method=m) for m in methods])
+        for group, methods in (("a", ["behavior"]), ("b", ["behavior", "comparative"]))
+    ]
+    rows = [
+        {"statistic": "n_significant", "corpus": "main", "group": g, "method": m, "label": "x", "estimate": 1.0}
+        for g in "ab"
+        for m in ("behavior", "comparative")
+    ]
+    found = analysis.of_methods(collect(rows), judged)["n_significant"]
+    assert found[["method", "group"]].to_numpy().tolist() == [["behavior", "a"], ["comparative", "b"]]

@@ -32,7 +32,10 @@ STUDY = {
     ],
     "labels": {"fluency": {"scale": [1, 5]}},
     "groups": {
-        "crowd": {"annotators": ["workerAAA17", "workerBBB18", "workerCCC19"]},
+        "crowd": {
+            "annotators": ["workerAAA17", "workerBBB18", "workerCCC19"],
+            "parts": {"early": ["workerAAA17", "workerCCC19"]},
+        },
         "models": {"annotators": ["gpt"]},
     },
 }
@@ -53,6 +56,7 @@ def test_members_of_a_group_who_are_left_out_are_not_recorded(home):
     assert "worker" not in text
     groups = yaml.safe_load(text)["groups"]
     assert groups["crowd"]["annotators"] == ["A0001", "A0002"]
+    assert groups["crowd"]["parts"] == {"early": ["A0001"]}
     assert groups["models"]["annotators"] == ["gpt"]
     assert params.load(home / "params.yaml").drop == {"annotator": "1 not named here", "dialogue": "a_A0001"}
 

@@ -140,7 +140,9 @@ def test_cross_validation_equals_a_loop():
     design = study(4, n=80, n_people=8)
     x, y = array(design, "behavior"), design.y
     fitness = subsets.Fitness(x, y, "ols")
-    found = selection.cross_validate(fitness, design.clusters, np.random.default_rng(5), 2, n_folds=4, n_repeats=1)
+    rng = np.random.default_rng(5)
+    losses = selection.best_subset_losses(fitness, design.clusters, rng, [1, 2], 4, 1)
+    found = [i.estimate for i in selection.fit_intervals(losses, design.clusters, "person", 0.95)]
     fold = np.random.default_rng(5).permutation(np.arange(8) % 4)
     people = np.unique(design.clusters, return_inverse=True)[1]
     for k in (1, 2):
@@ -257,7 +259,8 @@ def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(fam
     rng = np.random.default_rng(8)
     x, people = rng.normal(size=(6, 7)), np.arange(6)
     y = rng.normal(size=6) if family == "ols" else np.array([0.0, 1, 0, 1, 1, 0])
-    found = selection.cross_validate(subsets.Fitness(x, y, family), people, rng, 7, n_folds=6, n_repeats=1)
+    losses = selection.best_subset_losses(subsets.Fitness(x, y, family), people, rng, range(1, 8), 6, 1)
+    found = np.array([i.estimate for i in selection.fit_intervals(losses, people, "person", 0.95)])
     assert np.isfinite(found).all() if family == "ols" else np.isfinite(found).any()
     assert not np.isinf(found).any()
     assert selection._independent(x[:5], np.arange(7)).tolist() == [0, 1, 2, 3]

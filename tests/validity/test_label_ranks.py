@@ -12,8 +12,8 @@ def ranks(one):
     return collect(label_ranks.importance_ranks(one))["importance_rank"]
 
 
-def shared(values):
-    return {s: frame.iloc[0] for s, frame in collect(label_ranks.shared_source(values)).items()}
+def shared(values, known=("dialogue_likert",)):
+    return {s: frame.iloc[0] for s, frame in collect(label_ranks.shared_source(values, known)).items()}
 
 
 def design(x, y, clusters):
@@ -89,6 +89,12 @@ def test_shared_source_by_hand():
     r = pearsonr([1, 2, 3, 5], [2, 4, 6, 1]).statistic
     assert found["label_intercorrelation"]["estimate"] == pytest.approx(abs(r))
     assert {row["n"] for row in found.values()} == {4}
+
+
+def test_positions_in_a_list_are_not_one_person():
+    ratings = [("d1", "pos0", 1.0), ("d2", "pos0", 2.0), ("d3", "pos0", 3.0)]
+    found = shared(judged({"a": ratings, "b": ratings}), known=())
+    assert set(found) == {"label_intercorrelation"}
 
 
 def test_shared_source_of_one_label_is_nothing():

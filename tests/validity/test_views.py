@@ -1,9 +1,12 @@
 """What notebooks 04 and 06 show follows from their results, odd cases included."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from fixtures.session_study import SYSTEMS, annotate, chats
+from scipy.stats import norm
 
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from helpers.display.names import DisplayNames
@@ -11,10 +14,11 @@ from helpers.published import verdicts
 from helpers.study.labels import LABEL_SETS
 from helpers.study.results import Results, collect, fold, unfold
 from helpers.study.sections.analyses import Coverage, LabelSelection
-from helpers.validity import analysis, figures, findings, label_selection, tables, targets
+from helpers.validity import analysis, figures, findings, label_selection, library_check, reach, tables, targets
 
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}
-METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
+METHODS = {"behavior": "ABC-Eval behaviour", "turn_likert": "Turn Likert", "dialogue_likert": "Dialogue Likert"}
+METHODS["comparative"] = "Comparative"
 NAMES = DisplayNames(LABELS, {"method": METHODS, "group": {}, "system": {s: s.upper() for s in SYSTEMS}})
 OPTIONS = Coverage(n_halves=10, n_folds=3, n_repeats=1, n_permutations=10)
 
@@ -76,7 +80,7 @@ def test_a_label_that_predicts_itself_is_not_counted(importance):
     n = int(analysis.excludes_zero(rows[rows["label"] != label]).sum())
     said = "\n\n".join(p.text for p in findings.importance(importance, NAMES, confidence=0.95, itself=label))
     assert f"{n if n else 'None'} of {int((rows['label'] != label).sum())} labels" in said
-    assert "Not counted, because it is the label that is predicted" in said
+    assert "Not counted, because the label that is predicted, judged by others, shows agreement" in said
 
 
 def test_nothing_related_is_reported_as_nothing(importance):
@@ -188,7 +192,7 @@ def test_methods_are_compared_by_cross_validation(covered):
     assert f"R² {rows['estimate'][2]:.2f}".replace("-", "−") in text
     held_out = results["r2"]["kind"] == "cross_validated"
     worse = replaced(results, "r2", estimate=results["r2"]["estimate"].where(~held_out, -0.1))
-    assert "For dialogue quality, no method predicts other people's ratings" in said(worse, selected)
+    assert "**Dialogue quality: no method predicts it better than the mean does**" in said(worse, selected)
     none = Results({s: f[f["kind"] == "excluded"] for s, f in results.items() if "kind" in f})
     assert "Methods cannot be compared" in said(none, selected)
 
@@ -246,3 +250,64 @@ def test_monte_carlo_error_follows_from_the_binomial():
     text = findings.precision(100, 100).text
     assert "±10 percentage points" in text  # 1.96 sqrt(.25 / 100)
     assert "91% and 99%" in text  # .95 -+ 1.96 sqrt(.95 .05 / 100)
+
+
+def compared(low, high):
+    """Results of two methods on the same rows, and the interval of the difference between their fits."""
+    fits = [("behavior", 0.4, 0.3, 0.5), ("dialogue_likert", 0.1, -0.05, 0.2)]
+    base = {"target": DIALOGUE_QUALITY, "k": 2, "n": 105, "n_clusters": 54, "level": "dialogue"}
+    rows = []
+    for method, fit, a, b in fits:
+        row = base | {"statistic": "r2", "method": method, "resample_unit": "session"}
+        rows += [row | {"kind": k, "estimate": v} for k, v in (("common", fit + 0.1), ("permuted_mean", 0.02))]
+        rows += [row | {"kind": "permuted_p95", "estimate": 0.05}]
+        rows += [row | {"kind": "cross_validated", "estimate": fit, "ci_low": a, "ci_high": b}]
+    difference = {"statistic": "fit_difference", "method": "behavior", "other": "dialogue_likert"}
+    difference |= {"kind": "cross_validated", "estimate": 0.3, "ci_low": low, "ci_high": high}
+    return collect([*rows, base | difference])
+
+
+def test_a_method_is_ahead_only_where_the_difference_is_shown(covered):
+    _, selected = covered
+    ahead, level = compared(0.1, 0.5), compared(-0.1, 0.7)
+    assert "**Dialogue quality: ABC-Eval behaviour explains more than any other method**" in said(ahead, selected)
+    text = said(level, selected)
+    assert "**Dialogue quality: no method is shown to explain more than the others**" in text
+    assert "(highest: ABC-Eval behaviour, cross-validated R² 0.40 [0.30, 0.50] with 2 labels per method)" in text
+    assert "for sessions left out" in text
+    figure = figures.compared(level, NAMES)
+    assert "Points: fit on sessions left out" in figure.caption
+    assert len(figure.fig.axes[0].collections) == 2  # the band of shuffled targets, and the intervals
+
+
+def test_fits_are_checked_against_statsmodels(found, importance, covered):
+    for compared_fits in (
+        library_check.single_labels(found, importance),
+        library_check.stepwise(found, covered[0], ["quality"]),
+    ):
+        assert len(compared_fits) >= 4
+        assert (compared_fits["ours"] - compared_fits["theirs"]).abs().max() < 1e-7
+        moved = compared_fits.assign(ours=compared_fits["ours"] + 0.01)
+        assert "differ from ours by at most 1e-02" in findings.checked(moved).text
+    assert findings.checked(compared_fits.iloc[:0]).text == ""
+
+
+def test_a_study_with_less_than_the_paper_says_what_it_cannot_say(found, importance, covered):
+    text = reach.reach(found, importance, NAMES, "abc_eval", "7.3").text
+    assert "2 of the paper's 16 labels are here" in text
+    assert "none of the paper's 8 labels are here, so that nothing is said of this method" in text
+    assert "The paper predicts ratings and choices by the people who talked" not in text  # so does this study
+    outside = replace(found, external="others", rated_by=("ext",), shared=("dialogue_likert",))
+    text = reach.reach(outside, compared(-0.1, 0.7), NAMES, "abc_eval", "7.4").text
+    assert "It can neither confirm nor refute the paper's claim" in text
+    assert "another question" in text
+    assert "Dialogue Likert: these predictors come from the same group of people" in text
+    assert "A lead of either method is compatible" in text
+    assert "A lead of either" not in reach.reach(outside, compared(0.1, 0.7), NAMES, "abc_eval", "7.4").text
+    assert reach.reach(outside, importance, NAMES, None, "7.4").text == ""
+
+
+def test_the_correlation_that_is_found_in_80_percent():
+    power = pytest.approx(0.8, abs=0.005)
+    z = np.arctanh(reach.detectable(105)) * np.sqrt(102)
+    assert norm.sf(1.96 - z) + norm.cdf(-1.96 - z) == power

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from helpers.annotations.scores import kish, sampled
-from helpers.annotations.summary import PREPARATION, by_turn, evaluated, with_directions, with_means
+from helpers.annotations.summary import PREPARATION, by_turn, evaluated, judged_by, with_directions, with_means
 from helpers.study.labels import Label
 from helpers.study.params import Study
 from helpers.study.schema import ITEM, unordered
@@ -90,14 +90,14 @@ def _techniques(frames: Frames, study: Study) -> str | None:
 
 def _predictable_quality(frames: Frames, study: Study) -> str | None:
     """The target of notebooks 04 and 06: interactors rated their own dialogues, and others judged the same ones."""
-    label, people = study.importance.target, _scored(_human(frames), study)
+    section, people = study.importance, _scored(_human(frames), study)
+    label = section.target
     talked = frames["dialogues"][["corpus", "dialogue", "interactor"]].dropna().drop_duplicates()
     judged = people[["corpus", "dialogue", "annotator", "label", "turn"]].merge(talked, on=["corpus", "dialogue"])
     own = judged["annotator"] == judged["interactor"]
     rated = judged.loc[own & (judged["label"] == label) & judged["turn"].isna(), ["corpus", "dialogue"]]
-    if rated.empty and (external := study.importance.quality_label):
-        n = people.loc[people["label"] == external, ["corpus", "dialogue"]].drop_duplicates()["corpus"].value_counts()
-        return _reason(n.max() >= MIN_RATED, f"Fewer than {MIN_RATED} dialogues have a rating of {external}.")
+    if section.quality_group is not None or (rated.empty and section.quality_label):
+        return _external_quality(people, study)
     if rated.empty:
         return f"Nobody rated the {label} of a dialogue of their own."
     others = judged.loc[~own, ["corpus", "dialogue"]].drop_duplicates().merge(rated.drop_duplicates())
@@ -106,6 +106,34 @@ def _predictable_quality(frames: Frames, study: Study) -> str | None:
     n = others["corpus"].value_counts().max()
     few = f"Only {n} dialogues have the {label} rated by their interactor and judgements by others"
     return _reason(n >= MIN_RATED, f"{few}: {MIN_RATED} are needed.")
+
+
+def _external_quality(people: pd.DataFrame, study: Study) -> str | None:
+    """Whether people who did not talk rated enough dialogues, and those who are to predict it judged the same ones."""
+    section, parts = study.importance, study.parts
+    label = section.quality_label or section.target
+    rated = people[people["label"] == label]
+    if section.quality_group is not None:
+        rated = judged_by(rated, section.quality_group, parts)
+    by = f" by {_listed(section.quality_group)}" if section.quality_group is not None else ""
+    unit = ["corpus", "dialogue"]
+    n = rated[unit].drop_duplicates()["corpus"].value_counts().max() if len(rated) else 0
+    if n < MIN_RATED:
+        return f"Fewer than {MIN_RATED} dialogues have a rating of {label}{by}."
+    if section.group is None:
+        return None
+    raters = rated.groupby(unit)["annotator"].agg(["nunique", "first"]).reset_index()
+    judged = judged_by(people, section.group, parts).merge(raters, on=unit)
+    if judged.empty:
+        return f"{_listed(section.group)} (`importance.group`) judged no dialogue with a rating of {label}{by}."
+    others = judged[(judged["nunique"] > 1) | (judged["annotator"] != judged["first"])]
+    n = others[unit].drop_duplicates()["corpus"].value_counts().max() if len(others) else 0
+    few = f"Only {n} dialogues have a rating of {label}{by} and judgements by somebody else of {_listed(section.group)}"
+    return _reason(n >= MIN_RATED, f"{few}: {MIN_RATED} are needed.")
+
+
+def _listed(named: str | list[str]) -> str:
+    return named if isinstance(named, str) else ", ".join(named)
 
 
 def _comparable_systems(frames: Frames, study: Study) -> str | None:

@@ -65,6 +65,15 @@ def main_group(annotations: pd.DataFrame) -> str:
     return str(size.sort_values(["labels", "annotations"], ascending=False, kind="stable").index[0])
 
 
+def judged_by(
+    annotations: pd.DataFrame, people: str | Sequence[str], parts: Mapping[str, Sequence[str]] | None = None
+) -> pd.DataFrame:
+    """The annotations by a group, by a part of one, or by any of several. parts : part -> its annotators."""
+    named = [people] if isinstance(people, str) else list(people)
+    members = {i for name in named for i in (parts or {}).get(name, ())}
+    return annotations[annotations["group"].isin(named) | annotations["annotator"].isin(members)]
+
+
 def evaluations(annotations: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Run, group and method of each evaluation by people (by all judges where there are none), the main one first.
 

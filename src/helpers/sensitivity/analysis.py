@@ -280,6 +280,15 @@ def of_group(results: Results, judged: Group) -> Results:
     return results.part(corpus=judged.corpus, group=judged.group)
 
 
+def of_methods(results: Results, judged: Sequence[Group]) -> Results:
+    """The results of the first corpus, of each method those of the first group that judged with it."""
+    groups: dict[str, str] = {}
+    for one in (one for one in judged if one.corpus == judged[0].corpus):
+        groups = {data.method: one.group for data in one.panels} | groups
+    here = results.part(corpus=judged[0].corpus)
+    return Results({s: rows[rows["group"] == rows["method"].map(groups)] for s, rows in here.items()})
+
+
 def primary(results: Results) -> pd.DataFrame:
     """The permutation tests of all dialogues, or the t tests of weighted means (PRIMARY)."""
     return results.select("system_difference", test=PRIMARY, sample=None)

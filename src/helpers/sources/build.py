@@ -189,7 +189,7 @@ def _built(study: Study) -> Built:
     frames = {name: frame.reset_index(drop=True) for name, frame in frames.items()}
     return Built(
         frames,
-        profile(frames, study),
+        profile(frames, recorded.renamed(study, within)),
         seen,
         unused,
         [note for r in readings for note in r.notes],

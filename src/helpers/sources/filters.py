@@ -36,6 +36,12 @@ def listed(values: Any) -> list[str]:
     return [text_of(v) for v in (values if isinstance(values, list) else [values])]
 
 
+def _short(values: list[str]) -> str:
+    """Values as a reason names them: of many, the first three."""
+    named = " or ".join(values[:3])
+    return named if len(values) <= 5 else f"{named} or {len(values) - 3} others"
+
+
 def matches(cells: pd.Series, value: str, *, ids: bool = False) -> pd.Series:
     """Which cells a value of `keep` or `drop` means: a comparison, text with *, the very text, or the same number.
 
@@ -76,7 +82,7 @@ def dropped(
             unknown += [(f"{key}.{column}", value) for value, hit in hits.items() if not hit.any() and len(index)]
             if key == "keep":
                 stays = pd.concat(hits.values(), axis=1).any(axis=1)
-                said = "not one of those kept" if column in people else f"not {' or '.join(hits)}"
+                said = "not one of those kept" if column in people else f"not {_short(list(hits))}"
                 reason[reason.isna() & ~stays] = f"{column} is {said} (`keep`)"
                 continue
             for value, hit in hits.items():

@@ -159,14 +159,16 @@ def _by_size(p: int) -> list[np.ndarray]:
     return [np.flatnonzero(size == k) for k in range(p + 1)]
 
 
-def shortlist(x: np.ndarray, y: np.ndarray, keep: int = 5) -> np.ndarray:
-    """The best logit of each size 1 … p, searched among `keep` candidates a size: (p,) subset numbers.
+def shortlist(x: np.ndarray, y: np.ndarray, keep: int = 5, only: np.ndarray | None = None) -> np.ndarray:
+    """The best logit of each size 1 … p (or of the sizes in `only`), searched among `keep` candidates a size: subset
+    numbers (p,).
 
     Candidates are the best by linear R² of the 0/1 answers, which is the score statistic of the logit against no effect
     divided by n. Much faster than all 2^p logits, and nearly always the same; not a proof. For repeated runs (samples,
     folds, permutations).
     """
     candidates = best_of_each_size(all_r2(x, y), x.shape[1], keep)
+    candidates = candidates if only is None else candidates[only - 1]
     fit = np.full(candidates.shape, -np.inf)
     listed = candidates >= 0
     fit[listed] = Fitness(x, y, "logit").fit(masks_of(candidates[listed], x.shape[1]))

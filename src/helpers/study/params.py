@@ -190,9 +190,18 @@ class Study(Section):
         for id_, names_ in listed.items():
             if len(names_) > 1:
                 raise ValueError(f"groups.{names_[0]}.annotators: expected {id_!r} in one group, found it in {names_}")
+        for name, group in self.groups.items():
+            for part in group.parts:
+                if part in self.groups or sum(part in other.parts for other in self.groups.values()) > 1:
+                    raise ValueError(f"groups.{name}.parts: expected a name that nothing else has, found {part!r}")
         if self.simulate is not None and not self.simulated:
             raise ValueError("simulated: expected true where there is a `simulate` section, found false")
         return self
+
+    @property
+    def parts(self) -> dict[str, list[str]]:
+        """Members of the parts of groups, by the name of the part."""
+        return {part: ids for group in self.groups.values() for part, ids in group.parts.items()}
 
     @model_validator(mode="after")
     def _can_be_planned(self) -> Study:

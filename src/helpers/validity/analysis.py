@@ -4,6 +4,7 @@ used by several views."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -11,12 +12,12 @@ from helpers.study.labels import Label
 from helpers.study.result_schema import statistics
 from helpers.study.results import Results, collect, where
 from helpers.study.sections.analyses import Coverage, LabelSelection
-from helpers.validity import coverage, label_selection, label_sets
+from helpers.validity import coverage, label_selection, label_sets, specifications
 from helpers.validity.coverage import FITS
 from helpers.validity.importance import importance
 from helpers.validity.label_ranks import importance_ranks, shared_source
 from helpers.validity.label_sets import Sets
-from helpers.validity.targets import Targets
+from helpers.validity.targets import POOLED, Targets
 
 KEY = ["method", "label"]
 
@@ -24,7 +25,7 @@ KEY = ["method", "label"]
 def analyse_importance(found: Targets, *, seed: int, n_resamples: int, confidence: float) -> Results:
     """All results of notebook 04: correlations, models of one label, ranks, and what labels of a method share."""
     boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    parts = [shared_source(found.values)]
+    parts = [shared_source(found.values, {method for method, _ in found.n_annotators})]
     for target, design in found.designs.items():
         parts.append(importance(design, repeats=found.repeats[target], n_annotators=found.n_annotators, **boot))
         parts.append(importance_ranks(design, confidence=confidence))
@@ -68,11 +69,11 @@ def analyse_coverage(
             rows += coverage.stepwise(design, method, width=options.beam, exclude=options.exclude)
             rows += coverage.best_subsets(design, method, exclude=options.exclude)
             rows += coverage.stability(design, method, n_halves=options.n_halves, **common)
-        rows += coverage.compare(design, methods, **folds, **common)
+        rows += coverage.compare(design, methods, confidence=confidence, **folds, **common)
     searched = collect(rows)
     # a label or method that is left out is so in every search, and has one row
     searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in searched.items()}
-    mine = {s: where(f, corpus=found.corpus, group=found.group) for s, f in collect(*earlier).items()}
+    mine = {s: _by_predictors(f, found) for s, f in collect(*earlier).items()}
     evidence = Results(mine | searched)
     candidates = found.values.loc[~found.values["label"].isin(options.exclude), KEY].drop_duplicates()
     selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
@@ -88,8 +89,28 @@ def analyse_coverage(
     return _of_group(collect(Results(searched), kept, minutes, compared), found), selected
 
 
+def with_decisions(results: Results, *data: Any, **options: Any) -> Results:
+    """The results of notebook 06 with those under other decisions (`specifications.fits`, which takes the rest)."""
+    return collect(results, specifications.fits(*data, **options))
+
+
+def _by_predictors(rows: pd.DataFrame, found: Targets) -> pd.DataFrame:
+    """Rows of the corpus, of each method those of the group whose judgements predict."""
+    rows = where(rows, corpus=found.corpus)
+    if "method" not in rows or rows.empty:
+        return rows
+    return rows[rows["group"] == rows["method"].map(found.groups)]
+
+
 def _of_group(results: Results, found: Targets) -> Results:
-    return Results({s: frame.assign(corpus=found.corpus, group=found.group) for s, frame in results.items()})
+    """Results with the corpus and, of each method, the group whose judgements predict."""
+    only = set(found.groups.values())
+    other = only.pop() if len(only) == 1 else POOLED
+    out = {}
+    for statistic, frame in results.items():
+        method = frame["method"] if "method" in frame else pd.Series(None, frame.index, dtype=object)
+        out[statistic] = frame.assign(corpus=found.corpus, group=method.map(found.groups).fillna(other))
+    return Results(out)
 
 
 def correlations(results: Results, target: str) -> pd.DataFrame:
@@ -136,9 +157,11 @@ def chosen(results: Results, target: str) -> pd.DataFrame:
 
 
 def comparison(results: Results, target: str) -> pd.DataFrame:
-    """Methods on the same rows, by number of labels: method, k, n, common, cross_validated, permuted_mean,
-    permuted_p95."""
+    """Methods on the same rows, by number of labels: method, k, n, common, cross_validated (with ci_low, ci_high),
+    permuted_mean, permuted_p95."""
     kinds = ["common", "cross_validated", "permuted_mean", "permuted_p95"]
     rows = results.select(FITS[target], target=target, kind=kinds)
     wide = rows.set_index(["method", "k", "n", "kind"])["estimate"].unstack("kind")  # noqa: PD010 (a repeat must raise)
-    return wide.reindex(columns=kinds).rename_axis(columns=None).reset_index().astype({"k": int, "n": int})
+    wide = wide.reindex(columns=kinds).rename_axis(columns=None).reset_index().astype({"k": int, "n": int})
+    ends = rows.loc[rows["kind"] == "cross_validated", ["method", "k", "ci_low", "ci_high"]].astype({"k": int})
+    return wide.merge(ends, how="left", on=["method", "k"])

@@ -10,6 +10,7 @@ R² only means |t| > 1, which a useless label reaches 32% of the time, and there
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 from math import nan
 
 import numpy as np
@@ -17,7 +18,14 @@ import numpy as np
 from helpers.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY, Design
 from helpers.stats.intervals import generator
 from helpers.stats.logit import subset_log_likelihoods
-from helpers.stats.subset_stability import best_fits, chosen, cross_validate, permuted_fits
+from helpers.stats.subset_stability import (
+    best_fits,
+    best_subset_losses,
+    chosen,
+    fit_difference,
+    fit_intervals,
+    permuted_fits,
+)
 from helpers.stats.subsets import MAX_EXACT, Fitness, backward, best_of_each_size, masks_of, sizes
 
 #: target -> statistic of the fit: different quantities, never compared
@@ -120,6 +128,7 @@ def compare(
     n_folds: int = 10,
     n_repeats: int = 5,
     n_permutations: int = 100,
+    confidence: float = 0.95,
 ) -> Iterator[Row]:
     """Methods on the same rows with the same number of labels k, the best subset of that size each time.
 
@@ -129,9 +138,11 @@ def compare(
         common : the best subset on these rows (here and below by `subsets.shortlist` for a logit);
         cross_validated : chosen and fitted without the people it is evaluated on: 1 minus the squared error (or the
             log-likelihood) over that of the mean of the others. Negative where it predicts worse than that mean. Logits
-            predict by Firth's estimate, so that separation in a fold gives no infinite loss;
+            predict by Firth's estimate, so that separation in a fold gives no infinite loss. With `fit_intervals`;
         permuted_mean, permuted_p95 : mean and 95% point of the best subset's fit when the target is shuffled between
             people: what the search finds in noise.
+    And fit_difference, at the largest k, of each method and each `other` after it; with m such pairs at the level
+    1 - (1 - confidence) / m (Bonferroni).
     """
     every = [Predictors(design, m, exclude, exact=True) for m in methods]
     for one in every:
@@ -139,21 +150,30 @@ def compare(
     usable = [one for one in every if not one.reason]
     common = design.common([(one.method, label) for one in usable for label in one.labels])
     largest = min((one.fitness.p for one in usable), default=0)
+    last: list[tuple[Predictors, np.ndarray]] = []
     for one in (Predictors(common, one.method, exclude) for one in usable):
         if one.reason:
             yield from one.numbered([])
             continue
         rng, top = generator(seed, "compare", design.target, one.method), min(largest, one.fitness.p)
-        found = {"common": best_fits(one.fitness)}
-        found["cross_validated"] = cross_validate(one.fitness, one.clusters, rng, top, n_folds, n_repeats)
-        shuffled = permuted_fits(one.fitness, one.clusters, rng, n_permutations)
-        found |= {"permuted_mean": shuffled.mean(axis=0), "permuted_p95": np.quantile(shuffled, 0.95, axis=0)}
+        same = best_fits(one.fitness)[:top]
+        losses = best_subset_losses(one.fitness, one.clusters, rng, range(1, top + 1), n_folds, n_repeats)
+        shuffled = permuted_fits(one.fitness, one.clusters, rng, n_permutations)[:, :top]
+        found = {"permuted_mean": shuffled.mean(axis=0), "permuted_p95": np.quantile(shuffled, 0.95, axis=0)}
         extra = {"resample_unit": design.unit, "seed": seed}
-        yield from one.numbered(
-            one.row(one.statistic, fits[k - 1], kind=kind, k=k, **(extra if kind != "common" else {}))
-            for kind, fits in found.items()
-            for k in range(1, top + 1)
-        )
+        rows = [{"kind": "common", "k": k, "estimate": fit} for k, fit in enumerate(same, start=1)]
+        for k, interval in enumerate(fit_intervals(losses, one.clusters, design.unit, confidence), start=1):
+            rows.append({"kind": "cross_validated", "k": k, "seed": seed} | interval.row())
+        for kind, fits in found.items():
+            rows += [{"kind": kind, "k": k, "estimate": fit} | extra for k, fit in enumerate(fits, start=1)]
+        yield from one.numbered(one.row(one.statistic, **row) for row in rows)
+        if top == largest:
+            last.append((one, losses[:, [top - 1, top]]))
+    level = 1 - (1 - confidence) / max(1, len(last) * (len(last) - 1) // 2)
+    for (one, a), (other, b) in combinations(last, 2):
+        interval = fit_difference(a, b, one.clusters, design.unit, level)
+        row = {"kind": "cross_validated", "k": largest, "other": other.method, "seed": seed} | interval.row()
+        yield from one.numbered([one.row("fit_difference", **row)])
 
 
 class Predictors:

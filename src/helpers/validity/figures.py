@@ -18,7 +18,7 @@ from helpers.study.results import Results
 from helpers.validity.analysis import KEY, comparison, path
 from helpers.validity.analysis import correlations as correlations_of
 from helpers.validity.coverage import FITS
-from helpers.validity.tables import CRITERIA, TITLES
+from helpers.validity.tables import CRITERIA, TITLES, sampled
 
 AXES = {DIALOGUE_QUALITY: "R², dialogue quality", COMPARATIVE_QUALITY: "Pseudo-R², comparative quality"}
 #: what one value of a target belongs to
@@ -43,7 +43,7 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
     alt = f"{alt} {names.name('method', best['method'])}, {number(best['estimate'])}."
     caption = f"Pearson's r of each label with {TITLES[target]}. Points: estimates; lines: {key[0]}"
     caption += f"; thin lines: {key[1]}" if len(light) else ""
-    caption += f", both over the people who talked to the systems; {counted(rows['n'], f'{UNITS[target]}s')}."
+    caption += f", both over {_over(rows)}; {counted(rows['n'], f'{UNITS[target]}s')}."
     caption += " Hollow: no CI available." if rows["ci_kind"].isin(plots.HOLLOW).any() else ""
     return Plot(fig, target, alt, caption)
 
@@ -51,7 +51,11 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
 def fits(results: Results, names: DisplayNames) -> Plot | None:
     """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
     found = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
-    found = {t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n"]] for t, rows in found.items() if len(rows)}
+    found = {
+        t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]]
+        for t, rows in found.items()
+        if len(rows)
+    }
     if not found:
         return None
     every = pd.concat(found.values()).index.unique()  # the same rows in both panels, named once
@@ -68,11 +72,14 @@ def fits(results: Results, names: DisplayNames) -> Plot | None:
             ax.set_yticklabels([])
     said = [f"{AXES[t]} from {span(rows['estimate'])} for {len(rows)} labels" for t, rows in found.items()]
     sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
-    caption = (
-        f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over the people who talked to"
-    )
-    caption += f" the systems; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
+    over = _over(pd.concat(found.values()))
+    caption = f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over {over}"
+    caption += f"; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
     return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(said)}.", caption)
+
+
+def _over(rows: pd.DataFrame) -> str:
+    return sampled(rows).replace("people", "the people who talked to the systems")
 
 
 def paths(results: Results, names: DisplayNames) -> Plot | None:
@@ -150,6 +157,7 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
             color = names.color("method", method)
             ax.fill_between(part["k"], part["permuted_mean"], part["permuted_p95"], color="#BBBBBB", linewidth=0)
             ax.plot(part["k"], part["common"], color=color, linewidth=1.0, linestyle=(0, (4, 2)))
+            ax.vlines(part["k"], part["ci_low"], part["ci_high"], color=color, linewidth=0.9, alpha=0.6)
             ax.plot(part["k"], part["cross_validated"], "o-", color=color, linewidth=1.4, markersize=3.5)
             ax.axhline(0, color="#888888", linewidth=0.7)
             tips(ax, [f"{k} labels: {number(v)}" for k, v in zip(part["k"], part["cross_validated"], strict=True)],
@@ -161,18 +169,18 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
     fig.supxlabel("Labels in the model", fontsize=8)
     keys = [
         handle("same data", marker="", linewidth=1.0, linestyle=(0, (4, 2)), **_GREY),
-        handle("cross-validated over people", marker="o", linewidth=1.4, **_GREY),
+        handle(f"cross-validated, with {names.ci}", marker="o", linewidth=1.4, **_GREY),
         handle("shuffled target: mean to 95th percentile", "#BBBBBB", "", linewidth=5),
     ]
     legend_of(fig, keys)
     said = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in found.items()]
     alt = "Fit of the best subset of labels by its size, for each method and target: on the same data, cross-validated"
     n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
-    caption = (
-        "Fit of the best subset of each size, all methods on the same data. Points: fit on people left out of selection"
-    )
-    caption += " and fitting; dashed: on the same data; grey: mean to 95th percentile of fits to a shuffled target,"
-    caption += f" cross-validated in the same way; below 0, a prediction is worse than the mean; {n}."
+    over = sampled(pd.concat([results.select(FITS[t], target=t, kind="cross_validated") for t in found]))
+    caption = "Fit of the best subset of each size, all methods on the same data. Points: fit on"
+    caption += f" {over} left out of selection and fitting, with {names.ci}, the fitted models held fixed; below 0, the"
+    caption += " prediction is worse than the mean. Dashed: fit on the same data; grey: the same for a shuffled target,"
+    caption += f" mean to 95th percentile; {n}."
     return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.", caption)
 
 

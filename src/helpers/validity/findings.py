@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from helpers.display.views import Prose
 from helpers.study.results import Results
 from helpers.validity import label_sets as label_set
 from helpers.validity.analysis import KEY, chosen, comparison, corrected, correlations, excludes_zero
-from helpers.validity.tables import ROWS, SETS, TITLES
+from helpers.validity.coverage import FITS
+from helpers.validity.tables import ROWS, SETS, STATISTICS, TITLES, sampled
 from helpers.validity.targets import Targets
 
 #: a label chosen in this share of half-samples is called stable
@@ -46,9 +48,26 @@ def importance(
 def predictors(found: Targets, names: DisplayNames) -> Prose:
     """Who predicts whose ratings."""
     people = sorted(set(found.n_annotators.values()))
-    facts = {"group": names.name("group", found.group), "n_interactors": found.n_interactors}
-    facts["external"] = found.external
+    groups: dict[str, list[str]] = {}
+    for method in sorted(found.groups, key=lambda m: names.position("method", m)):
+        groups.setdefault(names.name("group", found.groups[method]), []).append(names.name("method", method))
+    facts = {"groups": list(groups.items()), "n_interactors": found.n_interactors, "external": found.external}
+    facts |= {"rated_by": [names.name("group", g) for g in found.rated_by], "rating": found.rating}
+    facts |= {"shared": [names.name("method", m) for m in found.shared], "targets": [ROWS[t] for t in found.designs]}
+    facts["n_ties"] = found.n_ties
     return Prose(_PHRASES.say("predictors", fewest=min(people, default=0), most=max(people, default=0), **facts))
+
+
+def checked(compared: pd.DataFrame) -> Prose:
+    """How far fits are from those of `statsmodels` (`library_check`)."""
+    largest = float((compared["ours"] - compared["theirs"]).abs().max()) if len(compared) else 0.0
+    return Prose(_PHRASES.say("checked", n=len(compared), largest=f"{largest:.0e}"))
+
+
+def left_out(results: Results, target: str) -> str:
+    """What cross-validation leaves out: people, where it is known who talked; else sessions or dialogues."""
+    rows = results.select(FITS[target], target=target, kind="cross_validated")
+    return sampled(rows)
 
 
 def by_method(results: Results, names: DisplayNames, target: str) -> Prose:
@@ -121,7 +140,7 @@ def _halo(results: Results, names: DisplayNames) -> dict:
     """Methods whose labels mostly come from one annotator per dialogue or pair, and the others."""
     shares = results["single_source_share"].set_index("method")["estimate"]
     between = results["label_intercorrelation"].set_index("method")["estimate"]
-    rows = [(names.name("method", m), shares[m], between[m]) for m in shares.index if m in between]
+    rows = [(names.name("method", m), shares.get(m, nan), between[m]) for m in between.index]
     return {"same": [r for r in rows if r[1] > 0.5], "others": [r for r in rows if not r[1] > 0.5]}
 
 
@@ -134,7 +153,7 @@ def coverage(
 ) -> Iterator[Prose]:
     """The headline of notebook 06; stable labels; labels kept. applied : `label_selection.limits`."""
     targets = [t for t in TITLES if len(comparison(results, t))]
-    explained = [_explained(comparison(results, t), t, names) for t in targets]
+    explained = [_explained(results, t, names) for t in targets]
     fits = pd.concat([results["r2"], results["mcfadden_r2"]]) if targets else results["r2"]
     yield Prose(_PHRASES.say("explained", targets=explained, group=_group(fits, names)))
     frequency = results["selection_frequency"].dropna(subset="estimate")
@@ -184,21 +203,33 @@ def paper_in_words(results: Results, names: DisplayNames, named: Sequence[str]) 
     facts = []
     for target in [t for t in TITLES if (rows["target"] == t).any()]:
         share = rows[rows["target"] == target].set_index("label")["estimate"]
-        inside, best = share.index.isin(list(named)), _best_method(comparison(results, target))
+        inside, best = share.index.isin(list(named)), _best_method(results, target)
         if not inside.any():
             continue
         fewest = share[inside].idxmin()
-        fact = {"title": TITLES[target], "best": best and names.name("method", best), "median": share[inside].median()}
+        fact = {
+            "title": TITLES[target],
+            "left": left_out(results, target),
+            "best": best and names.name("method", best),
+            "median": share[inside].median(),
+        }
         fact |= {"fewest": names.name("label", fewest, "behavior"), "least": share[fewest]}
         facts.append(fact | {"others": None if inside.all() else share[~inside].median()})
     labels = [names.name("label", label, "behavior") for label in named]
     return Prose(_PHRASES.say("paper_in_words", labels=labels, targets=facts))
 
 
-def _best_method(rows: pd.DataFrame) -> str | None:
-    """The method that explains most on people left out, at the largest size all have; None where there is no other."""
-    last = _equal_size(rows)
-    return last["method"].iloc[0] if len(last) > 1 else None
+def _best_method(results: Results, target: str) -> str | None:
+    """The method shown to explain more than every other on data left out, at the largest size all have."""
+    last = _equal_size(comparison(results, target))
+    return last["method"].iloc[0] if len(last) > 1 and _ahead(results, target, last["method"].iloc[0]) else None
+
+
+def _ahead(results: Results, target: str, method: str) -> bool:
+    """Whether the simultaneous intervals of all differences between a method and another lie above 0."""
+    rows = results.select("fit_difference", target=target)
+    first, second = rows[rows["method"] == method], rows[rows["other"] == method]
+    return len(first) + len(second) > 0 and (first["ci_low"] > 0).all() and (second["ci_high"] < 0).all()
 
 
 def _equal_size(rows: pd.DataFrame) -> pd.DataFrame:
@@ -207,12 +238,16 @@ def _equal_size(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["k"] == size].sort_values("cross_validated", ascending=False, kind="stable")
 
 
-def _explained(rows: pd.DataFrame, target: str, names: DisplayNames) -> dict:
+def _explained(results: Results, target: str, names: DisplayNames) -> dict:
+    rows = comparison(results, target)
     last, top = _equal_size(rows), rows.loc[rows["cross_validated"].fillna(-np.inf).idxmax()]
-    statistic = "R²" if target == DIALOGUE_QUALITY else "pseudo-R²"
-    facts = {"title": TITLES[target], "statistic": statistic, "k": int(last["k"].iloc[0])}
-    facts |= {"size": plural(int(last["n"].iloc[0]), ROWS[target])}
-    facts["methods"] = [{"name": names.name("method", r["method"])} | r for r in last.to_dict("records")]
+    facts = {"title": TITLES[target], "statistic": STATISTICS[target], "k": int(last["k"].iloc[0])}
+    facts |= {"size": plural(int(last["n"].iloc[0]), ROWS[target]), "left": left_out(results, target)}
+    facts["methods"] = [
+        {"name": names.name("method", r["method"]), "row": r | {"estimate": r["cross_validated"]}} | r
+        for r in last.to_dict("records")
+    ]
+    facts["ahead"] = _ahead(results, target, last["method"].iloc[0])
     best = {"name": names.name("method", top["method"]), "k": int(top["k"]), "fit": top["cross_validated"]}
     return facts | {"best": best}
 

@@ -16,6 +16,8 @@ from helpers.validity import label_sets as label_set
 from helpers.validity.analysis import KEY, chosen, corrected, path
 
 TITLES = {DIALOGUE_QUALITY: "dialogue quality", COMPARATIVE_QUALITY: "comparative quality"}
+#: target -> what its fit is called
+STATISTICS = {t: "R²" if t == DIALOGUE_QUALITY else "pseudo-R²" for t in TITLES}
 #: what a row of each design is
 ROWS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
 #: criterion -> heading, decimals of its value
@@ -42,6 +44,12 @@ NO_CRITERION = {
 }
 
 
+def sampled(rows: pd.DataFrame) -> str:
+    """What the intervals of these rows resample, in the plural: people, where it is known who talked."""
+    units = listing(dict.fromkeys(rows["resample_unit"].dropna() + "s"))
+    return units.replace("interactors", "people") or "people"
+
+
 def correlations(results: Results, names: DisplayNames, target: str, confidence: float) -> Table:
     """Signed r with both intervals, rank, reliability and corrected r: one row per label."""
     rows = names.sort(results.select("r", target=target, kind=None)).set_index(KEY)
@@ -53,8 +61,9 @@ def correlations(results: Results, names: DisplayNames, target: str, confidence:
     out["Rank"] = tables.intervals(ranks, 0)
     out["Reliability"] = results.select("repeat_reliability", target=target).set_index(KEY)["estimate"]
     out["Corrected r"] = tables.intervals(corrected(results, target).set_index(KEY))
-    units = listing(dict.fromkeys(rows["resample_unit"].dropna() + "s")).replace("interactors", "people") or "people"
-    caption = f"Correlation with {TITLES[target]}, {percent(confidence)} jackknife CI over {units}; rank by |r| with "
+    caption = (
+        f"Correlation with {TITLES[target]}, {percent(confidence)} jackknife CI over {sampled(rows)}; rank by |r| with "
+    )
     caption += "simultaneous CI; reliability of a single annotator's value; r corrected for it."
     why = {
         "BCa CI": "Too little variation.",
@@ -130,10 +139,10 @@ def criteria(selected: pd.DataFrame, names: DisplayNames) -> Table:
 def label_sets(results: Results, names: DisplayNames) -> Table:
     """Fit of chosen sets of labels against all labels of the method, on the same dialogues or pairs."""
     index, out = ["method", "target", "set", "k", "n"], {}
-    for kind, heading in (("same_data", "Fit"), ("cross_validated", "Fit, people left out")):
+    for kind, heading in (("same_data", "Fit"), ("cross_validated", "Fit, held out")):
         out[heading] = tables.intervals(results.select("set_fit", kind=kind).set_index(index))
     found = results.select("set_fit_difference", kind="cross_validated").set_index(index)
-    out["Difference, people left out"] = tables.intervals(found)
+    out["Difference, held out"] = tables.intervals(found)
     wide = (
         names.sort(pd.DataFrame(out).reindex(out["Fit"].index).reset_index())
         if len(results["set_fit"])
@@ -145,8 +154,12 @@ def label_sets(results: Results, names: DisplayNames) -> Table:
     caption = (
         "Fit (R² for dialogue quality, pseudo-R² for comparative quality) of sets of labels and of all labels of the"
     )
-    caption += " method, on the same dialogues or pairs, with CI over people; difference: the set minus all."
-    return Table(wide, "label_sets", caption, why={"Difference, people left out": "All labels."})
+    over = sampled(results.select("set_fit", kind="cross_validated"))
+    caption += (
+        f" method, on the same dialogues or pairs. Held out: for {over} left out, with CI over these; difference:"
+    )
+    caption += " the set minus all."
+    return Table(wide, "label_sets", caption, why={"Difference, held out": "All labels."})
 
 
 def kept(results: Results, names: DisplayNames) -> Table:

@@ -64,8 +64,16 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
     present : own ids of the annotators in the frames.
     """
     tree = resolved(study)
+
+    def members(ids: list[str]) -> list[str]:
+        return [names.pseudonyms.get(i, i) for i in ids if i in present]
+
     groups = {
-        key: {**group, "annotators": [names.pseudonyms.get(i, i) for i in group["annotators"] if i in present]}
+        key: {
+            **group,
+            "annotators": members(group["annotators"]),
+            "parts": {name: members(ids) for name, ids in group["parts"].items()},
+        }
         for key, group in tree["groups"].items()
     }
     sources = [
@@ -76,6 +84,17 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
     rules = {key: _strings(tree[key], names.within) for key in ("keep", "drop") if key in tree}
     said = _silent(rules, PEOPLE)
     return {**said, "groups": groups, "sources": sources, "scope": scope}
+
+
+def renamed(study: Study, names: Names) -> Study:
+    """The study with pseudonyms in the place of ids in parts of groups, as its frames have them."""
+    groups = {
+        key: group.model_copy(
+            update={"parts": {name: [names.pseudonyms.get(i, i) for i in ids] for name, ids in group.parts.items()}}
+        )
+        for key, group in study.groups.items()
+    }
+    return study.model_copy(update={"groups": groups})
 
 
 def changes(overrides: dict[str, Any], home: Path) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -157,6 +158,23 @@ class Operating(Section):
     )
 
 
+#: groups, or named parts of groups
+_People = Annotated[list[str], Field(min_length=1)]
+
+
+class Variation(Section):
+    """What an alternative to the study's choices changes in `importance`."""
+
+    quality_label: str | None = Field(None, description="another label is predicted")
+    quality_group: str | _People | None = Field(None, description="other people's ratings are predicted")
+    quality_rating: Literal["one", "mean"] | None = Field(None, description="one rating or the mean of all")
+    group: str | _People | None = Field(None, description="other people's judgements predict")
+    predictor_value: Literal["one", "mean"] | None = Field(None, description="one annotator's or the mean of all")
+
+    def changes(self) -> dict[str, object]:
+        return self.model_dump(exclude_none=True)
+
+
 class Importance(Section):
     """Notebooks 04 and 06: what is predicted, and whose judgements predict it."""
 
@@ -165,7 +183,60 @@ class Importance(Section):
         None,
         description="where no interactor rated `target`: a label to be predicted instead, given by others",
     )
-    group: str | None = Field(None, description="group whose judgements predict it; null: the group with most labels")
+    quality_group: str | _People | None = Field(
+        None,
+        description="whose ratings and choices of `quality_label` are predicted: a group, a part of one "
+        "(`groups.….parts`) or a list of these; null: `group` if it gave any, else the group with most labels "
+        "that did. Named, it comes before interactors",
+        examples=["students"],
+    )
+    quality_rating: Literal["one", "mean"] = Field(
+        "one",
+        description="what is predicted where several of `quality_group` judged a dialogue or pair: the rating of one "
+        "of them, drawn at random, or the mean of all. Those whose ratings are predicted never predict them",
+    )
+    group: str | _People | None = Field(
+        None,
+        description="whose judgements predict it: a group, a part of one or a list of these; null: the group with "
+        "most labels",
+        examples=["crowd"],
+    )
+    predictor_value: Literal["one", "mean"] = Field(
+        "one",
+        description="what predicts where several people judged an item: the judgement of one, drawn at random, as in "
+        "the paper, or the mean of all",
+    )
+    vary: dict[str, dict[str, Variation]] = Field(
+        {},
+        description="decisions that could have been made otherwise: decision -> option -> what it changes here; the "
+        "option {} is the one made. Notebook 06 shows the fit for every combination",
+        examples=[{"Ratings by": {"students": {}, "experts": {"quality_group": "experts"}}}],
+    )
+    draws: int = Field(
+        20, ge=1, le=1000, description="random draws of annotators for which the fit is shown where options vary"
+    )
+
+    def settings(self) -> dict[str, object]:
+        """What `validity.targets.find` is given."""
+        given = self.model_dump(
+            include={"group", "quality_label", "quality_group", "quality_rating", "predictor_value"}
+        )
+        return {"label": self.target, **given}
+
+    @model_validator(mode="after")
+    def _one_made(self) -> Importance:
+        for decision, options in self.vary.items():
+            if any(mark in name for name in (decision, *options) for mark in ("; ", ": ")):
+                raise ValueError(f"vary.{decision}: expected names without '; ' and ': '")
+            made = [name for name, option in options.items() if not option.changes()]
+            if len(options) < 2 or len(made) != 1:
+                raise ValueError(
+                    f"vary.{decision}: expected two options or more, exactly one of them {{}} (the one made), found "
+                    f"{len(options)}, {len(made)} of them {{}}"
+                )
+        if (n := prod(len(options) for options in self.vary.values())) > limits.COMBINATIONS:
+            raise ValueError(f"vary: expected at most {limits.COMBINATIONS} combinations of options, found {n}")
+        return self
 
 
 class Published(Section):

@@ -96,10 +96,22 @@ class Group(Section):
 
     title: str = Field("", max_length=limits.TITLE, description="name shown; default: the id")
     annotators: list[str] = Field([], description="ids of its members, where the data do not give the group")
+    parts: dict[Identifier, list[str]] = Field(
+        {},
+        description="named parts of the group -> ids of their members, where `importance` tells them apart",
+        examples=[{"students": ["w1", "w2"], "experts": ["w3"]}],
+    )
     note: str = Field("", description="shown with results of this group")
     fitted: list[MethodName] = Field(
         [], description="methods whose printed agreement was used to find the members and therefore confirms nothing"
     )
+
+    @model_validator(mode="after")
+    def _members(self) -> Group:
+        for name, ids in self.parts.items():
+            if self.annotators and (unknown := sorted(set(ids) - set(self.annotators))):
+                raise ValueError(f"parts.{name}: expected ids of `annotators`, found {unknown[0]!r}")
+        return self
 
 
 #: what one judgement may be said to depend on, from the smallest
