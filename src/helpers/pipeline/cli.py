@@ -130,9 +130,12 @@ def _gallery(args: argparse.Namespace) -> int:
 
     studies = args.studies or list(committed.STUDIES)
     needed = scoreboard_page.needed(studies)
-    code = run(needed, Options(jobs=args.jobs or DEFAULT_JOBS), absent_ok=not args.studies or needed != studies)
-    if code:
-        return code
+    parts = [study for study in studies if study in committed.PARTS]
+    absent_ok = not args.studies or needed != studies
+    for only, some in [([], [s for s in needed if s not in parts]), *((committed.PARTS[s], [s]) for s in parts)]:
+        options = Options(jobs=args.jobs or DEFAULT_JOBS, only=list(only))
+        if some and (code := run(some, options, absent_ok=absent_ok)):
+            return code
     return committed.check(studies) if args.check else committed.write(studies)
 
 

@@ -29,7 +29,22 @@ from helpers.report.blocks import PRIVATE, Block, blocks, first_sentences, secti
 from helpers.study import escape, params, store
 from helpers.study.result_schema import IDENTITY
 
-STUDIES = ("scoreboard", "finch2024", "ji2022", "gpt_abceval", "demo")
+#: studies that are run for one kind of analysis -> the notebooks that are run and shown
+PARTS = {
+    "usr": ("04", "06", "09"),
+    "fed": ("09", "11"),
+    "grade": ("09",),
+    "dstc9": ("04", "09"),
+    "engage": ("09",),
+    "spot_the_bot": ("11",),
+    "conture": ("11",),
+    "lfqa_experts": ("11",),
+    "dices": ("12",),
+}
+#: studies with all notebooks; `demo` does without those that abc_public shows on real data
+WHOLE = ("scoreboard", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
+ELSEWHERE = {"demo": ("00", "02", "03", "04", "05", "06", "07", "08", "14", "15", "16", "17")}
+STUDIES = (*WHOLE, *PARTS)
 FOLDER = params.ROOT / "gallery"
 #: the page of the papers' tables, figures and procedures
 PAPERS = "papers.md"
@@ -80,13 +95,14 @@ def _write_study(study: str, folder: Path) -> None:
     rows = []
     for name, entry in dag.of(dag.load(), loaded).items():
         path = home / "notebooks" / f"{name}.ipynb"
-        if not path.is_file():
+        if not path.is_file() or not shown(study, name):
             continue
         found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if not b.private]
         images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
         pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
         rows.append((name, found, _headline(found, f"{name}_{entry.headline}")))
-    answers, drawn = front.page(front.answers(study), simulated=loaded.simulated)
+    found = [] if study in PARTS else front.answers(study)
+    answers, drawn = front.page(found, simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
@@ -105,6 +121,12 @@ def _write_study(study: str, folder: Path) -> None:
     for path in target.iterdir():
         if path.name not in {*pages, *images, *extra}:
             path.unlink()
+
+
+def shown(study: str, notebook: str) -> bool:
+    """Whether the gallery has the page of a notebook."""
+    number = notebook.partition("_")[0]
+    return number in PARTS.get(study, (number,)) and number not in ELSEWHERE.get(study, ())
 
 
 def _headline(found: Sequence[Block], name: str) -> Block | None:
@@ -203,15 +225,25 @@ def _write_front(folder: Path) -> None:
         "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
     ]
     there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
-    across, shown = ([s for s in there if params.load(s).across == wanted] for wanted in (True, False))
+    whole = [s for s in there if s not in PARTS]
+    across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
     parts += [f"[{plain(params.load(s).title)}]({s}/README.md) · [{elements.TITLE}]({PAPERS})" for s in across]
-    parts.append(front.table(folder, shown, ""))
+    parts.append(front.table(folder, studies, ""))
+    if single := [s for s in there if s in PARTS]:
+        parts += ["One kind of analysis each:", "\n".join(_single(folder, s) for s in single)]
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
     _put(folder / PAPERS, papers(folder).encode())
     readme = folder.parent / scoreboard_page.README
     if readme.is_file():
-        table = front.table(folder, shown, f"{folder.name}/")
+        table = front.table(folder, studies, f"{folder.name}/")
         _put(readme, front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
+
+
+def _single(folder: Path, study: str) -> str:
+    """A line on a study of which some notebooks are shown."""
+    title = plain(params.load(study).title)
+    pages = ", ".join(f"[{p.name[:2]}]({study}/{p.name})" for p in sorted((folder / study).glob("[0-9][0-9]_*.md")))
+    return f"- [{title}]({study}/README.md): {pages}"
 
 
 def papers(folder: Path = FOLDER) -> str:
