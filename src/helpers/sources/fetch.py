@@ -1,8 +1,9 @@
 """Fetching the raw files of a study: from upstream, from a folder or archive, or from another address.
 
 Every file is verified before it stands in `data/raw/<key>`: by its git blob id where it is the upstream file, by
-SHA-256 where it is the pseudonymised or derived copy (or is made of an upstream file whose blob id is not known). Upstream files may hold ids of a crowd platform: they stay in
-`data/raw`, which is never rendered; `sources.build` replaces the ids.
+SHA-256 where it is the pseudonymised or derived copy (or is made of an upstream file whose blob id is not known).
+Upstream files may hold ids of a crowd platform: they stay in `data/raw`, which is never rendered; `sources.build`
+replaces the ids.
 """
 
 from __future__ import annotations
