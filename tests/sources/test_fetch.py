@@ -86,7 +86,7 @@ def test_git_blob_is_gits():
 
 
 #: studies whose files are not in the folder of the manifest
-MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "llmfao", "pandalm", "squality"}
+MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "llmfao", "pandalm", "squality", "xhate_stability"}
 
 
 @pytest.mark.data
@@ -118,8 +118,9 @@ def test_every_public_copy_verifies(raw_data):
         for entry in registry.entries(key):
             places = [raw_data / key / entry.file]
             if key in MORE:
-                more = raw_data.parent / "data_more"
-                places = [p for p in (more / key / entry.file, more / entry.file) if p.is_file()]
+                more, atlas = raw_data.parent / "data_more", raw_data.parent / "atlas"
+                places = [more / key / entry.file, more / entry.file, atlas / key / entry.file]
+                places = [p for p in places if p.is_file()]
             if entry.sha256 and places:
                 data = places[0].read_bytes()
                 assert entry.accepts(data)
