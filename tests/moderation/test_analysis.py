@@ -2,6 +2,7 @@
 
 import itertools
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +14,9 @@ from helpers.moderation import analysis, categories, figures, findings, kappa_bo
 from helpers.performance.rates import wilson
 from helpers.published import numbers as published
 from helpers.simulation import moderation as simulated
+from helpers.sources.build import build
 from helpers.stats.permutation import sign_flip_test
+from helpers.study import params
 from helpers.study.labels import Label
 from helpers.study.results import collect
 from helpers.study.schema import ANNOTATIONS, conform
@@ -391,3 +394,34 @@ def test_tables_of_two_corpora_name_them():
     one = tables.overlap(collect([{"statistic": "overlap", "metric": "bleu"} | p for p in pairs[:2]]), NAMES, titles)
     assert one.frame.columns.tolist() == ["System", "BLEU"]
     assert one.frame["BLEU"].tolist() == ["0.50 [0.40, 0.60]"] * 2
+
+
+@pytest.fixture
+def posts(raw_data, monkeypatch):
+    """Judgements of XHate; absent where only the first folder of public data is."""
+    folder = raw_data.parent / "atlas"
+    if not (folder / "xhate_stability").is_dir():
+        pytest.skip("the further data sets are not here")
+    monkeypatch.setenv("COMPENDIUM_RAW", str(folder))
+    return build(params.load("xhate_stability")).frames["annotations"]
+
+
+@pytest.mark.data
+def test_posts_that_22_people_judged(posts):
+    """Complete: 95 posts, twice. Kappa as by statsmodels, alpha as by krippendorff."""
+    study = params.load("xhate_stability")
+    marks = analysis.judgements(posts, study.moderation)["category"]
+    assert (len(posts), len(marks), marks["annotator"].nunique()) == (4_180, 2_090, 22)
+    table = categories.compositions(marks, [1, 2])
+    assert table.shape == (95, 2)
+    kappa = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
+    assert kappa == pytest.approx(inter_rater.fleiss_kappa(table))
+    wide = marks.pivot_table(index="annotator", columns="dialogue", values="score").to_numpy()
+    alpha = krippendorff.alpha(reliability_data=wide, level_of_measurement="nominal")
+    assert alpha == pytest.approx(0.289, abs=0.0005)
+    assert kappa == pytest.approx(alpha, abs=0.001)
+    shares = collect(categories.distribution(marks)).select("annotator_score_share", score="1")["estimate"]
+    own = (marks["score"] == 1).groupby(marks["annotator"]).mean()
+    assert sorted(shares) == pytest.approx(sorted(own))
+    rows = collect(categories.agreement(table, [1, 2], "main"))["agreement_count"]
+    assert rows.loc[rows["definition"] == "halved", "estimate"].sum() == 95
