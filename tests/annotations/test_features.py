@@ -145,7 +145,7 @@ labels:
 def test_replies_to_toxic_prompts(tmp_path, features):
     found = studies.read(tmp_path, MODERATED, my_csv="d,category\n1,-1\n2,1\n").profile["features"]
     assert found["moderation"] is None
-    assert features["bare"]["moderation"].endswith("(method `moderation`).")
+    assert features["bare"]["moderation"].startswith("No reply was judged as acceptable or not")
 
 
 @pytest.mark.parametrize(("n", "enough"), [(14, False), (16, True)])

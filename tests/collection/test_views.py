@@ -61,6 +61,9 @@ def test_reading_is_reported_with_what_belongs_to_the_evaluation():
     both = pd.concat([marks(4), marks(4, kind="llm")])
     assert "3 people and by language models." in text(findings.data_set(counts(read=8, kept=8), both, collect(), NAMES))
     extra = counts(read=9, kept=9, corpus="extra_techniques")
+    again = pd.concat([marks(400), marks(400).assign(corpus="other")])  # ids recur in another corpus
+    n = marks(400)["dialogue"].nunique()
+    assert f"{2 * n:,} dialogues of" in text(findings.data_set(counts(read=800, kept=800), again, collect(), NAMES))
     assert "notebooks of their own" in text(findings.data_set(extra, marks(4), collect(), NAMES))
     apart = pd.concat([counts("turn annotations", read=3, kept=3), counts("dialogue annotations", read=3, kept=3)])
     assert "All 6 annotations were kept" in text(findings.data_set(apart, marks(6), collect(), NAMES))

@@ -229,7 +229,7 @@ def of_moderation(size: Size) -> Iterator[Plot]:
     scores = made("annotator_score_share", one, only="single", odd=False, **who)
     scores["estimate"] /= scores.groupby("annotator")["estimate"].transform("sum")
     results = collect(scores, shares("system"), shares("pair"), shares("system", data="printed"))
-    yield from moderation.categories(results)
+    yield from moderation.categories(results, names)
     yield from moderation.outcomes(results, names)
     if size.systems < 20:
         yield moderation.printed(results, names)

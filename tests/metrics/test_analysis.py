@@ -143,8 +143,10 @@ def test_tables_hold_the_results(analysed, main):
     found = analysed[-1]
     board = tables.leaderboard(found, NAMES).frame.set_index("Metric")
     assert board.columns.tolist() == ["Main", "Other", "Average (plain)", "Average (Fisher)"]
-    mean = analysis.overall(main).set_index("metric")["estimate"]["m"]
-    assert board.loc["Good", "Main"] == f"{100 * mean:.1f} (1)"
+    mean, low, high = 100 * analysis.overall(main).set_index("metric").loc["m", ["estimate", "ci_low", "ci_high"]]
+    assert board.loc["Good", "Main"] == f"{mean:.1f} [{low:.0f}, {high:.0f}] (1)"
+    assert board.loc["Good", "Main"].numbers == {"": mean, "ci_low": low, "ci_high": high}
+    assert "[" not in str(board.loc["Good", "Average (plain)"])
     assert str(board.loc["Good", "Other"]).endswith("(2)")
     wide = next(iter(tables.coefficients(found, NAMES))).frame
     assert wide.columns.tolist() == ["Metric", "Spearman", "Pearson", "Kendall", "Within contexts", "Systems (4)"]

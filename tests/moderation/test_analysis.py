@@ -2,6 +2,7 @@
 
 import itertools
 
+import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +10,17 @@ from statsmodels.stats import inter_rater
 
 from helpers.agreement import kappa_icc as coefficients
 from helpers.display.names import DisplayNames
-from helpers.moderation import analysis, categories, findings, kappa_bounds, preferences, tables
+from helpers.moderation import analysis, categories, figures, findings, kappa_bounds, preferences, tables
 from helpers.performance.rates import wilson
 from helpers.published import numbers as published
 from helpers.simulation import moderation as simulated
+from helpers.sources.build import build
 from helpers.stats.permutation import sign_flip_test
+from helpers.study import params
+from helpers.study.labels import Label
 from helpers.study.results import collect
+from helpers.study.schema import ANNOTATIONS, conform
+from helpers.study.sections.analyses import Moderation
 from helpers.study.sections.data import Simulate
 
 NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
@@ -25,11 +31,11 @@ SPEC = Simulate()
 def marked(rows):
     """Marks from (item, scores of the annotators)."""
     out = [
-        {"corpus": "main", "dialogue": item, "turn": 0, "annotator": f"A{i}", "score": float(score)}
+        {"corpus": "main", "dialogue": item, "turn": 0, "annotator": f"A{i}", "annotator_known": True, "score": score}
         for item, scores in rows
         for i, score in enumerate(scores)
     ]
-    return pd.DataFrame(out)
+    return pd.DataFrame(out).astype({"score": float})
 
 
 class TestCategories:
@@ -65,9 +71,25 @@ class TestCategories:
             of = mine.set_index(["score", "annotators"])["estimate"]
             assert [of[s, k] for s in ("-1", "0", "1") for k in range(3, 8)] == counted[:, 3:].ravel().tolist()
 
-    def test_items_that_not_all_judged_stay_out(self):
-        marks = marked([*self.ROWS, ("i4", (1, 1))])
-        assert len(categories.compositions(marks, [-1, 0, 1])) == 3
+    def test_with_unequal_numbers_of_annotators_shares_are_counted(self):
+        table = categories.compositions(marked([*self.ROWS, ("i4", (1, 1)), ("i5", (0,))]), [-1, 0, 1])
+        assert table.sum(axis=1).tolist() == [7, 7, 7, 2]  # one judgement says nothing of agreement
+        rows = collect(categories.agreement(table, [-1, 0, 1], "main"))["agreement_count"]
+        halved = rows[rows["definition"] == "halved"].set_index(["score", "band"])["estimate"]
+        # all of seven and of two; three of seven, twice; four of seven
+        assert halved[halved > 0].to_dict() == {
+            ("1", "90–100%"): 2, ("0", "40–49%"): 0.5, ("1", "40–49%"): 0.5, ("-1", "50–59%"): 1,
+        }  # fmt: skip
+
+    def test_kappa_of_unequal_numbers_by_hand(self):
+        table = np.array([[2, 0], [1, 2], [0, 4]])
+        # observed: (1 + 1/3 + 1) / 3 = 7/9; shares of the first category: 1, 1/3, 0, their mean 4/9
+        expected = (4 / 9) ** 2 + (5 / 9) ** 2
+        found = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
+        assert found == pytest.approx((7 / 9 - expected) / (1 - expected))
+
+    def test_positions_have_no_shares_of_their_own(self):
+        assert not list(categories.distribution(marked(self.ROWS).assign(annotator_known=False)))
 
     def test_kappa_is_that_of_statsmodels(self):
         rng = np.random.default_rng(1)
@@ -107,7 +129,7 @@ class TestBounds:
         seen = []
         for filling in itertools.product(*ways):
             table = np.array(filling, dtype=float)
-            rows = np.concatenate([[len(table)], table.sum(axis=0), [(table * (table - 1)).sum()]])
+            rows = categories.shares_of_items(table).sum(axis=0)
             with np.errstate(invalid="ignore", divide="ignore"):
                 seen.append(float(categories.kappa(rows[None])[0]))
         low, high = kappa_bounds.kappa_bounds(counts, m)
@@ -308,9 +330,37 @@ def test_findings_without_rows():
     assert [prose.text for prose in others] == [""] * 3
 
 
+def test_categories_in_words_of_people_who_are_not_known():
+    """As DICES: no shares by annotator, no comparisons; the headline is kappa."""
+    label = Label(
+        "safety", "turn_rating", "Is it unsafe?", (0, 2), "nominal", direction=0, categories=("No", "Yes", "?")
+    )
+    marks = marked([("a", [0, 0, 1]), ("b", [1, 1, 1, 1]), ("c", [0, 0, 2])])
+    marks = marks.assign(method="turn_rating", label="safety", annotator_known=False, annotator_kind="human")
+    marks = conform(marks.assign(group="all", system="s", source_row=range(len(marks))), ANNOTATIONS, study="s")
+    section = Moderation(category="safety")
+    names = DisplayNames({}, {"system": {}, **analysis.category_names([label], section)})
+    judged = analysis.judgements(marks, section)
+    empty = preferences.outcomes(judged["better"].assign(system_b=None), judged["unrelated"])
+    dialogues = pd.DataFrame({c: None for c in ("corpus", "dialogue", "turn", "user_text", "system_text")}, index=[])
+    pairs = categories.pairs(dialogues.astype({"turn": "Int64"}), marks)
+    results = analysis.analyse(judged, [label], pairs, empty, empty, empty, None, permute_seed=1, **BOOT)
+    headline, agreement, *_ = findings.findings(results, names, simulated=False)
+    assert headline.text.startswith("**Fleiss' kappa of the categories is")
+    assert "(nominal)" in agreement.text
+    assert "ordinal" not in agreement.text
+    assert "do not say who judged" in agreement.text
+    found = next(tables.agreeing(results, names))
+    assert set(found.frame["Category"]) == {"No", "Yes", "?"}
+    assert found.caption.endswith("(asked: Is it unsafe?).")
+    assert not list(figures.categories(results, names))
+    assert findings.nothing(results, "moderation_share").text
+    assert not findings.nothing(results, "fleiss_kappa").text
+
+
 def test_agreement_as_a_table_is_that_of_the_counts():
     table = categories.compositions(marked([("a", [1, 1, -1]), ("b", [1, 0, -1]), ("c", [-1] * 3)]), [-1, 0, 1])
-    found = next(tables.agreeing(collect(categories.agreement(table, [-1, 0, 1], "main")))).frame
+    found = next(tables.agreeing(collect(categories.agreement(table, [-1, 0, 1], "main")), NAMES)).frame
     assert found.columns.tolist() == ["Definition", "Category", "1", "2", "3"]
     halved = found[found["Definition"] == "halved"].set_index("Category")
     # one item of three ones: a third of it under each
@@ -344,3 +394,34 @@ def test_tables_of_two_corpora_name_them():
     one = tables.overlap(collect([{"statistic": "overlap", "metric": "bleu"} | p for p in pairs[:2]]), NAMES, titles)
     assert one.frame.columns.tolist() == ["System", "BLEU"]
     assert one.frame["BLEU"].tolist() == ["0.50 [0.40, 0.60]"] * 2
+
+
+@pytest.fixture
+def posts(raw_data, monkeypatch):
+    """Judgements of XHate; absent where only the first folder of public data is."""
+    folder = raw_data.parent / "atlas"
+    if not (folder / "xhate_stability").is_dir():
+        pytest.skip("the further data sets are not here")
+    monkeypatch.setenv("COMPENDIUM_RAW", str(folder))
+    return build(params.load("xhate_stability")).frames["annotations"]
+
+
+@pytest.mark.data
+def test_posts_that_22_people_judged(posts):
+    """Complete: 95 posts, twice. Kappa as by statsmodels, alpha as by krippendorff."""
+    study = params.load("xhate_stability")
+    marks = analysis.judgements(posts, study.moderation)["category"]
+    assert (len(posts), len(marks), marks["annotator"].nunique()) == (4_180, 2_090, 22)
+    table = categories.compositions(marks, [1, 2])
+    assert table.shape == (95, 2)
+    kappa = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
+    assert kappa == pytest.approx(inter_rater.fleiss_kappa(table))
+    wide = marks.pivot_table(index="annotator", columns="dialogue", values="score").to_numpy()
+    alpha = krippendorff.alpha(reliability_data=wide, level_of_measurement="nominal")
+    assert alpha == pytest.approx(0.289, abs=0.0005)
+    assert kappa == pytest.approx(alpha, abs=0.001)
+    shares = collect(categories.distribution(marks)).select("annotator_score_share", score="1")["estimate"]
+    own = (marks["score"] == 1).groupby(marks["annotator"]).mean()
+    assert sorted(shares) == pytest.approx(sorted(own))
+    rows = collect(categories.agreement(table, [1, 2], "main"))["agreement_count"]
+    assert rows.loc[rows["definition"] == "halved", "estimate"].sum() == 95

@@ -17,6 +17,7 @@ from helpers.sensitivity import power
 from helpers.sources import build
 from helpers.study import params
 from helpers.study.results import collect
+from helpers.study.sections.data import Filter
 
 YAML = """\
 title: "100% of α_1 & <b>#2</b>"
@@ -112,6 +113,21 @@ def test_settings_are_those_of_the_yaml(material):
     fewer = material.study.model_copy(update={"bootstrap": study.bootstrap.model_copy(update={"n_resamples": 321})})
     changed = findings.methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
     assert "from 321 resamples" in changed
+
+
+def test_exclusions_are_counted(material):
+    rules = [Filter(rule="deviation", most=2.5), Filter(rule="kappa", weights="linear")]
+    study = material.study.model_copy(update={"filters": rules})
+    rows = [("annotations", "kept", "", 80), ("annotations", "dropped", "far from the median (`filters`)", 15)]
+    rows += [("annotations", "dropped", "annotator's mean kappa (`filters`)", 5), ("annotations", "dropped", "odd", 9)]
+    counts = pd.DataFrame(rows, columns=["what", "action", "reason", "n"])
+    changed = analysis.Material(study, material.scores, material.results, material.names, MADE, counts)
+    text = findings.methods(changed)
+    assert "further than 2.5 median absolute deviations (times 1.4826) from the median of their item" in text
+    assert "Then, the ratings of annotators whose mean linearly weighted Cohen’s kappa" in text
+    assert "This excluded 20 of 100 judgements (20.0%)" in text
+    assert "[@leys2013]" in text
+    assert "Exclusions" not in findings.methods(material)
 
 
 def test_values_are_those_of_the_results(material):

@@ -575,3 +575,27 @@ def test_on_a_copy_one_moved_number_is_the_one_that_differs(agreement_results, t
     changed = before["verdict"] != after["verdict"]
     assert after.loc[changed, ["row", "column", "verdict"]].to_numpy().tolist() == [["stu_x", "engaging", "differs"]]
     assert before.loc[changed, "verdict"].tolist() == ["match"]
+
+
+def test_a_table_stands_beside_our_values_in_the_layout_of_print():
+    """A row for every printed row; marks by verdict; our value where it differs; reasons for what nothing decides."""
+    frame = cells(("r_1", "a", "3.0"), ("r_1", "b", "7"), ("r_2", "a", "4.0"), ("r_2", "b", "9"))
+    decided = {"reproduced": [3.04, 8.0, np.nan, np.nan], "verdict": ["match", "differs", "needs_data", "needs_data"]}
+    board = frame.rename(columns={"printed": "published"}).assign(**decided, note="Why.", study=["s", "s", "", ""])
+    board.loc[3, ["verdict", "note"]] = "match_arithmetic", "Follows."
+    table, said = tables.side_by_side(board, TITLES, [paper(side_by_side=["T/p/*/*"])])
+    assert table.frame.astype(str).values.tolist() == [["R 1", "3.0 =", "7 (8)", "s"], ["R 2", "4.0", "9 →", "–"]]
+    assert table.frame.loc[0, "B"].numbers == {"printed": 7.0, "here": 8.0}
+    assert "R 2: needs unpublished data. Why." in said.text
+    assert "Follows" not in said.text
+    board.loc[1, ["verdict", "note"]] = "needs_download", "Fetch it."
+    table, said = tables.side_by_side(board, TITLES, [paper(side_by_side=["T/p/*/*"])])
+    assert "R 1 (b): needs a download. Fetch it." in said.text
+
+
+@pytest.mark.parametrize("paper", [p for p in mapping.load() if p.side_by_side], ids=lambda p: p.paper)
+def test_every_number_of_a_table_side_by_side_has_a_place_of_its_own(paper):
+    for pattern in paper.side_by_side:
+        own = published.select(published.load(paper.paper), paper.paper, pattern)
+        titles = own[["row", "column"]].map(lambda key: mapping.title(paper.paper, key))
+        assert not titles.duplicated().any()

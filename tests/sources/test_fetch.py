@@ -11,6 +11,7 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 
+import pandas as pd
 import pytest
 
 from helpers.pipeline import cli
@@ -76,8 +77,6 @@ def made_up(monkeypatch):
 
 
 def _table(text):
-    import pandas as pd
-
     return pd.DataFrame({"text": [text, text]})
 
 
@@ -88,25 +87,26 @@ def test_git_blob_is_gits():
 
 #: studies whose files are not in the folder of the manifest
 MORE = {"alttest_mtbench", "alttest_prompts", "conture", "dices", "lfqa_experts", "llmfao", "pandalm", "squality"}
+MORE |= {"xhate_stability"}
 
 
 @pytest.mark.data
 def test_registry_says_what_the_manifest_says(raw_data):
     """Every file of the manifest: size, checksum, upstream addresses, blob ids and licence."""
-    with (raw_data / "MANIFEST.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = []
+    for manifest in (raw_data / "MANIFEST.csv", raw_data / "MANIFEST_ADDED.csv"):  # not all that was added is used
+        with manifest.open(encoding="utf-8", newline="") as file:
+            rows += list(csv.DictReader(file))
     found = {(key, e.file): e for key in registry.studies() for e in registry.entries(key)}
-    for row in rows:
+    for row in (row for row in rows if (row["key"], row["file"]) in found):
         entry = found.pop((row["key"], row["file"]))
         assert (str(entry.size), entry.sha256, entry.licence) == (row["bytes"], row["sha256"], row["licence"])
         for upstream in entry.upstream:
-            assert (
-                f"{upstream.repository} commit {upstream.commit} path {upstream.path} blob {upstream.blob}"
-                in (row["upstream"])
-            )
+            blob = f" blob {upstream.blob}" if upstream.blob else ""
+            assert f"{upstream.repository} commit {upstream.commit} path {upstream.path}{blob}" in row["upstream"]
             assert entry.file == "groups.csv" or upstream.url in row["upstream"]
-        assert len(entry.upstream) == row["upstream"].count(" blob ")
-        kind = row["transformations"].partition(" ")[0]
+        assert len([u for u in entry.upstream if u.blob]) == row["upstream"].count(" blob ")
+        kind = "derived" if "derived file" in row["transformations"] else row["transformations"].partition(" ")[0]
         assert entry.kind == {"none": "original", "member": "original", "derived": "derived"}.get(kind, "pseudonymised")
         assert bool(entry.member) == (kind == "member")
     rest = {(key, file) for key, file in found if key not in MORE}
@@ -137,6 +137,25 @@ def test_fetch_from_the_folder_of_public_data(raw_data, tmp_path):
     assert "No licence is stated" in " ".join(lines)
     again = fetch.fetch("gpt_abceval", str(raw_data), tmp_path, say=silent)
     assert [f.how for f in again] == ["present"]
+
+
+@pytest.mark.data
+def test_what_is_made_of_a_file_without_blob_id_is_verified_itself(raw_data, tmp_path):
+    """The upstream file also has translations; made of it, the English columns have the checksum of the copy."""
+    upstream, name = tmp_path / "upstream", "persona-zhao"
+    (upstream / "dstc10_dev").mkdir(parents=True)
+    for entry in registry.entries("dstc10_dev"):
+        frame = pd.read_csv(raw_data / "dstc10_dev" / entry.file, dtype=str, keep_default_na=False)
+        frame.insert(0, "spanish_ctx", "hola, amigos\n")
+        frame.to_csv(upstream / "dstc10_dev" / entry.upstream[0].path.rpartition("/")[2], index=False)
+    done = fetch.fetch("dstc10_dev", str(upstream), tmp_path / "raw", say=silent)
+    assert [f.how for f in done] == ["converted"] * 3
+    assert all(f.entry.accepts(f.path.read_bytes()) for f in done)
+    changed = (upstream / "dstc10_dev" / f"{name}.csv").read_text("utf-8").replace("4.75", "1.25")
+    (upstream / "dstc10_dev" / f"{name}.csv").write_text(changed, encoding="utf-8")
+    with pytest.raises(DataError, match=rf"{name}.english.csv: expected SHA-256 e20e9a"):
+        fetch.fetch("dstc10_dev", str(upstream), tmp_path / "again", say=silent)
+    assert not (tmp_path / "again" / "dstc10_dev" / f"{name}.english.csv").exists()
 
 
 def test_unknown_study_names_the_nearest():

@@ -573,6 +573,14 @@ def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):
     assert "hours" not in analysis.cost(evidence(study, only, n02=rows))
 
 
+def test_annotators_are_counted_in_each_corpus(study):
+    both = pd.concat([annotations(annotators=["A1", "A2"]), annotations(annotators=["B1", "B2", "B3"], corpus="other")])
+    step = analysis.steps(evidence(study, conform(both, ANNOTATIONS)))[0]
+    assert [(key[0], one.n) for key, one in step.facts["groups"]] == [(PART["corpus"], 2), ("other", 3)]
+    said = texts(evidence(study, conform(both, ANNOTATIONS)))["next"]
+    assert "(Other): only 3 so far" in said
+
+
 def test_steps_follow_from_the_results_the_gravest_first(study):
     many = annotations(annotators=[f"A{i}" for i in range(6)])
     good = evidence(study, many, n03=alphas((0.7, 0.9), (0.7, 0.9), (0.7, 0.9)), n05=compared([0.01, 0.02, 0.04]))

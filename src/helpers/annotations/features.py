@@ -233,8 +233,11 @@ def _known_annotators(frames: Frames, study: Study) -> str | None:
 
 
 def _moderation(frames: Frames, study: Study) -> str | None:
-    judged = (frames["annotations"]["method"] == "moderation").any()
-    return _reason(judged, "No reply to a toxic prompt was judged (method `moderation`).")
+    """Judged with the method of that name, or by the label that the YAML names."""
+    judged, section = frames["annotations"][["method", "label"]], study.moderation
+    named = "category" in section.model_fields_set and judged["label"].eq(section.category).any()
+    reason = "No reply was judged as acceptable or not (method `moderation`, or the label `moderation.category`)."
+    return _reason(bool(named or judged["method"].eq("moderation").any()), reason)
 
 
 def _equal_weights(frames: Frames, study: Study) -> str | None:

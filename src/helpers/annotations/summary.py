@@ -243,9 +243,9 @@ def _mean(what: str, values: pd.Series) -> dict[str, object]:
 def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
     """The data-set card: the columns of Table 1 of Zhang et al. 2022, for each corpus and method.
 
-    `count`: instances (turns, dialogues or pairs judged by people), criteria, annotations, systems. `mean_count`, over
-    instances: utterances (context and response), context words, response words (white space); of a judged dialogue or
-    pair all utterances count as context. Missing where the data contain no text.
+    `count`: instances (turns, dialogues or pairs judged by people), criteria, annotations, systems, and contexts where
+    all are known. `mean_count`, over instances: utterances (context and response), context words, response words (white
+    space); of a judged dialogue or pair all utterances count as context. Missing where the data contain no text.
 
     Zhang et al. do not count alike everywhere. Therefore added: words with the speakers' names (one per
     utterance), response words of responses that have a reference, and what was said before the last exchange.
@@ -264,6 +264,7 @@ def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
         keys = {"corpus": corpus, "method": method, "level": unit}
         amounts = {"instances": len(instances), "criteria": part["label"].nunique(), "annotations": len(part)}
         amounts["systems"] = len(set(part["system"]) | set(part["system_b"].dropna()))
+        amounts |= {"contexts": part["context"].nunique()} if part["context"].notna().all() else {}
         rows += [keys | _count(what, n) | {"level": unit} for what, n in amounts.items()]
         lengths = _of_turns(instances, sizes) if unit == "turn" else _whole(instances, last)
         rows += [keys | _mean(what, values) for what, values in lengths.items()]

@@ -28,8 +28,10 @@ def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, 
     total = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
     facts = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
     people = annotations[annotations["annotator_kind"] == "human"]
-    sides = {f"n_{side}s": {*annotations[side], *annotations[f"{side}_b"].dropna()} for side in ("dialogue", "system")}
-    facts |= {name: len(found) for name, found in sides.items()} | {"n_main": len(annotations)}
+    sides = [annotations[["corpus", "dialogue", "system"]], annotations[["corpus", "dialogue_b", "system_b"]].dropna()]
+    both = pd.concat([side.set_axis(["corpus", "dialogue", "system"], axis=1) for side in sides])
+    facts["n_dialogues"] = len(both.drop_duplicates(["corpus", "dialogue"]))  # an id may recur in another corpus
+    facts |= {"n_systems": both["system"].nunique(), "n_main": len(annotations)}
     facts["n_people"] = people.loc[people["annotator_known"], "annotator"].nunique()
     sizes = people.groupby([c for c in ("group", *ITEM) if c in people], dropna=False).size()
     facts["per_item"] = int(sizes.max()) if len(sizes) else 0

@@ -31,20 +31,25 @@ def leaderboard(results: Results, names: DisplayNames) -> Table:
     for average, title in {"plain": "plain", "fisher": "Fisher"}.items() if len(sets) > 1 else ():
         keys = {"over": "data set", "average": average, "coefficient": "spearman"}
         sets[f"Average ({title})"] = results.select("mean_correlation", **keys)
-    wide = pd.DataFrame({name: rows.set_index("metric")["estimate"] for name, rows in sets.items()})
-    wide = 100 * wide.reindex(list(names.titles["metric"]))
-    rank = places(wide)
-    shown = {c: [_placed(v, p) for v, p in zip(wide[c], rank[c], strict=True)] for c in wide}
+    order, ends = list(names.titles["metric"]), ["estimate", "ci_low", "ci_high"]
+    values = {name: 100 * rows.set_index("metric").reindex(order)[ends].astype(float) for name, rows in sets.items()}
+    rank = places(pd.DataFrame({name: rows["estimate"] for name, rows in values.items()}))
+    shown = {c: [_placed(v, p) for v, p in zip(values[c].to_numpy(), rank[c], strict=True)] for c in values}
     why = dict.fromkeys(shown, "The metric has no score in the data set, or is constant.")
-    caption = "Spearman's correlation with human ratings in percent, by data set; (1) to (3): the largest in a column."
+    caption = "Spearman's correlation with human ratings in percent, with CI; (1) to (3): the largest in a column."
+    caption += " Averages have no CI: data sets are no sample." if len(sets) > 1 else ""
     frame = pd.DataFrame({"Metric": list(names.titles["metric"].values())} | shown)
     return Table(frame, "leaderboard", caption, why=why)
 
 
-def _placed(value: float, place: object) -> Cell | None:
+def _placed(values: tuple[float, float, float], place: object) -> Cell | None:
+    value, low, high = values
     if pd.isna(value):
         return None
-    return Cell(number(value, 1) + ("" if pd.isna(place) else f" ({place})"), {"": value})
+    known = not pd.isna(low)
+    ends = f" [{number(low, 0)}, {number(high, 0)}]" if known else ""
+    numbers = {"": value} | ({"ci_low": low, "ci_high": high} if known else {})
+    return Cell(number(value, 1) + ends + ("" if pd.isna(place) else f" ({place})"), numbers)
 
 
 def places(table: pd.DataFrame) -> pd.DataFrame:

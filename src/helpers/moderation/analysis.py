@@ -35,6 +35,13 @@ def judgements(annotations: pd.DataFrame, section: Moderation) -> dict[str, pd.D
     }
 
 
+def category_names(labels: Sequence[Label], section: Moderation) -> dict[str, dict[str, str]]:
+    """Kinds of display names: of the scores of the category label, where its answers are words, and its own."""
+    found = [label for label in labels if label.id == section.category and label.categories]
+    scores = {f"{label.scale[0] + i:g}": title for label in found for i, title in enumerate(label.categories)}
+    return {"score": scores, "asked": {label.id: label.title for label in found}}
+
+
 def analyse(
     judged: dict[str, pd.DataFrame],
     labels: Sequence[Label],
@@ -89,11 +96,16 @@ def _categories(
     yield categories.distribution(marks)
     for corpus, own in marks.groupby("corpus", sort=False):
         table = categories.compositions(own, scores)
+        if not len(table):
+            continue
         yield categories.agreement(table, scores, corpus)
         kappa = categories.kappa_interval(table, rng=generator(seed, "kappa", corpus), **size)
         yield [{"statistic": "fleiss_kappa", "corpus": corpus, "resample": "item", "kind": "human", **kappa.row()}]
-    declared = [label for label in labels if label.method == "moderation" and label.id in set(marks["label"])]
-    for level in ("nominal", "ordinal") if declared else ():
+    judged = set(marks[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    declared = [label for label in labels if (label.method, label.id) in judged]
+    ordered = len(scores) > 2 and not any(label.unordered for label in declared)
+    levels = ("nominal", "ordinal") if ordered else ("nominal",)
+    for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]
         yield alpha_table(marks, one_level, first=None, units=("turn",), alone=True, seed=seed, **size)
 

@@ -15,6 +15,7 @@ from helpers.display.plots import stacked
 from helpers.display.style import PAGE, handle, legend_of, subplots, tips
 from helpers.display.text import span, told
 from helpers.display.views import Plot
+from helpers.moderation import tables
 from helpers.moderation.preferences import OUTCOMES
 from helpers.moderation.tables import by_corpus, category_titles, ordered, pair_titles
 from helpers.study.results import Results
@@ -34,18 +35,20 @@ INTERVALS = {
 }
 
 
-def categories(results: Results) -> Iterator[Plot]:
+def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Shares of the categories among the judgements of every annotator (Figure 2)."""
     import seaborn as sns  # takes a second, and few figures need it
 
     for suffix, rows in by_corpus(results["annotator_score_share"]):
-        titles = category_titles(rows["score"])
+        titles = category_titles(rows["score"], names)
         wide = rows.pivot_table(index="annotator", columns="score", values="estimate", sort=False)
         wide = wide[list(titles)].sort_index()
-        colors = CATEGORIES if len(titles) == 3 else sns.color_palette("BrBG", len(titles))
+        acceptable = set(titles.values()) <= set(tables.CATEGORIES.values())
+        colors = CATEGORIES if len(titles) == 3 and acceptable else sns.color_palette("BrBG", len(titles))
         worst = next(iter(titles))
-        caption = f"Bars: shares of the answers of each annotator ({captions.sample(rows['n'], 'answers each')})."
-        caption += " Annotators are numbered; answers are given from bad to good."
+        n = captions.sample(rows["n"], "answers each")
+        caption = f"Bars: shares of the answers of each annotator ({n}){tables.asked(names)}."
+        caption += " Annotators are numbered" + ("; answers are given from bad to good." if acceptable else ".")
         for k in range(0, len(wide), 2 * MOST):
             page = wide.iloc[k : k + 2 * MOST]
             fig, ax = subplots(width=4.8, height=0.9 + min(0.24, 8 / len(page)) * len(page))

@@ -21,8 +21,9 @@ def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: f
     found = rows[rows["p_adjusted"] < alpha]
     pairs = zip(found["estimate"], found["system"], found["system_b"], strict=True)
     better = [[names.name("system", s) for s in ((a, b) if lead > 0 else (b, a))] for lead, a, b in pairs]
-    yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated))
-    yield Prose(_PHRASES.say("agreement", **_agreement(results)))
+    agreed = _agreement(results, names)
+    yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated, kappa=agreed["kappa"]))
+    yield Prose(_PHRASES.say("agreement", n=len(rows), **agreed))
     rates = [
         (names.name("system", r["system"]), r) for _, r in results["flagged_rate"].sort_values("estimate").iterrows()
     ]
@@ -30,15 +31,20 @@ def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: f
     yield Prose(_PHRASES.say("widths", **_widths(results)))
 
 
-def _agreement(results: Results) -> dict:
-    """Kappa, alphas, and the category whose share differs most between annotators."""
+def _agreement(results: Results, names: DisplayNames) -> dict:
+    """Kappa, alphas, and the category whose share differs most between annotators, where these are known."""
     kappa, alpha = results.select("fleiss_kappa", resample="item"), results["alpha"].drop_duplicates("measurement")
-    shares = results["annotator_score_share"].groupby("score")["estimate"].agg(["min", "max"])
+    facts = {"kappa": None, "alphas": [], "category": "", "low": 0, "high": 0, "people": 0}
     if kappa.empty:
-        return {"kappa": None, "alphas": [], "category": "", "low": 0, "high": 0}
-    widest = (shares["max"] - shares["min"]).idxmax()
-    facts = {"kappa": kappa.iloc[0].to_dict(), "category": category_titles([widest])[widest]}
+        return facts
+    facts["kappa"] = kappa.iloc[0].to_dict()
     facts["alphas"] = list(zip(alpha["measurement"], alpha["estimate"], strict=True))
+    rows = results["annotator_score_share"]
+    if rows.empty:
+        return facts
+    shares = rows.groupby("score")["estimate"].agg(["min", "max"])
+    widest = (shares["max"] - shares["min"]).idxmax()
+    facts |= {"category": category_titles([widest], names)[widest], "people": rows["annotator"].nunique()}
     return facts | {"low": shares.at[widest, "min"], "high": shares.at[widest, "max"]}
 
 
@@ -51,6 +57,11 @@ def _widths(results: Results) -> dict:
         return {"ratios": [], "mean": 1, "copies": 1}
     ratios = wide["context"] / wide["n"]
     return {"ratios": list(ratios), "mean": ratios.mean(), "copies": (wide["items"] / wide["n"]).mean()}
+
+
+def nothing(results: Results, statistic: str) -> Prose:
+    """Said in place of a section for which the data contain nothing."""
+    return Prose("" if len(results[statistic]) else _PHRASES.say("nothing"))
 
 
 def from_print(results: Results, names: DisplayNames, printed: pd.DataFrame) -> Prose:

@@ -10,15 +10,22 @@ from helpers.display import cells, tables
 from helpers.display.names import DisplayNames
 from helpers.display.text import number
 from helpers.display.views import Table
+from helpers.moderation.categories import BANDS
 from helpers.moderation.preferences import OUTCOMES
 from helpers.study.results import Results
 
 CATEGORIES = {"-1": "Not acceptable (−1)", "0": "In between (0)", "1": "Acceptable (1)"}
 
 
-def category_titles(scores: Iterable[str]) -> dict[str, str]:
+def category_titles(scores: Iterable[str], names: DisplayNames) -> dict[str, str]:
     """Scores of the category label in order, with display names."""
-    return {s: CATEGORIES.get(s, f"Category {number(float(s), 0)}") for s in sorted(set(scores), key=float)}
+    titles = CATEGORIES | names.titles.get("score", {})
+    return {s: titles.get(s, f"Category {number(float(s), 0)}") for s in sorted(set(scores), key=float)}
+
+
+def asked(names: DisplayNames) -> str:
+    """What the categories answer, for captions, where answers are words."""
+    return "".join(f" (asked: {title})" for title in names.titles.get("asked", {}).values())
 
 
 def by_corpus(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -64,13 +71,15 @@ def agreement(results: Results) -> Iterator[Table]:
         yield Table(out, f"agreement{suffix}", caption)
 
 
-def agreeing(results: Results) -> Iterator[Table]:
-    """Items by definition and category, a column per number of annotators."""
+def agreeing(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Items by definition and category, a column per number of annotators, or per tenth of them."""
     for suffix, rows in by_corpus(results["agreement_count"]):
-        columns = {k: str(k) for k in sorted(rows["annotators"].unique())}
-        wide = tables.pivot(rows, ["definition", "score"], "annotators", columns)
-        wide["score"] = wide["score"].map(category_titles(rows["score"]))
-        caption = "Items by most frequent category and (columns) number of annotators who chose it."
+        by = "annotators" if rows["annotators"].notna().any() else "band"
+        found = sorted(rows[by].unique()) if by == "annotators" else [b for b in BANDS if (rows["band"] == b).any()]
+        wide = tables.pivot(rows, ["definition", "score"], by, {k: str(k) for k in found})
+        wide["score"] = wide["score"].map(category_titles(rows["score"], names))
+        what = "number" if by == "annotators" else "share"
+        caption = f"Items by most frequent category and (columns) {what} of annotators who chose it{asked(names)}."
         wide = wide.rename(columns={"definition": "Definition", "score": "Category"})
         yield Table(wide, f"agreeing{suffix}", caption, 1)
 

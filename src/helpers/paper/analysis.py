@@ -14,6 +14,7 @@ from helpers.quality_control.worker_tests import of_those_who_passed
 from helpers.sensitivity.analysis import ASKED
 from helpers.study.params import Study
 from helpers.study.results import Results, read
+from helpers.study.schema import COUNTS
 from helpers.study.stored import StoredStudy
 
 
@@ -35,13 +36,15 @@ class Made:
 
 @dataclass(frozen=True)
 class Material:
-    """scores : judgements, one a row. results : notebook -> its results, of those that ran."""
+    """scores : judgements, one a row. results : notebook -> its results, of those that ran. counts : what became of the
+    judgements that were read."""
 
     study: Study
     scores: pd.DataFrame
     results: dict[str, Results]
     names: DisplayNames
     made: Made
+    counts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(COUNTS)))
 
     def of(self, notebook: str) -> Results | None:
         """Results of the notebook with this number; None where it did not run or found nothing."""
@@ -66,7 +69,8 @@ def gather(stored: StoredStudy, made: Made) -> Material:
     folder = stored.folder / "results"
     paths = sorted(p for p in folder.glob("*.parquet") if "." not in p.stem) if folder.is_dir() else []
     results = {path.stem: read(path, **ASKED) for path in paths}
-    return Material(stored.params, scores, results, display_names(stored.params, scores), made)
+    names, counts = display_names(stored.params, scores), stored.frame("counts")
+    return Material(stored.params, scores, results, names, made, counts)
 
 
 def items(scores: pd.DataFrame) -> pd.Series:

@@ -28,6 +28,7 @@ _PHRASES = Phrases(__package__)
 MANY = 12
 #: packages whose versions are named
 PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
+_SIDES = ("dialogue", "dialogue_b")
 #: units of judgement in words
 _UNITS = {"turn": "turn", "dialogue": "dialogue", "pair": "pair of dialogues"}
 
@@ -55,6 +56,12 @@ def level(m: Material) -> float:
 # Data
 
 
+def _dialogues(scores: pd.DataFrame) -> int:
+    """Dialogues that were judged; an id may recur in another corpus."""
+    sides = [scores[["corpus", side]].dropna().set_axis(["corpus", "dialogue"], axis=1) for side in _SIDES]
+    return len(pd.concat(sides).drop_duplicates())
+
+
 def data(m: Material) -> dict:
     """What was judged by whom."""
     systems, own = judged_systems(m.scores), references.of_data(m.study)
@@ -67,7 +74,7 @@ def data(m: Material) -> dict:
         "simulated": m.study.simulated,
         "n": len(m.scores),
         "n_human": len(m.human),
-        "dialogues": int(pd.concat([m.scores["dialogue"], m.scores["dialogue_b"]]).nunique()),
+        "dialogues": _dialogues(m.scores),
         "n_systems": len(systems),
         "systems": [m.names.name("system", s) for s in sorted(systems, key=lambda s: m.names.position("system", s))]
         if len(systems) <= MANY
@@ -217,6 +224,17 @@ def metrics(m: Material) -> dict | None:
             "tested": tested}  # fmt: skip
 
 
+def filters(m: Material) -> dict | None:
+    """The rules of the YAML by which ratings were left out, and how many were."""
+    if not m.study.filters:
+        return None
+    left = m.counts[m.counts["reason"].astype(str).str.endswith("(`filters`)")]
+    kept = m.counts[m.counts["what"].str.endswith("annotations") & (m.counts["action"] == "kept")]
+    titles = {label: found.title for (_, label), found in m.names.labels.items()}
+    rules = [(rule, [titles[label] for label in rule.labels]) for rule in m.study.filters]
+    return {"rules": rules, "n": int(left["n"].sum()), "of": int(left["n"].sum() + kept["n"].sum())}
+
+
 def quality_control(m: Material) -> dict | None:
     """How workers were screened and runs compared."""
     found = m.of("10")
@@ -296,6 +314,7 @@ def judge_titles(m: Material, metrics_: Any) -> list[str]:
 
 METHODS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
     "data": data,
+    "filters": filters,
     "agreement": agreement,
     "scores": scores,
     "tests": tests,

@@ -105,11 +105,13 @@ class Mapping(Section):
     """One file. needs : study -> the file to download without which it has no results.
 
     columns : id of a column, row or panel -> as readers know it, where its words alone do not say it.
+    side_by_side : patterns of places; each becomes a table in the layout of the printed one, with our values in it.
     entries : in order. Of those that are neither fitted nor ranged the first that has a result is compared.
     """
 
     paper: str
     columns: dict[str, str] = Field({})
+    side_by_side: list[str] = Field([])
     needs: dict[str, str] = Field({})
     entries: list[Entry] = Field([])
     differs: list[Reason] = Field([])

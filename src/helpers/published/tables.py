@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import pandas as pd
 
-from helpers.display.text import number
+from helpers.display.cells import Cell
+from helpers.display.text import Phrases, number
 from helpers.display.views import Prose, Table
-from helpers.published.scoreboard import INCONSISTENT, VERDICTS, counts
-from helpers.published.verdicts import DIFFERS, FITTED, NOISE
+from helpers.published import mapping
+from helpers.published.numbers import select
+from helpers.published.scoreboard import ARITHMETIC, ATTEMPTED, INCONSISTENT, VERDICTS, counts
+from helpers.published.verdicts import DIFFERS, FITTED, MATCH, NOISE
 
+_PHRASES = Phrases(__package__)
 #: verdict -> caption of the table that explains it
 EXPLAINED = {
     DIFFERS: "Numbers that differ from the results.",
@@ -78,3 +82,56 @@ def ours(value: float, decimals: int, more: int) -> str:
 
 def _some(values: list[str], most: int = 4) -> str:
     return ", ".join(values[:most]) + (", …" if len(values) > most else "")
+
+
+def side_by_side(
+    cells: pd.DataFrame, titles: Mapping[str, str], papers: Iterable[mapping.Mapping]
+) -> Iterator[Table | Prose]:
+    """The tables that a mapping asks for, as printed, with our value in every cell that has one; then why others have
+    none."""
+    for paper in papers:
+        for i, pattern in enumerate(paper.side_by_side):
+            own = select(cells, paper.paper, pattern)
+            places = {c: own[c].map(lambda key, p=paper.paper: mapping.title(p, key)) for c in ("row", "column")}
+            shown = own.assign(**places, cell=[_beside(row) for row in own.to_dict("records")])
+            wide = shown.pivot(index="row", columns="column", values="cell")  # noqa: PD010
+            wide = wide.reindex(index=shown["row"].unique(), columns=shown["column"].unique())
+            studies = own["study"].where(own["verdict"].isin(ATTEMPTED), "").groupby(shown["row"]).agg(_named)
+            frame = wide.rename_axis(columns=None).rename_axis("Row").reset_index()
+            frame["Study"] = frame["Row"].map(studies)
+            name = f"beside_{paper.paper}_{i}"
+            yield Table(frame, name, f"{titles[paper.paper]}, {own['element'].iloc[0]}, as printed. {_MARKS}")
+            yield Prose(_PHRASES.say("without", reasons=_reasons(shown)))
+
+
+_MARKS = (
+    "=: our value is the same; ≈: the same, but only under a fitted choice; (…): our value, which differs. Without raw "
+    "data, →: follows from other printed numbers; !: contradicted by them; no mark: not decided."
+)
+_MARK = {MATCH: " =", FITTED: " ≈", ARITHMETIC: " →", INCONSISTENT: " !"}
+
+
+def _beside(row: Mapping[str, object]) -> Cell:
+    """A printed number, with a mark, and our value where it differs."""
+    here = float(row["reproduced"]) if row["verdict"] in ATTEMPTED else float("nan")
+    differs = row["verdict"] in (DIFFERS, NOISE)
+    said = f" ({ours(here, int(row['decimals']), 1)})" if differs else _MARK.get(row["verdict"], "")
+    return Cell(f"{row['published']}{said}", {"printed": float(row["published"]), "here": here})
+
+
+def _named(studies: pd.Series) -> str:
+    return ", ".join(dict.fromkeys(s for s in studies if s)) or "–"
+
+
+def _reasons(shown: pd.DataFrame) -> list[tuple[str, str, list[str]]]:
+    """Verdict, reason, and rows of the numbers that nothing decides; with columns where other numbers of the row have a
+    value of ours."""
+    some = shown["verdict"].isin(ATTEMPTED).groupby(shown["row"]).transform("any")
+    rest = shown[~shown["verdict"].isin([*ATTEMPTED, ARITHMETIC, INCONSISTENT])]
+    out = []
+    for (verdict, note), part in rest.groupby(["verdict", "note"], sort=False):
+        columns = part.groupby("row", sort=False)["column"].agg(lambda c: ", ".join(c).lower())
+        partly = part.drop_duplicates("row").set_index("row").index.map(some.groupby(shown["row"]).first())
+        rows = [f"{row} ({c})" if p else row for (row, c), p in zip(columns.items(), partly, strict=True)]
+        out.append((VERDICTS[verdict], note, rows))
+    return out

@@ -154,8 +154,8 @@ def _built(study: Study) -> Built:
     if len(_present(study)) == len(study.sources):
         problems += unmatched.problems(study, raw, {label.id for label in declared})
     counts = [*(r.counts.frame() for r in readings), trained]
-    counted = {pair for f in counts for pair in f[["file", "what"]].itertuples(index=False, name=None)}
-    raw, left_out, unknown = filters.of_study(study, raw, where, counted)
+    told = {pair for f in counts for pair in f[["file", "what"]].itertuples(index=False, name=None)}
+    raw, left_out, unknown = filters.of_study(study, raw, where, told)
     problems += unknown
     if raw["annotations"].empty:
         raise DataError(problems)
@@ -178,10 +178,14 @@ def _built(study: Study) -> Built:
     problems = problems or elsewhere + _repeated_rows(frames) + _never_judged(study, frames["annotations"])
     if problems:
         raise DataError(problems)
+    frames["annotations"], differing, problems = filters.by_agreement(study, frames["annotations"], where, told)
+    if problems:
+        raise DataError(problems)
     unused = _unused(readings)
     # where one column says how dialogues were drawn, others that could are not missed
     missed = {} if frames["annotations"]["sampling_weight"].notna().any() else unused
-    counted = pd.concat([*counts, _left_out(study), left_out, cleared, sampling.not_used(missed)], ignore_index=True)
+    counts += [_left_out(study), left_out, differing, cleared, sampling.not_used(missed)]
+    counted = pd.concat(counts, ignore_index=True)
     counted["file"] = counted["file"].map({name: within.within(name) for name in counted["file"].unique()})
     by = [c for c in schema.COUNTS if c != "n"]
     counted = counted.groupby(by, dropna=False, sort=False)["n"].sum().reset_index()

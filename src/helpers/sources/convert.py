@@ -1,7 +1,7 @@
 """From upstream files to the derived files some adapters read: for data whose derived copy has no public address.
 
 Each converter takes the paths of upstream files and returns tables whose cells are text, as they stand in the CSV.
-Texts of dialogues are left out, ids of people replaced by numbers.
+Ids of people are replaced by numbers; texts of dialogues are left out where ratings and scores come without them.
 """
 
 from __future__ import annotations
@@ -177,3 +177,12 @@ def _id(value: Any) -> str:
 def _number(value: Any) -> int:
     """A number, plain or as the database writes long ones: `{"$numberLong": "…"}`."""
     return int(next(iter(value.values())) if isinstance(value, dict) else value)
+
+
+def xdial_english(path: Path) -> pd.DataFrame:
+    """Context, response and mean rating of one file of e0397123/xDial-Eval, which also has them translated."""
+    columns = ["english_ctx", "english_res", "ratings"]
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if not set(columns) <= set(frame.columns):
+        raise _wrong(path.name, "", f"the columns {', '.join(columns)}", ", ".join(frame.columns))
+    return frame[columns]

@@ -1,8 +1,9 @@
 """Fetching the raw files of a study: from upstream, from a folder or archive, or from another address.
 
 Every file is verified before it stands in `data/raw/<key>`: by its git blob id where it is the upstream file, by
-SHA-256 where it is the pseudonymised or derived copy. Upstream files may hold ids of a crowd platform: they stay in
-`data/raw`, which is never rendered; `sources.build` replaces the ids.
+SHA-256 where it is the pseudonymised or derived copy (or is made of an upstream file whose blob id is not known).
+Upstream files may hold ids of a crowd platform: they stay in `data/raw`, which is never rendered; `sources.build`
+replaces the ids.
 """
 
 from __future__ import annotations
@@ -52,8 +53,18 @@ def _spot_the_bot(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
     return {f"annotations_{domain}.csv": frame for domain, frame in convert.spot_the_bot(paths[0]).items()}
 
 
+def _xdial_english(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
+    names = (f"{name}.english.csv" for name in ("dailydialog-zhao", "persona-zhao", "dailydialog-gupta"))
+    return dict.fromkeys(names, convert.xdial_english(paths[0]))  # there is one upstream file for each
+
+
 #: from upstream files (in the registry's order) and the study's folder to derived tables, by file name
-CONVERTERS: dict[str, Converter] = {"fed_metric_scores": _fed, "dstc9_ratings": _dstc9, "spot_the_bot": _spot_the_bot}
+CONVERTERS: dict[str, Converter] = {
+    "fed_metric_scores": _fed,
+    "dstc9_ratings": _dstc9,
+    "spot_the_bot": _spot_the_bot,
+    "xdial_english": _xdial_english,
+}
 
 
 @dataclass(frozen=True)
@@ -175,13 +186,19 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
     parts = [_verified(get(entry, PurePosixPath(u.path).name, u), u) for u in entry.upstream]
     if entry.member is not None:
         return _from_archive(entry, parts[0], target)
-    store.write_frame(CONVERTERS[entry.convert](parts, folder)[entry.file], target, raw=True)
-    return Fetched(entry, target, "converted")
+    made = CONVERTERS[entry.convert](parts, folder)[entry.file]
+    if all(u.blob for u in entry.upstream):
+        store.write_frame(made, target, raw=True)
+        return Fetched(entry, target, "converted")
+    with store.scratch(folder) as scratch:
+        store.write_frame(made, scratch / target.name, raw=True)
+        return _placed(entry, (scratch / target.name).read_bytes(), target, "converted")
 
 
 def _placed(entry: Entry, data: bytes, target: Path, how: str) -> Fetched:
     if not entry.accepts(data):
-        expected = f"git blob {entry.upstream[0].blob}" + (f", or SHA-256 {entry.sha256}" if entry.sha256 else "")
+        blob, sha256 = entry.upstream[0].blob, entry.sha256
+        expected = ", or ".join(filter(None, [blob and f"git blob {blob}", sha256 and f"SHA-256 {sha256}"]))
         found = f"git blob {registry.git_blob(data)} ({len(data)} bytes)"
         raise DataError([Problem(f"{entry.key}/{entry.file}", "", "", expected, found, "the file was not kept")])
     with store.atomic(target) as temporary:
@@ -201,7 +218,7 @@ def _from_archive(entry: Entry, archive: Path, target: Path) -> Fetched:
 
 def _verified(path: Path, upstream: Upstream) -> Path:
     found = registry.git_blob(path.read_bytes())
-    if found != upstream.blob:
+    if upstream.blob and found != upstream.blob:
         raise DataError(
             [Problem(upstream.path, "", "", f"git blob {upstream.blob}", found, "the download is damaged: try again")]
         )

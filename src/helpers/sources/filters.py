@@ -1,4 +1,4 @@
-"""Which rows of a source count: `keep` and `drop` by column and value."""
+"""Which rows of a source count: `keep` and `drop` by column and value, `filters` by what others judged."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 
+from helpers.annotations import exclusions
 from helpers.sources.ids import naming
 from helpers.sources.reading import Counts
 from helpers.study.labels import METHODS
 from helpers.study.params import Study
-from helpers.study.schema import Problem
+from helpers.study.schema import DataError, Problem
 
 _COMPARISON = re.compile(r"(<=|>=|<|>)\s*(-?[0-9]+(?:\.[0-9]+)?)")
 #: a number; 007 is none
@@ -143,17 +144,7 @@ def of_study(
     reason, unknown = of_rows(marks, {c: marks[c] for c in {**keep, **drop}}, keep, drop)
     pairs = marks[marks["dialogue_b"].notna()]
     out = reason.notna()
-    by = [
-        where["file"],
-        marks["corpus"],
-        reason,
-        marks["method"].map(lambda m: METHODS[m].unit if m in METHODS else ""),
-    ]
-    for (file, corpus, said, unit), n in out[out].groupby(by, sort=False).size().items():
-        what = f"{unit} annotations" if (file, f"{unit} annotations") in counted else "annotations"
-        counts.add(file, what, "dropped", said, n, corpus=corpus)
-        # the adapter, which knew nothing of it, counted them as kept
-        counts.add(file, what, "kept", n=-n, corpus=corpus)
+    _count(counts, marks, reason, where, counted)
     place = study.path.name if study.path else study.key
     seen = {c: pd.concat([marks[c], pairs[f"{c}_b"]]) if f"{c}_b" in marks else marks[c] for c in {**keep, **drop}}
     problems = unknown_values(place, unknown, seen)
@@ -172,3 +163,39 @@ def of_study(
         frame = raw[name]
         left[name] = frame[frame["dialogue"].isin(stay) | ~frame["dialogue"].isin(gone)]
     return {**raw, **left}, counts.frame(), problems
+
+
+def by_agreement(
+    study: Study, marks: pd.DataFrame, where: pd.DataFrame, counted: set[tuple[str, str]]
+) -> tuple[pd.DataFrame, pd.DataFrame, list[Problem]]:
+    """The annotations without those that `filters` leave out; counts of that; what is wrong with the rules. marks :
+    valid annotations, with the index of `where`."""
+    counts, labels = Counts(), study.label_list()
+    place = study.path.name if study.path else study.key
+    if not study.filters:
+        return marks, counts.frame(), []
+    unknown = {label for rule in study.filters for label in rule.labels} - set(marks["label"])
+    if unknown:
+        there = ", ".join(sorted(marks["label"].unique())[:8])
+        return marks, counts.frame(), [Problem(place, "", "filters", "labels that were judged", there, f"{unknown}")]
+    try:
+        reason = exclusions.left_out(marks, labels, study.filters)
+    except DataError as error:
+        return marks, counts.frame(), error.problems
+    if reason.notna().all():
+        problem = Problem(place, "", "filters", "judgements left by the rules", "none", "loosen them")
+        return marks, counts.frame(), [problem]
+    _count(counts, marks, reason, where, counted)
+    return marks[reason.isna()], counts.frame(), []
+
+
+def _count(
+    counts: Counts, marks: pd.DataFrame, reason: pd.Series, where: pd.DataFrame, counted: set[tuple[str, str]]
+) -> None:
+    """Count judgements with a reason as dropped; the adapter, which knew nothing of it, counted them as kept."""
+    unit = marks["method"].map(lambda m: METHODS[m].unit if m in METHODS else "")
+    by = [where["file"].reindex(marks.index), marks["corpus"], reason, unit]
+    for (file, corpus, said, of), n in reason.dropna().groupby(by, sort=False).size().items():
+        what = f"{of} annotations" if (file, f"{of} annotations") in counted else "annotations"
+        counts.add(file, what, "dropped", said, n, corpus=corpus)
+        counts.add(file, what, "kept", n=-n, corpus=corpus)

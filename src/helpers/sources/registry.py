@@ -19,12 +19,12 @@ KINDS = ("original", "pseudonymised", "derived")
 
 @dataclass(frozen=True)
 class Upstream:
-    """A file of a public repository, pinned to a commit. `blob` is its git blob id."""
+    """A file of a public repository, pinned to a commit. `blob` is its git blob id, empty where it is not known."""
 
     repository: str
     commit: str
     path: str
-    blob: str
+    blob: str = ""
 
     @property
     def url(self) -> str:

@@ -241,6 +241,15 @@ def fisher(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     return float(np.tanh(z - half)), float(np.tanh(z + half))
 
 
+def spearman_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of Spearman's correlation of n independent points on Fisher's scale, with variance (1 + r²/2) / (n − 3)
+    (Bonett and Wright 2000, Psychometrika 65); missing where n < 4 or |r| = 1."""
+    if not n >= 4 or not abs(r) < 1:
+        return nan, nan
+    z, half = np.arctanh(r), ndtri((1 + confidence) / 2) * np.sqrt((1 + r**2 / 2) / (n - 3))
+    return float(np.tanh(z - half)), float(np.tanh(z + half))
+
+
 def kendall(
     x: np.ndarray, y: np.ndarray, clusters: np.ndarray | None = None, confidence: float = 0.95
 ) -> tuple[float, float, float, str]:

@@ -45,6 +45,7 @@ from helpers.study.sections.data import (
     Bootstrap,
     Elicitation,
     Figures,
+    Filter,
     Group,
     Heds,
     Identifier,
@@ -126,6 +127,12 @@ class Study(Section):
         {},
         description="judgements left out, of all sources: our column -> value or values; * is any text",
         examples=[{"annotator": "w13"}],
+    )
+    filters: list[Filter] = Field(
+        [],
+        description="rules by which ratings or annotators that differ from the others are left out, in order; after "
+        "them, agreement is higher by construction",
+        examples=[[{"rule": "deviation", "most": 1}, {"rule": "kappa", "least": 0.2}]],
     )
     bootstrap: Bootstrap = Bootstrap()
     inference: Inference = Inference()

@@ -34,7 +34,7 @@ PARTS = {
     "Labels": ("method", "label_set", "labels"),
     "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
     "People": ("groups",),
-    "Which judgements count": ("keep", "drop"),
+    "Which judgements count": ("keep", "drop", "filters"),
 }
 ALL_NOTEBOOKS = ("bootstrap", "inference", "seeds", "figures")
 #: in the order of the notebooks

@@ -447,9 +447,9 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
         out.append(Step("record", {}))
-    few = {key[1]: one for key, one in evidence.populations.items() if one.why == FEW}
+    few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
     if few:
-        out.append(Step("recruit", {"groups": list(few.items()), "least": population.LEAST}))
+        out.append(Step("recruit", {"groups": few, "least": population.LEAST}))
     trusted, found = labels(evidence), sample(evidence)
     twice = judged_twice(evidence)
     if len(twice) and not twice.all():

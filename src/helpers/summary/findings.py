@@ -293,7 +293,9 @@ def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> A
     for step in analysis.steps(evidence):
         facts = dict(step.facts)
         if step.kind == "recruit":
-            facts["groups"] = [(names.name("group", g), one) for g, one in facts["groups"]]
+            several = len({corpus for corpus, _ in evidence.populations}) > 1
+            where = {key: f" ({names.name('corpus', key[0])})" if several else "" for key, _ in facts["groups"]}
+            facts["groups"] = [(names.name("group", key[1]) + where[key], one) for key, one in facts["groups"]]
         elif step.kind == "collect":
             used = ("size", "twice", "unit", "doubled", "scale", "beyond", "median", "others")
             known = detectable or dict.fromkeys(used, "")

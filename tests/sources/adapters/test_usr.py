@@ -130,8 +130,25 @@ def test_responses_that_are_no_list_are_named(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def usr(raw_data):
+def both(raw_data):
     return build(params.load("usr")).frames
+
+
+@pytest.fixture(scope="module")
+def usr(both):
+    return {name: frame[frame["corpus"] == "topical_chat"] for name, frame in both.items() if "corpus" in frame}
+
+
+@pytest.mark.data
+def test_sizes_of_the_second_public_file(both):
+    marks, scores = (both[name].query("corpus == 'persona_chat'") for name in ("annotations", "metric_scores"))
+    assert len(marks) == 300 * 6 * 3
+    assert (marks["system"].nunique(), marks["context"].nunique(), marks["annotator"].nunique()) == (5, 60, 4)
+    triples = marks.groupby("context")["annotator"].unique().map(frozenset)
+    assert triples.value_counts().tolist() == [20] * 3
+    assert scores.groupby("metric").size().unique().tolist() == [300]
+    # ids of the two files have nothing in common
+    assert both["annotations"]["annotator"].nunique() == 9
 
 
 @pytest.mark.data

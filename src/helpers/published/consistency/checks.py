@@ -83,14 +83,28 @@ class Note(_Strict):
     says: str
 
 
+class Leaderboard(_Strict):
+    """A printed table of correlations in percent: data sets in rows, who took part in columns.
+
+    cells : pattern of the numbers. average : the row that is the average. sizes : patterns of the numbers of items of
+    data sets, whose rows have the same ids.
+    """
+
+    title: str
+    cells: str
+    average: str
+    sizes: list[str] = []
+
+
 class Paper(_Strict):
-    """`data/published/<paper>_checks.yaml`."""
+    """`data/published/<paper>_checks.yaml`. leaderboards : none, or two of the same systems, the later one second."""
 
     paper: str
     title: str
     trailing_zeros_dropped: list[str] = []
     checks: list[Check]
     notes: list[Note] = []
+    leaderboards: Annotated[list[Leaderboard], Field(max_length=2)] = []
 
 
 class Conventions(_Strict):

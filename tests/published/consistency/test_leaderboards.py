@@ -1,0 +1,83 @@
+"""Printed leaderboards: the order, intervals by hand, and what Zhang et al. 2022 print."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from helpers.published import numbers
+from helpers.published.consistency import checks, leaderboards
+from helpers.stats.correlation import spearman_interval
+
+
+@pytest.fixture(scope="module")
+def papers():
+    return checks.load()[1]
+
+
+@pytest.fixture(scope="module")
+def boards(papers):
+    printed = numbers.load()
+    (paper,) = (p for p in papers if p.leaderboards)
+    return [leaderboards.entries(printed, paper.paper, board) for board in paper.leaderboards]
+
+
+def test_the_interval_of_a_correlation_by_hand():
+    # z = artanh 0.5 = 0.549306; variance (1 + 0.125) / 97; half = 1.959964 · 0.107694 = 0.211076
+    low, high = spearman_interval(0.5, 100)
+    assert (low, high) == pytest.approx((np.tanh(0.549306 - 0.211076), np.tanh(0.549306 + 0.211076)), abs=1e-6)
+    assert np.isnan(spearman_interval(0.5, 3)).all()
+    assert np.isnan(spearman_interval(1.0, 30)).all()
+    assert np.isnan(spearman_interval(0.5, np.nan)).all()
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.6])
+def test_the_interval_covers(rho):
+    """2,000 samples of 60 normal pairs, whose Spearman correlation is 6/π · arcsin(ρ/2); Monte Carlo error 0.5%."""
+    rng, truth = np.random.default_rng(5), 6 / np.pi * np.arcsin(rho / 2)
+    x = rng.normal(size=(2_000, 60))
+    y = rho * x + np.sqrt(1 - rho**2) * rng.normal(size=x.shape)
+    rank = [np.argsort(np.argsort(v, axis=1), axis=1) - 29.5 for v in (x, y)]
+    r = (rank[0] * rank[1]).sum(axis=1) / (rank[0] ** 2).sum(axis=1)
+    ends = np.array([spearman_interval(v, 60) for v in r])
+    assert ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean() == pytest.approx(0.95, abs=0.02)
+
+
+def test_sizes_are_those_of_table_1_and_of_the_text(boards):
+    development, test = (b.drop_duplicates("row").set_index("row")["n"] for b in boards)
+    assert (development["fed_turn"], development["twitter_dstc6"], development["fed_dial"]) == (375, 40_000, 125)
+    assert test.dropna().to_dict() == {"topical_dstc10": 4_500, "persona_dstc10": 5_000}
+    assert np.isnan(development["average"])
+
+
+def test_order_and_drop_are_those_of_the_paper(boards):
+    """§2.4: Teams 5, 8 and 1 rank first, second and third on the test sets; Teams 7, 8 and 6 on the others."""
+    both = leaderboards.change(*boards, "average")
+    assert both["second_rank"].nsmallest(3).index.tolist() == ["team_5", "team_8", "team_1"]
+    assert both["first_rank"].nsmallest(3).index.tolist() == ["team_7", "team_8", "team_6"]
+    assert both.loc["team_7", ["first", "second", "drop"]].tolist() == pytest.approx([52.15, 2.30, 49.85])
+    assert (both["drop"] < 0).to_dict() == {c: c == "baseline" for c in both.index}
+
+
+def test_the_correlation_of_the_leaderboards_is_that_of_scipy(boards):
+    both = leaderboards.change(*boards, "average")
+    rows = pd.DataFrame(leaderboards.kept(both)).set_index("without", drop=False)
+    for without, row in rows.iterrows():
+        kept = both.drop(index=[without] if isinstance(without, str) else [])
+        assert row["estimate"] == pytest.approx(stats.spearmanr(kept["first"], kept["second"]).statistic)
+    without = rows["estimate"].drop(index=[None], errors="ignore").dropna()
+    assert without.idxmax() == "team_7"
+
+
+def test_pages_say_what_the_numbers_say(papers):
+    prose, drop, development, test = leaderboards.views(numbers.load(), papers)
+    assert "Team 7 leads the first by 12.78 points (52.15%) and comes last of 10" in prose.text
+    assert "All but Baseline fall" in prose.text
+    assert drop.frame["Who"].iloc[0] == "Team 7"
+    cell = development.frame.set_index("Data set").loc["FED-Dial", "Team 7"]
+    low, high = (100 * v for v in spearman_interval(0.7742, 125))
+    assert str(cell) == f"77.42 [{low:.0f}, {high:.0f}] (1)"
+    assert str(test.frame.set_index("Data set").loc["JSALT", "Team 1"]) == "27.74 (1)"
+    stored = leaderboards.results(numbers.load(), papers)["leaderboard_correlation"]
+    assert set(stored["paper"]) == {"dstc10"}
+    assert len(stored) == 11
