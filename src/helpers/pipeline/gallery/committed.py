@@ -32,14 +32,15 @@ from helpers.study.result_schema import IDENTITY
 #: studies that are run for one kind of analysis -> the notebooks that are run and shown
 PARTS = {
     "usr": ("04", "06", "09"),
-    "fed": ("09", "11"),
+    "fed": ("04", "06", "09", "11"),
     "grade": ("09",),
-    "dstc9": ("04", "09"),
+    "dstc9": ("04", "06", "09"),
     "engage": ("09",),
     "spot_the_bot": ("11",),
     "conture": ("11",),
     "lfqa_experts": ("11",),
     "dices": ("12",),
+    "xhate_stability": ("12",),
 }
 #: studies with all notebooks; `demo` does without those that abc_public shows on real data
 WHOLE = ("scoreboard", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
