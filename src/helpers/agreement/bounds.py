@@ -34,8 +34,8 @@ def is_degenerate(items: Patterns, *, mirrored: bool = False) -> bool:
     """No item with two values, no disagreement at all, or a label of two values with too few marks of the rarer: fewer
     than 20 by two raters; by three or more, fewer than MIN_SHARED items on which two of them made such a mark.
 
-    Comparisons without ties (`mirrored`) have two values too, but neither is rare. With sampling weights, what counts is
-    the effective number of marks or items (Kish 1965, Survey Sampling, section 11.7).
+    Comparisons without ties (`mirrored`) have two values too, but neither is rare. With sampling weights, what counts
+    is the effective number of marks or items (Kish 1965, Survey Sampling, section 11.7).
     """
     return bool(are_degenerate(items, items.weights[None], mirrored=mirrored)[0])
 

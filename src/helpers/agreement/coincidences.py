@@ -8,11 +8,12 @@ Symbols as in Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, and
 12): n_uc values c in item u, m_u values in it, o_ck coincidences, n_c their marginals, n their total, d_ck the
 difference between two values at the level of measurement.
 
-Sampling weights w_u: an item counts w_u times in every sum (Hájek's estimator: D_o is the weighted mean over the values
-of items, D_e that of the weighted coincidences). Krippendorff's n - 1 makes D_e unbiased for values drawn independently:
-the n (n - 1) pairs of different values are the n squared pairs without those of a value with itself. Weighted, these
-pairs are n squared less the sum of w_u^2 m_u. Weights scaled by sum w_u m_u / sum w_u^2 m_u make this n (n - 1) again,
-with n = (sum w_u m_u)^2 / sum w_u^2 m_u, the effective number of values (Kish 1965, Survey Sampling, section 11.7).
+Sampling weights w_u: an item counts w_u times in every sum (Hájek's estimator: D_o is the weighted mean over values of
+how far each is from the others of its item, D_e that of the weighted marginals). Krippendorff's n - 1 makes D_e right
+for values drawn independently: n (n - 1) is the number of pairs of values, n squared, less those of a value with
+itself. With weights, these pairs add up to n squared less the sum of w_u^2 m_u. Where weights are multiplied by
+sum w_u m_u / sum w_u^2 m_u, this is n (n - 1) again, and n the effective number of values (Kish 1965, Survey Sampling,
+section 11.7).
 """
 
 from __future__ import annotations
