@@ -8,6 +8,10 @@ import pytest
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import run_all
 
+from helpers.agreement.alpha import alpha_of
+from helpers.agreement.coincidences import patterns, with_sampling
+from helpers.agreement.items import matrix
+
 SECONDS = 30
 YAML = """\
 title: A review queue
@@ -100,7 +104,21 @@ def test_weighted_means_are_compared_by_t_tests(world):
 def test_every_page_says_what_is_weighted(world):
     for name in ("index", "03_iaa", "05_sensitivity", "07_bot_performance", "paper"):
         assert "Drawn with unequal probability." in text(world, name)
-    assert "Not weighted: agreement" in text(world, "03_iaa")
+    assert "Weighted: Krippendorff's alpha, Gwet's AC" in text(world, "03_iaa").replace("&#39;", "'")
+    assert "Not weighted: kappas" in text(world, "03_iaa")
     assert "Weighted: rates, means" in text(world, "07_bot_performance")
     assert "Estimates are weighted by sampling weights." in text(world, "07_bot_performance")
-    assert "weighted by the inverse of the probability of inclusion" in text(world, "paper")
+    assert text(world, "paper").count("weighted by the inverse of the probability of inclusion") == 2
+
+
+def test_agreement_is_weighted(world, data):
+    found = world.results("queue", "03_iaa")
+    quality = matrix(data.rename(columns={"id": "item", "quality": "score"}), "who")
+    weights = 1 / data.groupby("id")["p"].first().reindex(quality.index).to_numpy()
+    items = with_sampling(patterns(quality.to_numpy()), weights)
+    alphas = found[(found["statistic"] == "alpha") & (found["label"] == "quality")]["estimate"].dropna()
+    assert alphas.to_numpy() == pytest.approx(alpha_of(items, "ordinal").estimate)
+    unweighted = alpha_of(patterns(quality.to_numpy()), "ordinal").estimate
+    assert abs(alphas.iloc[0] - unweighted) > 0.02
+    assert "Checked live" in text(world, "03_iaa")  # intraclass correlations; other software knows no weights
+    assert "krippendorff" not in text(world, "03_iaa")

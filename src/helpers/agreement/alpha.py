@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from helpers.agreement import bounds
-from helpers.agreement.coincidences import Patterns, Terms, midranks, patterns, patterns_long, terms
+from helpers.agreement.coincidences import Patterns, Terms, midranks, patterns, patterns_long, terms, with_sampling
 from helpers.agreement.two_way import Judgements, interval
 from helpers.stats import resampling
 from helpers.stats.intervals import Interval
@@ -48,7 +48,7 @@ def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | 
 
 def alpha_of(items: Patterns, level: str, *, mirrored: bool = False) -> Alpha:
     """As `alpha`, from patterns."""
-    t = terms(items.counts, items.values, level, mirrored=mirrored)
+    t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
     with np.errstate(divide="ignore", invalid="ignore"):
         measures = t.measures((items.weights @ t.rows)[None])
     estimate, observed, expected = (float(measures[name][0]) for name in ("alpha", "observed", "expected"))
@@ -74,6 +74,7 @@ def alpha_intervals(
     Parameters
     ----------
     items : Patterns
+        With sampling weights (`with_sampling`), items are resampled with theirs.
     unit : str
         What is resampled: the name of an item, or of a cluster where `clusters` is given.
     clusters : (n,) array, optional
@@ -101,10 +102,12 @@ def alpha_intervals(
         )
     options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence, "method": method}
     options["expanded"] = expanded
+    if items.sampling is not None and here is None:  # an item is a cluster: patterns are nearly as many
+        here = np.where(items.index >= 0, np.cumsum(items.index >= 0) - 1, -1)
     if level == "ordinal" and len(items.values) > MANY_VALUES:
         out = _many_values(items, here, names, options)
     else:
-        t = terms(items.counts, items.values, level, mirrored=mirrored)
+        t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
         rows, weights = (t.rows, items.weights) if here is None else _alike(_sum_by(t.rows, items, here))
         statistic = _statistic(t, names)
         out = resampling.bootstrap_sums(rows, statistic, counts=weights, **options)
@@ -154,7 +157,8 @@ def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str],
     same = np.sum(items.counts * (items.counts - 1), axis=1) / (m - 1)
     pattern_of = items.index[items.index >= 0]
     units = np.arange(len(pattern_of)) if clusters is None else clusters[items.index >= 0]
-    spread = sparse.csr_array((np.ones(len(pattern_of)), (units, pattern_of)), shape=(units.max() + 1, len(m)))
+    sampling = np.ones(len(pattern_of)) if items.sampling is None else items.sampling[pattern_of]
+    spread = sparse.csr_array((sampling, (units, pattern_of)), shape=(units.max() + 1, len(m)))
 
     def statistic(weights: np.ndarray) -> np.ndarray:
         w = weights @ spread  # (k, patterns)
@@ -186,12 +190,15 @@ def alpha_two_way(
     The standard error of ordinal alpha of more than MANY_VALUES values is that of the values in as many groups of about
     the same size.
     """
-    found = patterns_long(judged.item, values[judged.value], int(judged.item.max()) + 1, values)
+    found = patterns_of(judged, values)
     estimate = alpha_of(found, level, mirrored=mirrored).estimate
     if bounds.is_degenerate(found, mirrored=mirrored):
         reason = "too few marks of the rarer value, or no disagreement"
         n = len(np.unique(judged.cluster))
         return Interval(estimate, nan, nan, "not_estimable", f"{unit} and annotator", n, note=reason)
+    if found.sampling is not None:
+        at = found.index[judged.item]
+        judged = replace(judged, weight=np.where(at >= 0, found.sampling[at], 0.0))
     if level == "ordinal" and len(values) > MANY_VALUES:
         groups = _groups_of_values(found, mirrored)
         judged, values = replace(judged, value=groups[judged.value]), np.arange(groups.max() + 1.0)
@@ -208,6 +215,12 @@ def alpha_two_way(
     measures = Terms(np.empty((0, 0)), values, level, 1).measures
     how = {"estimate": estimate, "unit": unit, "confidence": confidence}
     return interval(judged, len(values), rows, lambda sums: measures(sums)["alpha"], **how)
+
+
+def patterns_of(judged: Judgements, values: np.ndarray) -> Patterns:
+    """Patterns of judgements whose values are codes of `values`, with the sampling weights of their items."""
+    n = int(judged.item.max()) + 1
+    return with_sampling(patterns_long(judged.item, values[judged.value], n, values), judged.item_weights())
 
 
 def _groups_of_values(items: Patterns, mirrored: bool) -> np.ndarray:

@@ -16,9 +16,19 @@ import pandas as pd
 
 from helpers.agreement import gwet
 from helpers.agreement.alpha import alpha_intervals, alpha_of
-from helpers.agreement.coincidences import Patterns, patterns, patterns_long
+from helpers.agreement.coincidences import Patterns, patterns_long, with_sampling
 from helpers.agreement.generalizability import OWN, decision_study
-from helpers.agreement.items import SHARED, cells, cluster_unit, domain, first_annotations, matrix, scale_values
+from helpers.agreement.items import (
+    SHARED,
+    cells,
+    cluster_unit,
+    domain,
+    first_annotations,
+    item_weights,
+    matrix,
+    scale_values,
+    without_weights,
+)
 from helpers.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
 from helpers.agreement.over_annotators import TWO_WAY, alpha_over_annotators, judgements
 from helpers.agreement.pairs_of_people import kappas
@@ -81,11 +91,12 @@ def analyse(
     added = []
     if scope:
         kept = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
-        alone = alpha_table(kept, labels, first=first, n_resamples=n_resamples, alone=True, **boot)
+        alone = alpha_table(without_weights(kept), labels, first=first, n_resamples=n_resamples, alone=True, **boot)
         added.append(alone["alpha"].assign(scope="paper"))
     if control:
-        added.append(nominal_alphas(annotations, labels, first=first))
-        added += [plain_alphas(annotations, labels)] if first else []
+        plain = without_weights(annotations)
+        added.append(nominal_alphas(plain, labels, first=first))
+        added += [plain_alphas(plain, labels)] if first else []
     others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=confidence)
     found = collect(
         alpha_table(annotations, labels, first=first, n_resamples=n_resamples, unit=unit, **boot),
@@ -203,7 +214,8 @@ def alpha_table(
     Parameters
     ----------
     annotations : DataFrame
-        Columns of `schema.ANNOTATIONS`.
+        Columns of `schema.ANNOTATIONS`. Where `sampling_weight` differs, alpha, Gwet's coefficient and the measures
+        behind them are weighted; kappas and intraclass correlations are not.
     labels : iterable of Label
         Gives each label its level of measurement.
     first : int or None
@@ -295,7 +307,9 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: i
         unit = METHODS[label.method].unit
         mirrored = unit == "pair"
         values = domain(frame["score"], label) if mirrored else None
-        found = alpha_of(patterns(matrix(frame).to_numpy(), values), label.level, mirrored=mirrored)
+        item = pd.factorize(frame["item"])[0]
+        found = patterns_long(item, frame["score"].to_numpy(), int(item.max()) + 1, values)
+        found = alpha_of(with_sampling(found, item_weights(frame)), label.level, mirrored=mirrored)
         keys = {"measurement": label.level, "raters": f"first{first}" if first else "all", "kind": "human"}
         rows.append(
             {"statistic": "alpha", **cell, "level": unit, **keys, "estimate": found.estimate, "n": found.n_items}
@@ -328,6 +342,7 @@ def _rows(
     item = pd.factorize(frame["item"])[0]
     n_items = int(item.max()) + 1
     found = patterns_long(item, frame["score"].to_numpy(), n_items, domain(frame["score"], label))
+    found = with_sampling(found, item_weights(frame))
     by_item = frame.groupby(pd.Series(item, frame.index))
     several = frame[found.index[item] >= 0]
     by_unit = {}
@@ -362,7 +377,8 @@ def _rows(
 def _as_stored(item: np.ndarray, frame: pd.DataFrame) -> Patterns:
     """Comparisons each in one orientation, that in which the pair is met first, as other software takes them."""
     turned = frame.groupby("item")["turned"].transform("first")
-    return patterns_long(item, frame["score"].where(~turned, -frame["score"]).to_numpy(), int(item.max()) + 1)
+    found = patterns_long(item, frame["score"].where(~turned, -frame["score"]).to_numpy(), int(item.max()) + 1)
+    return with_sampling(found, item_weights(frame))
 
 
 def _gwet(

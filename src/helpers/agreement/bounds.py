@@ -25,6 +25,7 @@ from helpers.stats.intervals import MIN_MINORITY, Interval, exact_binomial
 
 #: items with two marks of the rarer value or more that a bootstrap needs, with three raters or more
 MIN_SHARED = 30
+_WEIGHTED = "too few marks or disagreements for a bootstrap, and exact bounds do not allow for sampling weights"
 #: degrees of freedom of the jackknife of rare marks, at least
 LEAST_DF = 2
 
@@ -33,24 +34,32 @@ def is_degenerate(items: Patterns, *, mirrored: bool = False) -> bool:
     """No item with two values, no disagreement at all, or a label of two values with too few marks of the rarer: fewer
     than 20 by two raters; by three or more, fewer than MIN_SHARED items on which two of them made such a mark.
 
-    Comparisons without ties (`mirrored`) have two values too, but neither is rare.
+    Comparisons without ties (`mirrored`) have two values too, but neither is rare. With sampling weights, what counts
+    is the effective number of marks or items (Kish 1965, Survey Sampling, section 11.7).
     """
     return bool(are_degenerate(items, items.weights[None], mirrored=mirrored)[0])
 
 
 def are_degenerate(items: Patterns, weights: np.ndarray, *, mirrored: bool = False) -> np.ndarray:
     """`is_degenerate` of r samples in which the patterns occur `weights` (r, p) times: (r,)."""
-    marginals = weights @ items.counts
     disagreeing = weights @ ((items.counts > 0).sum(axis=1) > 1)
     out = (weights.sum(axis=1) == 0) | (disagreeing == 0)
     if len(items.values) == 2 and not mirrored:
+        marks = _effective(items, weights, items.counts)
         if several_raters(items):
-            shared = weights @ (items.counts >= 2)  # items with two annotations or more of either value
-            rare = np.argmin(marginals, axis=1)
-            out |= shared[np.arange(len(shared)), rare] < MIN_SHARED
+            shared = _effective(items, weights, items.counts >= 2)  # items with two annotations or more of either value
+            out |= shared[np.arange(len(shared)), np.argmin(marks, axis=1)] < MIN_SHARED
         else:
-            out |= marginals.sum(axis=1) - marginals.max(axis=1) < MIN_MINORITY
+            out |= marks.min(axis=1) < MIN_MINORITY
     return out
+
+
+def _effective(items: Patterns, weights: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """(r, v) effective numbers of what occurs `times` (p, v) in an item of each pattern."""
+    if items.sampling is None:
+        return weights @ times
+    once, squared = (weights @ (items.sampling[:, None] ** power * times) for power in (1, 2))
+    return np.divide(once**2, squared, out=np.zeros_like(once), where=squared > 0)
 
 
 def several_raters(items: Patterns) -> bool:
@@ -77,6 +86,8 @@ def degenerate(
     Two values, three raters or more: profile likelihood intervals of `beta_binomial`, as far as those of the jackknife
     where these reach further.
 
+    With sampling weights there is none of these: neither counts of items nor a likelihood of them allow for weights.
+
     Otherwise the share p of items without full agreement is binomial, while the disagreement within such an item (where
     there is none: that of a chance pair of different values) and the expected disagreement are held at their values.
 
@@ -91,6 +102,9 @@ def degenerate(
     if items.n_items == 0:
         return dict.fromkeys(names, none("no item has two annotations"))
     point = _point(items, level, mirrored)
+    if items.sampling is not None:
+        return {name: none(_WEIGHTED if np.isfinite(x) else _undefined(items, name), x) for name, x in point.items()
+                if name in names}  # fmt: skip
     rare = int(np.argmin(items.marginals)) if len(items.values) == 2 else 0
     marks = len(items.values) == 2 and not mirrored and items.marginals[rare] > 0
     several = bool(marks and several_raters(items))
@@ -161,7 +175,7 @@ def _jackknife_errors(items: Patterns, level: str, names: list[str]) -> dict[str
 
 
 def _point(items: Patterns, level: str, mirrored: bool) -> dict[str, float]:
-    t = terms(items.counts, items.values, level, mirrored=mirrored)
+    t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
     sums = (items.weights @ t.rows)[None]
     with np.errstate(divide="ignore", invalid="ignore"):
         measures = t.measures(sums) | (t.binary_measures(sums) if len(items.values) == 2 else {})

@@ -7,13 +7,20 @@ product.
 Symbols as in Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, and Content Analysis (4th ed. 2019, chapter
 12): n_uc values c in item u, m_u values in it, o_ck coincidences, n_c their marginals, n their total, d_ck the
 difference between two values at the level of measurement.
+
+Sampling weights w_u: an item counts w_u times in every sum (Hájek's estimator: D_o is the weighted mean over values of
+how far each is from the others of its item, D_e that of the weighted marginals). Krippendorff's n - 1 makes D_e right
+for values drawn independently: n (n - 1) is the number of pairs of values, n squared, less those of a value with
+itself. With weights, these pairs add up to n squared less the sum of w_u^2 m_u. Where weights are multiplied by
+sum w_u m_u / sum w_u^2 m_u, this is n (n - 1) again, and n the effective number of values (Kish 1965, Survey Sampling,
+section 11.7).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -22,6 +29,9 @@ from scipy import sparse
 
 from helpers.study.labels import LEVELS
 
+#: values with a smaller share do not occur: sums of weights from which some were taken leave a rounding error
+_NONE = 1e-9
+
 
 @dataclass(frozen=True)
 class Patterns:
@@ -29,13 +39,15 @@ class Patterns:
 
     values : (v,) the possible values, ascending; counts : (p, v), how often each value occurs in an item of this
     pattern; weights : (p,), how many items have it; index : (n,) the pattern of each item, -1 where it has fewer than
-    two values.
+    two values; sampling : (p,) the sampling weight of an item, scaled as above, where weights differ (`with_sampling`):
+    items of one pattern have the same.
     """
 
     values: np.ndarray
     counts: np.ndarray
     weights: np.ndarray
     index: np.ndarray
+    sampling: np.ndarray | None = None
 
     @property
     def n_items(self) -> int:
@@ -131,13 +143,28 @@ def _paired(kinds: np.ndarray, counts: np.ndarray, weights: np.ndarray, index: n
     return Patterns(kinds, counts[kept], weights[kept], place[index])
 
 
+def with_sampling(items: Patterns, weights: np.ndarray | None) -> Patterns:
+    """Patterns of items that have sampling weights, (n,) in the order of `index`, of any scale; unchanged where those
+    of the items with two values are equal, or None."""
+    kept = items.index >= 0
+    if weights is None or not kept.any() or np.ptp(weights[kept]) <= 1e-9 * weights[kept].min():
+        return items
+    pairs = np.stack([items.index[kept], weights[kept]], axis=1)
+    pairs, index, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    counts, w = items.counts[pairs[:, 0].astype(np.int64)], pairs[:, 1]
+    n = times * counts.sum(axis=1)
+    place = np.full(len(kept), -1)
+    place[kept] = index.reshape(-1)
+    return replace(items, counts=counts, weights=times, index=place, sampling=w * (n @ w) / (n @ w**2))
+
+
 @dataclass(frozen=True)
 class Terms:
     """What each pattern (or item, or cluster) adds to the sums that alpha is made of, and how to read these sums.
 
     rows : (p, q) columns: n_uc n_uk / (m_u - 1) for every pair c < k at the ordinal level, and these times d_ck summed
     over pairs at the others; the same summed without d_ck; the marginals n_uc. The first kinds are multiplied by
-    `scale`, which makes whole numbers of them, so that sums are exact.
+    `scale`, which makes whole numbers of them, so that sums are exact without sampling weights.
     """
 
     rows: np.ndarray
@@ -163,7 +190,7 @@ class Terms:
         else:
             observed = 2 * apart[:, 0]
             expected = np.sum((n_c @ distances(self.values, self.level)) * n_c, axis=1)
-        expected = np.where(np.sum(n_c > 0, axis=1) > 1, expected, 0.0)
+        expected = np.where(np.sum(n_c > _NONE * n[:, None], axis=1) > 1, expected, 0.0)
         return {
             "alpha": 1 - (n - 1) * observed / np.where(expected > 0, expected, np.nan),
             "observed": observed / n,
@@ -178,7 +205,8 @@ class Terms:
         (Cicchetti and Feinstein 1990; two annotators: 2a / (2a + b + c)).
 
         """
-        differing, n_0, n_1 = sums[:, -3] / self.scale, sums[:, -2], sums[:, -1]
+        differing, n_c = sums[:, -3] / self.scale, sums[:, -2:]
+        n_0, n_1 = np.where(n_c > _NONE * n_c.sum(axis=1, keepdims=True), n_c, 0.0).T
         return {
             "positive_agreement": 1 - differing / n_1,
             "negative_agreement": 1 - differing / n_0,
@@ -190,8 +218,15 @@ def _pairs(columns: np.ndarray) -> Iterable[tuple[int, int]]:
     return combinations(range(columns.shape[1]), 2)
 
 
-def terms(counts: np.ndarray, values: np.ndarray, level: str, *, mirrored: bool = False) -> Terms:
-    """Terms of value counts (p, v) at a level of measurement.
+def terms(
+    counts: np.ndarray,
+    values: np.ndarray,
+    level: str,
+    *,
+    mirrored: bool = False,
+    sampling: np.ndarray | None = None,
+) -> Terms:
+    """Terms of value counts (p, v) at a level of measurement. sampling : (p,) as of `Patterns`.
 
     mirrored : also count every item with its values negated, as comparisons are that are stored in both orientations;
     both stay together in one row. `values` must then be symmetric about 0.
@@ -207,7 +242,7 @@ def terms(counts: np.ndarray, values: np.ndarray, level: str, *, mirrored: bool 
     rows = np.concatenate([_whole(pairs), _whole(total), counts], axis=1)
     if mirrored:
         rows = rows + terms(counts[:, ::-1], values, level).rows
-    return Terms(rows, values, level, scale)
+    return Terms(rows if sampling is None else rows * sampling[:, None], values, level, scale)
 
 
 def _whole(numbers: np.ndarray) -> np.ndarray:

@@ -99,6 +99,7 @@ def intervals(
     ----------
     judged : Judgements
         Of all items, those with one annotation too; values are codes of `values`, all that the scale has, ascending.
+        With sampling weights, p_a and pi_k are weighted means over items (Hájek's estimator).
     raw : Interval
         Of raw agreement. Where it is no bootstrap interval (rare marks, no disagreement: `bounds`), neither is that of
         the coefficient: its ends take those of raw agreement for p_a, with p_e as estimated.
@@ -106,7 +107,7 @@ def intervals(
     rows, shares = terms(values, level, mirrored=mirrored)
     given = np.ones(len(judged.item)), (judged.item, judged.value)
     counts = sparse.csr_array(given, shape=(judged.item.max() + 1, len(values))).toarray()
-    of_item = rows(counts)
+    of_item = judged.item_weights()[:, None] * rows(counts)
     sums = np.zeros((judged.cluster.max() + 1, of_item.shape[1]))
     item, first = np.unique(judged.item, return_index=True)
     np.add.at(sums, judged.cluster[first], of_item[item])

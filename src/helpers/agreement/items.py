@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from helpers.annotations.scores import sampled
 from helpers.study.labels import METHODS, Label
 from helpers.study.schema import CELL
 
@@ -56,6 +57,18 @@ def first_annotations(
 def matrix(frame: pd.DataFrame, columns: str = "position") -> pd.DataFrame:
     """(items, positions) matrix of one label's scores; (items, annotators) with `columns='annotator'`."""
     return frame.pivot(index="item", columns=columns, values="score")  # noqa: PD010 (two values of a cell must raise)
+
+
+def item_weights(frame: pd.DataFrame) -> np.ndarray | None:
+    """(items,) sampling weights of the items of one label, in the order in which they occur; None if all are equal."""
+    if not sampled(frame):
+        return None
+    return frame.groupby("item", sort=False)["sampling_weight"].first().fillna(1.0).to_numpy()
+
+
+def without_weights(annotations: pd.DataFrame) -> pd.DataFrame:
+    """The annotations as if all had been drawn with equal probability, for values as published."""
+    return annotations.drop(columns="sampling_weight", errors="ignore")
 
 
 def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict, Label, pd.DataFrame]]:

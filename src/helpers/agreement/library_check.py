@@ -10,7 +10,7 @@ import pandas as pd
 
 from helpers.agreement.analysis import PRIMARY
 from helpers.agreement.coincidences import patterns_long
-from helpers.agreement.items import SHARED, cells, first_annotations, matrix
+from helpers.agreement.items import SHARED, cells, first_annotations, item_weights, matrix
 from helpers.study.labels import METHODS, Label
 from helpers.study.results import Results, where
 
@@ -30,7 +30,9 @@ def compare(
         if label.level == "sets":  # the libraries know no distance of sets
             continue
         ours = where(results["alpha"], **cell, scope=None, resample=[*PRIMARY, *SHARED, "turn"])["estimate"]
-        rows.append({**cell, "library": "krippendorff", "ours": ours.iloc[0], "theirs": _krippendorff(frame, label)})
+        if item_weights(frame) is None:  # the library knows no sampling weights
+            theirs = _krippendorff(frame, label)
+            rows.append({**cell, "library": "krippendorff", "ours": ours.iloc[0], "theirs": theirs})
         icc = where(results["icc"], **cell, form="ICC(1,1)")["estimate"].dropna()
         if len(icc):
             rows.append({**cell, "library": "pingouin", "ours": icc.iloc[0], "theirs": _pingouin(frame)})

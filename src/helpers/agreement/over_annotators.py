@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from helpers.agreement.alpha import alpha_of, alpha_two_way
-from helpers.agreement.coincidences import patterns_long
-from helpers.agreement.items import cells, cluster_unit, domain, first_annotations
+from helpers.agreement.alpha import alpha_of, alpha_two_way, patterns_of
+from helpers.agreement.coincidences import patterns_long, with_sampling
+from helpers.agreement.items import cells, cluster_unit, domain, first_annotations, item_weights
 from helpers.agreement.population import LEAST_EFFECTIVE, SAMPLE, UNKNOWN, effective_annotators, population
 from helpers.agreement.two_way import Judgements
 from helpers.stats.intervals import Interval
@@ -63,8 +63,7 @@ def two_way_interval(frame: pd.DataFrame, label: Label, unit: str, confidence: f
     judged = judgements(frame, values, unit if unit != METHODS[label.method].unit else "item")
     mirrored = METHODS[label.method].unit == "pair"
     if population(frame) != SAMPLE:
-        found = patterns_long(judged.item, values[judged.value], int(judged.item.max()) + 1, values)
-        estimate = alpha_of(found, label.level, mirrored=mirrored).estimate
+        estimate = alpha_of(patterns_of(judged, values), label.level, mirrored=mirrored).estimate
         n, note = len(np.unique(judged.cluster)), few_annotators(frame)
         return Interval(estimate, np.nan, np.nan, "not_estimable", f"{unit}{TWO_WAY}", n, note=note)
     return alpha_two_way(judged, values, label.level, unit=unit, mirrored=mirrored, confidence=confidence)
@@ -77,8 +76,10 @@ def few_annotators(frame: pd.DataFrame) -> str:
 
 def judgements(frame: pd.DataFrame, values: np.ndarray, cluster: str) -> Judgements:
     """One row per judgement in codes. values : of scores, ascending; cluster : the column of what is resampled."""
-    codes = (pd.factorize(frame[column])[0] for column in ("item", "annotator", cluster))
-    return Judgements(*codes, np.searchsorted(values, frame["score"]))
+    item, annotator, cluster_of = (pd.factorize(frame[column])[0] for column in ("item", "annotator", cluster))
+    weights = item_weights(frame)
+    weight = None if weights is None else weights[item]
+    return Judgements(item, annotator, cluster_of, np.searchsorted(values, frame["score"]), weight)
 
 
 def _without_one(frame: pd.DataFrame, label: Label) -> Interval:
@@ -89,7 +90,8 @@ def _without_one(frame: pd.DataFrame, label: Label) -> Interval:
     values = np.unique(score) if values is None else values
     mirrored, n = METHODS[label.method].unit == "pair", int(item.max()) + 1
     rest = [patterns_long(item[kept], score[kept], n, values) for kept in annotator != np.unique(annotator)[:, None]]
-    without = [alpha_of(found, label.level, mirrored=mirrored) for found in rest]
+    weights = item_weights(frame)
+    without = [alpha_of(with_sampling(found, weights), label.level, mirrored=mirrored) for found in rest]
     found = np.array([a.estimate for a in without])
     if np.isnan(found).all():
         note = "no two people are left when one is left out"

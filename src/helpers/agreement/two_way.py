@@ -26,18 +26,28 @@ from helpers.stats.intervals import Interval
 
 #: numbers that one part of the leave-one-out sums may hold
 _AT_ONCE = 4_000_000
+#: so near to 1 a coefficient is 1 up to rounding
+_EQUAL = 1e-12
 #: clusters and annotators (effective numbers) below which nothing is said of others
 LEAST = 5
 
 
 @dataclass(frozen=True)
 class Judgements:
-    """Judgements one by one: (n,) codes from 0 of the item, the annotator, the item's cluster and the value given."""
+    """Judgements one by one: (n,) codes from 0 of the item, the annotator, the item's cluster and the value given;
+    weight : (n,) the sampling weight of the item, None where all are equal."""
 
     item: np.ndarray
     annotator: np.ndarray
     cluster: np.ndarray
     value: np.ndarray
+    weight: np.ndarray | None = None
+
+    def item_weights(self) -> np.ndarray:
+        """(items,) sampling weights, 1 without any; 0 of an item that nobody judged."""
+        out = np.zeros(self.item.max() + 1)
+        out[self.item] = 1.0 if self.weight is None else self.weight
+        return out
 
 
 def interval(
@@ -61,7 +71,7 @@ def interval(
         How many values there are.
     terms : callable
         From (p, n_values) counts of the values that items received to the (p, q) quantities whose sums over items
-        the coefficient depends on.
+        (weighted by their sampling weights) the coefficient depends on.
     statistic : callable
         From (k, q) sums to (k,) coefficients, NaN where undefined.
     estimate : float
@@ -84,7 +94,7 @@ def interval(
 
 def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool) -> tuple[float, float, int, str]:
     """Standard error of log(1 - coefficient), degrees of freedom, clusters, and the reason where there is none."""
-    effective = [_effective(codes) for codes in (judged.cluster, judged.annotator)]
+    effective = [_effective(codes, judged.weight) for codes in (judged.cluster, judged.annotator)]
     n = len(np.unique(judged.cluster))
     for number, what in zip(effective, ("clusters", "annotators"), strict=True):
         if round(number, 1) < LEAST:
@@ -92,15 +102,15 @@ def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool)
     given = sparse.csr_array(
         (np.ones(len(judged.item)), (judged.item, judged.value)), shape=(judged.item.max() + 1, n_values)
     )
-    counts, pattern = np.unique(given.toarray().astype(np.int64), axis=0, return_inverse=True)
-    pattern = pattern.reshape(-1)
-    of_pattern = terms(counts)
+    found, pattern = np.unique(np.c_[given.toarray(), judged.item_weights()], axis=0, return_inverse=True)
+    counts, weight, pattern = found[:, :-1].astype(np.int64), found[:, -1:], pattern.reshape(-1)
+    of_pattern = weight * terms(counts)
     total = np.bincount(pattern, minlength=len(counts)) @ of_pattern
     whole = _log(statistic(total[None]))[0]
     p, v = np.nonzero(counts)
     fewer = counts[p]
     fewer[np.arange(len(p)), v] -= 1
-    changes = terms(fewer) - of_pattern[p]  # of an item of this pattern that loses this value
+    changes = weight[p] * terms(fewer) - of_pattern[p]  # of an item of this pattern that loses this value
     place = np.zeros(counts.shape, dtype=np.int64)
     place[p, v] = np.arange(len(p))
     change = place[pattern[judged.item], judged.value]
@@ -138,10 +148,11 @@ def _jackknife(kind, group, rows, total, whole: float, statistic) -> float:
 
 
 def _log(coefficients: np.ndarray) -> np.ndarray:
+    rest = 1 - coefficients
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.log(1 - coefficients)
+        return np.log(np.where(np.abs(rest) < _EQUAL, 0.0, rest))
 
 
-def _effective(codes: np.ndarray) -> float:
-    n = np.bincount(codes)
-    return float(len(codes) ** 2 / np.sum(n.astype(float) ** 2))
+def _effective(codes: np.ndarray, weight: np.ndarray | None) -> float:
+    n = np.bincount(codes, weight)
+    return float(n.sum() ** 2 / np.sum(n.astype(float) ** 2))

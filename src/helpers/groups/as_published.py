@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pandas as pd
 
+from helpers.agreement.items import without_weights
 from helpers.annotations.picks import pick_as_published
 from helpers.annotations.summary import in_scope
 from helpers.groups.alphas import alpha_between, alpha_ranges, alpha_within
@@ -35,6 +36,7 @@ def as_published(
     On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
     2), and how many wrong values lie inside the ranges. Parameters as `analysis.analyse`.
     """
+    annotations = without_weights(annotations)
     seeds = {"seed": pick_seed, "source_order": options.source_order}
     frames = {"paper": annotations}
     if scope:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from helpers.agreement.analysis import alpha_table
+from helpers.agreement.items import without_weights
 from helpers.moderation import categories, preferences
 from helpers.moderation.kappa_bounds import kappa_bounds
 from helpers.stats.intervals import generator
@@ -107,7 +108,7 @@ def _categories(
     levels = ("nominal", "ordinal") if ordered else ("nominal",)
     for level in levels if declared else ():
         one_level = [replace(label, level=level) for label in declared]
-        yield alpha_table(marks, one_level, first=None, units=("turn",), alone=True, seed=seed, **size)
+        yield alpha_table(without_weights(marks), one_level, first=None, units=("turn",), alone=True, seed=seed, **size)
 
 
 def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict]:

@@ -14,6 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from helpers.agreement import analysis as agreement_analysis
+from helpers.annotations.scores import sampled
 from helpers.display.text import Phrases
 from helpers.judges import analysis as judges_analysis
 from helpers.paper import references
@@ -133,6 +134,7 @@ def agreement(m: Material) -> dict | None:
         "bca": bool((rows["ci_kind"] == "bca").any()),
         "bounds": bool((rows["ci_kind"] == "exact_bound").any()),
         "profile": bool((rows["ci_kind"] == "profile").any()),
+        "weighted": sampled(m.scores),
     }
 
 

@@ -24,10 +24,10 @@ ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performa
              "10_quality_control", "15_annotators", "16_fragility", rendering.DESIGN)  # fmt: skip
 #: what a report uses sampling weights for, and what not
 WEIGHTED = (
-    "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, and estimates"
-    " assisted by a judge"
+    "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, estimates assisted"
+    " by a judge, Krippendorff's alpha and Gwet's AC"
 )
-UNWEIGHTED = "agreement, effects of who judged, correlations, times and costs, plans, and counts"
+UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, times and costs, plans, and counts"
 #: files of a notebook that its page offers
 DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
 
