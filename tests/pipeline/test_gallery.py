@@ -12,6 +12,7 @@ from PIL import Image
 from helpers.display import style as plotting
 from helpers.display.names import COLORS
 from helpers.pipeline.gallery import committed as gallery
+from helpers.pipeline.gallery import scoreboard_page
 from helpers.report.blocks import Block
 from helpers.study import escape, params
 
@@ -235,3 +236,23 @@ def test_a_title_is_text_in_the_gallery():
     assert "://" not in first
     assert "<img" not in first
     assert escape.from_markdown(first) == f"# {study.title}"
+
+
+def test_only_what_is_shown_or_read_by_the_scoreboard_is_run():
+    every = gallery.runs(scoreboard_page.needed(gallery.STUDIES), gallery.STUDIES)
+    order = list(every)
+    assert order[-1] == ()  # the scoreboard comes after what it reads
+    assert set(every[()]) == set(gallery.WHOLE)
+    only = {study: notebooks for notebooks, studies in every.items() for study in studies}
+    assert {"00", "09"} <= set(only["usr"])  # 00 is read, 09 is shown and read
+    assert only["spot_the_bot"] == ("11",)
+    assert gallery.runs(["demo"], ["demo"]) == {(): ["demo"]}
+    assert gallery.runs(["usr"], ["usr"]) == {gallery.PARTS["usr"]: ["usr"]}
+
+
+def test_a_page_that_another_study_shows_on_real_data_is_left_out():
+    assert gallery.shown("demo", "01_pilot")
+    assert not gallery.shown("demo", "04_importance")
+    assert gallery.shown("abc_public", "04_importance")
+    assert gallery.shown("usr", "09_metric_correlation")
+    assert not gallery.shown("usr", "07_bot_performance")

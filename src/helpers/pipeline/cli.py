@@ -127,17 +127,12 @@ def _check(args: argparse.Namespace) -> int:
 
 def _gallery(args: argparse.Namespace) -> int:
     from helpers.pipeline.gallery import committed, scoreboard_page
-    from helpers.published import mapping
 
     studies = args.studies or list(committed.STUDIES)
     needed = scoreboard_page.needed(studies)
-    # what the scoreboard reads runs as a whole
-    read = {study for study, _ in mapping.sources()} if needed != studies else set()
-    parts = [study for study in studies if study in committed.PARTS and study not in read]
     absent_ok = not args.studies or needed != studies
-    for only, some in [([], [s for s in needed if s not in parts]), *((committed.PARTS[s], [s]) for s in parts)]:
-        options = Options(jobs=args.jobs or DEFAULT_JOBS, only=list(only))
-        if some and (code := run(some, options, absent_ok=absent_ok)):
+    for only, some in committed.runs(needed, studies).items():
+        if code := run(some, Options(jobs=args.jobs or DEFAULT_JOBS, only=list(only)), absent_ok=absent_ok):
             return code
     return committed.check(studies) if args.check else committed.write(studies)
 

@@ -23,7 +23,7 @@ from helpers.bundle import private
 from helpers.display.text import plain
 from helpers.pipeline import dag
 from helpers.pipeline.gallery import front, scoreboard_page
-from helpers.published import elements, scoreboard
+from helpers.published import elements, mapping, scoreboard
 from helpers.published.consistency import checks
 from helpers.report.blocks import PRIVATE, Block, blocks, first_sentences, section
 from helpers.study import escape, params, store
@@ -128,6 +128,24 @@ def shown(study: str, notebook: str) -> bool:
     """Whether the gallery has the page of a notebook."""
     number = notebook.partition("_")[0]
     return number in PARTS.get(study, (number,)) and number not in ELSEWHERE.get(study, ())
+
+
+def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    """What is run for the gallery, in order: notebooks (none: all of them) -> studies.
+
+    needed : `studies`, and those whose results the scoreboard reads. Of a study that is not shown as a whole, only what
+    is shown or read is run.
+    """
+    studies, out = set(studies), {}
+    read = mapping.sources() if any(params.load(s).across for s in studies) else []
+    for study in needed:
+        own = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}
+        only = tuple(sorted(own)) if study in PARTS or study not in studies else ()
+        out.setdefault(only, []).append(study)
+    return {
+        **{only: some for only, some in out.items() if only},
+        **{only: some for only, some in out.items() if not only},
+    }
 
 
 def _headline(found: Sequence[Block], name: str) -> Block | None:
