@@ -33,6 +33,15 @@ QUESTIONS = {
     "cost": "What did it cost, and what would more dialogues buy?",
     "next": "What should be done next?",
 }
+#: the notebooks that each answer draws on
+USED = {
+    "order": (analysis.PERFORMANCE, analysis.FRAGILITY),
+    "labels": (analysis.AGREEMENT, analysis.REPEAT),
+    "judges": (analysis.PERFORMANCE, analysis.GROUPS),
+    "sample": (analysis.SENSITIVITY, analysis.FRAGILITY),
+    "cost": (analysis.COST, analysis.SENSITIVITY),
+    "next": analysis.NOTEBOOKS,
+}
 
 
 @dataclass(frozen=True)
