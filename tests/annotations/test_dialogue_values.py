@@ -142,6 +142,22 @@ def test_unknown_people_leave_sessions_then_dialogues_as_clusters(study):
     assert values.dialogue_design(ext, target.assign(session=None)).unit == "dialogue"
 
 
+def test_pairs_that_share_a_dialogue_are_one_cluster(study):
+    """On either side, and through others; without people or sessions nothing else is known of them."""
+    _, _, talked, found = study
+    target = values.own_values(found, talked).query("method == 'comparative' and value != 0").assign(session=None)
+    ext = found[found["group"] == "ext"]
+    design = values.comparative_design(ext, target)
+    assert design.clusters.tolist() == sorted(target["dialogue"])
+    rows = target.sort_values(["dialogue", "dialogue_b"], ignore_index=True)
+    shared = rows.assign(dialogue_b=rows["dialogue_b"].mask(rows.index == 3, rows["dialogue_b"][0]))
+    shared = shared.assign(dialogue_b=shared["dialogue_b"].mask(rows.index == 4, rows["dialogue"][3]))
+    own = values.comparative_design(ext, shared)
+    assert own.unit == "dialogue"
+    assert len({own.clusters[i] for i in (0, 3, 4)}) == 1
+    assert len(set(own.clusters)) == len(rows) - 2
+
+
 def test_what_is_not_one_target_is_refused(study):
     _, _, talked, found = study
     own = values.own_values(found, talked)

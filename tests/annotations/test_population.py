@@ -1,9 +1,11 @@
 """Whose judgements results are about."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.annotations.population import FEW, FIXED, UNKNOWN, declared, populations
+from helpers.annotations.population import FEW, FIXED, MOSTLY, UNKNOWN, declared, populations
+from helpers.stats.clusters import LEAST_DF
 
 
 def judged(loads, *, systems="ab", known=True, kind="human", **columns):
@@ -36,6 +38,30 @@ def test_annotators_are_a_sample_from_five_effective_ones(loads, effective, othe
     assert found.effective == pytest.approx(effective, abs=1e-3)
     assert (found.others, found.why) == (others, "" if others else FEW)
     assert found.n == found.several == len(loads)
+
+
+@pytest.mark.parametrize(
+    ("loads", "largest", "dominated"),
+    [
+        ({x: 20 for x in "ABCDE"}, 0.2, False),
+        ({"A": 40, "B": 20}, 2 / 3, False),
+        ({"A": 42, "B": 20}, 42 / 62, True),
+        ({"A": 78} | {f"B{i}": 2 for i in range(11)}, 0.78, True),
+        ({"A": 20}, 1.0, False),  # a study of one person is said to be one
+    ],
+)
+def test_results_are_one_annotators_who_did_twice_the_work_of_all_others(loads, largest, dominated):
+    found = one(judged(loads))
+    assert (found.largest, found.dominated) == (pytest.approx(largest), dominated)
+    assert not one(judged(loads, known=False)).dominated
+
+
+def test_too_few_effective_annotators_for_an_interval_are_dominated():
+    """Of many random shares: whoever counts as fewer than 1.75 has one with more than two thirds."""
+    shares = np.random.default_rng(1).dirichlet([0.3] * 4, 2000)
+    few = 1 / np.sum(shares**2, axis=1) < 1 + LEAST_DF
+    assert few.sum() > 100
+    assert (shares.max(axis=1)[few] > MOSTLY).all()
 
 
 def test_only_annotators_of_several_systems_count():

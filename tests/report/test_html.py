@@ -173,6 +173,22 @@ def test_the_first_page_lists_what_is_there_and_what_is_not():
     assert "<figcaption>Points &amp; lines.</figcaption>" in answer
     assert "@font-face" in text[:order]
     assert "<figure" not in text[after:]
+    assert "earlier run" not in text
+
+
+def test_what_rests_on_an_earlier_run_is_marked_where_it_is_said():
+    """At the answer, and at findings on the design: the notebooks are far below."""
+    answers = [report.Answered("order", "Which is best?", "**Emora** leads."),
+               report.Answered("next", "What next?", "1. Rest.", older=("03", "05"))]  # fmt: skip
+    before = report.Before((("**One voter**", "It moves.", "all"),), "3 checks found nothing.", older=("17",))
+    text = report.index_page(
+        report.Page("S", False), description="", answers=answers, facts=[], cards=[], absent=[], made=[], before=before
+    )
+    first, order, after = (text.index(f'id="{key}"') for key in ("before", "order", "next"))
+    mark = "From an earlier run, with other settings or data: notebook"
+    assert f"{mark} 17." in text[first:order]
+    assert mark not in text[order:after]
+    assert f"{mark}s 03, 05." in text[after:]
 
 
 ELEMENTS = re.compile(r"<\s*([a-zA-Z][\w:-]*)")

@@ -82,6 +82,20 @@ def test_a_system_is_first_only_where_its_rank_interval_says_so(study):
     assert "0.50 [0.30, 0.70] SD" in texts(found)["order"]
 
 
+def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):
+    """In the same sentence, and wherever comparisons are counted."""
+    frame = pd.concat([annotations(annotators=EIGHT[:1], n=80), annotations(annotators=EIGHT[1:], n=2)])
+    tests = [*compared([0.01, 0.02, 0.04]), *compared([0.01, 0.3, 0.2], **PEOPLE)]
+    said = texts(evidence(study, frame.reset_index(drop=True), n05=tests, n07=SURE))
+    first = said["order"].split("**")[1]
+    assert first == "Beta ranks first of 3 systems, but one annotator made 85% of the judgements."
+    assert "for these 8 annotators only" in said["order"]
+    assert "so unequal that they count as 1.4 (five are needed)" in said["order"]
+    assert "for these 8 annotators only, of whom one made 85% of the judgements" in said["sample"]
+    open_ = texts(evidence(study, frame.reset_index(drop=True), n07=OPEN))["order"]
+    assert "for these 8 annotators only, of whom one made 85% of the judgements. Beta leads" in open_
+
+
 def test_rivals_are_those_that_may_be_first(study):
     found = evidence(study, n07=OPEN)
     lead = leading.leaders(analysis.order(found))
@@ -204,6 +218,33 @@ def test_bounds_in_place_of_tests_are_named(study):
     assert "In 2 of them, a system has at most 20 dialogues, nearly all at one end of the scale" in said
     assert "more than 20 dialogues of it are needed" in said
     assert "bounds" not in texts(evidence(study, n05=compared([0.01, 0.2, 0.04])))["sample"]
+
+
+def test_comparisons_that_could_not_be_tested_remain_undecided(study):
+    """They are comparisons of the study: without them, a design that compares few systems well looks decided."""
+    rows = [*compared([0.01, 0.02, 0.04]), *compared([0.01, None, None], **PEOPLE)]
+    found = evidence(study, annotations(annotators=EIGHT), n05=rows)
+    facts = analysis.sample(found)
+    assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
+    said = texts(found)["sample"]
+    assert "1 of 3 comparisons" in said
+    assert "2 remain undecided, 2 of them because the data are too few for a test." in said
+
+
+def test_answers_about_some_methods_only_name_them(study):
+    """Shares of annotators and reliability of means, where labels of another method were judged without either."""
+    both = pd.concat([annotations(annotators=EIGHT), annotations(annotators=EIGHT, method="comparative", system_b="b")])
+    means = {**PART, "statistic": "generalizability", "design": "study", "kind": "parametric", "n_dialogues": 36,
+             "annotators_per_dialogue": 8, "ci_low": 0.5, "ci_high": 0.9, "ci_kind": "t", "n": 3}  # fmt: skip
+    rated = [means | {"label": label, "estimate": 0.8} for label in LABELS]
+    pairs = [row | {"method": "comparative", "level": "pair"} for row in alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.9))]
+    found = evidence(
+        study, both.reset_index(drop=True), n03=[*alphas((0.7, 0.9), (0.1, 0.6), (0.7, 0.9)), *pairs, *rated],
+        n07=who([0.01], {"strictness": (0.2, 0.1, 0.3)}),
+    )  # fmt: skip
+    said = texts(found)
+    assert "8 annotators (Dialogue Likert) has a reliability" in said["labels"]
+    assert "(F test; Dialogue Likert)" in said["judges"]
 
 
 def test_what_could_have_been_detected_is_about_the_annotators_of_the_counts(study):
@@ -497,10 +538,10 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
 def test_what_was_examined_is_not_taken_for_all():
     facts = {"n": 60, "examined": 60, "found": 156, "sturdy": 60, "hangs": [], "tried": (6, 6), "untried": False}
     given = {"n": 200, "n_differ": 156, "n_alike": 0, "open": 44, "margin": "", "detectable": None, "reason": ""}
-    given |= {"people": Population(True, 8, 8, 8.0, ""), "who": ""}
+    given |= {"people": Population(True, 8, 8, 8.0, ""), "who": "", "untested": 0}
     said = findings._PHRASES.say("sample", **given, sturdy=facts)
-    assert "Of 156 significant differences (t tests), 60 were examined (half the clearest and half the most" in said
-    assert "doubtful where a method has very many): all are sturdy" in said
+    assert "Of 156 significant differences (t tests for these annotators only), 60 were examined" in said
+    assert "(half the clearest and half the most doubtful where a method has very many): all are sturdy" in said
 
 
 def test_what_was_paid_comes_before_what_it_would_cost(study, tmp_path):
@@ -526,6 +567,16 @@ def test_unequal_systems_have_a_range_of_dialogues(study):
     assert "With 3 to 12 dialogues per system, a difference of 0.60" in texts(found)["sample"]
     one, two = (12 / 22) ** 0.5, ((1 / 22 + 1 / 13) / (1 / 12 + 1 / 3)) ** 0.5
     assert analysis.sample(found)["detectable"]["more"].iloc[0] == pytest.approx(0.5 * sorted([one, two, two])[1])
+
+
+def test_several_dialogues_of_a_session_are_said_to_be_so(study):
+    """Two sides, or three lengths, of one chat are no independent dialogues."""
+    frame = annotations()
+    rows = {"n05": [*compared([0.01, 0.2, 0.04]), *DETECTABLE]}
+    own = texts(evidence(study, frame.assign(session=frame["dialogue"]), **rows))["sample"]
+    assert "With 12 dialogues per system, a difference" in own
+    shared = frame.assign(session="chat" + frame["dialogue"].str[1:].astype(int).floordiv(3).astype(str))
+    assert "With 12 dialogues per system, from 4 sessions, a" in texts(evidence(study, shared, **rows))["sample"]
 
 
 def test_cost_is_the_time_of_every_judged_unit(study):
@@ -651,7 +702,7 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
         "untried": False,
     }
     given = {"n": 9, "n_differ": 5, "n_alike": 1, "open": 3, "margin": "", "detectable": None, "reason": "", "who": ""}
-    given["people"] = Population(True, 8, 8, 8.0, "")
+    given |= {"people": Population(True, 8, 8, 8.0, ""), "untested": 0}
     said = findings._PHRASES.say("sample", **given, sturdy=facts)
     assert all(word in said for word in told)
     assert ("left out" in said) == bool(told)
@@ -671,7 +722,7 @@ def test_sturdy_differences_say_which_annotators_were_left_out(tried, told):
     ],
 )
 def test_comparisons_decided_are_counted_in_words_that_agree(n, differ, alike, starts):
-    given = {"margin": "0.2", "detectable": None, "reason": "", "who": "", "sturdy": None}
+    given = {"margin": "0.2", "detectable": None, "reason": "", "who": "", "sturdy": None, "untested": 0}
     given["people"] = Population(True, 8, 8, 8.0, "")
     open_ = n - differ - alike
     said = findings._PHRASES.say("sample", n=n, n_differ=differ, n_alike=alike, open=open_, **given)

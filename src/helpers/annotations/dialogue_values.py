@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from helpers.study.schema import ITEM, unordered
 
@@ -150,7 +152,8 @@ def dialogue_design(values: pd.DataFrame, target: pd.DataFrame, interactor: pd.S
     values : `dialogue_values` of one evaluator group and corpus; comparisons are left out, they do not describe one
     dialogue.
     target : rows of one dialogue-level label, such as the interactors' own rating of quality, one per dialogue.
-    interactor : dialogue -> person (`interactors`); where unknown, sessions are the clusters, else dialogues.
+    interactor : dialogue -> person (`interactors`); where unknown, sessions are the clusters, else dialogues (of pairs,
+    all dialogues that pairs link).
     """
     _single(values)
     _single(target, "dialogue")
@@ -232,7 +235,19 @@ def _clusters(target: pd.DataFrame, interactor: pd.Series | None) -> tuple[np.nd
         return who.to_numpy(object), "interactor"
     if target["session"].notna().all():
         return target["session"].to_numpy(object), "session"
-    return target["dialogue"].to_numpy(object), "dialogue"
+    return _linked(target), "dialogue"
+
+
+def _linked(target: pd.DataFrame) -> np.ndarray:
+    """(n,) the dialogue of each row or, of pairs, the first of all dialogues that pairs link with it: two pairs that
+    share a dialogue are not independent."""
+    if target["dialogue_b"].isna().all():
+        return target["dialogue"].to_numpy(object)
+    codes, names = pd.factorize(pd.concat([target["dialogue"], target["dialogue_b"]]))
+    links = coo_array((np.ones(len(target)), np.split(codes, 2)), shape=(len(names), len(names)))
+    group = connected_components(links, directed=False)[1]
+    first = pd.Series(names).groupby(group).first()
+    return first.loc[group[codes[: len(target)]]].to_numpy(object)
 
 
 def _one(frame: pd.DataFrame, column: str) -> None:

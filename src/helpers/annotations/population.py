@@ -20,6 +20,9 @@ import pandas as pd
 
 #: effective annotators from which they are a sample, unless a study says otherwise
 LEAST = 5
+#: share of the judgements above which results are mostly those of one annotator. With fewer effective annotators than
+#: an interval for others needs (1.75), one is above it: below it, squared shares sum to 5/9 at most
+MOSTLY = 2 / 3
 #: why results are for these annotators only: as declared, too few, or not identified
 FIXED, FEW, UNKNOWN = "fixed", "few", "unknown"
 PLACE = ["corpus", "group"]
@@ -31,7 +34,8 @@ class Population:
 
     others : whether about other annotators like these. n : annotators; None where they are not identified. several :
     those who judged two systems or more. effective : as many with equal loads say as much as the latter. why : '' where
-    `others`, else FIXED, FEW or UNKNOWN.
+    `others`, else FIXED, FEW or UNKNOWN. largest : share of the judgements by the annotator with most of them; 0 where
+    annotators are not identified.
     """
 
     others: bool
@@ -39,6 +43,13 @@ class Population:
     several: int
     effective: float
     why: str
+    largest: float = 0.0
+
+    @property
+    def dominated(self) -> bool:
+        """Whether one annotator judged more than twice as much as all others together: what these annotators say is
+        then little more than what that one says."""
+        return self.n != 1 and self.largest > MOSTLY
 
 
 def populations(annotations: pd.DataFrame, wanted: str = "auto") -> dict[tuple[str, str], Population]:
@@ -59,14 +70,15 @@ def populations(annotations: pd.DataFrame, wanted: str = "auto") -> dict[tuple[s
 def _population(part: pd.DataFrame, wanted: str) -> Population:
     people = part[part["annotator_kind"] == "human"]
     if people.empty:
-        return Population(False, part["annotator"].nunique(), 0, 0.0, FIXED)
+        loads = part["annotator"].value_counts(normalize=True)
+        return Population(False, len(loads), 0, 0.0, FIXED, loads.max())
     if not people["annotator_known"].all():
         return Population(False, None, 0, 0.0, UNKNOWN)
-    n, loads = people["annotator"].nunique(), _loads(people)
+    shares, loads = people["annotator"].value_counts(normalize=True), _loads(people)
     effective = float(loads.sum() ** 2 / np.sum(loads**2)) if len(loads) else 0.0
-    enough = n > 1 if wanted == "sample" else round(effective, 1) >= LEAST
+    enough = len(shares) > 1 if wanted == "sample" else round(effective, 1) >= LEAST
     why = FIXED if wanted == "fixed" else "" if enough else FEW
-    return Population(not why, n, len(loads), effective, why)
+    return Population(not why, len(shares), len(loads), effective, why, float(shares.max()))
 
 
 def _loads(people: pd.DataFrame) -> np.ndarray:

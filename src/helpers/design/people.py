@@ -14,6 +14,7 @@ from helpers.annotations.dialogue_values import all_own
 from helpers.design import changes
 from helpers.design.material import Part
 from helpers.design.registry import UNKNOWN, Cannot, check
+from helpers.stats.clusters import LEAST_DF
 
 Found = Iterator[tuple[float, dict[str, Any]]]
 
@@ -118,7 +119,8 @@ def few(part: Part) -> Found:
 def _for_others(part: Part) -> float:
     """How much wider intervals of differences are for other annotators: median over labels and pairs; NaN unknown.
 
-    Student's t over the differences of the annotators who judged both systems, against that over dialogues.
+    Student's t over the differences of the annotators who judged both systems, against that over dialogues. Of votes,
+    by degrees of freedom alone, and unknown where these allow no interval.
     """
     ratios = []
     for label, rows in part.rated.groupby("label"):
@@ -132,8 +134,8 @@ def _for_others(part: Part) -> float:
                     np.hypot(half, stdtrit(max(row.df, 1), 0.975) * row.se) / (stdtrit(row.df, 0.975) * row.se)
                 )
     if not ratios and len(part.votes):
-        m = part.votes["annotator"].nunique()
-        ratios = [stdtrit(m - 1, 0.975) / stdtrit(len(part.votes) - 1, 0.975)]
+        df = effective(part.votes["annotator"].value_counts().to_numpy()) - 1
+        ratios = [stdtrit(df, 0.975) / stdtrit(len(part.votes) - 1, 0.975)] if df >= LEAST_DF else []
     return float(np.median(ratios)) if ratios else float("nan")
 
 

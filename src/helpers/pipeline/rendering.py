@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import platform
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -229,7 +229,12 @@ def _before(job: IndexJob) -> Any:
         for f in found.findings
     )
     more = f"{found.more} more, " if found.more else ""
-    return report.Before(said, f"{more}{found.checked}.", page)
+    return report.Before(said, f"{more}{found.checked}.", page, _older(job, [DESIGN]))
+
+
+def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
+    """Numbers of the notebooks among `names` whose results are from an earlier run."""
+    return tuple(sorted(row.name.split("_")[0] for row in job.rows if row.note and row.name in names))
 
 
 def _answers(job: IndexJob) -> Iterator[Any]:
@@ -247,9 +252,9 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     for found in findings.answers(analysis.read(job.study, reasons)):
         there = found.notebook in paged
         evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
-        figure = {}
+        figure: dict[str, Any] = {"older": _older(job, findings.USED[found.key])}
         if found.plot:
-            figure = {"alt": found.plot.alt, "caption": found.plot.caption}
+            figure |= {"alt": found.plot.alt, "caption": found.plot.caption}
             told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}
             figure["svg"] = style.drawing(found.plot.fig, "svg", **told).decode()
         yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)

@@ -65,7 +65,8 @@ class Card:
 @dataclass(frozen=True)
 class Answered:
     """A question on the index with its answer (Markdown). svg : a figure; empty where there is none. evidence : number
-    and address of the notebook with the evidence; empty where there is none."""
+    and address of the notebook with the evidence; empty where there is none. older : numbers of the notebooks that it
+    draws on whose results are from an earlier run."""
 
     key: str
     question: str
@@ -74,17 +75,19 @@ class Answered:
     alt: str = ""
     caption: str = ""
     evidence: tuple[str, str] = ("", "")
+    older: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Before:
     """`Before you read on`: findings on the design. findings : (what was found, what changes and what to do, which
     answers it concerns), in Markdown but for the last. note : what was checked, and what was not. page : address of the
-    notebook with the rest; empty where it has no page."""
+    notebook with the rest; empty where it has no page. older : as in `Answered`."""
 
     findings: tuple[tuple[str, str, str], ...]
     note: str
     page: str = ""
+    older: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

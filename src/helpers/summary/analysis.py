@@ -8,7 +8,7 @@ group and method) could answer, the main one does: see `parts`. All answers are 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
@@ -90,13 +90,16 @@ class Evidence:
 
     @cached_property
     def tests(self) -> pd.DataFrame:
-        """Comparisons of two systems by the main run and group, for its population."""
+        """Comparisons of two systems by the main run and group, for its population; without p-value where the data are
+        too few for a test."""
         found = self.results[SENSITIVITY]
-        rows = _main(self, sensitivity.primary(found).dropna(subset="p_value"))
-        if rows.empty or not self.population(*rows.iloc[0][["corpus", "group"]]).others:
-            return rows
-        people = where(sensitivity.with_people(found), **rows.iloc[0][["corpus", "group"]]).dropna(subset="p_value")
-        return people if len(people) else rows
+        every = sensitivity.primary(found)
+        main = _main(self, every.dropna(subset="p_value"))
+        if main.empty:
+            return main
+        key = main.iloc[0][["corpus", "group"]]
+        people = where(sensitivity.with_people(found), **key)
+        return people if self.population(*key).others and people["p_value"].notna().any() else where(every, **key)
 
     @cached_property
     def tested(self) -> Population:
@@ -253,11 +256,12 @@ def _least_p(evidence: Evidence, rows: pd.DataFrame) -> pd.DataFrame:
 def sample(evidence: Evidence) -> dict:
     """How many comparisons of the main run and group were decided, and what difference could have been detected.
 
-    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `n_open`, `margin`, `people`, and
-    `detectable`: the labels of the main method with `estimate` (found with 80% power after Holm's adjustment, for
-    `people`), `more` (with MORE dialogues or pairs per system, and in proportion more annotators where they are a
-    sample), `per_system` and `most_per_system` (of the systems with fewest and most); empty where notebook 05 has no
-    such results.
+    Returns `n` comparisons, `n_differ`, `n_alike` (equivalent and not different), `open`, of which `untested` have too
+    few data for a test, `margin`, `people`, and `detectable`: the labels of the main method with `estimate` (found with
+    80% power after Holm's adjustment, for `people`), `more` (with MORE dialogues or pairs per system, and in proportion
+    more annotators where they are a sample), `per_system` and `most_per_system` (of the systems with fewest and most),
+    `sessions` and `most_sessions` (likewise, where some session has several dialogues of one system, else missing);
+    empty where notebook 05 has no such results.
     """
     found, tests = evidence.results[SENSITIVITY], evidence.tests
     if tests.empty:
@@ -272,6 +276,7 @@ def sample(evidence: Evidence) -> dict:
         alike = rows["alike"] & ~pd.MultiIndex.from_frame(rows[pair]).isin(differ)
         facts |= {"n_alike": int(alike.sum()), "margin": float(rows["margin"].astype(float).iloc[0])}
     facts["open"] = facts["n"] - facts["n_differ"] - facts.get("n_alike", 0)
+    facts["untested"] = min(int(tests["p_value"].isna().sum()), facts["open"])
     facts["people"], facts["bounded"] = evidence.tested, sensitivity.bounded(tests)
     return facts | {"detectable": _detectable(evidence, *key), "group": key[1], "corpus": key[0]}
 
@@ -286,14 +291,22 @@ def _detectable(evidence: Evidence, corpus: str, group: str) -> pd.DataFrame:
     a, b = (sizes[i] for i in np.triu_indices(len(sizes), 1)) if len(sizes) > 1 else (sizes, sizes)
     with np.errstate(divide="ignore", invalid="ignore"):
         shrink = np.median(np.sqrt((1 / (a + MORE) + 1 / (b + MORE)) / (1 / a + 1 / b)))
+    sessions = _per_system(evidence, corpus, group, method, ["session"]) if method else np.zeros(1)
+    sessions = sessions if 0 < sessions.sum() < sizes.sum() else np.full(1, np.nan)
+    now = now.assign(sessions=sessions.min(), most_sessions=sessions.max())
     return now.assign(more=now["estimate"] * shrink, per_system=int(sizes.min()), most_per_system=int(sizes.max()))
 
 
-def _per_system(evidence: Evidence, corpus: str, group: str, method: str) -> np.ndarray:
-    """Dialogues, or pairs, of each system that is compared, of those that count."""
+def _per_system(
+    evidence: Evidence, corpus: str, group: str, method: str, of: Sequence[str] = ("dialogue", "dialogue_b")
+) -> np.ndarray:
+    """Dialogues or pairs, or sessions, of each system that is compared, of those that count; none where some are
+    unknown."""
     own = where(evidence.counted, corpus=corpus, group=group, method=method)
-    dialogues = own[["system", "dialogue", "system_b", "dialogue_b"]].drop_duplicates()
-    sizes = dialogues.groupby("system").size().add(dialogues.groupby("system_b").size(), fill_value=0)
+    if own[of[0]].isna().any():
+        return np.zeros(0)
+    sides = [own[[side, *of]].set_axis(["system", *of], axis=1) for side in ("system", "system_b")]
+    sizes = pd.concat(sides).dropna(subset="system").drop_duplicates().groupby("system").size()
     aside = {*evidence.study.unranked_systems, evidence.study.control_system}
     return sizes[~sizes.index.isin(list(aside))].to_numpy(float)
 

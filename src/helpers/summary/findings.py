@@ -34,6 +34,15 @@ QUESTIONS = {
     "cost": "What did it cost, and what would more dialogues buy?",
     "next": "What should be done next?",
 }
+#: the notebooks that each answer draws on
+USED = {
+    "order": (analysis.PERFORMANCE, analysis.FRAGILITY),
+    "labels": (analysis.AGREEMENT, analysis.REPEAT),
+    "judges": (analysis.PERFORMANCE, analysis.GROUPS),
+    "sample": (analysis.SENSITIVITY, analysis.FRAGILITY),
+    "cost": (analysis.COST, analysis.SENSITIVITY),
+    "next": analysis.NOTEBOOKS,
+}
 
 
 @dataclass(frozen=True)
@@ -132,7 +141,8 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     facts["who"] = names.name("group", known["group"].iloc[0]) if many else ""
     facts |= _spoken_of(known, evidence)
     threshold = evidence.study.iaa.threshold
-    facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE, "means": _means(evidence, names)}
+    facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE}
+    facts["means"] = _means(evidence, names, several)
     text = _PHRASES.say("labels", **facts)
     return _answer(evidence, "labels", text, analysis.AGREEMENT, figures.labels(known, names, threshold))
 
@@ -147,11 +157,10 @@ def _spoken_of(rows: pd.DataFrame, evidence: Evidence) -> dict:
     return {"people": replace(page, others=n > 0, why=""), "n_sample": n}
 
 
-def _means(evidence: Evidence, names: DisplayNames) -> list[dict]:
-    """Reliability of system means, by method."""
+def _means(evidence: Evidence, names: DisplayNames, several: bool) -> list[dict]:
+    """Reliability of system means, by method, which is named where several were judged."""
     rows, out = analysis.reliability(evidence), []
     aside = {*evidence.study.unranked_systems, evidence.study.control_system}
-    several = len(set(rows["method"])) > 1
     for method, own in rows.groupby("method", sort=False):
         each = own["annotators_per_dialogue"]
         design = {"dialogues": span(own["n_dialogues"], 0), "each": span(each, 0) if each.max() > 1 else ""}
@@ -201,12 +210,20 @@ def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
     facts |= {"strictness": None, "preference": None, "groups": _between(found["groups"], names)}
     if found["kind"] == "shares":
         facts |= {part: _share(where(found["rows"], part=part)) for part in PARTS}
-        facts |= {"who": _part(found["part"], evidence, names), "top": found["rows"]["ci_high"].max()}
+        facts |= {"who": _tested(found, evidence, names), "top": found["rows"]["ci_high"].max()}
         facts["chance"] = float(found["reversal"].median())
     text = _PHRASES.say("judges", **facts)
     told = found["kind"] in ("shares", "cannot")
     notebook = analysis.PERFORMANCE if told else analysis.GROUPS if found["groups"] else ""
     return _answer(evidence, "judges", text, notebook, figures.judges(found, names))
+
+
+def _tested(found: Mapping, evidence: Evidence, names: DisplayNames) -> str:
+    """Group and run as prose names them, and the methods that could be analysed where there are others, too."""
+    where_, rows = _part(found["part"], evidence, names), found["rows"]
+    judged = where(evidence.people, **dict(zip(PART[:2], found["part"][:2], strict=True)))["method"].unique()
+    some = [names.name("method", m) for m in rows["method"].unique()] if rows["method"].nunique() < len(judged) else []
+    return ", ".join([*some, where_] if where_ else some)
 
 
 def _share(rows: pd.DataFrame) -> dict | None:
@@ -249,8 +266,10 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     ends = span(100 * values if share else values, 1 if share else 2)
     sizes = rows[["per_system", "most_per_system"]].iloc[0]
     facts = {"size": span(sizes, 0), "twice": span(2 * sizes, 0), "unit": "pair" if unit == "pair" else "dialogue"}
+    sessions = rows[["sessions", "most_sessions"]].iloc[0]
+    facts["sessions"] = span(sessions, 0) if sessions.notna().all() else ""
     facts |= {"median": say(values.median()), "more": say(rows["more"].median()), "span": ends}
-    facts["n_labels"] = len(rows)
+    facts |= {"n_labels": len(rows), "scales": 1 if share else len({high - low for low, high in scales})}
     facts["scale"] = "percentage points" if share else "points"
     facts |= {"beyond": bool(values.median() > largest), "pairs": int(rows["n"].max())}
     facts["others"] = found["people"].others
@@ -258,7 +277,7 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
 
 
 def _sample(evidence: Evidence, found: dict, detectable: dict | None, names: DisplayNames) -> Answer:
-    facts = {key: found.get(key, 0) for key in ("n", "n_differ", "n_alike", "open")}
+    facts = {key: found.get(key, 0) for key in ("n", "n_differ", "n_alike", "open", "untested")}
     margin = f"{found['margin']:g}" if "margin" in found else ""
     who = _part((found["corpus"], found["group"]), evidence, names) if found["n"] else ""
     facts |= {"margin": margin, "reason": found.get("reason", ""), "detectable": detectable, "who": who}
@@ -285,7 +304,8 @@ def _cost(evidence: Evidence, found: dict, detectable: dict | None, names: Displ
 def _failed(evidence: Evidence) -> dict | None:
     """Workers whose judgements do not count, of all, by run; None where all count."""
     kept, n = (len(f[["corpus", "annotator"]].drop_duplicates()) for f in (evidence.counted, evidence.annotations))
-    return {"out": n - kept, "n": n} if kept < n else None
+    runs = evidence.annotations["corpus"].nunique()
+    return {"out": n - kept, "n": n, "runs": runs} if kept < n else None
 
 
 def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> Answer:
