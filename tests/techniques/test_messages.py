@@ -22,6 +22,7 @@ def dialogues(**typed):
     return pd.DataFrame(rows).astype({"turn": "Int32"})
 
 
+RUNS = ("free(run1)", "free(run2)", "icebreaker")
 GOOD = ["Hi!", "I saw a kite today", "It was striped and small", "My neighbour has seven of them"]
 RULES = {"first_turn": 2, "greetings": ["hi", "hello"], "offensive": ["fiddlesticks"]}
 
@@ -136,7 +137,7 @@ def test_checks_of_typed_chats_by_a_loop_over_the_raw_files(raw_data):
     built = build.build(params.load("ji2022"))
     found = messages.check(built.frames["dialogues"], **dict(spec))
     short = repeated = capitals = n = 0
-    for name in ("pass_free(run1)", "fail_free(run1)", "pass_free(run2)", "fail_free(run2)"):
+    for name in (f"{verdict}_{run}" for verdict in ("pass", "fail") for run in RUNS):
         for hit in json.loads((raw_data / "ji2022" / "dialogue_data" / f"{name}.json").read_text(encoding="utf-8")):
             for chat in hit["data"]:
                 said = [turn["user"].strip() for turn in chat["dialogue"] if turn["user"].strip()]

@@ -69,8 +69,11 @@ class _Registry(RootModel[dict[str, list[Element]]]):
     """Paper -> its elements in order."""
 
 
+REGISTRY = FOLDER / "elements.yaml"
+
+
 @cache
-def load(path: Path = FOLDER / "elements.yaml") -> dict[str, list[Element]]:
+def load(path: Path = REGISTRY) -> dict[str, list[Element]]:
     """Paper -> its elements, in the order of the paper. Raises ValueError naming the file and what is wrong in it."""
     return read(path, _Registry).root
 

@@ -44,7 +44,7 @@ PARTS = {
 }
 #: studies with all notebooks; `demo` does without those that abc_public shows on real data
 WHOLE = ("scoreboard", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
-ELSEWHERE = {"demo": ("00", "02", "03", "04", "05", "06", "07", "08", "14", "15", "16", "17")}
+ELSEWHERE = {"demo": ("00", "02", "03", "04", "05", "06", "08", "14", "15", "16", "17")}
 STUDIES = (*WHOLE, *PARTS)
 FOLDER = params.ROOT / "gallery"
 #: the page of the papers' tables, figures and procedures
@@ -246,12 +246,14 @@ def _write_front(folder: Path) -> None:
     there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
     whole = [s for s in there if s not in PARTS]
     across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
-    parts += [f"[{plain(params.load(s).title)}]({s}/README.md) · [{elements.TITLE}]({PAPERS})" for s in across]
+    parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
+    if elements.REGISTRY.is_file():
+        parts.append(f"[{elements.TITLE}]({PAPERS})")
+        _put(folder / PAPERS, papers(folder).encode())
     parts.append(front.table(folder, studies, ""))
     if single := [s for s in there if s in PARTS]:
         parts += ["One kind of analysis each:", "\n".join(_single(folder, s) for s in single)]
     _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
-    _put(folder / PAPERS, papers(folder).encode())
     readme = folder.parent / scoreboard_page.README
     if readme.is_file():
         table = front.table(folder, studies, f"{folder.name}/")
