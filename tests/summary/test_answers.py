@@ -228,7 +228,7 @@ def test_comparisons_that_could_not_be_tested_remain_undecided(study):
     assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
     said = texts(found)["sample"]
     assert "1 of 3 comparisons" in said
-    assert "2 remain undecided, 2 of them because the data are too few for a test." in said
+    assert "2 remain undecided, 2 of them because there are too few data for a test." in said
 
 
 def test_answers_about_some_methods_only_name_them(study):

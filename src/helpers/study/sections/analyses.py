@@ -187,7 +187,7 @@ class Importance(Section):
         None,
         description="whose ratings and choices of `quality_label` are predicted: a group, a part of one "
         "(`groups.….parts`) or a list of these; null: `group` if it gave any, else the group with most labels "
-        "that did. Named, it comes before interactors",
+        "that did. If named, it comes before interactors",
         examples=["students"],
     )
     quality_rating: Literal["one", "mean"] = Field(

@@ -124,10 +124,10 @@ class Filter(Section):
     labels: list[str] = Field([], description="labels it applies to; empty: all")
     center: Literal["median", "mean"] = Field(
         "median",
-        description="deviation: of distances from the median, in units of their median times 1.4826 (Leys et al. "
+        description="deviation: distances are from the median, in units of their median times 1.4826 (Leys et al. "
         "2013), or from the mean, in units of their mean",
     )
-    most: float = Field(1.0, gt=0, le=100, description="deviation: units of distance up to which a rating stays")
+    most: float = Field(1.0, gt=0, le=100, description="deviation: largest distance, in these units, at which a rating stays")
     least: float = Field(0.2, ge=-1, le=1, description="kappa: mean Cohen's kappa with the others that suffices")
     weights: Literal["none", "linear", "quadratic"] = Field(
         "none", description="kappa: weights by the distance of two answers (Cohen 1968)"
@@ -218,8 +218,8 @@ class Elicitation(Section):
     )
     training: list[TrainingItem] = Field(
         [],
-        description="judged first, by everybody; judgements of them are no data but attempts, which notebook 01 "
-        "compares with the intended answers; see below for the keys",
+        description="judged first, by everybody; answers to them count as attempts, not as data, and "
+        "notebook 01 compares them with the intended answers; see below for the keys",
     )
 
 
