@@ -192,7 +192,9 @@ def _with_reasons(rows: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     for pair, system in zip(rows["system_b"].map(pair_of), chosen, strict=True):
         own, n = terms[pair, system], 1 + rng.poisson(_printed("Table 6")[pair, system, "mean_words"] - 1)
         weight = 1 / np.arange(1, len(own) + 1)
-        said = np.where(rng.random(n) < TERMS, rng.choice(own, n, p=weight / weight.sum()), rng.choice(FILLING, n))
+        filling = rng.choice(FILLING, n)
+        said = np.where(rng.random(n) < TERMS, rng.choice(own, n, p=weight / weight.sum()), filling)
+        said[1:2] = filling[1:2]  # no reason consists of terms only: a page that lists terms must not quote one
         reasons.append(" ".join(said))
     return rows.assign(reason=reasons)
 
