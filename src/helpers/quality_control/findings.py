@@ -149,7 +149,14 @@ def changes(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
         runs.append({"name": crowd.title(corpus)} | {k: part.to_dict("records") for k, part in sides.items()})
     facts = {"first": crowd.title(crowd.corpora[0]), "n": rows["label"].nunique()}
     facts["best"] = names.name("system", effect_views.best(results, crowd) or "")
-    return Prose(_PHRASES.say("changes", runs=runs, reach=rows[["ci_low", "ci_high"]].abs().max(axis=None), **facts))
+    return Prose(_PHRASES.say("changes", runs=runs, reach=_reach(rows), **facts))
+
+
+def _reach(rows: pd.DataFrame) -> float:
+    """How far from 0 the intervals reach of changes that are not shown to differ from it; 0 where all are."""
+    open_ = rows[(rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)]
+    return float(open_[["ci_low", "ci_high"]].abs().max(axis=None)) if len(open_) else 0.0
+
 
 
 def selection(results: Results) -> Prose | None:
