@@ -158,7 +158,6 @@ def _reach(rows: pd.DataFrame) -> float:
     return float(open_[["ci_low", "ci_high"]].abs().max(axis=None)) if len(open_) else 0.0
 
 
-
 def selection(results: Results) -> Prose | None:
     """How far workers who passed agree because they were selected by how they rate the control."""
     rows = results.select("worker_pair_r", of="median", pairs="all", workers=["passed", "failed"])

@@ -42,9 +42,14 @@ PARTS = {
     "dices": ("12",),
     "xhate_stability": ("12",),
 }
-#: studies with all notebooks; `demo` does without those that abc_public shows on real data
+#: studies that run as a whole, and the notebooks that others show as well; `demo` shows what no real study can
 WHOLE = ("scoreboard", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
-ELSEWHERE = {"demo": ("00", "02", "03", "04", "05", "06", "08", "14", "15", "16", "17")}
+ELSEWHERE = {
+    "demo": ("00", "02", "03", "04", "05", "06", "08", "14", "15", "16", "17", "80"),
+    "gpt_abceval": ("05", "08", "11", "14", "16", "80"),
+    "abc_public": ("14", "15", "16"),
+    "finch2024": ("80",),
+}
 STUDIES = (*WHOLE, *PARTS)
 FOLDER = params.ROOT / "gallery"
 #: the page of the papers' tables, figures and procedures

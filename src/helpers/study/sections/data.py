@@ -127,7 +127,9 @@ class Filter(Section):
         description="deviation: distances are from the median, in units of their median times 1.4826 (Leys et al. "
         "2013), or from the mean, in units of their mean",
     )
-    most: float = Field(1.0, gt=0, le=100, description="deviation: largest distance, in these units, at which a rating stays")
+    most: float = Field(
+        1.0, gt=0, le=100, description="deviation: largest distance, in these units, at which a rating stays"
+    )
     least: float = Field(0.2, ge=-1, le=1, description="kappa: mean Cohen's kappa with the others that suffices")
     weights: Literal["none", "linear", "quadratic"] = Field(
         "none", description="kappa: weights by the distance of two answers (Cohen 1968)"
