@@ -115,7 +115,10 @@ def test_changes_are_those_of_the_best_system_and_of_the_mean_beside_the_printed
     results = collect([*rows, *means])
     text = findings.changes(results, NAMES, people).text
     assert "from One to Two: fun 2.0 [1.0, 3.0] on average over systems, fun 2.0 [1.0, 3.0] for a" in text
-    assert "CIs reach up to 3.0 points" in text
+    assert "CIs reach" not in text  # all that are told differ from 0
+    wide = collect([*rows, change("topic", -4.5, 2.0), *means])
+    text = findings.changes(wide, NAMES, people).text
+    assert text.endswith("show that it is 0: CIs reach up to 4.5 points from it.")
     entry = Entry(cells="*", study="s", notebook="n", row="system")
     printed = pd.DataFrame(
         [

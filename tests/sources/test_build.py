@@ -181,7 +181,7 @@ def test_profile_gives_sizes_and_the_reason_for_what_is_absent(built):
     assert "two people of one group" in profile["features"]["repeated"]  # an expert and a user judged each dialogue
     assert profile["features"]["groups"] is None
     absent = {name for name, reason in profile["features"].items() if reason is not None}
-    assert {"comparisons", "metrics", "judges", "control_system", "preparation"} <= absent
+    assert {"techniques", "metrics", "judges", "control_system", "preparation"} <= absent
     assert all(reason.endswith(".") for reason in profile["features"].values() if reason)
 
 

@@ -49,6 +49,7 @@ ELSEWHERE = {
     "gpt_abceval": ("05", "08", "11", "14", "16", "80"),
     "abc_public": ("14", "15", "16"),
     "finch2024": ("80",),
+    "ji2022": ("05", "14", "16"),
 }
 STUDIES = (*WHOLE, *PARTS)
 FOLDER = params.ROOT / "gallery"
@@ -108,7 +109,7 @@ def _write_study(study: str, folder: Path) -> None:
         pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
         rows.append((name, found, _headline(found, f"{name}_{entry.headline}")))
     found = [] if study in PARTS else front.answers(study)
-    answers, drawn = front.page(found, simulated=loaded.simulated)
+    answers, drawn = front.page(found, list(pages), simulated=loaded.simulated)
     images |= {name: lighter(png) for name, png in drawn.items()}
     pages["README.md"] = _index(loaded, answers, rows)
     extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
@@ -294,7 +295,7 @@ def numbers(study: str) -> pd.DataFrame:
     frames = [
         pd.read_parquet(path, columns=[*_IDENTITY, *NUMBERS])
         for path in sorted((store.processed(study) / "results").glob("*.parquet"))
-        if path.stem in dag.load()
+        if path.stem in dag.load() and path.stem.partition("_")[0] in PARTS.get(study, (path.stem[:2],))
     ]
     if not frames:
         return pd.DataFrame(columns=[*_IDENTITY, *NUMBERS])

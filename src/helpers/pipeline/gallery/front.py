@@ -29,8 +29,10 @@ def answers(study: str) -> list[findings.Answer]:
     return findings.answers(analysis.read(study, reasons))
 
 
-def page(found: Iterable[findings.Answer], *, simulated: bool) -> tuple[list[str], dict[str, bytes]]:
-    """The answers in Markdown, and their figures by file name."""
+def page(
+    found: Iterable[findings.Answer], pages: Iterable[str], *, simulated: bool
+) -> tuple[list[str], dict[str, bytes]]:
+    """The answers in Markdown, and their figures by file name. pages : those there are, by file name."""
     parts, images = [], {}
     for answer in found:
         parts += [f"## {answer.question}", answer.text]
@@ -39,7 +41,7 @@ def page(found: Iterable[findings.Answer], *, simulated: bool) -> tuple[list[str
             told = {"name": name.removesuffix(".png"), "alt": answer.plot.alt, "simulated": simulated}
             images[name] = style.drawing(answer.plot.fig, "png", **told)
             parts += [f"![{answer.plot.alt}]({name})", f"*{answer.plot.caption}*"]
-        if answer.notebook:
+        if f"{answer.notebook}.md" in pages:
             parts.append(f"[Evidence: notebook {answer.notebook.split('_')[0]}]({answer.notebook}.md)")
     return parts, images
 
