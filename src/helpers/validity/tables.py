@@ -92,6 +92,7 @@ def fits(results: Results, names: DisplayNames, target: str) -> Table:
         out["Log-odds"], out["Log-odds (Firth)"] = column("coefficient"), column("firth_coefficient")
         caption = "Logistic models of comparative quality with one label; log-odds per standard deviation of the label."
     why = dict.fromkeys(out, "The label or the target does not vary.")
+    why["Annotators"] = "Annotators are positions in a list, not known people."
     why["Log-odds"] = "The likelihood has no maximum (separation)."
     return Table(names.named(out.reset_index()), f"fit_{target}", caption, why=why)
 
