@@ -174,12 +174,13 @@ def of_techniques(size: Size) -> Iterator[Plot]:
     titles |= {f"mix{i}": f"Comparative and Dialogue Likert 1:{i}" for i in range(4)} if size.labels > 2 else {}
     dimensions = {"quality": "Quality", "humanness": "Humanness"}
     names = with_titles(size.names, technique=titles, dimension=dimensions, pair={})
-    timed = {t: SimpleNamespace(timed=True, corpus=None) for t in titles}
+    one = Size(size.systems, 2, size.groups)
+    method = made("turn_rate", one, only="single", of="pair", seed=6, turn=[1])["method"].iloc[0]
+    timed = {t: SimpleNamespace(timed=True, corpus=None, method=method) for t in titles}
     data = SimpleNamespace(
         techniques=timed, pairs=size.pairs, labels=list(dimensions), systems=list(names.titles["system"])
     )
     options = SimpleNamespace(power=0.8, alpha=0.05)
-    one = Size(size.systems, 2, size.groups)
 
     def of(statistic: str, kind: str = "pair", **keys: object) -> pd.DataFrame:
         rows = made(statistic, one, only="single", of=kind, seed=6, **keys)
@@ -207,7 +208,7 @@ def of_techniques(size: Size) -> Iterator[Plot]:
     view = {"results": results, "data": few, "names": names}
     yield from techniques.rates(**view)
     yield from techniques.turns(**view)
-    yield techniques.coefficients(**view)
+    yield from techniques.coefficients(**view)
     yield techniques.power(**view, options=options)
     yield from techniques.hours(**view, options=options)
     yield techniques.errors(**view, options=options)
