@@ -108,6 +108,12 @@ class ScoreboardJob:
     pages: Path
 
 
+def _address(pages: Path, study: str, notebook: str, place: str) -> str:
+    """Of a place on the page of a notebook, from that of another study; empty where there is no such page."""
+    there = (pages / study / f"{notebook}.html").is_file()
+    return f"../{study}/{notebook}.html" + (f"#{place}" if place else "") if there else ""
+
+
 @timed
 def scoreboard(job: ScoreboardJob) -> str:
     """Render the page of every printed number, and write the same as CSV."""
@@ -118,8 +124,7 @@ def scoreboard(job: ScoreboardJob) -> str:
     from helpers.report import html as report
 
     def link(study: str, notebook: str, shows: str) -> str:
-        there = (job.pages / study / f"{notebook}.html").is_file()
-        return f"../{study}/{notebook}.html" + (f"#{notebook}_{shows}" if shows else "") if there else ""
+        return _address(job.pages, study, notebook, f"{notebook}_{shows}" if shows else "")
 
     cells = pd.read_parquet(job.cells)
     store.write_frame(cells, job.csv)
@@ -147,8 +152,7 @@ def elements(job: ElementsJob) -> str:
     from helpers.report import html as report
 
     def link(study: str, notebook: str, section: str) -> str:
-        there = (job.pages / study / f"{notebook}.html").is_file()
-        return f"../{study}/{notebook}.html" + (f"#{section}" if section else "") if there else ""
+        return _address(job.pages, study, notebook, section)
 
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
     about = report.Page(job.shared.title, job.shared.simulated, ELEMENTS, job.shared.nav)

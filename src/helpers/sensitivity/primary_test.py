@@ -16,8 +16,8 @@ Dialogues, exchanged within blocks (`contrasts.blocks`):
   Both must reject, so the level is kept where either keeps it. `benchmarks/levels/tests.csv` has the rates;
 - where a system has up to 20 dialogues and hardly any of them lie away from one end of the scale
   (`bounded_means.at_one_end`): by bounds that hold for any distribution on the scale. Shares that are mostly 0 with a
-  few high ones, compared with even ones, would be told apart by all of the above in 5% to 60% of studies without a
-  difference. Variables with two values have no need of them.
+  few high ones are found to differ from even ones by all of the above in 5% to 60% of studies without a difference.
+  Variables with two values have no need of them.
 
 Where permutations are too many to draw, the saddlepoint p-value of the difference takes the place of the permutation
 test. Its pairing with the t test keeps the level just as well, but has less power where the smaller sample varies less.
