@@ -80,7 +80,8 @@ ELSEWHERE = {"scoreboard", "demo", "abc_eval"}
 @pytest.mark.parametrize("name", sorted(set(params.names()) - ELSEWHERE))
 def test_counts_add_up(raw_data, monkeypatch, name):
     """Of the annotations that are read, as many are kept as there are, and the others have a reason."""
-    monkeypatch.setattr(places, "raw_roots", lambda: [raw_data, raw_data.parent / "data_more"])
+    further = [raw_data.parent / name for name in ("data_more", "atlas")]
+    monkeypatch.setattr(places, "raw_roots", lambda: [raw_data, *further])
     built = build.build(params.load(name))
     counts = built.frames["counts"]
     n = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
