@@ -42,6 +42,6 @@ if __name__ == "__main__":
         sys.exit(2)
     read_names_as_utf8()
     sys.path.insert(0, str(ROOT / "src"))
-    from helpers.pipeline.cli import main
+    from judgebook.pipeline.cli import main
 
     sys.exit(main())

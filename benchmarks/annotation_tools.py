@@ -36,9 +36,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from helpers.elicitation import questions as asking  # noqa: E402
-from helpers.sources import build, inspect  # noqa: E402
-from helpers.study import params  # noqa: E402
+from judgebook.elicitation import questions as asking  # noqa: E402
+from judgebook.sources import build, inspect  # noqa: E402
+from judgebook.study import params  # noqa: E402
 
 METHODS = ("behavior", "dialogue_likert", "comparative")
 PEOPLE = 3

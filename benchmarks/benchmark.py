@@ -82,8 +82,8 @@ def _alpha_loop(values: np.ndarray, level: str, n_resamples: int) -> object:
 
 
 def _alpha(values: np.ndarray, level: str) -> object:
-    from helpers.agreement.alpha import alpha_intervals
-    from helpers.agreement.coincidences import patterns
+    from judgebook.questions.agreement.alpha import alpha_intervals
+    from judgebook.questions.agreement.coincidences import patterns
 
     return alpha_intervals(patterns(values), level, unit="turn", rng=np.random.default_rng(1), n_resamples=K)
 
@@ -116,8 +116,8 @@ def alpha_evalica() -> Case:
 
 
 def alpha_dialogues() -> Case:
-    from helpers.agreement.alpha import alpha_intervals
-    from helpers.agreement.coincidences import patterns
+    from judgebook.questions.agreement.alpha import alpha_intervals
+    from judgebook.questions.agreement.coincidences import patterns
 
     values, dialogue = _binary(), np.random.default_rng(2).permutation(np.arange(1634) % 108)
     names = [np.flatnonzero(dialogue == d) for d in range(108)]
@@ -145,8 +145,8 @@ def alpha_dialogues() -> Case:
 
 
 def alpha_ordinal(n: int, *, theirs: bool = False, missing: float = 0.0) -> Case:
-    from helpers.agreement.alpha import alpha_intervals
-    from helpers.agreement.coincidences import patterns
+    from judgebook.questions.agreement.alpha import alpha_intervals
+    from judgebook.questions.agreement.coincidences import patterns
 
     values = _likert(n)
     if missing:
@@ -177,7 +177,7 @@ def alpha_ordinal(n: int, *, theirs: bool = False, missing: float = 0.0) -> Case
 
 
 def patterns_of_ten_million() -> Case:
-    from helpers.agreement.coincidences import patterns
+    from judgebook.questions.agreement.coincidences import patterns
 
     values = _likert(10_000_000)
     return Case("finding the patterns of 10,000,000 items", partial(patterns, values, range(1, 6)), "")
@@ -215,7 +215,7 @@ def _statsmodels_logits(x: np.ndarray, y: np.ndarray, n_fits: int) -> None:
 
 
 def coverage_linear() -> Case:
-    from helpers.stats.subsets import Fitness, backward
+    from judgebook.statistics.subsets import Fitness, backward
 
     x, y = _predictors(400, binary=False)
     fitness = Fitness(x, y, "ols")
@@ -231,7 +231,7 @@ def coverage_linear() -> Case:
 
 
 def coverage_logit(exact: bool) -> Case:
-    from helpers.stats.subsets import Fitness, backward
+    from judgebook.statistics.subsets import Fitness, backward
 
     x, y = _predictors(184, binary=True)
     fitness = Fitness(x, y, "logit")
@@ -251,8 +251,8 @@ def coverage_logit(exact: bool) -> Case:
 def system_tests() -> Case:
     from scipy import stats
 
-    from helpers.sensitivity import contrasts
-    from helpers.sensitivity import system_tests as sensitivity
+    from judgebook.questions.sensitivity import contrasts
+    from judgebook.questions.sensitivity import system_tests as sensitivity
 
     rng = np.random.default_rng(5)
     system, labels = np.repeat(np.arange(4), 100), [f"label{i}" for i in range(40)]
@@ -286,7 +286,7 @@ def group_effects() -> Case:
     """8 Likert labels, 4 groups, 100 dialogues of each of 4 systems; scipy does one label and pair of groups of 48."""
     from scipy import stats
 
-    from helpers.groups import effects
+    from judgebook.questions.groups import effects
 
     rng = np.random.default_rng(3)
     system = np.repeat(["a", "b", "c", "d"], 100)
@@ -326,8 +326,8 @@ def spearman_contexts() -> Case:
     """One metric on 360 responses to 60 contexts; scipy's coefficient on a fiftieth of the resamples."""
     from scipy import stats
 
-    from helpers.stats.correlation import weighted_correlations
-    from helpers.stats.resampling import bootstrap_weights
+    from judgebook.statistics.correlation import weighted_correlations
+    from judgebook.statistics.resampling import bootstrap_weights
 
     rng = np.random.default_rng(4)
     x = rng.normal(size=360)
@@ -362,7 +362,7 @@ def mixed_model() -> Case:
     """479 ratings of 356 dialogues by 10 annotators, crossed, as in `finch2024`."""
     import statsmodels.api as sm
 
-    from helpers.stats import reml
+    from judgebook.statistics import reml
 
     rng = np.random.default_rng(5)
     dialogue = np.concatenate([np.arange(356), np.arange(123)])

@@ -1,4 +1,4 @@
-"""Fits the table by which a run says beforehand how long a notebook takes (`src/helpers/pipeline/scale/durations.py`).
+"""Fits the table by which a run says how long a notebook takes: `src/judgebook/pipeline/scale/durations.py`.
 
     python benchmarks/size.py measure out/size/*.yaml --out out/size/out --table out/size/size.csv
     python benchmarks/durations.py out/size/size.csv out/size/out
@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src")]
 
-from helpers.pipeline.scale import durations  # noqa: E402
+from judgebook.pipeline.scale import durations  # noqa: E402
 
 
 def fitted(rows: pd.DataFrame, out: Path) -> dict[str, tuple[float, ...]]:

@@ -1,9 +1,9 @@
 """Who notices a planted fault: the design check, and the tools that a user might otherwise pick.
 
 The files of `tests/faults/bank.py`, each with one fault, and their clean twins are given to five packages in an
-environment of its own, `build/other-tools`, and to `helpers.design.checks.examine`. Prints the table; with --write, it
-also writes `docs/faults.md` and `faults.csv`. What the packages say is kept in `build/faults-SEED.jsonl`: delete that
-file to ask them again (6 minutes of CPU time).
+environment of its own, `build/other-tools`, and to `judgebook.questions.design.checks.examine`. Prints the table; with
+--write, it also writes `docs/faults.md` and `faults.csv`. What the packages say is kept in `build/faults-SEED.jsonl`:
+delete that file to ask them again (6 minutes of CPU time).
 
     PYTHONPATH=src python benchmarks/faults.py [--seed 1] [--write]
 """
@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader
 
-from helpers.design import checks
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.questions.design import checks
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests" / "faults"))

@@ -48,7 +48,7 @@ PATIENCE = 1800.0  # seconds for a command; only a hang takes as long
 #: files that say when and for how long something ran; they must be whole, not the same
 DATED = {"manifest.json", ".cache.json", ".lock"}
 FIGURE = """\
-from helpers.display import style, tables
+from judgebook.display import style, tables
 import pandas as pd
 fig, ax = style.subplots(height=2)
 ax.plot([0, 1])
@@ -110,7 +110,7 @@ class Victim:
             entries[f"{i}.bin"] = {"bytes": len(data), "upstream": [{"path": f"{i}.bin", "blob": blob}]}
         about = {"citation": "Nobody (2026).", "licence": "MIT", "repository": "no/where", "commit": "c" * 40}
         # JSON is YAML
-        path = self.project.out("src", "helpers", "sources", "registry.yaml")
+        path = self.project.out("src", "judgebook", "sources", "registry.yaml")
         path.write_text(json.dumps({"made": about | {"files": entries}}))
 
     def arguments(self, command: str) -> list[str]:

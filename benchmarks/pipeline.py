@@ -46,7 +46,7 @@ def overhead(folder: Path, runs: int = 5) -> float:
     """Seconds of a notebook of ten cells that do next to nothing, in a worker that is warm; median of `runs`."""
     import nbformat
 
-    from helpers.pipeline import worker
+    from judgebook.pipeline import worker
 
     os.environ["COMPENDIUM_OUT"] = str(folder)
     worker.initialize()
@@ -70,8 +70,8 @@ def main() -> None:
         rows.append(("demo, nothing changed (best of 5)", demo, "0.5"))
     with tempfile.TemporaryDirectory() as folder:
         rows.append(("a notebook of ten empty cells, warm worker", overhead(Path(folder)), "0.8"))
-    rows.append(("import helpers", imports("helpers"), "0.3"))
-    rows.append(("import helpers.study.params", imports("helpers.study.params"), "0.3"))
+    rows.append(("import judgebook", imports("judgebook"), "0.3"))
+    rows.append(("import judgebook.study.params", imports("judgebook.study.params"), "0.3"))
     print("| what | seconds | goal |\n| --- | --- | --- |")
     for what, seconds, goal in rows:
         print(f"| {what} | {seconds:.2f} | {goal} |")

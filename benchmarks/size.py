@@ -268,7 +268,7 @@ def measured(command: list[str], gb: float, seconds: float, raw: Path) -> tuple[
 def _entries() -> list[str]:
     """Notebooks that a study of made-up data may have."""
     sys.path.insert(0, str(ROOT / "src"))
-    from helpers.pipeline import dag
+    from judgebook.pipeline import dag
 
     entries = dag.load(dag.NOTEBOOKS).items()
     return [name for name, entry in entries if not entry.across and "embedded" not in entry.requires]

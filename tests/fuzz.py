@@ -28,12 +28,12 @@ from fixtures import abc_eval_project, bad_inputs, yaml_studies
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from helpers.pipeline import check
-from helpers.sources.build import UNFORESEEN
-from helpers.study import params
-from helpers.study.params import ParamsError, Study
-from helpers.study.schema import KINDS, DataError
-from helpers.study.source_options import Records, Table
+from judgebook.pipeline import check
+from judgebook.sources.build import UNFORESEEN
+from judgebook.study import params
+from judgebook.study.params import ParamsError, Study
+from judgebook.study.schema import KINDS, DataError
+from judgebook.study.source_options import Records, Table
 
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
 

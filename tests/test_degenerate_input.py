@@ -10,23 +10,23 @@ import pytest
 from fixtures import yaml_studies as studies
 from fixtures.session_study import SYSTEMS, annotate
 
-from helpers.agreement import analysis as agreement
-from helpers.agreement import figures, findings, generalizability, tables, variance
-from helpers.annotations import dialogue_values as values
-from helpers.annotations import picks, summary
-from helpers.display import style
-from helpers.display.names import display_names
-from helpers.groups import effects
-from helpers.performance import ranking, rates
-from helpers.performance.overall import overall
-from helpers.sensitivity import analysis as sensitivity
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.labels import LABEL_SETS
-from helpers.study.results import Results, collect, fold
-from helpers.study.schema import ITEM
-from helpers.validity import coverage, targets
-from helpers.validity import importance as validity
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations import picks, summary
+from judgebook.display import style
+from judgebook.display.names import display_names
+from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.agreement import figures, findings, generalizability, tables, variance
+from judgebook.questions.groups import effects
+from judgebook.questions.performance import ranking, rates
+from judgebook.questions.performance.overall import overall
+from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.questions.validity import coverage, targets
+from judgebook.questions.validity import importance as validity
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.labels import LABEL_SETS
+from judgebook.study.results import Results, collect, fold
+from judgebook.study.schema import ITEM
 
 BOOT = {"seed": 1, "n_resamples": 200}
 LABELS = [x for x in LABEL_SETS["abc_eval"] if x.method in ("behavior", "dialogue_likert", "comparative")]

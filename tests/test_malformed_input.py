@@ -16,11 +16,11 @@ from fixtures import abc_eval_project as abc_project
 from fixtures import bad_inputs as bad
 from fixtures import yaml_studies as studies
 
-from helpers.pipeline import cli, run
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
+from judgebook.pipeline import cli, run
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
 
 LONG, CSV = studies.LONG, studies.LONG_CSV
 PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"

@@ -15,7 +15,7 @@ from packaging.pylock import Pylock
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-import helpers
+import judgebook
 
 ROOT = Path(__file__).resolve().parents[1]
 #: the packages of the design, each used for what it does best
@@ -65,7 +65,7 @@ def imported() -> set[str]:
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 imported.add(node.module.partition(".")[0])
-    return imported - sys.stdlib_module_names - {"helpers"}
+    return imported - sys.stdlib_module_names - {"judgebook"}
 
 
 def test_the_packages_of_the_design_are_imported_by_our_own_code():
@@ -136,7 +136,7 @@ def test_descriptions_of_the_project_agree():
     """Those for citing, for archives and for catalogues; fields of the owner are left out (CONTRIBUTING, Releasing)."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     meta, zenodo = (json.loads((ROOT / n).read_text(encoding="utf-8")) for n in ("codemeta.json", ".zenodo.json"))
-    versions = [helpers.__version__, citation["version"], meta["version"], meta["softwareVersion"], zenodo["version"]]
+    versions = [judgebook.__version__, citation["version"], meta["version"], meta["softwareVersion"], zenodo["version"]]
     assert set(versions) == {PROJECT["version"]}
     assert citation["title"] == zenodo["title"] == meta["alternateName"]
     assert (meta["name"], meta["description"]) == (PROJECT["name"], PROJECT["description"])
@@ -189,7 +189,9 @@ def test_containers_set_up_what_users_set_up():
 
 def test_every_folder_of_the_code_is_in_the_table_for_contributors():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rooms = {path.parent.name for path in (ROOT / "src" / "helpers").glob("*/__init__.py")}
+    package = ROOT / "src" / "judgebook"
+    rooms = {path.parent.name for pattern in ("*", "questions/*") for path in package.glob(f"{pattern}/__init__.py")}
+    rooms.remove("questions")
     assert set(re.findall(r"^\| `(\w+)` \| ", text, re.MULTILINE)) == rooms
 
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.agreement import gwet
-from helpers.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way
-from helpers.agreement.coincidences import patterns
-from helpers.agreement.two_way import Judgements, interval
-from helpers.stats.intervals import Interval
+from judgebook.questions.agreement import gwet
+from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way
+from judgebook.questions.agreement.coincidences import patterns
+from judgebook.questions.agreement.two_way import Judgements, interval
+from judgebook.statistics.intervals import Interval
 
 CUTS = {"Likert": (-1.2, -0.4, 0.4, 1.2), "marks (35%)": (0.5,)}
 LEVELS = {"Likert": "ordinal", "marks (35%)": "nominal"}

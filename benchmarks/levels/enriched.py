@@ -20,10 +20,10 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "faults")]
 
 import queues  # noqa: E402
 
-from helpers.design import checks, findings  # noqa: E402
-from helpers.display.names import display_names  # noqa: E402
-from helpers.sources import build  # noqa: E402
-from helpers.study import params  # noqa: E402
+from judgebook.display.names import display_names  # noqa: E402
+from judgebook.questions.design import checks, findings  # noqa: E402
+from judgebook.sources import build  # noqa: E402
+from judgebook.study import params  # noqa: E402
 
 FAULT = "enriched_sample"
 

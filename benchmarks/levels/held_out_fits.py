@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.stats.subset_stability import best_of_size, best_subset_losses, fit_intervals, row_losses
-from helpers.stats.subsets import Fitness
+from judgebook.statistics.subset_stability import best_of_size, best_subset_losses, fit_intervals, row_losses
+from judgebook.statistics.subsets import Fitness
 
 SESSIONS, K, FOLDS, REPEATS = 54, 7, 10, 3
 #: target, kind of predictors, share of the latent variance explained

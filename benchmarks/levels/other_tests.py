@@ -20,17 +20,17 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from helpers.agreement import beta_binomial, bounds
-from helpers.agreement.coincidences import Patterns
-from helpers.annotators.outliers import esd
-from helpers.groups.effects import LabelScores
-from helpers.groups.permutation_null import permutation_null
-from helpers.metrics import differences as metrics
-from helpers.metrics.items import ScoredItems
-from helpers.quality_control.replication import Tally, differences, resampled
-from helpers.quality_control.system_scores import wald
-from helpers.quality_control.worker_tests import rank_sum
-from helpers.stats.permutation import sign_flip_test
+from judgebook.questions.agreement import beta_binomial, bounds
+from judgebook.questions.agreement.coincidences import Patterns
+from judgebook.questions.annotators.outliers import esd
+from judgebook.questions.groups.effects import LabelScores
+from judgebook.questions.groups.permutation_null import permutation_null
+from judgebook.questions.metrics import differences as metrics
+from judgebook.questions.metrics.items import ScoredItems
+from judgebook.questions.quality_control.replication import Tally, differences, resampled
+from judgebook.questions.quality_control.system_scores import wald
+from judgebook.questions.quality_control.worker_tests import rank_sum
+from judgebook.statistics.permutation import sign_flip_test
 
 ALPHA, N_PERMUTATIONS, TOGETHER = 0.05, 99, 200
 SYSTEMS, EFFECTS = ("a", "b", "c"), np.array([0, 0.3, 0.6])

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from helpers.operating_characteristics.many_clusters import Clustered, any_apart
-from helpers.performance import davidson, ranking
-from helpers.stats.clusters import LEAST_DF, Covariance, effective_number
+from judgebook.questions.operating_characteristics.many_clusters import Clustered, any_apart
+from judgebook.questions.performance import davidson, ranking
+from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = Path(__file__).with_suffix(".csv")

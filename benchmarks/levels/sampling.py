@@ -20,10 +20,10 @@ from scipy.special import expit, logit
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src")]
 
-from helpers.performance import ranking, rates  # noqa: E402
-from helpers.sensitivity import differences  # noqa: E402
-from helpers.study.labels import Label  # noqa: E402
-from helpers.study.results import collect  # noqa: E402
+from judgebook.questions.performance import ranking, rates  # noqa: E402
+from judgebook.questions.sensitivity import differences  # noqa: E402
+from judgebook.study.labels import Label  # noqa: E402
+from judgebook.study.results import collect  # noqa: E402
 
 #: share of dialogues that are bad; an annotator marks these, and others, with such a chance
 BAD, HIT, FALSE = 0.15, 0.9, 0.02

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.sensitivity import differences
-from helpers.sensitivity.primary_test import exchange, pairs, two_systems, unequal_t
-from helpers.stats.permutation import blocked_permutation, sign_flip_test
+from judgebook.questions.sensitivity import differences
+from judgebook.questions.sensitivity.primary_test import exchange, pairs, two_systems, unequal_t
+from judgebook.statistics.permutation import blocked_permutation, sign_flip_test
 
 ALPHA, LARGER, N_PERMUTATIONS, TOGETHER, SEED = 0.05, 60, 999, 200, 1
 OUT = Path(__file__).with_suffix(".csv")

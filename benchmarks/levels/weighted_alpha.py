@@ -20,10 +20,10 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "src")]
 
-from helpers.agreement import gwet  # noqa: E402
-from helpers.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way, patterns_of  # noqa: E402
-from helpers.agreement.coincidences import patterns  # noqa: E402
-from helpers.agreement.two_way import Judgements  # noqa: E402
+from judgebook.questions.agreement import gwet  # noqa: E402
+from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of, alpha_two_way, patterns_of  # noqa: E402
+from judgebook.questions.agreement.coincidences import patterns  # noqa: E402
+from judgebook.questions.agreement.two_way import Judgements  # noqa: E402
 
 BAD, CAUGHT, WRONG, REST = 1.0364, 0.8, 0.08, 0.2  # the first: the quantile of 85%
 CUTS = {"Likert": (-1.2, -0.4, 0.4, 1.2), "marks (28%)": (0.75,), "marks (7%)": (2.0,)}

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from helpers.annotations.population import populations
-from helpers.performance.annotator_effects import annotator_effects
-from helpers.performance.who_judged import who_judged
-from helpers.stats.intervals import generator
+from judgebook.annotations.population import populations
+from judgebook.questions.performance.annotator_effects import annotator_effects
+from judgebook.questions.performance.who_judged import who_judged
+from judgebook.statistics.intervals import generator
 
 SYSTEMS, DIALOGUES = 4, 40
 #: case -> annotators, judgements per dialogue, shares of variance of strictness and preferences, loads

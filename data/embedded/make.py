@@ -9,8 +9,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 if __name__ == "__main__":
-    from helpers.sources import embedded
-    from helpers.study import params
+    from judgebook.sources import embedded
+    from judgebook.study import params
 
     for key in sys.argv[1:] or sorted(p.parent.name for p in embedded.FOLDER.glob("*/source.json")):
         embedded.write(params.load(key), embedded.FOLDER / key)

@@ -4,8 +4,8 @@ import pytest
 from fixtures.made_annotations import comparisons, ratings
 from fixtures.session_study import annotate
 
-from helpers.annotations import dialogue_values as values
-from helpers.annotations.picks import pick_one
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations.picks import pick_one
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import pytest
 from scipy.stats import median_abs_deviation
 from sklearn.metrics import cohen_kappa_score
 
-from helpers.annotations import exclusions
-from helpers.sources.build import build
-from helpers.study import params
-from helpers.study.labels import Label
-from helpers.study.schema import DataError
-from helpers.study.sections.data import Filter
+from judgebook.annotations import exclusions
+from judgebook.sources.build import build
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.schema import DataError
+from judgebook.study.sections.data import Filter
 
 LABEL = Label("l", "turn_rating", "L", (1, 5))
 

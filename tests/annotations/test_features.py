@@ -4,8 +4,8 @@ import pytest
 from fixtures import abc_eval_project as abc_project
 from fixtures import yaml_studies as studies
 
-from helpers.annotations.features import FEATURES
-from helpers.study.schema import DataError
+from judgebook.annotations.features import FEATURES
+from judgebook.study.schema import DataError
 
 PROJECT = "title: P\nlabel_set: abc_eval\nsources:\n  - {adapter: abc_eval, files: [data.json]}\n"
 SCORED = """\

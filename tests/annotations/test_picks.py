@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from fixtures.session_study import annotate
 
-from helpers.annotations.picks import pick_one, picks
-from helpers.stats.intervals import generator
-from helpers.study.schema import ITEM
+from judgebook.annotations.picks import pick_one, picks
+from judgebook.statistics.intervals import generator
+from judgebook.study.schema import ITEM
 
 GROUP_ITEM = ["group", *ITEM]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.annotations.population import FEW, FIXED, MOSTLY, UNKNOWN, declared, populations
-from helpers.stats.clusters import LEAST_DF
+from judgebook.annotations.population import FEW, FIXED, MOSTLY, UNKNOWN, declared, populations
+from judgebook.statistics.clusters import LEAST_DF
 
 
 def judged(loads, *, systems="ab", known=True, kind="human", **columns):

@@ -1,8 +1,8 @@
 import numpy as np
 import pandas as pd
 
-from helpers.annotations.scales import within_scale
-from helpers.study.labels import Label
+from judgebook.annotations.scales import within_scale
+from judgebook.study.labels import Label
 
 LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("better", "comparative", "Better", (-1, 1))]
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.annotations import summary as collection
-from helpers.published import numbers as published
-from helpers.sources import build
-from helpers.study import params, schema
-from helpers.study.labels import Label
-from helpers.study.results import collect, fold
+from judgebook.annotations import summary as collection
+from judgebook.published import numbers as published
+from judgebook.sources import build
+from judgebook.study import params, schema
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold
 
 TURN = Label("ignore", "behavior", "Ignore", (0, 1))
 CHOICE = Label("quality", "comparative", "Quality", (-1, 1))

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.annotations.features import NO_MEANS
-from helpers.annotations.summary import with_means
-from helpers.display.views import without_means
-from helpers.groups import analysis as groups
-from helpers.groups.who_judged import comparable
-from helpers.operating_characteristics import analysis as characteristics
-from helpers.performance import analysis as performance
-from helpers.sensitivity import analysis as sensitivity
-from helpers.study import params
+from judgebook.annotations.features import NO_MEANS
+from judgebook.annotations.summary import with_means
+from judgebook.display.views import without_means
+from judgebook.questions.groups import analysis as groups
+from judgebook.questions.groups.who_judged import comparable
+from judgebook.questions.operating_characteristics import analysis as characteristics
+from judgebook.questions.performance import analysis as performance
+from judgebook.questions.sensitivity import analysis as sensitivity
+from judgebook.study import params
 
 YAML = """\
 title: Tones

@@ -14,14 +14,14 @@ import pytest
 import yaml
 from rocrate.rocrate import ROCrate
 
-from helpers.bundle import contents, private, writing
-from helpers.bundle.contents import METADATA, PREVIEW, BundleError
-from helpers.pipeline import cli
-from helpers.pipeline.manifest import Manifest
-from helpers.sources import build
-from helpers.sources.ids.naming import OWN_IDS
-from helpers.sources.ids.recorded import resolved
-from helpers.study import params
+from judgebook.bundle import contents, private, writing
+from judgebook.bundle.contents import METADATA, PREVIEW, BundleError
+from judgebook.pipeline import cli
+from judgebook.pipeline.manifest import Manifest
+from judgebook.sources import build
+from judgebook.sources.ids.naming import OWN_IDS
+from judgebook.sources.ids.recorded import resolved
+from judgebook.study import params
 
 ROOT = Path(__file__).resolve().parents[2]
 SAID = "My neighbour's dog is called 'Rex' & he bites, you know"

@@ -9,15 +9,15 @@ import pytest
 from fixtures import yaml_studies
 from scipy import stats
 
-from helpers.comparison import analysis, sides
-from helpers.comparison.analysis import CONTRADICTED, OPEN, OVERALL, REPRODUCED, STANDARDISED, compare
-from helpers.comparison.sides import Side, WrongSide
-from helpers.comparison.tables import label_name
-from helpers.display.names import display_names
-from helpers.published import numbers
-from helpers.quality_control import crowd, replication, worker_tests
-from helpers.sources.build import build
-from helpers.study import params
+from judgebook.comparison import analysis, sides
+from judgebook.comparison.analysis import CONTRADICTED, OPEN, OVERALL, REPRODUCED, STANDARDISED, compare
+from judgebook.comparison.sides import Side, WrongSide
+from judgebook.comparison.tables import label_name
+from judgebook.display.names import display_names
+from judgebook.published import numbers
+from judgebook.questions.quality_control import crowd, replication, worker_tests
+from judgebook.sources.build import build
+from judgebook.study import params
 
 YAML = """\
 title: Two runs

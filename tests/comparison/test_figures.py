@@ -8,8 +8,8 @@ import pytest
 from fixtures.boxes import unreadable
 from fixtures.made_results import Size
 
-from helpers.comparison import figures
-from helpers.comparison.analysis import RAW
+from judgebook.comparison import figures
+from judgebook.comparison.analysis import RAW
 
 
 def compared(size):

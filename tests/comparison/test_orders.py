@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from helpers.comparison.orders import agreement, counts, gaps
+from judgebook.comparison.orders import agreement, counts, gaps
 
 
 def jackknife(values):

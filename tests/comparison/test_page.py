@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from fixtures.html_pages import Elements
 
-from helpers.pipeline import cli
-from helpers.study import store
+from judgebook.pipeline import cli
+from judgebook.study import store
 
 YAML = """\
 title: Two runs

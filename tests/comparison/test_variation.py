@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from helpers.comparison.variation import cv_star, factor, folded, of_two, relative_difference
-from helpers.stats.intervals import jackknife_t
+from judgebook.comparison.variation import cv_star, factor, folded, of_two, relative_difference
+from judgebook.statistics.intervals import jackknife_t
 
 #: Table 4: scores of repetitions of one system, and CV* (three decimals from the authors' repository, asbelz/coeff-var)
 PRINTED = [

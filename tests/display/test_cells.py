@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.display import cells, tables
-from helpers.display.cells import Cell
+from judgebook.display import cells, tables
+from judgebook.display.cells import Cell
 
 NAN = np.nan
 ROWS = pd.DataFrame(

@@ -16,18 +16,18 @@ import pytest
 from fixtures.boxes import unreadable
 from fixtures.made_results import Size, made, sizes
 
-from helpers.agreement import figures as agreement
-from helpers.collection import figures as collection
-from helpers.collection.tables import SHOWN
-from helpers.display.views import Plot
-from helpers.performance import figures as performance
-from helpers.sensitivity import figures as sensitivity
-from helpers.study.labels import METHODS
-from helpers.study.results import collect
-from helpers.study.sections.analyses import Importance
-from helpers.validity import curves
-from helpers.validity import figures as validity
-from helpers.validity.specifications import AND, IS, combinations
+from judgebook.display.views import Plot
+from judgebook.questions.agreement import figures as agreement
+from judgebook.questions.collection import figures as collection
+from judgebook.questions.collection.tables import SHOWN
+from judgebook.questions.performance import figures as performance
+from judgebook.questions.sensitivity import figures as sensitivity
+from judgebook.questions.validity import curves
+from judgebook.questions.validity import figures as validity
+from judgebook.questions.validity.specifications import AND, IS, combinations
+from judgebook.study.labels import METHODS
+from judgebook.study.results import collect
+from judgebook.study.sections.analyses import Importance
 
 SIZES = (Size(2, 2, 3), Size(2, 40), Size(12, 40), Size(60, 40))
 

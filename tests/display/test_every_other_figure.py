@@ -11,20 +11,20 @@ import pytest
 from fixtures.boxes import unreadable
 from fixtures.made_results import Size, made, sizes
 
-from helpers.display.names import DisplayNames
-from helpers.display.views import Plot
-from helpers.groups import figures as groups
-from helpers.judges import figures as judges
-from helpers.metrics import figures as metrics
-from helpers.moderation import figures as moderation
-from helpers.operating_characteristics import figures as operating
-from helpers.published import controls
-from helpers.published import figures as published
-from helpers.published.scoreboard import VERDICTS
-from helpers.quality_control import effect_views
-from helpers.quality_control import figures as quality_control
-from helpers.study.results import Results, collect
-from helpers.techniques import figures as techniques
+from judgebook.display.names import DisplayNames
+from judgebook.display.views import Plot
+from judgebook.published import controls
+from judgebook.published import figures as published
+from judgebook.published.scoreboard import VERDICTS
+from judgebook.questions.groups import figures as groups
+from judgebook.questions.judges import figures as judges
+from judgebook.questions.metrics import figures as metrics
+from judgebook.questions.moderation import figures as moderation
+from judgebook.questions.operating_characteristics import figures as operating
+from judgebook.questions.quality_control import effect_views
+from judgebook.questions.quality_control import figures as quality_control
+from judgebook.questions.techniques import figures as techniques
+from judgebook.study.results import Results, collect
 
 SECONDS = 80
 SIZES = (Size(2, 2, 2), Size(2, 40, 3), Size(12, 2, 2), Size(12, 40, 2), Size(60, 2, 3))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.display import latex
+from judgebook.display import latex
 
 HOSTILE = [
     r"100% of $x_1 & #2 {a} ~b ^c \input{/etc/passwd} \\",

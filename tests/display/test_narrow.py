@@ -3,8 +3,8 @@
 import pytest
 from fixtures.boxes import findings
 
-from helpers.display import style
-from helpers.display.narrow import LEAST, WIDTH, narrow
+from judgebook.display import style
+from judgebook.display.narrow import LEAST, WIDTH, narrow
 
 
 def bars(n=1, names=("Alpha", "Beta"), **kwargs):

@@ -26,12 +26,12 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from PIL import Image
 
-from helpers.display import plots as plotting
-from helpers.display import style
-from helpers.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
-from helpers.study.labels import LABEL_SETS
+from judgebook.display import plots as plotting
+from judgebook.display import style
+from judgebook.display.names import BAD, COLORS, GOOD, NEUTRAL, OPEN, PALETTES, DisplayNames, display_names
+from judgebook.study.labels import LABEL_SETS
 
-#: of a process that finds the helpers
+#: of a process that finds the package
 ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
@@ -500,7 +500,7 @@ def test_ends_of_lines_are_named_without_touching(abc):
 
 
 def test_entries_of_a_legend_made_before_the_first_figure_have_the_style():
-    code = "from helpers.display.style import handle, mpl\n"
+    code = "from judgebook.display.style import handle, mpl\n"
     code += "print(handle('a', 'k', 'o').get_solid_capstyle(), mpl.patches.Patch().get_linewidth())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=ENVIRONMENT)
     assert found.stdout.split() == [str(style.STYLE[k]) for k in ("lines.solid_capstyle", "patch.linewidth")]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.display import latex, tables
-from helpers.display.text import interval, listing, number
-from helpers.study.results import collect
+from judgebook.display import latex, tables
+from judgebook.display.text import interval, listing, number
+from judgebook.study.results import collect
 
 
 @pytest.fixture

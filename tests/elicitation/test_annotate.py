@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 import yaml
 
-from helpers.collection import screening
-from helpers.elicitation import label_studio, pages, potato, questions, writing
-from helpers.sources import build, inspect
-from helpers.sources.adapters import training
-from helpers.study import definitions, params
-from helpers.study.labels import LABEL_SETS
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
-from helpers.study.sections.data import TrainingItem
+from judgebook.elicitation import label_studio, pages, potato, questions, writing
+from judgebook.questions.collection import screening
+from judgebook.sources import build, inspect
+from judgebook.sources.adapters import training
+from judgebook.study import definitions, params
+from judgebook.study.labels import LABEL_SETS
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
+from judgebook.study.sections.data import TrainingItem
 
 HOSTILE = '<script>alert("1")</script> & $dialogue ]]> \x00\x1b \u202e =1+1 {{ x }} </View>'
 SYSTEMS = ("alpha", "beta", "gamma")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.elicitation import degraded, pages
-from helpers.pipeline import cli
-from helpers.published import numbers
+from judgebook.elicitation import degraded, pages
+from judgebook.pipeline import cli
+from judgebook.published import numbers
 
 
 @pytest.mark.parametrize(("least", "most"), [(1, 3), (4, 5), (6, 8), (9, 15), (16, 29)])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from helpers.study import params
-from helpers.study.store import processed
+from judgebook.study import params
+from judgebook.study.store import processed
 
 BINS = {"labelstudio": "LABEL_STUDIO_BIN", "potato": "POTATO_BIN"}
 

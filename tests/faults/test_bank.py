@@ -7,12 +7,12 @@ with other seeds than those here.
 import pytest
 from faults import bank
 
-from helpers.design import findings
-from helpers.design.checks import examine
-from helpers.display.names import display_names
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.display.names import display_names
+from judgebook.questions.design import findings
+from judgebook.questions.design.checks import examine
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 SEEDS = (101, 102, 103)
 #: at least of all faults, and of each kind

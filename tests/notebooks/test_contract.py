@@ -7,11 +7,11 @@ import re
 import pytest
 from fixtures.project_copy import ROOT
 
-from helpers.annotations.features import FEATURES
-from helpers.pipeline import dag
-from helpers.pipeline.cache import Cache
-from helpers.pipeline.notebook import facts
-from helpers.study.schema import FRAMES
+from judgebook.annotations.features import FEATURES
+from judgebook.pipeline import dag
+from judgebook.pipeline.cache import Cache
+from judgebook.pipeline.notebook import facts
+from judgebook.study.schema import FRAMES
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 LINES = 15

@@ -4,7 +4,7 @@ and public studies is held to this (`fixtures.notebook_runs.CHECKS`)."""
 import pytest
 from fixtures import one_interval
 
-from helpers.study.results import collect, fold
+from judgebook.study.results import collect, fold
 
 CELL = {"corpus": "main", "group": "all", "method": "dialogue_likert", "label": "quality"}
 ALPHA = {**CELL, "statistic": "alpha", "measurement": "ordinal", "raters": "all", "kind": "human", "n": 30}

@@ -8,9 +8,9 @@ import sys
 import pytest
 from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, LESS, NOT_SIMULATED, World, check_alpha, worker_ids
 
-from helpers.annotations import summary as collection
-from helpers.pipeline.gallery import committed
-from helpers.study.params import ROOT
+from judgebook.annotations import summary as collection
+from judgebook.pipeline.gallery import committed
+from judgebook.study.params import ROOT
 
 SECONDS = 270
 #: what makes OpenBLAS, numpy and glibc compute as on a processor without AVX

@@ -16,9 +16,9 @@ from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import CHECKS, NOT_SIMULATED, moved_by_the_seed, run_all
 from nbclient import NotebookClient
 
-from helpers.study.params import ROOT
-from helpers.study.results import unfold
-from helpers.study.stored import open_study
+from judgebook.study.params import ROOT
+from judgebook.study.results import unfold
+from judgebook.study.stored import open_study
 
 SECONDS = 170
 ODD = """\

@@ -5,9 +5,9 @@ import pytest
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import check_alpha, problems, run_all
 
-from helpers.study import params
-from helpers.study.params import ROOT
-from helpers.study.stored import open_study
+from judgebook.study import params
+from judgebook.study.params import ROOT
+from judgebook.study.stored import open_study
 
 
 def ratings(n):

@@ -8,9 +8,9 @@ import pytest
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import run_all
 
-from helpers.agreement.alpha import alpha_of
-from helpers.agreement.coincidences import patterns, with_sampling
-from helpers.agreement.items import matrix
+from judgebook.questions.agreement.alpha import alpha_of
+from judgebook.questions.agreement.coincidences import patterns, with_sampling
+from judgebook.questions.agreement.items import matrix
 
 SECONDS = 30
 YAML = """\

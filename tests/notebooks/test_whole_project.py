@@ -5,7 +5,7 @@ from fixtures import odd_abc_eval_project as odd_project
 from fixtures import yaml_studies as studies
 from fixtures.notebook_runs import CHECKS, moved_by_the_seed, run_all
 
-from helpers.study.params import ROOT
+from judgebook.study.params import ROOT
 
 SECONDS = 150
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from helpers.paper import references
-from helpers.study import params
+from judgebook.paper import references
+from judgebook.study import params
 
 
 def test_every_entry_is_complete_and_reads_as_a_line():

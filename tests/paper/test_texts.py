@@ -9,15 +9,15 @@ import pandas as pd
 import pytest
 from fixtures import made_annotations, yaml_studies
 
-from helpers.agreement import analysis as agreement_analysis
-from helpers.display.names import display_names
-from helpers.display.text import interval
-from helpers.paper import analysis, files, findings, found, heds, references
-from helpers.sensitivity import power
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.results import collect
-from helpers.study.sections.data import Filter
+from judgebook.display.names import display_names
+from judgebook.display.text import interval
+from judgebook.paper import analysis, files, findings, found, heds, references
+from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.sensitivity import power
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.results import collect
+from judgebook.study.sections.data import Filter
 
 YAML = """\
 title: "100% of α_1 & <b>#2</b>"
@@ -190,7 +190,7 @@ def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(mate
 
 
 def test_keys_of_the_datasheet_are_those_of_the_yaml():
-    from helpers.study.sections.data import Heds, HedsCriterion
+    from judgebook.study.sections.data import Heds, HedsCriterion
 
     keys = {q["key"] for s in heds.questions() for q in s["questions"] if not s.get("criteria")} - {""}
     flat = {f for f in Heds.model_fields if f not in ("completed_by", "contact", "criteria")}
@@ -206,7 +206,7 @@ def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeyp
 
     from matplotlib.figure import Figure
 
-    from helpers.display import cells, tables
+    from judgebook.display import cells, tables
 
     monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
     rows = agreement_analysis.primary(material.of("03"))

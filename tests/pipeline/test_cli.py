@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, states
 
-from helpers.pipeline import arguments, cli
-from helpers.study import params
+from judgebook.pipeline import arguments, cli
+from judgebook.study import params
 
 SECONDS = 32
 
@@ -74,19 +74,19 @@ def test_new_then_check_then_run(project):
     assert both.stdout.count("mine/03_iaa") == both.stdout.count("tiny/03_iaa") == 1
 
 
-def test_a_notebook_run_by_hand_finds_helpers_and_writes_to_scratch(project, monkeypatch):
+def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, monkeypatch):
     """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
     calls, kernels = [], []
     monkeypatch.setattr(params, "ROOT", project.folder)
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr("helpers.pipeline.lab.install", lambda **kernel: kernels.append(kernel))
+    monkeypatch.setattr("judgebook.pipeline.lab.install", lambda **kernel: kernels.append(kernel))
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", calls.append)
     assert cli.main(["lab", "--no-browser", "--port", "8890", "--allow-root"]) == 0
     ((*_, browser, port, root),) = calls
     assert f"--ServerApp.root_dir={project.folder}" in calls[0]
     assert (browser, port, root) == ("--no-browser", "--port=8890", "--allow-root")
     (kernel,) = kernels
-    assert kernel["display_name"] in (ROOT / "notebooks" / "helpers.py").read_text()
+    assert kernel["display_name"] in (ROOT / "notebooks" / "judgebook.py").read_text()
     assert (kernel["prefix"], kernel["env"]["PYTHONPATH"]) == (sys.prefix, str(project.folder / "src"))
     by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_iaa.ipynb"]
     env = project.environment() | {"PYTHONPATH": os.environ["PYTHONPATH"]}
@@ -128,7 +128,7 @@ def test_a_call_without_a_study_runs_what_comes_with_the_project(monkeypatch, co
     """Judgements of people first, then the simulated study; a study whose data are wrong ends it."""
     calls, left = [], list(codes)
     monkeypatch.setattr(
-        "helpers.pipeline.run.run", lambda studies, options: calls.append((studies, options)) or left.pop(0)
+        "judgebook.pipeline.run.run", lambda studies, options: calls.append((studies, options)) or left.pop(0)
     )
     assert cli.main([]) == max(codes[:done])
     real, simulated = (*calls, None)[:2]
@@ -153,12 +153,12 @@ def in_notebooks(source, *, packages=True, folder="notebooks"):
 
 
 @pytest.mark.parametrize("folder", ["notebooks", "examples"])
-def test_a_notebook_in_any_kernel_finds_helpers_or_says_what_to_do(folder):
-    source = "from helpers.study import store; import helpers; print(helpers.__file__, store.__name__)"
+def test_a_notebook_in_any_kernel_finds_judgebook_or_says_what_to_do(folder):
+    source = "from judgebook.study import store; import judgebook; print(judgebook.__file__, store.__name__)"
     done = in_notebooks(source, folder=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(ROOT / "src" / "helpers" / "__init__.py"), "helpers.study.store"]
-    lacking = in_notebooks("from helpers.study import store", packages=False, folder=folder)
+    assert done.stdout.split() == [str(ROOT / "src" / "judgebook" / "__init__.py"), "judgebook.study.store"]
+    lacking = in_notebooks("from judgebook.study import store", packages=False, folder=folder)
     assert "lacks pandas" in lacking.stderr
     assert "run_all.py lab" in lacking.stderr
 

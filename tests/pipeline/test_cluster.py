@@ -23,8 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.stats import tasks
-from helpers.study import params
+from judgebook.statistics import tasks
+from judgebook.study import params
 
 HERE = Path({folder!r})
 
@@ -57,17 +57,17 @@ def numbers(seed):
     return np.concatenate(tasks.run(piece, pieces, doing="tests"))
 '''
 PIECES = """\
-from helpers import extra
-from helpers.study.results import collect
-from helpers.stats import tasks
+from judgebook import extra
+from judgebook.study.results import collect
+from judgebook.statistics import tasks
 tasks._ALONE = 0.0
 numbers = extra.numbers(7)
 run.save_results(collect([{"statistic": "count", "what": f"n{i}", "estimate": abs(x)} for i, x in enumerate(numbers)]))
 """
 WAITS = """\
 import os
-from helpers import extra
-from helpers.study.results import collect
+from judgebook import extra
+from judgebook.study.results import collect
 if "COMPENDIUM_RUN" in os.environ:
     extra.wait_to_be_killed("notebook")
 run.save_results(collect([{"statistic": "count", "what": "a", "estimate": 1.0}]))
@@ -77,7 +77,7 @@ run.save_results(collect([{"statistic": "count", "what": "a", "estimate": 1.0}])
 def make(folder):
     project = Project(folder)
     shutil.copy(ROOT / "pyproject.toml", project.folder)  # names the packages that workers must have
-    (project.folder / "src" / "helpers" / "extra.py").write_text(EXTRA.format(folder=str(folder)))
+    (project.folder / "src" / "judgebook" / "extra.py").write_text(EXTRA.format(folder=str(folder)))
     project.notebook("01_pieces", [PIECES])
     project.notebook("02_waits", [WAITS])
     project.notebook("03_last")
@@ -111,7 +111,7 @@ def cluster(folder, workers=4):
 def kill_worker_of(pid):
     """KILL the Dask worker that a process of a run belongs to: the parent of its seat."""
     started = psutil.Process(pid)
-    seat = next(p for p in [started, *started.parents()] if "helpers.stats.seats" in p.cmdline())
+    seat = next(p for p in [started, *started.parents()] if "judgebook.statistics.seats" in p.cmdline())
     seat.parent().kill()
 
 
@@ -129,8 +129,8 @@ def contents(folder):
 COPIED = """\
 import sys
 sys.path.insert(0, "src")
-from helpers.pipeline import cli
-from helpers.pipeline.scale import cluster
+from judgebook.pipeline import cli
+from judgebook.pipeline.scale import cluster
 cluster.Cluster._shared = lambda self: False
 sys.exit(cli.main(sys.argv[1:]))
 """
@@ -193,7 +193,7 @@ def test_files_are_sent_to_workers_that_share_no_folder(made, tmp_path):
 FIRST = """\
 import time
 from pathlib import Path
-from helpers.study.results import collect
+from judgebook.study.results import collect
 while not Path({joined!r}).exists():
     time.sleep(0.1)
 run.save_results(collect([{{"statistic": "count", "what": "a", "estimate": 1.0}}]))

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.pipeline import execute, worker
-from helpers.pipeline.scale import cluster
-from helpers.sources.ids.naming import OWN_IDS
-from helpers.stats import scheduler, seats
-from helpers.study import params, store
+from judgebook.pipeline import execute, worker
+from judgebook.pipeline.scale import cluster
+from judgebook.sources.ids.naming import OWN_IDS
+from judgebook.statistics import scheduler, seats
+from judgebook.study import params, store
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")

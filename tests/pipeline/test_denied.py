@@ -8,8 +8,8 @@ import sys
 import pytest
 from fixtures.project_copy import Project
 
-from helpers.pipeline import cli, worker
-from helpers.study import store
+from judgebook.pipeline import cli, worker
+from judgebook.study import store
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ import os
 import pandas as pd
 import pytest
 
-from helpers.pipeline import dag, worker
-from helpers.pipeline.scale import durations
-from helpers.study import params
+from judgebook.pipeline import dag, worker
+from judgebook.pipeline.scale import durations
+from judgebook.study import params
 
 
 def test_the_table_names_notebooks():

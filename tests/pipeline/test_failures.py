@@ -5,7 +5,7 @@ import os
 import pytest
 from fixtures.project_copy import Project, result, states
 
-from helpers.pipeline import manifest
+from judgebook.pipeline import manifest
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def failing(tmp_path_factory):
     project.notebook("01_raises", ["x = 1", "raise ValueError('no such thing')", result("a")])
     project.notebook("02_needs_it", ["run.read_results('01_raises')", result("b")])
     project.notebook("03_leaves", ["import sys", "sys.exit(0)", result("c")])
-    hidden = ["import importlib", "importlib.import_module('helpers.report.blocks')", result("d")]
+    hidden = ["import importlib", "importlib.import_module('judgebook.report.blocks')", result("d")]
     project.notebook("04_hides_an_import", hidden)
     project.notebook("05_fine", ["from pathlib import Path", "Path('stray.txt').write_text('x')", result("e")])
     given = ["import os", "stamp = os.environ['PYTHONHASHSEED'] + os.environ['OMP_NUM_THREADS']", result("f")]
@@ -54,7 +54,7 @@ def test_a_notebook_that_stops_before_its_end_has_failed(failing):
 def test_a_helper_loaded_behind_the_imports_is_found(failing):
     line = next(line for line in failing.done.stdout.splitlines() if "04_hides_an_import" in line)
     assert "failed" in line
-    assert "helpers.report.blocks, which its imports do not show" in line
+    assert "judgebook.report.blocks, which its imports do not show" in line
     assert not failing.out("data", "processed", "tiny", "results", "04_hides_an_import.parquet").exists()
 
 

@@ -9,16 +9,16 @@ import pytest
 from fixtures.project_copy import ROOT, Project, result
 from PIL import Image
 
-from helpers.display import style as plotting
-from helpers.display.names import COLORS
-from helpers.pipeline.gallery import committed as gallery
-from helpers.pipeline.gallery import scoreboard_page
-from helpers.report.blocks import Block
-from helpers.study import escape, params
+from judgebook.display import style as plotting
+from judgebook.display.names import COLORS
+from judgebook.pipeline.gallery import committed as gallery
+from judgebook.pipeline.gallery import scoreboard_page
+from judgebook.report.blocks import Block
+from judgebook.study import escape, params
 
 FIGURE = """\
-from helpers.display import style as plotting
-from helpers.display import tables
+from judgebook.display import style as plotting
+from judgebook.display import tables
 import pandas as pd
 fig, ax = plotting.subplots(height=2)
 ax.plot([0, 1])

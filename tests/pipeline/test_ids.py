@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project
 
-from helpers.sources.ids import naming
+from judgebook.sources.ids import naming
 
 #: worker and task ids like those of a platform, an address and a name
 WORKERS = ["A3KQ7ZP1XVWTRB", "A1MN5YC8DGHJKL", "A2BD4FX6QSUWEV", "zoe.quill@mail.example"]

@@ -7,13 +7,13 @@ import signal
 import nbformat
 import pytest
 
-from helpers.pipeline import kernel, worker
+from judgebook.pipeline import kernel, worker
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="kernels are forked on Linux only")
 ABOUT = """\
 import json, os, sys
-loaded = [m for m in sys.modules if m.split(".")[0] == "helpers"]
-about = {"pid": os.getpid(), "parent": os.getppid(), "folder": os.getcwd(), "path": sys.path, "helpers": loaded}
+loaded = [m for m in sys.modules if m.split(".")[0] == "judgebook"]
+about = {"pid": os.getpid(), "parent": os.getppid(), "folder": os.getcwd(), "path": sys.path, "judgebook": loaded}
 about |= {"plots": "matplotlib.pyplot" in sys.modules, "mark": os.environ.get("MARK"), "session": os.getsid(0)}
 print(json.dumps(about))
 """
@@ -40,18 +40,18 @@ def run(tmp_path, monkeypatch):
     os.environ.update(kept)
 
 
-def test_each_kernel_is_its_own_and_none_holds_helpers(run, monkeypatch):
+def test_each_kernel_is_its_own_and_none_holds_judgebook(run, monkeypatch):
     found = []
     for mark in ("a", "b", "c"):
         monkeypatch.setenv("MARK", mark)
-        cells = run(mark, ABOUT, PLOT, allowed=("helpers.display.style",) if mark == "c" else ())
+        cells = run(mark, ABOUT, PLOT, allowed=("judgebook.display.style",) if mark == "c" else ())
         found.append(json.loads(cells[0].outputs[0].text))
         # a figure is shown, as where Matplotlib was imported in the kernel
         assert [sorted(o.data) for o in cells[1].outputs][-1] == ["image/png", "text/plain"]
     assert {f["parent"] for f in found} == {kernel._kernels._server.pid}
     assert [f["pid"] for f in found] == [f["session"] for f in found]
     assert [f["mark"] for f in found] == ["a", "b", "c"]
-    assert [f["helpers"] for f in found] == [[], [], []]
+    assert [f["judgebook"] for f in found] == [[], [], []]
     assert found[0]["path"] == found[1]["path"] == found[2]["path"]
     assert not any(path.endswith("pipeline") for path in found[0]["path"])
     assert len({f["folder"] for f in found}) == len({f["pid"] for f in found}) == 3

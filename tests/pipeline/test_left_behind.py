@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from helpers.pipeline import dag, manifest, nodes, worker
-from helpers.pipeline.cache import Cache
-from helpers.pipeline.manifest import Manifest
-from helpers.study import params, store
+from judgebook.pipeline import dag, manifest, nodes, worker
+from judgebook.pipeline.cache import Cache
+from judgebook.pipeline.manifest import Manifest
+from judgebook.study import params, store
 
 RUBBISH = [
     "{",

@@ -12,28 +12,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 from papermill.translators import PythonTranslator
 
-from helpers.pipeline import cache as cache_module
-from helpers.pipeline import closure, dag, execute, nodes, run, worker
-from helpers.pipeline.cache import Cache
-from helpers.pipeline.notebook import Facts, NotebookError, check_knobs
-from helpers.pipeline.pages import Pages
-from helpers.report.blocks import parameters
-from helpers.sources import build
-from helpers.sources.ids import recorded
-from helpers.study import params, store
+from judgebook.pipeline import cache as cache_module
+from judgebook.pipeline import closure, dag, execute, nodes, run, worker
+from judgebook.pipeline.cache import Cache
+from judgebook.pipeline.notebook import Facts, NotebookError, check_knobs
+from judgebook.pipeline.pages import Pages
+from judgebook.report.blocks import parameters
+from judgebook.sources import build
+from judgebook.sources.ids import recorded
+from judgebook.study import params, store
 
 
 @pytest.fixture
 def package(tmp_path):
-    """helpers with a: b, b: sub.c (in a function), sub.c: a relative import, d: alone."""
-    root = tmp_path / "helpers"
+    """judgebook with a: b, b: sub.c (in a function), sub.c: a relative import, d: alone."""
+    root = tmp_path / "judgebook"
     (root / "sub").mkdir(parents=True)
     files = {
         "__init__.py": "",
-        "a.py": "import numpy\nfrom helpers import b, nothing\n",
-        "b.py": "def f():\n    from helpers.sub.c import thing\n    return thing\n",
-        "sub/__init__.py": "import helpers.e\n",
-        "sub/c.py": "from typing import TYPE_CHECKING\nfrom . import f\nif TYPE_CHECKING:\n    from helpers import d\n",
+        "a.py": "import numpy\nfrom judgebook import b, nothing\n",
+        "b.py": "def f():\n    from judgebook.sub.c import thing\n    return thing\n",
+        "sub/__init__.py": "import judgebook.e\n",
+        "sub/c.py": (
+            "from typing import TYPE_CHECKING\nfrom . import f\nif TYPE_CHECKING:\n    from judgebook import d\n"
+        ),
         "sub/f.py": "from ..g import x\n",
         "d.py": "",
         "e.py": "",
@@ -75,14 +77,13 @@ def test_what_has_most_to_come_starts_first(jobs):
 
 
 def test_closure_follows_imports_wherever_they_stand(package):
-    found = closure.closure(["helpers.a"], Cache(None), package)
-    assert list(found) == [
-        "helpers", "helpers.a", "helpers.b", "helpers.e", "helpers.g", "helpers.sub", "helpers.sub.c", "helpers.sub.f",
-    ]  # fmt: skip
+    found = closure.closure(["judgebook.a"], Cache(None), package)
+    below = ["a", "b", "e", "g", "sub", "sub.c", "sub.f"]
+    assert list(found) == ["judgebook", *(f"judgebook.{name}" for name in below)]
 
 
 def test_closure_of_a_name_inside_a_module_is_the_module(package):
-    assert list(closure.closure(["helpers.d.some_function"], Cache(None), package)) == ["helpers", "helpers.d"]
+    assert list(closure.closure(["judgebook.d.some_function"], Cache(None), package)) == ["judgebook", "judgebook.d"]
 
 
 def test_package_data_are_covered(package):
@@ -92,14 +93,14 @@ def test_package_data_are_covered(package):
 
 
 def test_the_closure_of_a_real_module_holds_what_it_loads():
-    """The static closure of helpers.study.store against what Python loads, in a fresh interpreter."""
+    """The static closure of judgebook.study.store against what Python loads, in a fresh interpreter."""
     import subprocess
     import sys
 
-    code = "import sys, helpers.study.store; print(*sorted(m for m in sys.modules if m.split('.')[0] == 'helpers'))"
+    code = "import sys, judgebook.study.store; print(*sorted(m for m in sys.modules if m.split('.')[0] == 'judgebook'))"
     environment = {**os.environ, "PYTHONPATH": str(params.ROOT / "src")}
     loaded = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert set(loaded.stdout.split()) <= set(closure.closure(["helpers.study.store"], Cache(None)))
+    assert set(loaded.stdout.split()) <= set(closure.closure(["judgebook.study.store"], Cache(None)))
 
 
 def test_the_cache_reads_a_file_once_until_it_changes(tmp_path):
@@ -241,7 +242,7 @@ def test_recorded_parameters_read_back_as_the_same_study(name, tmp_path):
 
 def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, monkeypatch):
     """What a node made is removed when it is no longer made; nothing else in data/raw is ever touched."""
-    from helpers.pipeline import worker
+    from judgebook.pipeline import worker
 
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     raw = tmp_path / "data" / "raw" / "demo"

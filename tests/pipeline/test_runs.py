@@ -15,7 +15,7 @@ DAG = """\
 04_grouped: {requires: [groups]}
 """
 FIGURE = """\
-from helpers.display import style
+from judgebook.display import style
 fig, ax = style.subplots()
 ax.plot([0, 1])
 style.save(fig, "line", alt="a line", run=run)
@@ -26,11 +26,11 @@ style.save(fig, "line", alt="a line", run=run)
 def base(tmp_path_factory):
     """A project with four notebooks that was run once."""
     project = Project(tmp_path_factory.mktemp("base"))
-    (project.folder / "src" / "helpers" / "extra.py").write_text("VALUE = 1.0\n")
+    (project.folder / "src" / "judgebook" / "extra.py").write_text("VALUE = 1.0\n")
     project.notebook("01_counts", [FIGURE, "annotations = run.read('annotations')", result("a", "len(annotations)")])
     seeded = ["before = run.read_results('01_counts')['count']['estimate'][0]", result("b", "before + seed")]
     project.notebook("02_seeded", seeded, knobs="seed: int = 0  # moves the result\n")
-    project.notebook("03_extra", ["from helpers import extra", result("c", "extra.VALUE")])
+    project.notebook("03_extra", ["from judgebook import extra", result("c", "extra.VALUE")])
     project.notebook("04_grouped")
     project.dag(DAG)
     project.first = project.run("--study", "tiny")
@@ -74,21 +74,21 @@ def test_nothing_changed_runs_nothing_and_imports_no_pandas(project):
     done = project.run("--study", "tiny", python=["-X", "importtime"])
     assert done.returncode == 0
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "helpers.study.params" in imported
+    assert "judgebook.study.params" in imported
     assert not imported & {"pandas", "numpy", "papermill", "nbconvert", "nbformat"}
     assert project.manifest() == before
 
 
 def test_only_what_depends_on_a_change_runs_again(project):
     """A helper one notebook imports, a seed another is given, and raw data that differ without meaning anything."""
-    project.edit("src/helpers/extra.py", "1.0", "2.0")
+    project.edit("src/judgebook/extra.py", "1.0", "2.0")
     with project.out("params", "tiny.csv").open("a") as stream:
         stream.write("\n")  # an empty line is passed over: the annotations stay the same, so that nothing follows
     states = project.states("--set", "seeds.bootstrap=5")
     assert states["annotations"] == ("done", "changed: raw file tiny.csv")
     assert states["01_counts"] == ("up to date", "")
     assert states["02_seeded"] == ("done", "changed: seeds.bootstrap (YAML)")
-    assert states["03_extra"] == ("done", "changed: helpers.extra")
+    assert states["03_extra"] == ("done", "changed: judgebook.extra")
     results = project.out("data", "processed", "tiny", "results")
     assert ",65.0," in (results / "02_seeded.csv").read_text()  # 60 annotations and the seed
     assert ",2.0," in (results / "03_extra.csv").read_text()
@@ -132,13 +132,13 @@ def test_lost_and_altered_outputs_are_made_again(project):
 
 
 def test_a_dry_run_says_what_would_run_and_writes_nothing(project):
-    project.edit("src/helpers/extra.py", "1.0", "2.0")
+    project.edit("src/judgebook/extra.py", "1.0", "2.0")
     project.edit("notebooks/01_counts.ipynb", "a line", "a straight line")
     before = {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")}
     states = project.states("--dry-run")
     assert states["01_counts"] == ("would run", "changed: notebook")
     assert states["02_seeded"] == ("may run", "if 01_counts changes")
-    assert states["03_extra"] == ("would run", "changed: helpers.extra")
+    assert states["03_extra"] == ("would run", "changed: judgebook.extra")
     assert states["annotations"] == ("up to date", "")
     assert {p: p.stat().st_mtime_ns for p in project.folder.rglob("*")} == before
 

@@ -5,9 +5,9 @@ import importlib
 import pandas as pd
 import pytest
 
-from helpers.sources.build import build
-from helpers.study import params
-from helpers.study.params import ROOT
+from judgebook.sources.build import build
+from judgebook.study import params
+from judgebook.study.params import ROOT
 
 
 @pytest.fixture

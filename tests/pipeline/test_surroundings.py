@@ -7,11 +7,11 @@ import sys
 import pytest
 from fixtures.project_copy import Project, result
 
-from helpers.pipeline import worker
-from helpers.study.params import ROOT
+from judgebook.pipeline import worker
+from judgebook.study.params import ROOT
 
 DRAWS = """\
-from helpers.display import style, tables
+from judgebook.display import style, tables
 import pandas as pd
 fig, ax = style.subplots(height=2)
 ax.plot([0, 1])
@@ -118,7 +118,7 @@ def test_a_worker_that_is_ending_already_is_stopped_without_a_word():
     """It has nothing to clean up, and an exception would be printed."""
     source = """\
 import atexit, os, signal
-from helpers.pipeline import worker
+from judgebook.pipeline import worker
 atexit.register(os.kill, os.getpid(), signal.SIGTERM)
 worker.initialize()
 """
@@ -131,11 +131,11 @@ def test_pages_wait_neither_for_all_of_scipy_nor_for_a_grammar():
     """Each takes a second to import, in every run."""
     source = """\
 import sys
-from helpers.pipeline import worker
+from judgebook.pipeline import worker
 worker.initialize()
-from helpers.paper import files
-from helpers.report import html
-from helpers.summary import findings
+from judgebook.paper import files
+from judgebook.report import html
+from judgebook.summary import findings
 print(*sorted({"lark", "scipy.stats", "seaborn", "statsmodels"} & {*sys.modules}))
 """
     env = os.environ | {"PYTHONPATH": str(ROOT / "src")}

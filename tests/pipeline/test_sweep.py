@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import Project, result
 
-from helpers.pipeline import run
-from helpers.pipeline.scale import sweep
-from helpers.study import params
-from helpers.study.params import ParamsError
+from judgebook.pipeline import run
+from judgebook.pipeline.scale import sweep
+from judgebook.study import params
+from judgebook.study.params import ParamsError
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.published import calibrated, mapping
-from helpers.study.results import collect
+from judgebook.published import calibrated, mapping
+from judgebook.study.results import collect
 
 
 def cells(rows):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from helpers.agreement.analysis import alpha_table
-from helpers.judges.alternative_annotator import winning_rates
-from helpers.performance.rates import clustered
-from helpers.published import numbers as published
-from helpers.sources import build, places
-from helpers.study import params
-from helpers.study.results import collect
+from judgebook.published import numbers as published
+from judgebook.questions.agreement.analysis import alpha_table
+from judgebook.questions.judges.alternative_annotator import winning_rates
+from judgebook.questions.performance.rates import clustered
+from judgebook.sources import build, places
+from judgebook.study import params
+from judgebook.study.results import collect
 
 
 @pytest.fixture

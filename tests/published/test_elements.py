@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from helpers.pipeline import dag
-from helpers.pipeline.gallery import committed
-from helpers.published import elements, mapping
-from helpers.report.prose import slug
-from helpers.study import params
+from judgebook.pipeline import dag
+from judgebook.pipeline.gallery import committed
+from judgebook.published import elements, mapping
+from judgebook.report.prose import slug
+from judgebook.study import params
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERY = [(paper, e) for paper, found in elements.load().items() for e in found]

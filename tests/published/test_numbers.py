@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from helpers.published import numbers as published
+from judgebook.published import numbers as published
 
 COUNTS = {"finch2023": 302, "ji2022": 785, "smith2022": 330, "finch2024": 256, "dstc10": 680}
 COUNTS |= {"llmfao": 13, "pandalm": 6, "alttest": 24, "dices": 2, "conture": 27, "squality": 9}

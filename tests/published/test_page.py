@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from fixtures.browser import dom
 
-from helpers.published import page as scoreboard_page
-from helpers.published import scoreboard
-from helpers.report import html as report
+from judgebook.published import page as scoreboard_page
+from judgebook.published import scoreboard
+from judgebook.report import html as report
 
 TITLES = {"z": "Zed 2030", "y": "Why 2031", "none": "No numbers"}
 

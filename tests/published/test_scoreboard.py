@@ -9,21 +9,21 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT
 
-from helpers.agreement import analysis as agreement
-from helpers.annotations import summary as collection
-from helpers.display.names import DisplayNames
-from helpers.pipeline import dag
-from helpers.pipeline.gallery import scoreboard_page
-from helpers.pipeline.gallery.scoreboard_page import END, START, with_badge
-from helpers.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
-from helpers.published import numbers as published
-from helpers.published.consistency.analysis import Audit, audit
-from helpers.published.mapping import Entry, Mapping
-from helpers.sources import build, registry
-from helpers.study import params
-from helpers.study.labels import LABEL_SETS
-from helpers.study.result_schema import IDS, statistics
-from helpers.study.results import Results, collect
+from judgebook.annotations import summary as collection
+from judgebook.display.names import DisplayNames
+from judgebook.pipeline import dag
+from judgebook.pipeline.gallery import scoreboard_page
+from judgebook.pipeline.gallery.scoreboard_page import END, START, with_badge
+from judgebook.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
+from judgebook.published import numbers as published
+from judgebook.published.consistency.analysis import Audit, audit
+from judgebook.published.mapping import Entry, Mapping
+from judgebook.questions.agreement import analysis as agreement
+from judgebook.sources import build, registry
+from judgebook.study import params
+from judgebook.study.labels import LABEL_SETS
+from judgebook.study.result_schema import IDS, statistics
+from judgebook.study.results import Results, collect
 
 PAIR = ("s", "n")
 PASSED = {"workers": "passed"}

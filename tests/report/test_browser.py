@@ -12,9 +12,9 @@ from fixtures.html_pages import Elements
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
-from helpers.display import tables
-from helpers.report import fonts, sheet
-from helpers.report import html as report
+from judgebook.display import tables
+from judgebook.report import fonts, sheet
+from judgebook.report import html as report
 
 ROWS = 40
 VALUES = ["0.46 [0.40, 0.51]", "−0.20", "–", "< 0.001", "1,234", "12%", "0.001"]

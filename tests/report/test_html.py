@@ -12,9 +12,9 @@ from fixtures.html_pages import Elements
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.display import tables
-from helpers.report import blocks, prose
-from helpers.report import html as report
+from judgebook.display import tables
+from judgebook.report import blocks, prose
+from judgebook.report import html as report
 
 PNG = base64.b64encode(b"\x89PNG\r\n\x1a\n0000").decode()
 ATTACK = '<script>alert(1)</script><img src=x onerror="alert(2)"><a href="javascript:alert(3)">x</a>'

@@ -5,8 +5,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from helpers.report import prose
-from helpers.report.blocks import GLOSSARY
+from judgebook.report import prose
+from judgebook.report.blocks import GLOSSARY
 
 TERM = r'<a class="term" href="#term-([\w-]+)" title="([^"]+)">([^<]+)</a>'
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from pingouin import compute_effsize
 from scipy.stats import binomtest, multivariate_normal
 
-from helpers.agreement.alpha import alpha_intervals
-from helpers.agreement.coincidences import patterns
-from helpers.simulation import design, gaussian, model, people, pilots, texts
-from helpers.simulation import study as simulate
-from helpers.simulation.draw import judge, world
-from helpers.study.sections.data import Simulate
+from judgebook.questions.agreement.alpha import alpha_intervals
+from judgebook.questions.agreement.coincidences import patterns
+from judgebook.simulation import design, gaussian, model, people, pilots, texts
+from judgebook.simulation import study as simulate
+from judgebook.simulation.draw import judge, world
+from judgebook.study.sections.data import Simulate
 
 SECONDS = 45
 ROOT = Path(__file__).resolve().parents[2]

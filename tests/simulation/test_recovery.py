@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.annotations import dialogue_values as values
-from helpers.sensitivity import contrasts
-from helpers.simulation import design, people
-from helpers.simulation import study as simulate
-from helpers.simulation.draw import judge, world
-from helpers.simulation.evaluations import by_task
-from helpers.simulation.model import measures
-from helpers.stats.multiplicity import adjust
-from helpers.study.sections.data import Simulate
-from helpers.validity import coverage
-from helpers.validity import importance as validity
+from judgebook.annotations import dialogue_values as values
+from judgebook.questions.sensitivity import contrasts
+from judgebook.questions.validity import coverage
+from judgebook.questions.validity import importance as validity
+from judgebook.simulation import design, people
+from judgebook.simulation import study as simulate
+from judgebook.simulation.draw import judge, world
+from judgebook.simulation.evaluations import by_task
+from judgebook.simulation.model import measures
+from judgebook.statistics.multiplicity import adjust
+from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()
 TRUTH = simulate.population(SPEC)

@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
-from helpers.simulation import recovery
-from helpers.simulation.truth import truth
-from helpers.study.results import Results, collect
-from helpers.study.sections.data import Simulate
+from judgebook.simulation import recovery
+from judgebook.simulation.truth import truth
+from judgebook.study.results import Results, collect
+from judgebook.study.sections.data import Simulate
 
 BASE = {"group": "sur_x", "method": "behavior", "label": "ignore", "system": "a", "system_b": "b"}
 

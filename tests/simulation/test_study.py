@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from helpers.annotations import summary as collection
-from helpers.simulation import design
-from helpers.simulation import study as simulate
-from helpers.simulation.parts import UNFILLED_WORKER
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.params import ParamsError
-from helpers.study.sections.data import Simulate
+from judgebook.annotations import summary as collection
+from judgebook.simulation import design
+from judgebook.simulation import study as simulate
+from judgebook.simulation.parts import UNFILLED_WORKER
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.params import ParamsError
+from judgebook.study.sections.data import Simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Simulate(n_sessions=30, n_interactors=8, n_surge=10)

@@ -5,12 +5,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.published import numbers as published
-from helpers.simulation import calibration, techniques
-from helpers.study import params
-from helpers.study.sections.data import Simulate
-from helpers.techniques import messages
-from helpers.techniques.sittings import sittings
+from judgebook.published import numbers as published
+from judgebook.questions.techniques import messages
+from judgebook.questions.techniques.sittings import sittings
+from judgebook.simulation import calibration, techniques
+from judgebook.study import params
+from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()
 

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build, places, typed
-from helpers.sources.files import Files, read_csv, read_json, read_text
-from helpers.sources.ids import naming, recorded
-from helpers.sources.reading import Counts, Reading
-from helpers.study import params, schema, store
-from helpers.study.schema import DataError
+from judgebook.sources import build, places, typed
+from judgebook.sources.files import Files, read_csv, read_json, read_text
+from judgebook.sources.ids import naming, recorded
+from judgebook.sources.reading import Counts, Reading
+from judgebook.study import params, schema, store
+from judgebook.study.schema import DataError
 
 TWO = """\
 title: Two files

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from helpers.sources import convert
-from helpers.study.schema import DataError
+from judgebook.sources import convert
+from judgebook.study.schema import DataError
 
 TALK = "User: Hi!\nSystem: Hello  there.\nUser: Bye"
 

@@ -4,9 +4,9 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from helpers.sources import inspect
-from helpers.sources.guessing.directions import direction
-from helpers.study import params
+from judgebook.sources import inspect
+from judgebook.sources.guessing.directions import direction
+from judgebook.study import params
 
 BAD = [
     "hallucination",

@@ -5,9 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from helpers.sources import build, embedded, places
-from helpers.sources.ids import naming
-from helpers.study import params, schema
+from judgebook.sources import build, embedded, places
+from judgebook.sources.ids import naming
+from judgebook.study import params, schema
 
 PATTERNS = {"annotator": r"A\d{4}|gpt\d", "interactor": r"A\d{4}", "work_unit": r"U\d{5}", "session": r"S\d{5}"}
 PATTERNS |= {"dialogue": r"D\d{5}", "dialogue_b": r"D\d{5}", "context": r"C\d{5}"}

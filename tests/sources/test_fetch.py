@@ -14,11 +14,11 @@ from itertools import product
 import pandas as pd
 import pytest
 
-from helpers.pipeline import cli
-from helpers.sources import archives, fetch, registry
-from helpers.sources.registry import Entry, Upstream
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
+from judgebook.pipeline import cli
+from judgebook.sources import archives, fetch, registry
+from judgebook.sources.registry import Entry, Upstream
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
 
 
 def silent(line: str) -> None:

@@ -7,10 +7,10 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build, inspect
-from helpers.study import limits, params
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
+from judgebook.sources import build, inspect
+from judgebook.study import limits, params
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
 
 
 def guess(folder, name, content):

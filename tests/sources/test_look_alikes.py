@@ -6,7 +6,7 @@ import random
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import inspect
+from judgebook.sources import inspect
 
 N = 20
 

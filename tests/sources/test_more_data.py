@@ -15,9 +15,9 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build, inspect
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources import build, inspect
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 pytestmark = pytest.mark.data
 

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from helpers.sources.ids import naming
+from judgebook.sources.ids import naming
 
 NAMES = naming.Names(
     {"A1B2C3D4E5F6": "A0001", "zoe@mail.net": "A0002", "Yan K.": "A0003", "7": "A0004", "bob": "A0005"}

@@ -18,10 +18,10 @@ import pytest
 from fixtures import workbook
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build, inspect
-from helpers.study import params
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
+from judgebook.sources import build, inspect
+from judgebook.study import params
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
 
 LABELS = ("fluency", "relevance")
 PEOPLE = ("ann", "ben", "eve")

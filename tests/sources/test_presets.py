@@ -12,10 +12,10 @@ from fixtures import exports
 from fixtures import yaml_studies as studies
 from fixtures.exports import EXPORTS, lines, said, save, table
 
-from helpers.sources import build, inspect
-from helpers.sources.guessing import presets
-from helpers.study import limits, params, yaml_file
-from helpers.study.schema import DataError
+from judgebook.sources import build, inspect
+from judgebook.sources.guessing import presets
+from judgebook.study import limits, params, yaml_file
+from judgebook.study.schema import DataError
 
 TOOLS = [yaml_file.read(path, presets.Tool) for path in sorted(presets.FOLDER.glob("*.yaml"))]
 

@@ -8,10 +8,10 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from helpers.pipeline.pages import Pages
-from helpers.sources import build
-from helpers.sources.ids import naming, recorded
-from helpers.study import escape, params
+from judgebook.pipeline.pages import Pages
+from judgebook.sources import build
+from judgebook.sources.ids import naming, recorded
+from judgebook.study import escape, params
 
 CSV = "who,bot,chat,fluency\n" + "".join(
     f"{who},{bot},{bot}{i},{1 + i}\n"

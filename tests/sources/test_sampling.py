@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import inspect, sampling
-from helpers.study import params
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
+from judgebook.sources import inspect, sampling
+from judgebook.study import params
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
 
 YAML = """\
 title: A queue

@@ -4,9 +4,9 @@ import pytest
 import yaml
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build, inspect, places
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources import build, inspect, places
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import re
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 PAGE = (params.ROOT / "docs" / "own_data.md").read_text(encoding="utf-8")
 YAML = re.search(r"## Votes on two responses.*?```yaml\n(.*?)```", PAGE, re.DOTALL)[1]

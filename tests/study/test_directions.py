@@ -3,10 +3,10 @@
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.annotations.features import undirected
-from helpers.study import params, yaml_file
-from helpers.study.labels import LABEL_SETS, PREFERENCES, Label
-from helpers.study.params import ROOT
+from judgebook.annotations.features import undirected
+from judgebook.study import params, yaml_file
+from judgebook.study.labels import LABEL_SETS, PREFERENCES, Label
+from judgebook.study.params import ROOT
 
 YAML = """\
 title: Mine

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
-from helpers.study import escape
+from judgebook.study import escape
 
 SOURCE = Path(escape.__file__).parents[1]
 #: characters that mean something in any of these, and some that do not

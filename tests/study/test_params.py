@@ -7,8 +7,8 @@ import yaml
 from fixtures import yaml_studies as studies
 from pydantic import ValidationError
 
-from helpers.study import params
-from helpers.study.params import ParamsError, Study, parse_set
+from judgebook.study import params
+from judgebook.study.params import ParamsError, Study, parse_set
 
 SOUND = """\
 title: Sound

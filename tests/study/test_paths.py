@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.study import paths
+from judgebook.study import paths
 
 
 @pytest.mark.parametrize(

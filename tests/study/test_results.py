@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.study import limits, results, store
-from helpers.study.result_schema import COLUMNS, statistics
-from helpers.study.results import Results, _conditions, collect, columns, fold, unfold, where
+from judgebook.study import limits, results, store
+from judgebook.study.result_schema import COLUMNS, statistics
+from judgebook.study.results import Results, _conditions, collect, columns, fold, unfold, where
 
 KEYS = [k for k in statistics()["alpha"].keys if k in ("kind", "raters", "resample")]
 

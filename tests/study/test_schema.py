@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from helpers.study import schema
-from helpers.study.labels import Label
-from helpers.study.schema import DataError, Problem
+from judgebook.study import schema
+from judgebook.study.labels import Label
+from judgebook.study.schema import DataError, Problem
 
 LABELS = [
     Label("quality", "dialogue_rating", "Quality", (1, 5)),

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from helpers.study import params, yaml_guide
-from helpers.study.source_options import Records
+from judgebook.study import params, yaml_guide
+from judgebook.study.source_options import Records
 
 
 @pytest.fixture(scope="module")

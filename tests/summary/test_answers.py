@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 from fixtures.boxes import unreadable
 
-from helpers.annotations.population import Population
-from helpers.performance import leading
-from helpers.sensitivity.power import SAME, SAMPLE
-from helpers.stats.bounded_means import BOUNDED
-from helpers.study import params
-from helpers.study.results import Results, collect
-from helpers.study.schema import ANNOTATIONS, conform
-from helpers.summary import analysis, findings
-from helpers.summary.analysis import AGREEMENT, COST, DOUBTFUL, NOTEBOOKS, PERFORMANCE, RELIABLE, TOO_FEW
+from judgebook.annotations.population import Population
+from judgebook.questions.performance import leading
+from judgebook.questions.sensitivity.power import SAME, SAMPLE
+from judgebook.statistics.bounded_means import BOUNDED
+from judgebook.study import params
+from judgebook.study.results import Results, collect
+from judgebook.study.schema import ANNOTATIONS, conform
+from judgebook.summary import analysis, findings
+from judgebook.summary.analysis import AGREEMENT, COST, DOUBTFUL, NOTEBOOKS, PERFORMANCE, RELIABLE, TOO_FEW
 
 PART = {"corpus": "main", "group": "all", "method": "dialogue_likert"}
 YAML = """\

@@ -12,12 +12,12 @@ from fixtures.boxes import unreadable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.pipeline import dag
-from helpers.published import numbers as published
-from helpers.published.consistency import analysis as report
-from helpers.published.consistency import figures, findings, rules, tables
-from helpers.published.numbers import KEY, PLACE
-from helpers.study import params, store
+from judgebook.pipeline import dag
+from judgebook.published import numbers as published
+from judgebook.published.consistency import analysis as report
+from judgebook.published.consistency import figures, findings, rules, tables
+from judgebook.published.numbers import KEY, PLACE
+from judgebook.study import params, store
 
 SYSTEMS = list("abcdef")
 CHECKS = """

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from helpers.published import numbers
-from helpers.published.consistency import checks, leaderboards
-from helpers.stats.correlation import spearman_interval
+from judgebook.published import numbers
+from judgebook.published.consistency import checks, leaderboards
+from judgebook.statistics.correlation import spearman_interval
 
 
 @pytest.fixture(scope="module")

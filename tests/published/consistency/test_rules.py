@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from helpers.published.consistency import coefficients, plausibility, rules
-from helpers.published.consistency.ranges import Range, certain, evaluate, exactly, possible, printed
+from judgebook.published.consistency import coefficients, plausibility, rules
+from judgebook.published.consistency.ranges import Range, certain, evaluate, exactly, possible, printed
 
 TRUE = st.fractions(min_value=-50, max_value=50, max_denominator=10_000)
 POSITIVE = st.fractions(min_value=1, max_value=50, max_denominator=1_000)

@@ -10,11 +10,11 @@ import yaml
 from fixtures import abc_eval_project as abc_project
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build
-from helpers.sources.adapters import abc_eval
-from helpers.sources.adapters.abc_units import label_id
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources import build
+from judgebook.sources.adapters import abc_eval
+from judgebook.sources.adapters.abc_units import label_id
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 YAML = """\
 title: Project

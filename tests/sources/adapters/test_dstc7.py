@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from fixtures.raw_file_studies import build_from, counted
 
-from helpers.sources.build import build
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources.build import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 YAML = """
 method: turn_rating

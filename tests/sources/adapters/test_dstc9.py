@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from helpers.sources.build import build
-from helpers.study import params
+from judgebook.sources.build import build
+from judgebook.study import params
 
 
 @pytest.fixture(scope="module")

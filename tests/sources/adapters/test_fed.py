@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from fixtures.raw_file_studies import build_from, counted, printed
 
-from helpers.sources.build import build
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources.build import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 YAML = """
 sources:

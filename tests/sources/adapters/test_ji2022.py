@@ -12,10 +12,10 @@ from fixtures.raw_file_studies import build_from, counted, printed
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.sources.adapters import ji2022_chat as chat
-from helpers.sources.build import build
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources.adapters import ji2022_chat as chat
+from judgebook.sources.build import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 YAML = """
 method: continuous

@@ -8,9 +8,9 @@ import yaml
 from fixtures import workbook
 from fixtures import yaml_studies as studies
 
-from helpers.study import params
-from helpers.study.params import ParamsError
-from helpers.study.schema import DataError
+from judgebook.study import params
+from judgebook.study.params import ParamsError
+from judgebook.study.schema import DataError
 
 PAGE = (params.ROOT / "docs" / "own_data.md").read_text(encoding="utf-8")
 SITUATIONS = {

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 from fixtures import yaml_studies as studies
 
-from helpers.sources import build
-from helpers.study import params
-from helpers.study.schema import DataError
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.schema import DataError
 
 
 def kept(built, **where):

@@ -1,6 +1,0 @@
-"""As `notebooks/helpers.py`: finds `helpers` in whatever Jupyter a notebook was opened, or says what to do."""
-
-import runpy
-from pathlib import Path
-
-runpy.run_path(str(Path(__file__).resolve().parents[1] / "notebooks" / "helpers.py"))

@@ -1,0 +1,23 @@
+"""Lets notebooks find `src/judgebook` in whatever Jupyter they were opened, or says what to do where they cannot run.
+
+Python looks beside a notebook first. What is imported is the package in `src`: this module only shows the way.
+"""
+
+import importlib
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NEEDED = ("pandas", "pyarrow", "pydantic", "scipy", "matplotlib", "evalica", "krippendorff", "pingouin")
+missing = [name for name in NEEDED if find_spec(name) is None]
+if sys.version_info < (3, 11) or missing:
+    why = "lacks " + ", ".join(missing) if missing else "is Python " + sys.version.split()[0] + ", older than 3.11"
+    raise ImportError(
+        "This notebook runs in a kernel that " + why + " (" + sys.executable + "). "
+        "Choose the kernel `Human evaluation compendium` (menu Kernel, Change Kernel), which "
+        "`python run_all.py lab` installs in the project's environment; without the menu, close Jupyter and start that."
+    )
+sys.path.insert(0, str(ROOT / "src"))
+del sys.modules["judgebook"]
+importlib.import_module("judgebook")

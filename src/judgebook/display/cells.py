@@ -1,0 +1,125 @@
+"""Cells of tables that know their numbers: one text where people read it, a column for each number in CSV files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+
+from judgebook.display.text import MISSING, interval, number, p_value, percent, span
+
+#: names of the numbers of an interval, in columns of files
+LOW, HIGH = "ci_low", "ci_high"
+
+
+class Cell:
+    """What a cell shows, and its numbers at full precision by name; the name of the main one is empty.
+
+    No `str`, which pandas would turn into plain text. Texts and cells are joined by `+`.
+    """
+
+    __slots__ = ("numbers", "text")
+
+    def __init__(self, text: str, numbers: Mapping[str, float]):
+        self.text, self.numbers = text, dict(numbers)
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def __add__(self, other: str | Cell) -> Cell:
+        if not isinstance(other, str | Cell):
+            return NotImplemented
+        mine, theirs = self.numbers, other.numbers if isinstance(other, Cell) else {}
+        if twice := mine.keys() & theirs.keys():
+            raise ValueError(f"two numbers of one cell are named {', '.join(map(repr, sorted(twice)))}")
+        return Cell(self.text + str(other), {**mine, **theirs})
+
+    def __radd__(self, other: str) -> Cell:
+        return Cell(other + self.text, self.numbers) if isinstance(other, str) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == str(other) if isinstance(other, str | Cell) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+
+def of_interval(estimate: float, low: float, high: float, decimals: int = 2) -> Cell:
+    """`0.46 [0.40, 0.51]`."""
+    return Cell(interval(estimate, low, high, decimals), {"": estimate, LOW: low, HIGH: high})
+
+
+def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
+    """`46% [40%, 51%]`, in files as numbers of per cent."""
+    ends = "" if np.isnan(low) else f" [{percent(low, decimals)}, {percent(high, decimals)}]"
+    found = {"(%)": share, f"(%) {LOW}": low, f"(%) {HIGH}": high}
+    return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in found.items()})
+
+
+def intervals(rows: pd.DataFrame, decimals: int = 2) -> pd.Series:
+    """A cell for each row of results (estimate, ci_low, ci_high)."""
+    return _series(rows.index, (of_interval(*v, decimals) for v in _numbers(rows[["estimate", "ci_low", "ci_high"]])))
+
+
+def ranges(
+    ends: pd.DataFrame, decimals: int = 2, *, brackets: bool = False, named: tuple[str, str] = ("low", "high")
+) -> pd.Series:
+    """`0.40 to 0.51`, or `[0.40, 0.51]`, for each row of two columns; missing where the lower end is."""
+
+    def cell(low: float, high: float) -> Cell | None:
+        text = f"[{number(low, decimals)}, {number(high, decimals)}]" if brackets else span((low, high), decimals)
+        return None if np.isnan(low) else Cell(text, dict(zip(named, (low, high), strict=True)))
+
+    return _series(ends.index, (cell(*v) for v in _numbers(ends)))
+
+
+def numbers(values: pd.Series, decimals: int = 2, named: str = "") -> pd.Series:
+    """`0.46` for each value, where decimals differ within a column; missing where it is."""
+    return _each(values, lambda v: Cell(number(v, decimals), {named: v}))
+
+
+def percents(values: pd.Series, decimals: int = 0, named: str = "(%)") -> pd.Series:
+    """`46%` for each share, in files as the number 46 of a column `… (%)`; missing where it is."""
+    return _each(values, lambda v: Cell(percent(v, decimals), {named: 100 * v}))
+
+
+def p_values(values: pd.Series) -> pd.Series:
+    """`0.031` or `< 0.001` for each value; – where missing."""
+    return _each(values, lambda v: Cell(p_value(v), {"": v}), MISSING)
+
+
+def in_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with a column for each number of its cells: `Alpha`, `Alpha ci_low`, `Alpha ci_high`.
+
+    Words beside cells in one column get a column of their own, `… (words)`.
+    """
+    out: dict[str, object] = {}
+    for column in frame.columns:
+        values = list(frame[column])
+        found = dict.fromkeys(name for v in values if isinstance(v, Cell) for name in v.numbers)
+        if not found:
+            out[column] = frame[column]
+            continue
+        for name in found:
+            own = [v.numbers.get(name, np.nan) if isinstance(v, Cell) else np.nan for v in values]
+            out[f"{column} {name}".strip()] = np.array(own, dtype=float)
+        words = [v if isinstance(v, str) else None for v in values]
+        if any(words):
+            out[f"{column} (words)"] = words
+    return pd.DataFrame(out, index=frame.index)
+
+
+def _numbers(frame: pd.DataFrame) -> Iterable[tuple[float, ...]]:
+    return (tuple(row) for row in frame.to_numpy(dtype=float, na_value=np.nan))
+
+
+def _each(values: pd.Series, cell: object, missing: str | None = None) -> pd.Series:
+    floats = (v for (v,) in _numbers(values.to_frame()))
+    return _series(values.index, (missing if np.isnan(v) else cell(v) for v in floats))
+
+
+def _series(index: pd.Index, cells: Iterable[Cell | str | None]) -> pd.Series:
+    return pd.Series(list(cells), index, dtype=object)

@@ -1,0 +1,339 @@
+"""Small multiples of notebooks 01 and 07: panels of blocks of coloured rows, in a grid that stays readable.
+
+A frame says where each estimate goes: `panel`, `block` and `hue` hold display names, in the order of first appearance.
+With few systems a panel is a group of evaluators, a block a label, a hue a system; with many a panel is a label and a
+block a system (`performance.arrange`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import fill
+from types import MappingProxyType
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
+from judgebook.display.plots import HOLLOW, heatmap
+from judgebook.display.style import PAGE, handle, legend_columns, legend_of, subplots, tips
+from judgebook.display.text import told
+
+#: height of one row and of the gap between blocks, in inches
+ROW, GAP = 0.105, 0.055
+#: the tallest figure of `pages`, and what of it is legend, title and axis, in inches
+TALLEST, AROUND = 9.45, 1.3
+#: columns along x: the estimate, and ends of intervals
+ENDS = ("estimate", "ci_low", "ci_high", "light_low", "light_high")
+REFERENCE = "#8A8A8A"
+Paint = Callable[[Axes, pd.DataFrame, str, str], None]
+
+
+def grid_figure(
+    rows: pd.DataFrame,
+    paint: Paint,
+    *,
+    names: DisplayNames | None = None,
+    xlabel: str = "",
+    columns: int = 4,
+    reference: float | None = None,
+    named: str = "",
+    percent: bool = False,
+    sharex: bool = False,
+    cut: bool = False,
+    keys: Sequence[mpl.lines.Line2D] = (),
+    styles: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+) -> Figure:
+    """Panels side by side, each with its blocks from top to bottom and in them a row for each hue.
+
+    rows : panel, block, hue, and what `paint` needs. paint : draws the rows of one hue, which have a column `y`, in a
+    colour with a marker. names : whose colours the systems, groups and methods have that are a hue; other hues, and
+    all without it, are grey. columns : panels beside each other. reference : where a line is drawn, and `named` what
+    the legend calls it. percent : whether x is a share. sharex : one axis for all panels. cut : whether intervals that
+    are much longer than the others end in an arrow, for the others to be seen. keys : further entries of the legend.
+    styles : colour and marker of hues that have a meaning of their own, such as passed and failed.
+    Panels with the same blocks share their names, and may stand closer.
+    """
+    blocks = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
+    shared = all(b == blocks[0] for b in blocks)
+    placed = place(rows, aligned=shared).reset_index(drop=True)
+    lower, upper = _limits(placed, reference, sharex) if cut else (None, None)
+    if cut:
+        placed, keys = _cut(placed, lower, upper), [*keys, *_cut_key(placed, lower, upper)]
+    if named:
+        keys = [*keys, handle(named, REFERENCE, "", linewidth=0.9)]
+    panels = dict(list(placed.groupby("panel", sort=False)))
+    n = min(columns if shared else 2, len(panels))
+    heights = _heights([part["bottom"].max() + ROW / 2 for part in panels.values()], n)
+    each = 1.6 if n > 2 else 2.9
+    width = min(PAGE, max(5.4, 0.07 * max(len(b) for part in blocks for b in part) + each * n + 0.3))
+    hues = list(dict.fromkeys(rows["hue"]))
+    styles = hue_styles(hues, names) | dict(styles)
+    legend = [*([handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []), *keys]
+    lines = -(-len(legend) // legend_columns(legend, width))
+    room = (width - 0.07 * max(len(b) for part in blocks for b in part)) / n if shared else width / n - 1
+    headings = [fill(panel, max(int(room / 0.085), 12), break_long_words=False) for panel in panels]
+    inner = 0.16 * (len(heights) - 1) if sharex else 0  # numbers below panels that have others below them
+    inner += 0.14 * sum(_heights([heading.count("\n") for heading in headings], n))
+    size = {"width": width, "height": sum(heights) + 0.36 * len(heights) + 0.75 + 0.17 * max(lines - 2, 0) + inner}
+    fig, axes = subplots(len(heights), n, squeeze=False, sharex=sharex, gridspec_kw={"height_ratios": heights}, **size)
+    for k, (ax, part) in enumerate(zip(axes.flat, panels.values(), strict=False)):
+        for hue, own in part.groupby("hue", sort=False):
+            paint(ax, own, *styles[hue])
+        _tell(ax, part, percent=percent)
+        if cut:
+            _arrows(ax, part, lower[part.index[0]], upper[part.index[0]])
+        _blocks(ax, part, heights[k // n], named=not shared or k % n == 0)
+        _axis(ax, reference, percent, n)
+        ax.set_title(headings[k])
+        ax.tick_params(labelbottom=True)
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    fig.supxlabel(xlabel, fontsize=8)
+    legend_of(fig, legend)
+    return fig
+
+
+def hue_styles(hues: Sequence[str], names: DisplayNames | None) -> dict[str, tuple[str, str]]:
+    """Colour and marker of each hue: those of the system, group or method of this name, else one of the greys."""
+    known = names.styles() if names else {}
+    others = [hue for hue in hues if hue not in known]
+    greys = {hue: (NEUTRAL[i % len(NEUTRAL)], MARKERS[i % len(MARKERS)]) for i, hue in enumerate(others)}
+    return {hue: known.get(hue) or greys[hue] for hue in hues}
+
+
+def _tell(ax: Axes, part: pd.DataFrame, *, percent: bool) -> None:
+    ends = part[[c for c in ENDS[:3] if c in part]].astype(float)
+    said = [
+        told(", ".join(str(row[c]) for c in ("hue", "block", "panel") if row[c]), row, percents=percent)
+        for row in _uncut(part)[[c for c in ("hue", "block", "panel", *ENDS[:3], "n") if c in part]].to_dict("records")
+    ]
+    tips(ax, said, ends.min(axis=1), part["y"] - 0.4 * ROW, x_to=ends.max(axis=1), y_to=part["y"] + 0.4 * ROW)
+
+
+def _uncut(part: pd.DataFrame) -> pd.DataFrame:
+    """Rows with the intervals they had before any were cut."""
+    return part.assign(ci_low=part["told_low"], ci_high=part["told_high"]) if "told_low" in part else part
+
+
+def _limits(placed: pd.DataFrame, reference: float | None, sharex: bool) -> tuple[pd.Series, pd.Series]:
+    """Ends of the x axis for each row: all estimates, and the interval ends of nine rows of ten; all ends where that
+    would not save half of the axis."""
+    lower, upper = (pd.Series(np.nan, placed.index) for _ in range(2))
+    for _, part in placed.groupby(np.zeros(len(placed)) if sharex else placed["panel"].to_numpy(), sort=False):
+        ends = part[[c for c in ENDS if c in part]].to_numpy(float)
+        known = ends[np.isfinite(ends)]
+        must = [*part["estimate"].dropna(), *([] if reference is None else [reference])]
+        low, high = (min(known), max(known)) if known.size else (0.0, 1.0)
+        if np.isfinite(ends).any():
+            most = pd.DataFrame(ends).agg(["min", "max"], axis=1).dropna()
+            usual = min(*must, most["min"].quantile(0.1)), max(*must, most["max"].quantile(0.9))
+            low, high = usual if (high - low) > 2 * (usual[1] - usual[0]) else (min(*must, low), max(*must, high))
+        room = 0.03 * (high - low) or 0.5
+        lower[part.index], upper[part.index] = low - room, high + room
+    return lower, upper
+
+
+def _cut(placed: pd.DataFrame, lower: pd.Series, upper: pd.Series) -> pd.DataFrame:
+    """Interval ends within the limits, and `beyond`: −1, 1 or 2 where the lower, the upper or both are cut."""
+    ends = [c for c in ENDS[1:] if c in placed]
+    below, above = (placed[ends].lt(lower, axis=0)).any(axis=1), (placed[ends].gt(upper, axis=0)).any(axis=1)
+    inside = placed[ends].clip(lower, upper, axis=0)
+    told_ends = placed[["ci_low", "ci_high"]].set_axis(["told_low", "told_high"], axis=1)
+    return placed.assign(**inside, below=below, above=above).join(told_ends)
+
+
+def _cut_key(placed: pd.DataFrame, lower: pd.Series, upper: pd.Series) -> list[mpl.lines.Line2D]:
+    ends = placed[[c for c in ENDS[1:] if c in placed]]
+    cut = ends.lt(lower, axis=0).any(axis=None) or ends.gt(upper, axis=0).any(axis=None)
+    return [handle("continues beyond the axis", "#555555", ">", linewidth=1.2)] if cut else []
+
+
+def _arrows(ax: Axes, part: pd.DataFrame, low: float, high: float) -> None:
+    ax.set_xlim(low, high)
+    for side, x, marker in (("below", low, "<"), ("above", high, ">")):
+        rows = part[part[side]]
+        ax.plot(
+            [x] * len(rows),
+            rows["y"],
+            marker,
+            color="#555555",
+            markersize=3.5,
+            clip_on=False,
+            zorder=3,
+            linestyle="",
+            in_layout=False,
+        )
+
+
+def _heights(sizes: Sequence[float], n: int) -> list[float]:
+    """Of panels in lines of n, the height of each line."""
+    return [max(sizes[i : i + n]) for i in range(0, len(sizes), n)]
+
+
+def place(rows: pd.DataFrame, *, aligned: bool = False) -> pd.DataFrame:
+    """`rows` with `y`, inches from the top of the panel: hues in one order in every block, none left empty; or, where
+    panels are `aligned`, only those that no panel has."""
+    order = {hue: i for i, hue in enumerate(dict.fromkeys(rows["hue"]))}
+    keys = list(zip(*(rows[c].tolist() for c in ("panel", "block", "hue")), strict=True))
+    hues, panels = {}, {}
+    for panel, block, hue in keys:
+        hues.setdefault(block if aligned else (panel, block), set()).add(hue)
+        panels.setdefault(panel, {})[block] = None
+    at, places = {}, {}
+    for panel, blocks in panels.items():
+        top = 0.0
+        for block in blocks:
+            present = sorted(hues[block if aligned else (panel, block)], key=order.__getitem__)
+            bottom = top + ROW * len(present)
+            at |= {(panel, block, hue): (top + ROW * (i + 0.5), top, bottom) for i, hue in enumerate(present)}
+            places[panel, block] = len(places)
+            top = bottom + GAP
+    y, top, bottom = np.array([at[key] for key in keys]).T
+    return rows.assign(y=y, top=top, bottom=bottom).iloc[np.argsort([places[key[:2]] for key in keys], kind="stable")]
+
+
+def filled(rows: pd.DataFrame, blocks: Sequence[str] = ()) -> pd.DataFrame:
+    """`rows` with an empty one for every block and hue that a panel lacks, by panel and block: all panels then share
+    the names of their blocks. blocks : their order; that of first appearance where left out."""
+    keys = ["panel", "block", "hue"]
+    order = list(blocks) or list(dict.fromkeys(rows["block"]))
+    pairs = rows[keys[1:]].drop_duplicates().sort_values("block", key=lambda b: b.map(order.index), kind="stable")
+    return rows[["panel"]].drop_duplicates().merge(pairs, how="cross").merge(rows, how="left", on=keys)
+
+
+def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each figure that `grid_figure` can draw without being taller than `TALLEST`, and the end of its name.
+
+    around : what of its height is legend, title and axis, in inches. Panels are kept together where that is possible;
+    where one is too tall, its blocks are divided, in all panels alike.
+    """
+    names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
+    columns = columns if all(n == names[0] for n in names) else 2
+    hues = rows.groupby("block", sort=False)["hue"].nunique()
+    parts, height = [[]], 0.0
+    for block, n in hues.items():
+        height += ROW * n + GAP
+        if parts[-1] and height > TALLEST - around:
+            parts, height = [*parts, []], ROW * n + GAP
+        parts[-1].append(block)
+    found = []
+    for part in parts:
+        own = rows[rows["block"].isin(part)]
+        panels = list(dict.fromkeys(own["panel"]))
+        heading = 0.14 * (max(map(len, panels)) // 22 if columns > 2 else 0)
+        line = max((ROW * hues[list(set(p["block"]))] + GAP).sum() for _, p in own.groupby("panel")) + 0.52 + heading
+        per_page = columns * max(1, int((TALLEST - around + 0.52) / line))
+        even = -(-len(panels) // (-(-len(panels) // per_page)))  # pages of about as many panels each
+        even = -(-even // columns) * columns
+        found += [own[own["panel"].isin(panels[k : k + even])] for k in range(0, len(panels), even)]
+    yield from ((f"_{i}" if i else "", page) for i, page in enumerate(found))
+
+
+def _blocks(ax: Axes, part: pd.DataFrame, height: float, *, named: bool) -> None:
+    """Names of blocks on the y axis, and a light band behind every other one."""
+    ends = part.groupby("block", sort=False)[["top", "bottom"]].first()
+    for top, bottom in ends.to_numpy()[1::2]:
+        ax.axhspan(top - GAP / 2, bottom + GAP / 2, color="#F4F4F4", zorder=-2, linewidth=0)
+    ax.set_yticks(ends.mean(axis=1), list(ends.index) if named else [])
+    ax.set_ylim(height, -GAP)
+    ax.tick_params(axis="y", length=0)
+    ax.spines["left"].set_visible(False)
+
+
+def _axis(ax: Axes, reference: float | None, percent: bool, panels: int) -> None:
+    if reference is not None:
+        ax.axvline(reference, color=REFERENCE, linewidth=0.9, zorder=1)
+    ax.xaxis.set_major_locator(mpl.ticker.MaxNLocator(4 if panels > 2 else 6, steps=[1, 2, 2.5, 5, 10]))
+    if percent:
+        ax.xaxis.set_major_formatter(lambda x, _: f"{round(100 * x, 6):g}%")
+    ax.grid(axis="x")
+
+
+def intervals(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
+    """Estimates with a thick interval and, just below, a thin one.
+
+    rows : y, estimate, ci_low, ci_high, ci_kind, and light_low, light_high where there is a second interval. A hollow
+    marker: the interval is a bound (dashed), or there is none.
+    """
+    hollow = rows["ci_kind"].isin(HOLLOW) | rows["ci_low"].isna()
+    for odd, part in rows.groupby(hollow):
+        style = (0, (2, 1.2)) if odd else "-"
+        ax.hlines(part["y"], part["ci_low"], part["ci_high"], color=color, linewidth=1.7, linestyle=style)
+        face = "white" if odd else color
+        ax.plot(part["estimate"], part["y"], marker, color=color, markersize=3.2, markerfacecolor=face, linestyle="")
+    if "light_low" in rows:
+        y = rows["y"] + 0.36 * ROW
+        ax.hlines(y, rows["light_low"], rows["light_high"], color=color, linewidth=0.8, alpha=0.6)
+
+
+def shares(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
+    """Shares won as bars, shares tied as lighter ones beside; below them the share won as a point with its intervals.
+
+    rows : y, estimate (won), tie, ci_low, ci_high, and light_low, light_high where there is a second interval.
+    """
+    y, won = rows["y"].to_numpy(), rows["estimate"].to_numpy(float)
+    ax.barh(y - 0.2 * ROW, won, 0.45 * ROW, color=color, alpha=0.75)
+    ax.barh(y - 0.2 * ROW, rows["tie"], 0.45 * ROW, left=won, color=color, alpha=0.25)
+    ax.hlines(y + 0.22 * ROW, rows["ci_low"], rows["ci_high"], color=color, linewidth=1.3)
+    ax.plot(won, y + 0.22 * ROW, marker, color=color, markersize=2.6, linestyle="")
+    if "light_low" in rows:
+        ax.hlines(y + 0.38 * ROW, rows["light_low"], rows["light_high"], color=color, linewidth=0.7, alpha=0.7)
+
+
+def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.lines.Line2D]:
+    """Entries of a legend that say what the intervals of `intervals` are, and what a hollow marker is."""
+    keys = [handle(thick, "#555555", "", linewidth=1.7)]
+    if thin:
+        keys.append(handle(thin, "#555555", "", linewidth=0.8, alpha=0.7))
+    if rows["ci_kind"].isin(HOLLOW).any():
+        style = {"linestyle": (0, (2, 1.2)), "markerfacecolor": "white"}
+        keys.append(handle("a bound, or none", "#555555", "o", **style))
+    return keys
+
+
+def share_keys(thick: str, thin: str) -> list[mpl.lines.Line2D]:
+    """The same for `shares`."""
+    bars = [mpl.patches.Patch(color="#555555", alpha=a, label=t) for a, t in ((0.75, "won"), (0.25, "tied"))]
+    return [*bars, handle(thick, "#555555", "o", linewidth=1.3), handle(thin, "#555555", "", linewidth=0.7)]
+
+
+def matrices(parts: dict[str, tuple[pd.DataFrame, pd.DataFrame]], *, colour: str = "") -> Figure:
+    """Matrices of colours, with a text in each cell, as panels in a grid: two a line, or one where they are wide.
+
+    parts : title -> (values from 0 to 1, texts), rows and columns with display names. colour : what the colour says.
+    Columns are named below the last matrix that has them, rows on the left where the line shares them.
+    """
+    wide = max(values.shape[1] for values, _ in parts.values())
+    n = 1 if wide > 4 else min(2, len(parts))
+    heights = _heights([len(values) for values, _ in parts.values()], n)
+    if wide > 8:  # no room for an interval beside its rank
+        parts = {
+            title: (values, texts.map(lambda t: t.replace(" [", "\n["))) for title, (values, texts) in parts.items()
+        }
+    row = 0.19 if wide <= 8 else 0.3
+    size = {"width": PAGE if n > 1 or wide > 4 else 4.6, "height": row * sum(heights) + 0.4 * len(heights) + 1.5}
+    fig, axes = subplots(len(heights), n, squeeze=False, gridspec_kw={"height_ratios": heights}, **size)
+    longest = max(len(str(row)) for values, _ in parts.values() for row in values.index)
+    shown = list(parts.items())
+    for k, (ax, (title, (values, texts))) in enumerate(zip(axes.flat, shown, strict=False)):
+        heatmap(values, ax, texts=texts, vmin=0, vmax=1)
+        below = shown[k + n][1][0] if k + n < len(shown) else None
+        left = shown[k - 1][1][0] if k % n else None
+        columns = [] if below is not None and list(below) == list(values) else list(values)
+        turned = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(np.arange(len(columns)) + 0.5, columns, **turned)
+        rows = [] if left is not None and list(left.index) == list(values.index) else list(values.index)
+        ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        ax.set_ylim(heights[k // n], 0)  # the same height for a row in all panels of a line
+        ax.set_title(fill(title, max(int((size["width"] - 0.07 * longest) / n / 0.09), 16)))
+    for ax in axes.flat[len(parts) :]:
+        ax.axis("off")
+    bar = fig.colorbar(
+        axes.flat[0].collections[0], ax=axes, location="bottom", shrink=0.5, aspect=35, pad=0.02, label=colour
+    )
+    bar.ax.xaxis.set_major_formatter(mpl.ticker.PercentFormatter(1.0, decimals=0))
+    return fig

@@ -1,0 +1,141 @@
+"""Prose of notebooks: Markdown templates, one per folder, and the filters they share.
+
+A template is a list of Jinja macros, each a passage of prose; `Phrases.say` fills one with facts. Text that is filled
+in is escaped for Markdown and HTML, whole numbers get thousands separators, and a bare float is an error: the template
+says how many decimals it has.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from judgebook.study.escape import markdown as plain
+
+MISSING = "–"
+
+
+def number(value: object, decimals: int = 2) -> str:
+    """Fixed decimals, a true minus sign, no negative zero; whole-number types without decimals; – where missing."""
+    if pd.isna(value):
+        return MISSING
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, int | np.integer):
+        return f"{value:,}".replace("-", "−")
+    # the last bits of a sum depend on the processor: they must not decide how 4.75 is rounded
+    text = f"{float(f'{value:.14g}'):,.{decimals}f}"
+    return text.removeprefix("-") if float(text.replace(",", "")) == 0 else text.replace("-", "−")
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """`95%`; – where missing."""
+    return MISSING if pd.isna(share) else f"{number(100 * float(share), decimals)}%"
+
+
+def p_value(value: float) -> str:
+    """`0.031`; `< 0.001`; – where missing."""
+    if pd.isna(value):
+        return MISSING
+    return "< 0.001" if value < 0.001 else number(float(value), 3)
+
+
+def interval(estimate: float, low: float, high: float, decimals: int = 2) -> str:
+    """`0.46 [0.40, 0.51]`; the estimate alone where there is no interval; – where there is no estimate."""
+    if pd.isna(estimate):
+        return MISSING
+    value = number(float(estimate), decimals)
+    return value if pd.isna(low) else f"{value} [{number(float(low), decimals)}, {number(float(high), decimals)}]"
+
+
+def told(name: str, row: Mapping[str, Any], decimals: int = 2, *, percents: bool = False) -> str:
+    """What a mark says of itself: `Blender2, Quality: 3.42 [3.21, 3.63], n = 100`.
+
+    row : estimate and, where there are, ci_low, ci_high and n. percents : whether the estimate is a share.
+    """
+    scale, unit = (100, "%") if percents else (1, "")
+    ends = [scale * row.get(c, float("nan")) for c in ("estimate", "ci_low", "ci_high")]
+    value = interval(*ends, decimals - 1 if percents else decimals)
+    n = row.get("n")
+    return f"{name}: {value}{unit if pd.notna(ends[0]) else ''}" + (f", n = {int(n):,}" if pd.notna(n) else "")
+
+
+def counted(values: Iterable[float], of: str) -> str:
+    """`n = 405 turns`, `n = 42 to 50 dialogues`; empty where nothing is known. of : what is counted, in the plural."""
+    known = [int(v) for v in values if pd.notna(v)]
+    return f"n = {span([min(known), max(known)], 0)} {of}" if known else ""
+
+
+def listing(items: Iterable[object], conjunction: str = "and") -> str:
+    """`a, b and c`, each escaped by `plain`; `a, with x; b; and c` where a name has a comma."""
+    names = [str(i) if isinstance(i, Markup) else plain(i) for i in items]
+    if len(names) > 1 and any(", " in name for name in names):
+        return "; ".join([*names[:-1], f"{conjunction} {names[-1]}"])
+    return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def plural(n: int, singular: str, many: str = "") -> str:
+    """`1 label`, `3 labels`, `no labels`."""
+    return f"{number(n) if n else 'no'} {singular if n == 1 else many or singular + 's'}"
+
+
+def span(values: Iterable[float], decimals: int = 2) -> str:
+    """`0.12 to 0.56`, or one number where all are equal at these decimals; `undefined` where none is known."""
+    known = [float(value) for value in values if pd.notna(value)]
+    if not known:
+        return "undefined"
+    ends = [number(end, decimals) for end in (min(known), max(known))]
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+def _ci(row: Mapping[str, Any], decimals: int = 2, scale: float = 1) -> str:
+    """`interval` of anything with estimate, ci_low and ci_high."""
+    return interval(*(scale * row[c] for c in ("estimate", "ci_low", "ci_high")), decimals)
+
+
+def _shown(value: object) -> object:
+    """What a template may fill in as it is."""
+    if isinstance(value, Markup | jinja2.Undefined):
+        return value
+    if isinstance(value, float | np.floating):
+        raise TypeError(f"a float in prose needs a filter that says its decimals, found {value!r}")
+    if isinstance(value, int | np.integer):
+        return Markup(number(value))
+    text = str(value)
+    space = re.fullmatch(r"(\s*).*?(\s*)", text, re.DOTALL)
+    return Markup(f"{space[1]}{plain(text)}{space[2]}")
+
+
+def _marked(function: Any) -> Any:
+    return lambda *args, **kwargs: Markup(function(*args, **kwargs))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    filters = {"number": number, "percent": percent, "p": p_value, "listing": listing, "plural": plural, "span": span}
+    environment.filters |= {name: _marked(function) for name, function in (filters | {"ci": _ci}).items()}
+    return environment
+
+
+class Phrases:
+    """The passages of a folder: the macros of its `text.md.j2`."""
+
+    def __init__(self, package: str):
+        source = files(package).joinpath("text.md.j2").read_text(encoding="utf-8")
+        self._module = _environment().from_string(source).module
+
+    def say(self, passage: str, **facts: Any) -> str:
+        """The named passage, filled with facts; empty where the template gives nothing but white space."""
+        text = str(getattr(self._module, passage)(**facts))
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(line.strip() for line in text.splitlines())).strip()

@@ -1,0 +1,81 @@
+"""What a notebook shows: plots, tables and prose, each complete with caption, alt text and reasons for gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from judgebook.annotations.features import undirected
+from judgebook.display import style, tables
+from judgebook.display.text import listing
+from judgebook.study.labels import Label
+from judgebook.study.store import Run
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure. name : stem of its files, unique in the notebook. alt : what it shows, with values. caption : what the
+    marks and lines are, over what the intervals are, and n; plain text that can be read without the notebook."""
+
+    fig: Figure
+    name: str
+    alt: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table. decimals : for all columns, or by column. why : reasons for missing cells, by column or by row."""
+
+    frame: pd.DataFrame
+    name: str
+    caption: str
+    decimals: int | Mapping[str, int] = 2
+    why: pd.Series | Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Markdown. Text from data files must be escaped (`text.plain`; templates do so themselves)."""
+
+    text: str
+
+
+View = Plot | Table | Prose
+
+
+def without_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose | None:
+    """Which labels a notebook leaves out because answers without order have no mean."""
+    titles = dict.fromkeys(x.title for x in _judged(annotations, labels) if x.unordered)
+    if not titles:
+        return None
+    said = "has answers" if len(titles) == 1 else "have answers"
+    return Prose(f"{listing(titles)} {said} without order, which have no mean: see the shares in notebook 00.")
+
+
+def without_direction(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose:
+    """Which judged labels order no systems, because nobody said which way is better, and what to write."""
+    return Prose(undirected(x for x in _judged(annotations, labels) if not x.unordered))
+
+
+def _judged(annotations: pd.DataFrame, labels: Iterable[Label]) -> list[Label]:
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    return [x for x in labels if (x.method, x.id) in judged]
+
+
+def show(run: Run, *views: View | Iterable[View] | None) -> None:
+    """Show and store each view in order; None, empty tables and empty prose are passed over."""
+    for view in views:
+        if isinstance(view, Plot):
+            style.save(view.fig, view.name, alt=view.alt, caption=view.caption, run=run)
+        elif isinstance(view, Table):
+            if len(view.frame):
+                tables.show(view.frame, view.caption, view.name, run=run, decimals=view.decimals, why=view.why)
+        elif isinstance(view, Prose):
+            if view.text:
+                tables.say(view.text)
+        elif view is not None:
+            show(run, *view)

@@ -1,0 +1,177 @@
+"""Works to cite: BibTeX of the methods and data sets (`methods.bib`, `data.bib`), and what a text cites of them.
+
+A text cites as pandoc reads it, `[@holm1979]` or `[@bell2002; @cameron2011]`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from judgebook.study.params import Study
+
+_CITED = re.compile(r"\[((?:@[a-z0-9_:-]+(?:; )?)+)\]", re.IGNORECASE)
+_SIGNS = {r"\&": "&", r"\%": "%", r"\_": "_", r"\O": "Ø", r"\o": "ø", r"\ss": "ß", r"\l": "ł", "--": "–", "``": "“",
+          "''": "”", "$": "", "~": " "}  # fmt: skip
+_MARKS = {"`": "\u0300", "'": "\u0301", "^": "\u0302", "~": "\u0303", '"': "\u0308", "c": "\u0327", "v": "\u030c"}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A BibTeX entry. source : as it stands. fields : name, in lower case -> value, as it stands."""
+
+    kind: str
+    key: str
+    fields: dict[str, str]
+    source: str
+
+    @property
+    def authors(self) -> list[str]:
+        """Family names, `others` for the rest."""
+        names = [n.strip() for n in re.split(r"\s+and\s+", self.fields.get("author", ""))]
+        if self.fields.get("author", "").startswith("{") and len(names) == 1:
+            return [plain(names[0])]
+        return [plain(n.partition(",")[0] if "," in n else n.rpartition(" ")[2]) for n in names if n]
+
+    @property
+    def short(self) -> str:
+        """`Bell and McCaffrey 2002`."""
+        names = self.authors or [plain(self.fields.get("title", self.key))]
+        who = f"{names[0]} et al." if len(names) > 2 or "others" in names else " and ".join(names)
+        return f"{who} {self.fields.get('year', 'n.d.')}"
+
+    @property
+    def long(self) -> str:
+        """The entry as a line of a list of references."""
+        fields = {k: plain(v) for k, v in self.fields.items()}
+        people = fields.get("author", "").replace(" and others", " et al.").replace(" and ", "; ")
+        venue = fields.get("journal") or fields.get("booktitle") or fields.get("publisher") or ""
+        venue = ", ".join(filter(None, [venue or fields.get("howpublished", ""), fields.get("volume", "")]))
+        place = ", ".join(filter(None, [venue, fields.get("pages", "")]))
+        parts = [f"{people} ({fields.get('year', 'n.d.')})", fields.get("title", ""), place]
+        return ". ".join(p for p in parts if p) + "."
+
+
+def parse(text: str) -> dict[str, Entry]:
+    """The entries of BibTeX text by key.
+
+    Raises ValueError for braces that do not balance, an entry without key or fields, or a key given twice.
+    """
+    out: dict[str, Entry] = {}
+    at = 0
+    while (found := re.compile(r"@(\w+)\s*\{\s*([^,\s{}]+)\s*,").search(text, at)) is not None:
+        end = _close(text, text.index("{", found.start()))
+        body, fields = text[found.end() : end], {}
+        for name, value in _fields(body):
+            fields[name.lower()] = value
+        if not fields:
+            raise ValueError(f"BibTeX entry {found[2]!r}: expected fields `name = {{value}}`, found none")
+        if found[2] in out:
+            raise ValueError(f"BibTeX entry {found[2]!r} is given twice")
+        out[found[2]] = Entry(found[1].lower(), found[2], fields, text[found.start() : end + 1])
+        at = end
+    if not out and text.strip():
+        raise ValueError(f"expected a BibTeX entry such as `@misc{{key, title = {{…}}}}`, found {text.strip()[:60]!r}")
+    return out
+
+
+def _close(text: str, start: int) -> int:
+    depth = 0
+    for i in range(start, len(text)):
+        depth += (text[i] == "{") - (text[i] == "}")
+        if depth == 0:
+            return i
+    raise ValueError(f"BibTeX: no closing brace for {text[start - 12 : start + 20]!r}")
+
+
+def _fields(body: str) -> Iterable[tuple[str, str]]:
+    at = 0
+    while (found := re.compile(r"([\w-]+)\s*=\s*").search(body, at)) is not None:
+        start = found.end()
+        if body[start : start + 1] == "{":
+            end = _close(body, start)
+            value, at = body[start + 1 : end], end + 1
+        elif body[start : start + 1] == '"':
+            end = body.index('"', start + 1)
+            value, at = body[start + 1 : end], end + 1
+        else:
+            bare = re.compile(r"[^,\s]*").match(body, start)
+            value, at = bare[0], bare.end()
+        yield found[1], " ".join(value.split())
+
+
+def plain(text: str) -> str:
+    """The value of a field without LaTeX's commands for accents, signs and groups."""
+    for command, mark in _MARKS.items():
+        pattern = rf"\\{re.escape(command)}" + (r"\s*" if not command.isalpha() else "") + r"\{?\\?([A-Za-z])\}?"
+        text = re.sub(pattern, lambda m, mark=mark: unicodedata.normalize("NFC", m[1] + mark), text)
+    for command, sign in _SIGNS.items():
+        text = text.replace(command, sign)
+    return " ".join(re.sub(r"[{}]", "", text).split())
+
+
+@cache
+def known() -> Mapping[str, Entry]:
+    """Every entry that comes with the project."""
+    texts = [files(__package__).joinpath(name).read_text(encoding="utf-8") for name in ("methods.bib", "data.bib")]
+    return parse("\n".join(texts))
+
+
+def of_data(study: Study) -> Entry | None:
+    """What to cite for the data of a study: `bibtex` of its YAML, else its `citation` as a `@misc`; None without.
+
+    Raises ValueError where `bibtex` is neither an entry nor the key of one in `data.bib`.
+    """
+    if study.bibtex.lstrip().startswith("@"):
+        return next(iter(parse(study.bibtex).values()))
+    if study.bibtex:
+        if study.bibtex not in known():
+            raise ValueError(f"bibtex: expected an entry or one of {', '.join(known())}, found {study.bibtex!r}")
+        return known()[study.bibtex]
+    if not study.citation:
+        return None
+    year = re.search(r"\b(1[89]\d\d|20\d\d)\b", study.citation)
+    fields = {"key": study.key, "title": _tex(study.title), "note": _tex(study.citation)} | (
+        {"year": year[1]} if year else {}
+    )
+    return entry("misc", f"{study.key}_data", fields)
+
+
+def entry(kind: str, key: str, fields: Mapping[str, str]) -> Entry:
+    """An entry made of fields that are LaTeX."""
+    body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    return Entry(kind, key, dict(fields), f"@{kind}{{{key},\n{body}\n}}")
+
+
+def _tex(text: str) -> str:
+    from judgebook.display.latex import tex
+
+    return tex(text)
+
+
+def cited(text: str) -> list[str]:
+    """Keys that a text cites, in order."""
+    return list(dict.fromkeys(key for group in _CITED.findall(text) for key in re.findall(r"@([^;\]]+)", group)))
+
+
+def readable(text: str, entries: Mapping[str, Entry]) -> str:
+    """A text with `(Holm 1979)` in place of `[@holm1979]`."""
+
+    def words(found: re.Match) -> str:
+        return "(" + "; ".join(entries[key].short for key in re.findall(r"@([^;\]]+)", found[1])) + ")"
+
+    return _CITED.sub(words, text)
+
+
+def split(text: str) -> list[str | list[str]]:
+    """A text as pieces: what is said, and the keys cited after it."""
+    out: list[str | list[str]] = []
+    at = 0
+    for found in _CITED.finditer(text):
+        out += [text[at : found.start()], re.findall(r"@([^;\]]+)", found[1])]
+        at = found.end()
+    return [*out, text[at:]]

@@ -1,0 +1,86 @@
+"""Which modules of `judgebook` a piece of code can load, found by reading imports, not by running them.
+
+The hash of a notebook covers its closure; after each run it is compared with the modules that were loaded.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from judgebook.pipeline.cache import Cache, digest
+from judgebook.study import params
+
+PACKAGE = params.ROOT / "src" / "judgebook"
+
+
+@lru_cache(maxsize=2)  # the same for all nodes of a run
+def modules(cache: Cache, package: Path = PACKAGE) -> dict[str, Path]:
+    """Every module of the package, by its full name."""
+    found = {}
+    for path in (p for p in cache.listed(package) if p.suffix == ".py"):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(source: str, *, package: str = "", root: str = "judgebook") -> list[str]:
+    """Names below `root` that `source` imports, wherever in the code, type-checking blocks left out.
+
+    `from judgebook.a import b` gives both `judgebook.a` and `judgebook.a.b`: which is a module is decided by `closure`.
+    package : the package the code is in, for relative imports.
+    """
+    names: set[str] = set()
+    for node in _statements(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
+    return sorted(n for n in names if n == root or n.startswith(f"{root}."))
+
+
+def _statements(node: ast.AST) -> Iterable[ast.AST]:
+    """All statements below a node, without the bodies of `if TYPE_CHECKING:`; expressions, most of a tree, cannot
+    import."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        if field == "body" and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        for child in getattr(node, field, ()):
+            yield child
+            yield from _statements(child)
+
+
+def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict[str, str]:
+    """Modules that importing `names` can load, parents included, each with the digest of its source.
+
+    Names that are not modules (functions, classes) are skipped, as are modules that do not exist.
+    """
+    known = modules(cache, package)
+    todo, out = list(names), {}
+    seen: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        parts = name.split(".")
+        todo += [".".join(parts[:i]) for i in range(1, len(parts))]
+        if name not in known:
+            continue
+        path = known[name]
+        out[name] = cache.file(path)
+        inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        todo += cache.derived(
+            f"imports of {inside}", path, lambda p, i=inside: imported(p.read_text("utf-8"), package=i)
+        )
+    return dict(sorted(out.items()))
+
+
+def package_data(cache: Cache, package: Path = PACKAGE) -> str:
+    """Digest of the files of the package that are not code."""
+    paths = [p for p in cache.listed(package) if p.suffix != ".py"]
+    return digest({p.relative_to(package).as_posix(): cache.file(p) for p in paths})

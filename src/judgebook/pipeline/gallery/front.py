@@ -1,0 +1,74 @@
+"""What the gallery opens with: the answers of each study's first page, and a table of all studies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from judgebook.display import style
+from judgebook.display.text import plain
+from judgebook.pipeline import dag, nodes
+from judgebook.report.blocks import first_sentences
+from judgebook.study import params, store
+from judgebook.summary import analysis, findings
+
+START, END = "<!-- studies: written by `python run_all.py gallery` -->", "<!-- /studies -->"
+#: the questions whose answers the table of studies quotes -> its headings
+_HEADINGS = {"order": "best system", "labels": "labels to trust", "judges": "does it matter who judged?"}
+QUOTED = {findings.QUESTIONS[key]: heading for key, heading in _HEADINGS.items()}
+
+
+def answers(study: str) -> list[findings.Answer]:
+    """The answers of a study's last run, with the reasons why some notebooks have no results."""
+    loaded = params.load(study)
+    path = store.processed(study) / "profile.json"
+    features = json.loads(path.read_text(encoding="utf-8"))["features"] if path.is_file() else {}
+    entries = dag.of(dag.load(), loaded)
+    reasons = {name: nodes.missing(entry, features) or "" for name, entry in entries.items() if features}
+    return findings.answers(analysis.read(study, reasons))
+
+
+def page(
+    found: Iterable[findings.Answer], pages: Iterable[str], *, simulated: bool
+) -> tuple[list[str], dict[str, bytes]]:
+    """The answers in Markdown, and their figures by file name. pages : those there are, by file name."""
+    parts, images = [], {}
+    for answer in found:
+        parts += [f"## {answer.question}", answer.text]
+        if answer.plot:
+            name = f"answer_{answer.key}.png"
+            told = {"name": name.removesuffix(".png"), "alt": answer.plot.alt, "simulated": simulated}
+            images[name] = style.drawing(answer.plot.fig, "png", **told)
+            parts += [f"![{answer.plot.alt}]({name})", f"*{answer.plot.caption}*"]
+        if f"{answer.notebook}.md" in pages:
+            parts.append(f"[Evidence: notebook {answer.notebook.split('_')[0]}]({answer.notebook}.md)")
+    return parts, images
+
+
+def table(folder: Path, studies: Iterable[str], at: str) -> str:
+    """The table of studies that have pages in the gallery's `folder`, each with its first answers.
+
+    at : path from the page that shows the table to `folder`; empty, or with a slash at the end.
+    """
+    lines = [f"| study | {' | '.join(QUOTED.values())} |", f"| --- |{' --- |' * len(QUOTED)}"]
+    for study in studies:
+        loaded, page_ = params.load(study), (folder / study / "README.md").read_text(encoding="utf-8")
+        title = f"{plain(loaded.title)}{' (**simulated**)' if loaded.simulated else ''}"
+        cells = [first_sentences(_below(page_, question)) for question in QUOTED]
+        lines.append(f"| [{title}]({at}{study}/README.md) | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _below(text: str, heading: str) -> str:
+    """What a page says below a heading; empty where it has none."""
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0].strip()
+
+
+def between_markers(text: str, shown: str) -> str:
+    """A page with the table between its markers. Raises ValueError where it has none."""
+    before, start, rest = text.partition(START)
+    _, end, after = rest.partition(END)
+    if not start or not end:
+        raise ValueError(f"README.md has no lines {START} and {END}")
+    return f"{before}{START}\n{shown}\n{END}{after}"

@@ -1,0 +1,271 @@
+"""The nodes of one study: what each depends on, what it writes, and what it runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgebook.pipeline import dag, worker
+from judgebook.pipeline.cache import Cache, digest
+from judgebook.pipeline.closure import closure, package_data
+from judgebook.pipeline.dag import Notebook
+from judgebook.pipeline.manifest import Manifest, environment
+from judgebook.pipeline.notebook import Facts, facts
+from judgebook.pipeline.scale import durations
+from judgebook.published import mapping
+from judgebook.sources import embedded, places
+from judgebook.sources.ids import recorded
+from judgebook.study import params, store
+from judgebook.study.params import Study
+
+#: parts of the YAML that do not affect reading the data
+_NOT_DATA = {
+    "title",
+    "description",
+    "licence",
+    "citation",
+    "bibtex",
+    "heds",
+    "simulated",
+    "bootstrap",
+    "seeds",
+    "figures",
+    "elicitation",
+    "planning",
+}
+Parts = dict[str, str | None]
+
+
+@dataclass(frozen=True)
+class Node:
+    """after : nodes of the study that come first. soft : runs even if they failed. parts : what the outcome depends on,
+    by name. skip : why the node is left out, or None. work, argument : a function of `worker` or `pages` and what gives
+    its argument. seconds : approximate run time."""
+
+    study: str
+    name: str
+    after: tuple[str, ...]
+    parts: Callable[[], Parts]
+    outputs: Callable[[], list[Path]]
+    work: Callable[[Any], worker.Outcome]
+    argument: Callable[[], Any]
+    skip: Callable[[], str | None] = lambda: None
+    soft: bool = False
+    quiet: bool = False
+    seconds: float = 1.0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.study, self.name
+
+
+class StudyNodes:
+    """Makes the nodes of a study. Raises NotebookError where dag.yaml and a notebook disagree."""
+
+    def __init__(self, spec: worker.Spec, study: Study, entries: dict[str, Notebook], cache: Cache, folder: Path):
+        self.spec, self.study, self.entries, self.cache, self.folder = spec, study, entries, cache, folder
+        self.key, self.home = study.key, store.processed(study.key)
+        self.manifest = Manifest(study.key)
+        self.work = self.home / ".work"
+        self.knobs = {name: dag.knobs(name, entry, study, cache, folder) for name, entry in entries.items()}
+
+    def facts(self, name: str) -> Facts:
+        return facts(self.folder / f"{name}.ipynb", self.cache)
+
+    def executed(self, name: str) -> Path:
+        return self.home / "notebooks" / f"{name}.ipynb"
+
+    def data(self) -> list[Node]:
+        """Simulating, where the YAML asks for it, and building the annotations."""
+        if self.study.across:
+            return []
+        nodes = []
+        if self.study.simulate is not None:
+            raw = store.raw(self.key)
+            made = [raw / name for name in [*recorded.raw_names(self.study), "truth.json"]]
+            nodes.append(
+                Node(
+                    self.key,
+                    "simulate",
+                    (),
+                    self._simulate_parts,
+                    lambda: [p for p in made if p.is_file()],
+                    worker.simulate,
+                    lambda: self.spec,
+                )
+            )
+        frames = Node(
+            self.key,
+            "annotations",
+            tuple(n.name for n in nodes),
+            self._annotation_parts,
+            lambda: [*self.home.glob("*.parquet"), self.home / "profile.json", self.home / recorded.SECTIONS],
+            worker.annotations,
+            lambda: self.spec,
+        )
+        return [*nodes, frames]
+
+    def notebooks(self, selected: list[str]) -> list[Node]:
+        return [self._notebook(name) for name in selected]
+
+    def _notebook(self, name: str) -> Node:
+        entry = self.entries[name]
+        return Node(
+            self.key,
+            name,
+            ("annotations", *entry.needs),
+            lambda: self.parts(name),
+            lambda: self.outputs(name),
+            worker.notebook,
+            lambda: self._job(name),
+            lambda: self.missing(name),
+            seconds=self.manifest.seconds(name) or durations.estimated(name, self.profile()) or entry.seconds,
+        )
+
+    def _job(self, name: str) -> worker.NotebookJob:
+        values = {"study": self.key, "run_id": digest(self.parts(name)), **self.knobs[name]}
+        done, failed = self.executed(name), self.executed(f"{name}.failed")
+        allowed = tuple(closure(self.facts(name).imports, self.cache))
+        return worker.NotebookJob(name, self.folder / f"{name}.ipynb", values, allowed, done, failed, self.work)
+
+    def _yaml(self, *sections: str) -> Parts:
+        return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
+
+    def code(self, *modules: str) -> Parts:
+        return {**closure(modules, self.cache), "package data": package_data(self.cache), "packages": environment()}
+
+    def _simulate_parts(self) -> Parts:
+        folder = params.ROOT / "data" / "published"  # two parts are calibrated to printed tables
+        printed = sorted(p for paper in ("smith2022", "dstc10") for p in folder.glob(f"{paper}_*.csv"))
+        parts = self._yaml("simulate", "seeds.simulate", "sources") | {p.name: self.cache.file(p) for p in printed}
+        return parts | self.code("judgebook.simulation.study")
+
+    def raw(self) -> Parts:
+        """Digests of the files that the data are read from."""
+        raw: Parts = {}
+        folder = self.study.path.parent if self.study.path else None
+        by_person = recorded.files_of_people(self.study)
+        hidden: Parts = {}
+        for name in recorded.raw_names(self.study):
+            path = places.find(name, self.key, folder)
+            (hidden if name in by_person else raw)[f"raw file {name}"] = self.cache.file(path) if path else None
+        if hidden:
+            raw["raw files of annotators"] = digest(hidden)
+        return raw | {f"embedded {path.name}": self.cache.file(path) for path in embedded.files(self.study)}
+
+    def _annotation_parts(self) -> Parts:
+        raw = self.raw()
+        sections = sorted(set(Study.model_fields) - _NOT_DATA)
+        return raw | self._yaml(*sections) | self.code("judgebook.sources.build")
+
+    def parts(self, name: str) -> Parts:
+        """What the outcome of a notebook depends on."""
+        entry, found = self.entries[name], self.facts(name)
+        parts: Parts = {"notebook": found.source}
+        sections = [*dag.COMMON, *entry.sections, *entry.knobs.values()]
+        parts |= self._yaml(*sections)
+        # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
+        parts |= {f"{s} (YAML)": digest(value) for s, value in recorded.kept(self.home).items() if s in sections}
+        parts |= {f"knob {knob}": path for knob, path in entry.knobs.items()}
+        for read in entry.reads:
+            parts |= {p.name: self.cache.file(p) for p in self._paths(read)}
+        for needed in entry.needs:
+            results = sorted((self.home / "results").glob(f"{needed}.*parquet"))
+            parts[f"results of {needed}"] = digest({p.name: self.cache.file(p) for p in results})
+        for study, notebook in mapping.sources() if entry.across else ():
+            path = store.processed(study) / "results" / f"{notebook}.parquet"
+            parts[f"results of {study}/{notebook}"] = self.cache.file(path)
+        return parts | self.code(*found.imports)
+
+    def outdated(self, name: str) -> str:
+        """What has changed since a notebook ran; empty where nothing has, or where it did not run."""
+        if name not in self.manifest.nodes:
+            return ""
+        return self.manifest.why(name, self.parts(name), self.cache)
+
+    def _paths(self, read: str) -> list[Path]:
+        return sorted(params.ROOT.glob(read)) if "/" in read else [self.home / f"{read}.parquet"]
+
+    def profile(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.home / "profile.json").read_text(encoding="utf-8"))
+            return found if isinstance(found["features"], dict) else {"features": {}}
+        except (OSError, ValueError, KeyError, TypeError):  # not there yet, or altered: then it is made anew
+            return {"features": {}}
+
+    def unknown_unit(self) -> str:
+        """What is wrong with the unit of resampling that the YAML names; empty where nothing is."""
+        return unknown_unit(self.study, self.profile())
+
+    def missing(self, name: str) -> str | None:
+        """Why the study cannot have this notebook, or None; None until its data have been read."""
+        features = self.profile()["features"]
+        return missing(self.entries[name], features) if features else None
+
+    def outputs(self, name: str) -> list[Path]:
+        """Files that belong to a notebook: executed notebook, results, figures, tables."""
+        root = store.out_root()
+        found = [self.executed(name), *(self.home / "results").glob(f"{name}.*")]
+        for folder in (root / "figures" / self.key, root / "tables" / self.key):
+            found += folder.glob(f"{name}_*")
+        return [p for p in found if p.is_file()]
+
+    def retire(self, name: str) -> None:
+        """Forget a node, and remove what it once wrote."""
+        for path in {*self.manifest.outputs(name), *(self.outputs(name) if name in self.entries else [])}:
+            if not path.is_dir():
+                path.unlink(missing_ok=True)
+        self.manifest.drop(name)
+
+    def retire_strangers(self) -> None:
+        """Remove outputs of notebooks that are no longer in dag.yaml."""
+        for name in list(self.manifest.nodes):
+            notebook = name.removeprefix("page ")
+            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "scoreboard", "paper"):
+                self.retire(name)
+
+    def clear_scratch(self) -> None:
+        """Remove unfinished files of a run that was killed. To be called while the study is locked."""
+        shutil.rmtree(self.work, ignore_errors=True)
+        store.sweep(*store.folders(self.key), store.raw(self.key))
+
+    def write_params(self) -> None:
+        """Record the merged parameters, which the notebooks of this run read."""
+        text = recorded.text(self.study, self.home)
+        path = self.home / "params.yaml"
+        if not path.is_file() or path.read_bytes() != text.encode():
+            with store.atomic(path) as temporary:
+                temporary.write_bytes(text.encode())
+
+
+def unknown_unit(study: Study, profile: dict[str, Any]) -> str:
+    """What is wrong with `bootstrap.unit`, given the profile of the data; empty where nothing is."""
+    unit, known = study.bootstrap.unit, profile.get("units")
+    if unit is None or known is None or unit in known:
+        return ""
+    return f"bootstrap.unit: {unit!r} is not known for every judgement; expected one of {', '.join(known)}"
+
+
+def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
+    """Why a study with these features (see `annotations.features`) cannot have the notebook, or None.
+
+    Raises NotebookError for an unknown feature.
+    """
+    unknown = [r for r in entry.requires if r not in features]
+    if unknown:
+        raise dag.NotebookError(f"notebooks/dag.yaml: requires {unknown[0]!r}; there are {', '.join(features)}")
+    return " ".join(features[r] for r in entry.requires if features[r] is not None) or None
+
+
+def data_missing(study: Study, *, texts: bool = False) -> list[str]:
+    """Raw files that are missing; a simulated study generates its own, and embedded judgements stand in for some.
+
+    texts : not where these lack texts that the files have.
+    """
+    if study.simulate is not None:
+        return []
+    return embedded.missing(study, texts=texts)

@@ -1,0 +1,306 @@
+"""Nodes that make the report: a page per notebook, the first page, and those of printed numbers and for authors."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from judgebook import __version__
+from judgebook.pipeline import rendering
+from judgebook.pipeline.cache import digest
+from judgebook.pipeline.nodes import Node, Parts, StudyNodes
+from judgebook.pipeline.rendering import CELLS, ELEMENTS, PAPER
+from judgebook.published import mapping
+from judgebook.report.blocks import GLOSSARY
+from judgebook.sources.ids import recorded
+from judgebook.study import store
+
+INDEX = "index"
+#: the notebook whose numbers have their own page, and the node of that page
+SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
+#: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
+ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
+             "10_quality_control", "15_annotators", "16_fragility", rendering.DESIGN)  # fmt: skip
+#: what a report uses sampling weights for, and what not
+WEIGHTED = (
+    "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, estimates assisted"
+    " by a judge, Krippendorff's alpha and Gwet's AC"
+)
+UNWEIGHTED = "other measures of agreement, effects of who judged, correlations, times and costs, plans, and counts"
+#: files of a notebook that its page offers
+DOWNLOADS = (".pdf", ".png", ".svg", ".csv", ".tex", ".docx")
+
+
+class Pages:
+    """Makes the page nodes of a study; `state(name)` gives the state of a notebook and the reason."""
+
+    def __init__(self, study: StudyNodes, state: Callable[[str], tuple[str, str]]):
+        self.of, self.state = study, state
+        self.folder = store.out_root() / "reports" / study.key
+        self._now: set[str] = set()
+
+    @property
+    def index_path(self) -> Path:
+        return self.folder / "index.html"
+
+    def nodes(self, notebooks: list[str]) -> list[Node]:
+        """The index and a node for each notebook of the study; `notebooks` are those of this run.
+
+        None needs another. The two that may take long come first, so that they run at the same time.
+        """
+        every, self._now = list(self.of.entries), set(notebooks)
+        nodes = [] if self.of.study.across else [self._paper(tuple(notebooks))]
+        nodes += [self._index(tuple(notebooks)), *(self._page(name, tuple(notebooks)) for name in every)]
+        return nodes + (
+            [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)] if SCOREBOARD in every else []
+        )
+
+    def _index(self, after: tuple[str, ...]) -> Node:
+        """The first page of the study's report."""
+        return Node(
+            self.of.key,
+            INDEX,
+            after,
+            self._index_parts,
+            lambda: [self.index_path],
+            rendering.index,
+            self._index_job,
+            soft=True,
+            quiet=True,
+        )
+
+    def _page(self, name: str, after: tuple[str, ...]) -> Node:
+        target = self.folder / f"{name}.html"
+        return Node(
+            self.of.key,
+            f"page {name}",
+            after,
+            lambda: self._page_parts(name),
+            lambda: [target, *(target.parent / "files" / p.name for p in self._files(name))],
+            rendering.page,
+            lambda: rendering.PageJob(
+                self._shared(name), name, self.of.facts(name).title, self.of.executed(name), self._files(name), target
+            ),
+            lambda: None if self._has_page(name) else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _scoreboard(self, after: tuple[str, ...]) -> Node:
+        """The page of every printed number, and `reports/replication.csv`."""
+        cells = self.of.home / "results" / f"{SCOREBOARD}.cells.parquet"
+        target, csv = self.folder / f"{CELLS}.html", self.folder.parent / "replication.csv"
+        return Node(
+            self.of.key,
+            SCOREBOARD_NODE,
+            after,
+            lambda: self._scoreboard_parts(cells),
+            lambda: [target, csv],
+            rendering.scoreboard,
+            lambda: rendering.ScoreboardJob(self._shared(), cells, target, csv, self.folder.parent),
+            lambda: None if cells.is_file() else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _elements(self, after: tuple[str, ...]) -> Node:
+        """The page of the papers' tables, figures and procedures."""
+        target = self.folder / f"{ELEMENTS}.html"
+        return Node(
+            self.of.key,
+            ELEMENTS,
+            after,
+            self._elements_parts,
+            lambda: [target],
+            rendering.elements,
+            lambda: rendering.ElementsJob(self._shared(), target, self.folder.parent),
+            soft=True,
+            quiet=True,
+        )
+
+    def _paper(self, after: tuple[str, ...]) -> Node:
+        """The page for authors and the files beside it."""
+        target = self.folder / f"{PAPER}.html"
+        return Node(
+            self.of.key,
+            PAPER,
+            after,
+            self._paper_parts,
+            lambda: [target, *(p for p in target.with_suffix("").glob("*") if p.is_file())],
+            rendering.paper,
+            lambda: rendering.PaperJob(
+                self._shared(),
+                self.of.key,
+                tuple(self.of.executed(n) for n in self.of.entries if self._has_page(n)),
+                tuple(p for n in self.of.entries if self._has_page(n) for p in self._files(n)),
+                tuple(f"{n}_{e.headline}" for n, e in self.of.entries.items() if e.headline),
+                self.of.manifest.date(),
+                digest(self.of.raw()),
+                target,
+            ),
+            lambda: None if any(self._has_page(n) for n in self.of.entries) else "no result",
+            soft=True,
+            quiet=True,
+        )
+
+    def _paper_parts(self) -> Parts:
+        shared, names = self._shared(), [n for n in self.of.entries if self._has_page(n)]
+        paths = [self.of.executed(n) for n in names]  # captions, tables, and what is private
+        paths += [p for n in names for p in (*self._files(n), *(self.of.home / "results").glob(f"{n}.parquet"))]
+        about = [shared.title, shared.nav, self.of.manifest.date(), shutil.which("pandoc") is not None]
+        return {
+            "results": digest({p.name: self.of.cache.file(p) for p in paths}),
+            "study": digest([about, self.of.raw()]),
+            "params.yaml": self.of.cache.file(self.of.home / "params.yaml"),
+        } | self.of.code("judgebook.paper.files", "judgebook.report.html", "judgebook.pipeline.rendering")
+
+    def _scoreboard_parts(self, cells: Path) -> Parts:
+        return {"scoreboard": self.of.cache.file(cells), "navigation": self._others()} | (
+            self.of.code(
+                "judgebook.published.page", "judgebook.published.consistency.checks", "judgebook.pipeline.rendering"
+            )
+        )
+
+    def _elements_parts(self) -> Parts:
+        registry = {"elements.yaml": self.of.cache.file(mapping.FOLDER / "elements.yaml")}
+        return (
+            registry
+            | {"navigation": self._others()}
+            | (self.of.code("judgebook.published.elements", "judgebook.report.html", "judgebook.pipeline.rendering"))
+        )
+
+    def _others(self) -> str:
+        """A digest of what a page that links to other studies shows around itself, and of their pages."""
+        shared = self._shared()
+        pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
+        return digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
+
+    def _has_page(self, name: str) -> bool:
+        return name in self.of.manifest.nodes and self.of.executed(name).is_file()
+
+    def _files(self, name: str) -> tuple[Path, ...]:
+        outputs = sorted(self.of.manifest.outputs(name))
+        found = [p for p in outputs if p.suffix in DOWNLOADS]
+        if self.of.home / "results" / f"{name}.csv" not in found:  # too many rows for a spreadsheet
+            found += [p for p in outputs if p == self.of.home / "results" / f"{name}.parquet"]
+        return tuple(found)
+
+    def _shared(self, name: str | None = None) -> rendering.Shared:
+        """What the page of a notebook, or the index, shares with the others."""
+        nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
+        nav += (
+            ((CELLS, "Every printed number"), (ELEMENTS, "Each result of the papers"))
+            if SCOREBOARD in dict(nav)
+            else ()
+        )
+        nav += ((PAPER, "For your paper"),) if nav and not self.of.study.across else ()
+        of_study = name is None or self.of.entries[name].of_study
+        simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None
+        return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "", sampling)
+
+    def _sampling(self, name: str | None) -> dict | None:
+        """What a page says of sampling weights, where they differ: of what is on the page of a notebook, or (None) of
+        what the whole report uses them for."""
+        found = self.of.profile().get("sampling")
+        if not found:
+            return None
+        if name is None:
+            return found | {"weighted": WEIGHTED, "unweighted": UNWEIGHTED}
+        entry = self.of.entries[name]
+        rest = "anything else" if entry.weighted else "all results of this page"
+        return found | {"weighted": entry.weighted, "unweighted": entry.unweighted or rest}
+
+    def _note(self, name: str) -> str:
+        """On a page of an earlier run: what has changed since; empty where nothing has."""
+        if name in self._now or not self._has_page(name):
+            return ""
+        why = self.of.outdated(name)
+        redo = f"python run_all.py --study {self.of.key} --only {name}"
+        return (
+            f"This page is from an earlier run, with other settings or data ({why}). To update it: {redo}"
+            if why
+            else ""
+        )
+
+    def _page_parts(self, name: str) -> Parts:
+        shared = self._shared(name)
+        contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
+        around = [shared.title, shared.simulated, shared.nav, shared.note, shared.sampling]
+        parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
+        return parts | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
+
+    def _rows(self) -> tuple[rendering.Row, ...]:
+        rows = []
+        for name in self.of.entries:
+            found, executed = self.of.facts(name), self.of.executed(name) if self._has_page(name) else None
+            state, reason = ("", "") if executed else self.state(name)
+            note = self._note(name) if executed else ""
+            rows.append(rendering.Row(name, found.title, found.question, executed, state, reason, note))
+        return tuple(rows)
+
+    def _index_parts(self) -> Parts:
+        rows, shared = self._rows(), self._shared()
+        contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
+        about = [shared.title, shared.simulated, shared.sampling, self.of.study.description, self._made()]
+        about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
+        listed = [[r.name, r.title, r.question, r.note] for r in rows]
+        return {
+            "notebooks": digest([contents, listed]),
+            "study": digest(about),
+            "profile.json": self.of.cache.file(self.of.home / "profile.json"),
+            **{p.name: self.of.cache.file(p) for p in self._evidence()},
+        } | self.of.code(
+            "judgebook.report.html",
+            "judgebook.summary.findings",
+            "judgebook.questions.design.findings",
+            "judgebook.pipeline.rendering",
+        )
+
+    def _evidence(self) -> list[Path]:
+        """What the answers of the first page follow from."""
+        results = (self.of.home / "results" / f"{name}.parquet" for name in ANSWERING)
+        return [p for p in (self.of.home / "annotations.parquet", *results) if p.is_file()]
+
+    def _index_job(self) -> rendering.IndexJob:
+        study = self.of.study
+        return rendering.IndexJob(
+            self._shared(),
+            self.of.key,
+            study.description,
+            self.of.profile(),
+            self._rows(),
+            self._made(),
+            self.index_path,
+        )
+
+    def _made(self) -> tuple[tuple[str, str], ...]:
+        study = self.of.study
+        seeds = ", ".join(f"{name} {seed}" for name, seed in study.seeds.model_dump().items())
+        bootstrap = f"{study.bootstrap.n_resamples:,} resamples, {study.bootstrap.confidence:.0%} intervals"
+        changed = ", ".join(_flat(recorded.changes(self.of.spec.overrides, self.of.home))) or "nothing"
+        rows = [
+            ("Command", self._command()),
+            ("Changed with --set", changed),
+            ("Seeds", seeds),
+            ("Bootstrap", bootstrap),
+            ("Date and version", f"{self.of.manifest.date()}, version {__version__} of the project"),
+            ("Data (SHA-256)", "" if study.across else digest(self.of.raw())),
+            ("Citation", study.citation),
+            ("Licence of the data", study.licence),
+        ]
+        return tuple((name, value) for name, value in rows if value)
+
+    def _command(self) -> str:
+        """That of the last run, for this study; what --set changed has a line of its own."""
+        only = ",".join(name.split("_")[0] for name in self.of.entries if name in self._now)
+        some = only and set(self.of.entries) - self._now
+        return f"python run_all.py --study {self.of.study.key}" + (f" --only {only}" if some else "")
+
+
+def _flat(tree: dict, prefix: str = "") -> list[str]:
+    out = []
+    for key, value in tree.items():
+        path = f"{prefix}.{key}" if prefix else key
+        out += _flat(value, path) if isinstance(value, dict) else [f"{path}={value}"]
+    return out

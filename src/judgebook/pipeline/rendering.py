@@ -1,0 +1,289 @@
+"""What the nodes of a report do: render the pages of notebooks, the first page, that of all printed numbers, and that
+for authors."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judgebook import __version__
+from judgebook.pipeline.manifest import installed
+from judgebook.pipeline.worker import timed
+from judgebook.study import store
+
+#: names of the pages of every printed number, for authors, and of the papers' elements
+CELLS, PAPER, ELEMENTS = "90_cells", "paper", "papers"
+#: the notebook whose findings stand before the answers
+DESIGN = "17_design_check"
+#: why a notebook that nobody asked for has no results
+NOT_RUN = "notebook {name} was not run: `python run_all.py --study {study} --only {name}` runs it."
+#: counts in profile.json, as named on the index
+SIZES = {
+    "n_annotations": "annotations",
+    "n_items": "items judged",
+    "n_dialogues": "dialogues",
+    "n_annotators": "annotators",
+}
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all pages of a study have in common."""
+
+    title: str
+    simulated: bool
+    nav: tuple[tuple[str, str], ...]
+    note: str = ""
+    sampling: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class PageJob:
+    """files : figures, tables and results, copied to the report."""
+
+    shared: Shared
+    name: str
+    heading: str
+    executed: Path
+    files: tuple[Path, ...]
+    target: Path
+
+
+@dataclass(frozen=True)
+class Row:
+    """A notebook as listed on the index. executed is None where it has no page; state and reason say why. note : on a
+    page of an earlier run."""
+
+    name: str
+    title: str
+    question: str
+    executed: Path | None
+    state: str
+    reason: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class IndexJob:
+    shared: Shared
+    study: str
+    description: str
+    profile: dict[str, Any]
+    rows: tuple[Row, ...]
+    made: tuple[tuple[str, str], ...]
+    target: Path
+
+
+@timed
+def page(job: PageJob) -> str:
+    """Render an executed notebook and copy its files to the report."""
+    from judgebook.report import html as report
+
+    folder = job.target.parent / "files"
+    for path in job.files:
+        with store.atomic(folder / path.name) as temporary:
+            shutil.copyfile(path, temporary)
+    nb = json.loads(job.executed.read_text(encoding="utf-8"))
+    shared = job.shared
+    about = report.Page(shared.title, shared.simulated, job.name, shared.nav, shared.note, shared.sampling)
+    files = [f"files/{p.name}" for p in job.files]
+    drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
+    _write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
+    return ""
+
+
+@dataclass(frozen=True)
+class ScoreboardJob:
+    """cells : the scoreboard. target : its page. csv : the same as a table. pages : folder of all studies' pages."""
+
+    shared: Shared
+    cells: Path
+    target: Path
+    csv: Path
+    pages: Path
+
+
+def _address(pages: Path, study: str, notebook: str, place: str) -> str:
+    """Of a place on the page of a notebook, from that of another study; empty where there is no such page."""
+    there = (pages / study / f"{notebook}.html").is_file()
+    return f"../{study}/{notebook}.html" + (f"#{place}" if place else "") if there else ""
+
+
+@timed
+def scoreboard(job: ScoreboardJob) -> str:
+    """Render the page of every printed number, and write the same as CSV."""
+    import pandas as pd
+
+    from judgebook.published import page as scoreboard_page
+    from judgebook.published.consistency import checks
+    from judgebook.report import html as report
+
+    def link(study: str, notebook: str, shows: str) -> str:
+        return _address(job.pages, study, notebook, f"{notebook}_{shows}" if shows else "")
+
+    cells = pd.read_parquet(job.cells)
+    store.write_frame(cells, job.csv)
+    about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
+    titles = {paper.paper: paper.title for paper in checks.load()[1]}
+    titles = dict(sorted(titles.items(), key=lambda item: item[1]))
+    _write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
+    return ""
+
+
+@dataclass(frozen=True)
+class ElementsJob:
+    """target : the page. pages : folder of all studies' pages."""
+
+    shared: Shared
+    target: Path
+    pages: Path
+
+
+@timed
+def elements(job: ElementsJob) -> str:
+    """Render the page that says where each table, figure and procedure of the papers is answered."""
+    from judgebook.published import elements as registry
+    from judgebook.published.consistency import checks
+    from judgebook.report import html as report
+
+    def link(study: str, notebook: str, section: str) -> str:
+        return _address(job.pages, study, notebook, section)
+
+    titles = {paper.paper: paper.title for paper in checks.load()[1]}
+    about = report.Page(job.shared.title, job.shared.simulated, ELEMENTS, job.shared.nav)
+    _write(job.target, report.text_page(about, registry.TITLE, registry.page(registry.load(), titles, link)))
+    return ""
+
+
+@dataclass(frozen=True)
+class PaperJob:
+    """executed : notebooks in order. files : figures and tables. headlines : stems of figures shown first. date : of
+    the newest notebook. data : digest of the raw files. target : the page; its files lie in a folder of that name."""
+
+    shared: Shared
+    study: str
+    executed: tuple[Path, ...]
+    files: tuple[Path, ...]
+    headlines: tuple[str, ...]
+    date: str
+    data: str
+    target: Path
+
+
+@timed
+def paper(job: PaperJob) -> str:
+    """Write the page for authors and its files: methods, results, references, datasheet, tables, a document."""
+    from judgebook.paper import analysis, files
+    from judgebook.report import html as report
+    from judgebook.report.blocks import blocks
+    from judgebook.study.stored import open_study
+
+    made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
+    every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
+    # a paper is for others
+    found, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
+    files_ = tuple(p for p in job.files if p.stem.removesuffix(report.NARROW) not in hidden)
+    tables = [b.html for b in found if b.kind == "table"]
+    material = analysis.gather(open_study(job.study), made)
+    captions = {b.name: b.caption for b in found if b.kind == "figure"}
+    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
+    about = report.Page(job.shared.title, job.shared.simulated, PAPER, job.shared.nav, sampling=job.shared.sampling)
+    _write(job.target, report.text_page(about, "For your paper", text))
+    return ""
+
+
+@timed
+def index(job: IndexJob) -> str:
+    """Render the index of a study."""
+    from judgebook.report import html as report
+
+    cards = [_card(row) for row in job.rows if row.executed]
+    absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
+    about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
+    parts = {"description": job.description, "answers": _answers(job), "made": job.made}
+    parts |= {"before": _before(job), "facts": _sizes(job.profile), "cards": cards, "absent": absent}
+    _write(job.target, report.index_page(about, **parts))
+    return ""
+
+
+def _before(job: IndexJob) -> Any:
+    """What the design check found, from its stored results; None where it found nothing or was not run."""
+    from judgebook.display.names import display_names
+    from judgebook.display.text import listing, plain
+    from judgebook.questions.design import findings
+    from judgebook.report import html as report
+    from judgebook.study import results
+    from judgebook.study.stored import open_study
+
+    page = next((f"{row.name}.html" for row in job.rows if row.name == DESIGN and row.executed), "")
+    if not page:
+        return None
+    study = open_study(job.study)
+    stored = results.read(study.folder / "results" / f"{DESIGN}.parquet")
+    found = findings.box(stored, display_names(study.params, study.frame("annotations")))
+    if found is None:
+        return None
+    said = tuple(
+        (f"**{f.what}**" + f" ({plain(f.where)})" * bool(f.where), f"{f.change} {f.todo}", listing(f.touches))
+        for f in found.findings
+    )
+    more = f"{found.more} more, " if found.more else ""
+    return report.Before(said, f"{more}{found.checked}.", page, _older(job, [DESIGN]))
+
+
+def _older(job: IndexJob, names: Collection[str]) -> tuple[str, ...]:
+    """Numbers of the notebooks among `names` whose results are from an earlier run."""
+    return tuple(sorted(row.name.split("_")[0] for row in job.rows if row.note and row.name in names))
+
+
+def _answers(job: IndexJob) -> Iterator[Any]:
+    from judgebook.display import style
+    from judgebook.report import html as report
+    from judgebook.summary import analysis, findings
+
+    paged = {row.name for row in job.rows if row.executed}
+    states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
+    reasons = {
+        row.name: states.get(row.state, NOT_RUN).format(name=row.name[:2], study=job.study, reason=row.reason)
+        for row in job.rows
+        if not row.executed
+    }
+    for found in findings.answers(analysis.read(job.study, reasons)):
+        there = found.notebook in paged
+        evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
+        figure: dict[str, Any] = {"older": _older(job, findings.USED[found.key])}
+        if found.plot:
+            figure |= {"alt": found.plot.alt, "caption": found.plot.caption}
+            told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}
+            figure["svg"] = style.drawing(found.plot.fig, "svg", **told).decode()
+        yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)
+
+
+def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
+    """What the index counts: of all corpora, which a description of the evaluation need not cover."""
+    everywhere = " in all corpora" if len(profile.get("corpora", ())) > 1 else ""
+    titles = SIZES | {key: SIZES[key] + everywhere for key in ("n_annotations", "n_dialogues")}
+    if profile.get("features", {}).get("known_annotators"):
+        titles["n_annotators"] = "annotators (positions in a list, not identified)"
+    facts = [(title, f"{profile[key]:,}") for key, title in titles.items() if key in profile]
+    lists = {"systems": f"systems{everywhere}", "labels": "labels"}
+    return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]
+
+
+def _card(row: Row) -> Any:
+    from judgebook.report import html as report
+    from judgebook.report.blocks import blocks, first_sentences, section
+
+    found = [b for b in blocks(json.loads(row.executed.read_text(encoding="utf-8"))) if not b.private]
+    finding = first_sentences(section(found, "What we see"))
+    return report.Card(row.name, row.title, row.question, finding, row.note)
+
+
+def _write(path: Path, text: str) -> None:
+    with store.atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

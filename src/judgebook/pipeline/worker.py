@@ -1,0 +1,294 @@
+"""What runs in worker processes: one function per kind of node, picklable in and out, so any executor can run
+them.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import multiprocessing
+import os
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+from judgebook.pipeline import warm
+from judgebook.pipeline.surroundings import without_iri_grammar
+from judgebook.statistics import seats
+from judgebook.statistics.seats import THREADS
+from judgebook.study import params, store
+from judgebook.study.params import ParamsError, Study
+
+CHECK = "pipeline-check"
+#: file in a notebook's scratch folder in which its analyses say how far they are
+_PROGRESS = "progress"
+_CHECK_SOURCE = """\
+import json as _json
+import sys as _sys
+
+print(_json.dumps(sorted(m for m in _sys.modules if m.split(".")[0] == "judgebook")))
+"""
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A study as the command line named it: enough to load it anywhere."""
+
+    source: str
+    key: str
+    overrides: dict = field(default_factory=dict)
+
+    def load(self) -> Study:
+        return params.load(self.source, self.overrides, key=self.key)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """state : done, failed, invalid (the data or the YAML are at fault, not the code), or denied (the machine is)."""
+
+    state: str
+    seconds: float = 0.0
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class NotebookJob:
+    """parameters : names and values, checked before. allowed : modules covered by the hash of the notebook."""
+
+    name: str
+    source: Path
+    parameters: dict[str, Any]
+    allowed: tuple[str, ...]
+    done: Path
+    failed: Path
+    work: Path
+
+
+def initialize() -> None:
+    """Set up a worker process: one BLAS thread, ends with its parent, is stopped by the parent only."""
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    gc.set_threshold(warm.SEARCH)
+    without_iri_grammar()
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, _stop)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
+#: exit code of a process that was told to stop: it begins no further work, even where the exception was lost in an
+#: import or a callback, or where the pool hands it what waited for another
+_stopping = 0
+#: whether there is something to clean up
+_working = False
+
+
+def _stop(number: int, frame: object) -> None:
+    global _stopping
+    if not _working:  # an exception would be printed where the process is ending already
+        os._exit(128 + number)
+    if not _stopping:  # a second signal must not end the first one's cleaning up
+        _stopping = 128 + number
+        # an exception, so `finally` blocks end the kernel and remove unfinished files
+        raise SystemExit(_stopping)
+
+
+def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
+    """Turn `work`, which returns a message or raises, into a function that always returns an Outcome."""
+
+    @wraps(work)
+    def run(*args: Any) -> Outcome:
+        global _working
+        if _stopping:
+            raise SystemExit(_stopping)
+        start = time.perf_counter()
+        _working = True
+        try:
+            state, message = "done", work(*args) or ""
+        except Exception as error:
+            from judgebook.study.schema import DataError
+
+            state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
+            message = str(error) if state == "invalid" or isinstance(error, Failed) else _described(error)
+            denied = _denied(error)
+            state, message = ("denied", denied) if denied else (state, message)
+        finally:
+            _working = False
+        return Outcome(state, time.perf_counter() - start, message)
+
+    return run
+
+
+def _denied(error: BaseException | None) -> str:
+    """What the machine refused, where that is behind an error."""
+    while error is not None:
+        if isinstance(error, store.Denied):
+            return str(error)
+        if isinstance(error, OSError) and (said := store.remedy(error)):
+            return said
+        error = error.__cause__
+    return ""
+
+
+#: seconds in which a kernel must start, and its output arrive: on a busy machine the defaults, 60 and 4, are not enough
+PATIENT = 600
+
+
+class Failed(RuntimeError):
+    """A notebook did not end well; the message says where."""
+
+
+def _described(error: BaseException) -> str:
+    """An unexpected error in one line, with the place in the project it comes from."""
+    place, trace = "", error.__traceback__
+    while trace:
+        path = Path(trace.tb_frame.f_code.co_filename)
+        if path.is_relative_to(params.ROOT / "src"):
+            place = f" ({path.relative_to(params.ROOT).as_posix()}, line {trace.tb_lineno})"
+        trace = trace.tb_next
+    return f"{type(error).__name__}: {error}{place}"
+
+
+@timed
+def simulate(spec: Spec) -> str:
+    """Write the raw files of a simulated study."""
+    from judgebook.simulation import study as simulation
+
+    study = spec.load()
+    simulation.write(study, store.raw(study.key))
+    return ""
+
+
+@timed
+def annotations(spec: Spec) -> str:
+    """Read, check and write the tidy frames of a study."""
+    from judgebook.sources import build
+
+    build.build(spec.load(), out=store.processed(spec.key))
+    return ""
+
+
+@timed
+def notebook(job: NotebookJob) -> str:
+    """Execute a notebook; put it at `job.done`, or at `job.failed` when a cell raised."""
+    import nbformat
+
+    job.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=job.work, prefix=f"{job.name}-") as folder:
+        here = os.getcwd()
+        os.chdir(folder)
+        try:
+            problem = _execute(job, folder)
+        finally:
+            os.chdir(here)
+        executed = Path(folder) / "executed.ipynb"
+        if problem and not executed.exists():
+            raise Failed(problem)
+        nb = nbformat.read(executed, 4)
+    problem = problem or _check(nb, job.allowed)
+    target = job.failed if problem else job.done
+    _tidy(nb)
+    with store.atomic(target) as temporary:
+        nbformat.write(nb, temporary)
+    if problem:
+        raise Failed(f"{problem}; see {shown(target)}")
+    job.failed.unlink(missing_ok=True)
+    return ""
+
+
+def _execute(job: NotebookJob, folder: str) -> str:
+    """Run the notebook in `folder`; what went wrong in one line, or an empty string."""
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    from judgebook.pipeline.kernel import Kernel, last_words, prepare
+
+    prepare(folder, draws=any(name.startswith("judgebook.display.") for name in job.allowed))
+    os.environ[seats.PROGRESS] = os.path.join(folder, _PROGRESS)
+    # it warns about annotations it cannot read, such as `str | None`; ours were checked before
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    nb = nbformat.read(job.source, 4)
+    nb.cells.append(nbformat.v4.new_code_cell(_CHECK_SOURCE, metadata={"tags": [CHECK]}))
+    nb.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    if _stopping:
+        raise SystemExit(_stopping)
+    options = {"kernel_manager_class": Kernel, "shutdown_kernel": "immediate", "coalesce_streams": True}
+    options |= {"start_timeout": PATIENT, "iopub_timeout": PATIENT}
+    try:
+        papermill.execute_notebook(
+            nb, "executed.ipynb", parameters=job.parameters, kernel_name="python3", progress_bar=False, **options
+        )
+    except PapermillExecutionError as error:
+        said = _first_line(error.evalue)
+        if error.ename == store.Denied.__name__ or (said := store.remedy(said)):
+            raise store.Denied(said) from None
+        return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
+    except DeadKernelError:
+        said = last_words(folder)
+        if remedy := store.remedy(said):
+            raise store.Denied(remedy) from None
+        return f"the kernel died: {said}" if said else "the kernel died (out of memory?)"
+    return ""
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in str(text).splitlines() if line.strip()), "")
+
+
+def _check(nb: Any, allowed: tuple[str, ...]) -> str:
+    """Why an executed notebook cannot be trusted; empty where nothing is wrong."""
+    last = nb.cells[-1]
+    text = "".join(o.get("text", "") for o in last.get("outputs", []))
+    if CHECK not in last.metadata.get("tags", []) or not text:
+        return "the last cell did not run"
+    beyond = sorted(set(json.loads(text)) - set(allowed))
+    if beyond:
+        return f"it loaded {', '.join(beyond)}, which its imports do not show: changes there would be missed"
+    return ""
+
+
+def _tidy(nb: Any) -> None:
+    """Remove what differs between runs: times, random ids, papermill's notes, the check."""
+    nb.cells = [c for c in nb.cells if CHECK not in c.metadata.get("tags", [])]
+    for cell in nb.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+    nb.metadata.pop("papermill", None)
+
+
+def progress(job: NotebookJob) -> tuple[str, float]:
+    """How far a running notebook is, `cell 3 of 9, permutation tests 12 of 60`, and seconds that its step has left.
+
+    Read from the files that papermill and `stats.tasks` keep; the newest, where a worker was lost and it began again.
+    """
+    with suppress(OSError, ValueError):
+        path = max(job.work.glob(f"{job.name}-*/executed.ipynb"), key=lambda p: p.stat().st_mtime)
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        n = sum(CHECK not in c["metadata"].get("tags", []) for c in cells)
+        done = sum(c["metadata"].get("papermill", {}).get("status") == "completed" for c in cells)
+        cell = f"cell {min(done + 1, n)} of {n}"
+        note = path.with_name(_PROGRESS)
+        # what an earlier cell said is of no interest
+        if note.is_file() and note.stat().st_mtime > path.stat().st_mtime:
+            step, left = note.read_text(encoding="utf-8").splitlines()
+            return f"{cell}, {step}", float(left)
+        return cell, 0.0
+    return "starting", 0.0
+
+
+def shown(path: Path) -> str:
+    """A path as messages show it: relative to the output folder."""
+    return path.relative_to(store.out_root()).as_posix()

@@ -1,0 +1,26 @@
+"""What notebook 91 says: facts from the audit, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.published.consistency.analysis import CONTRADICTS, FOLLOWS, Audit, by_check
+
+_PHRASES = Phrases(__package__)
+
+
+def findings(found: Audit) -> Iterator[Prose]:
+    """The headline; where each paper's checks fail; what it means that a number follows."""
+    checks = by_check(found.checks)
+    failed = checks[checks["failed"] > 0]
+    firm = failed[failed["assumes"] == ""]
+    facts = {"n": len(found.cells), "n_papers": len(found.titles), "checks": len(checks), "places": len(found.checks)}
+    facts |= {
+        name: int((found.cells["state"] == s).sum()) for name, s in (("follow", FOLLOWS), ("against", CONTRADICTS))
+    }
+    yield Prose(_PHRASES.say("headline", firm=len(firm), conditional=len(failed) - len(firm), **facts))
+    papers = [(title, firm.loc[firm["paper"] == paper, "element"]) for paper, title in found.titles.items()]
+    yield Prose(_PHRASES.say("papers", papers=[(title, len(e), list(dict.fromkeys(e))) for title, e in papers]))
+    yield Prose(_PHRASES.say("meaning"))

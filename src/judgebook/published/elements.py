@@ -1,0 +1,136 @@
+"""Where every table, figure and procedure of the papers is answered: `data/published/elements.yaml` as a page.
+
+The registry names places as `study/notebook#section`, which is one address in reports and in the gallery, or as
+`docs/page#section`, for what a command does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, RootModel, field_validator, model_validator
+
+from judgebook.display.text import listing
+from judgebook.published.mapping import FOLDER
+from judgebook.study.sections.data import Section
+from judgebook.study.yaml_file import read
+
+TITLE = "Where is each result of the papers?"
+Status = Literal["real", "printed", "command", "partly", "simulated", "code", "missing", "design"]
+#: status -> as readers know it, from what says most to what says least
+STATUSES: dict[str, str] = {
+    "real": "on real data",
+    "printed": "on printed numbers",
+    "command": "as a command",
+    "partly": "in part",
+    "simulated": "on simulated data only",
+    "code": "in code only, never shown",
+    "missing": "missing",
+    "design": "nothing to compute",
+}
+#: statuses that say what is not there, and why
+INCOMPLETE = ("partly", "simulated", "code", "missing")
+#: what stands for a study in the address of a page of documentation
+DOCS = "docs"
+#: study, notebook and section -> address, empty where there is no such page
+Link = Callable[[str, str, str], str]
+
+
+class Element(Section):
+    """A table, a figure or a procedure of a paper."""
+
+    place: str = Field(description="where it is in the paper: a table, a figure or a section")
+    what: str = Field(description="what it shows, in a few words")
+    status: Status = Field(description="on what it is shown here")
+    where: list[str] = Field([], description="pages that answer it, as study/notebook#section")
+    note: str = Field("", description="what is not there, and why")
+
+    @field_validator("where")
+    @classmethod
+    def _addresses(cls, where: list[str]) -> list[str]:
+        for place in where:
+            if place.count("/") != 1:
+                raise ValueError(f"{place}: expected study/notebook#section or docs/page#section")
+        return where
+
+    @model_validator(mode="after")
+    def _complete(self) -> Element:
+        if self.status in INCOMPLETE and not self.note:
+            raise ValueError(f"{self.place}: `{self.status}` without a note on what is not there, and why")
+        if self.status not in ("code", "missing", "design") and not self.where:
+            raise ValueError(f"{self.place}: `{self.status}` without a page in `where`")
+        return self
+
+
+class _Registry(RootModel[dict[str, list[Element]]]):
+    """Paper -> its elements in order."""
+
+
+REGISTRY = FOLDER / "elements.yaml"
+
+
+@cache
+def load(path: Path = REGISTRY) -> dict[str, list[Element]]:
+    """Paper -> its elements, in the order of the paper. Raises ValueError naming the file and what is wrong in it."""
+    return read(path, _Registry).root
+
+
+def split(place: str) -> tuple[str, str, str]:
+    """Study, notebook and section of an address; the section is empty where it names a whole page."""
+    page, _, section = place.partition("#")
+    study, notebook = page.split("/")
+    return study, notebook, section
+
+
+def page(papers: dict[str, list[Element]], titles: dict[str, str], link: Link) -> str:
+    """The page in Markdown.
+
+    Parameters
+    ----------
+    papers : of `load`.
+    titles : paper -> display name.
+    link : study, notebook and section -> address; empty where there is no such page, which is then named.
+    """
+    every = [e for elements in papers.values() for e in elements]
+    shown = [s for s in STATUSES if any(e.status == s for e in every)]
+    counts = [f"| paper | {' | '.join(STATUSES[s] for s in shown)} |", f"| --- |{' ---: |' * len(shown)}"]
+    for name, elements in [*((titles[p], e) for p, e in papers.items()), ("**All**", every)]:
+        counts.append(f"| {name} | {' | '.join(str(sum(e.status == s for e in elements)) for s in shown)} |")
+    parts = [f"# {TITLE}", _INTRODUCTION.format(n=len(every), said=listing(_tally(every))), "\n".join(counts)]
+    for paper, elements in papers.items():
+        parts += [f"## {titles[paper]}", "\n".join(_table(elements, link))]
+    return "\n\n".join(parts) + "\n"
+
+
+_INTRODUCTION = (
+    "The five papers hold {n} tables, figures and procedures: {said}. *On real data* and *on printed numbers* mean "
+    "that a page of this project answers the element; *as a command*, that you can do the same with data of your own; "
+    "*in part*, that some of it, or some of its data, is not there; *on simulated data only*, that the page shows how "
+    "the analysis works and says nothing about real systems. Which printed numbers match is another question: see "
+    "*What reproduces?*"
+)
+
+
+def _tally(elements: Iterable[Element]) -> Iterator[str]:
+    found = [e.status for e in elements]
+    for status, words in STATUSES.items():
+        if status in found:
+            yield f"{found.count(status)} {words}"
+
+
+def _table(elements: list[Element], link: Link) -> Iterator[str]:
+    yield "| in the paper | what | here | where | what is not there, and why |"
+    yield "| --- | --- | --- | --- | --- |"
+    for e in elements:
+        where = "; ".join(_linked(place, link) for place in e.where)
+        yield f"| {e.place} | {e.what} | {STATUSES[e.status]} | {where} | {e.note} |"
+
+
+def _linked(place: str, link: Link) -> str:
+    study, notebook, section = split(place)
+    address = link(study, notebook, section)
+    name = f"{notebook}.md" if study == DOCS else f"{study}, {notebook.partition('_')[0]}"
+    return f"[{name}]({address})" if address else name

@@ -1,0 +1,253 @@
+"""Printed numbers compared with the results they correspond to, as `data/published/<paper>_mapping.yaml` says.
+
+Verdicts (`judge`), from what says most of a number to what says least:
+
+- `match`: equal at the printed decimals, by a rule stated without looking at the value;
+- `match_fitted`: equal only under a choice found by searching for it, which confirms nothing;
+- `within_noise`: a random pick is involved, and the number lies within the range over many;
+- `differs`: there are results, and none of this holds;
+- `needs_download`: there are no results, because a file was not downloaded or not read.
+
+Numbers that rest on the same data stand or fall together (`Entry.together`): where a rule gives only some of them, the
+equality of these is due to rounding, and they do not match by rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import pandas as pd
+
+from judgebook.published import mapping
+from judgebook.published import numbers as published
+from judgebook.published.mapping import Entry, Reason, Without
+from judgebook.study.result_schema import IDS, KEY_TYPES, statistics
+from judgebook.study.results import Results, where
+
+MATCH, FITTED, NOISE, DIFFERS, DOWNLOAD = "match", "match_fitted", "within_noise", "differs", "needs_download"
+#: verdicts on numbers that have a result, as tables and prose name them
+WORDS = {MATCH: "matches", FITTED: "matches, fitted", NOISE: "within the range over picks", DIFFERS: "differs"}
+#: (study, notebook) -> its results, None where it did not run
+Sources = Mapping[tuple[str, str], Results | None]
+#: columns that `judge` adds
+JUDGED = ["here", "low", "high", "ci_low", "ci_high", "tolerance", "verdict", "note", "study", "notebook", "shows"]
+JUDGED += ["entry"]
+_VALUES = ["estimate", "ci_low", "ci_high"]
+_SIDES = ("panel", "row", "column")
+#: what a side of a table can name in the results of any statistic
+_ALWAYS = (*IDS, "statistic", "groups")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one entry says of one printed number, in the printed unit.
+
+    low, high : the range over picks, else missing. ci_low, ci_high : the interval of the result.
+    """
+
+    entry: Entry
+    value: float
+    low: float = np.nan
+    high: float = np.nan
+    ci_low: float = np.nan
+    ci_high: float = np.nan
+
+
+def reproduced(results: Results | None, cells: pd.DataFrame, entry: Entry) -> pd.DataFrame:
+    """The results that an entry assigns to printed numbers.
+
+    Parameters
+    ----------
+    results : Results or None
+        Of the entry's notebook; None where it did not run.
+    cells : DataFrame
+        Printed numbers, as `numbers.load` gives them.
+    entry : Entry
+
+    Returns
+    -------
+    DataFrame with the index of `cells`, in the printed unit: value; low, high, the range over picks; ci_low, ci_high.
+    Missing where there is no result.
+
+    Raises
+    ------
+    ValueError
+        Where several result rows fit a number.
+    """
+    known = {} if results is None else _known(results, entry)
+    sides = [[entry.names.get(v, v) for v in cells[s]] for s in _SIDES if getattr(entry, s)]
+    places = list(zip(*sides, strict=True)) if sides else [()] * len(cells)
+    found = [known.get(place, (np.nan,) * 3) for place in places]
+    out = pd.DataFrame(found, index=cells.index, columns=["value", "ci_low", "ci_high"], dtype=float) * entry.scale
+    out.insert(1, "low", out["ci_low"] if entry.ranged else np.nan)
+    out.insert(2, "high", out["ci_high"] if entry.ranged else np.nan)
+    if entry.low and entry.high:
+        for end, change in {"low": entry.low, "high": entry.high}.items():
+            alone = entry.changed(change).model_copy(update={"low": None, "high": None})
+            out[end] = reproduced(results, cells, alone)["value"]
+    return out
+
+
+def _known(results: Results, entry: Entry) -> dict[tuple, np.ndarray]:
+    """Place in the table -> estimate and interval; rows of a list of values are added up."""
+    named = entry.where.get("statistic")
+    rows = [row for statistic in ([named] if named else results) for row in _places(results, str(statistic), entry)]
+    wanted = prod(len(v) for v in entry.keys.values() if isinstance(v, list))
+    out: dict[tuple, list[tuple]] = {}
+    for place, values in rows:
+        out.setdefault(place, []).append(values)
+    many = [place for place, values in out.items() if len(values) > wanted]
+    if many:
+        raise ValueError(f"{entry.cells}: {len(out[many[0]])} result rows of {entry.notebook} for {many[0]}")
+    return {place: np.sum(values, axis=0) for place, values in out.items() if len(values) == wanted}
+
+
+def _places(results: Results, statistic: str, entry: Entry) -> list[tuple[tuple, tuple]]:
+    """The rows of a statistic to which an entry refers: place in the table; estimate and interval."""
+    keys, sides = statistics()[statistic].keys, [d for d in (entry.panel, entry.row, entry.column) if d]
+    if not {*entry.keys, *(d for d in sides if d not in _ALWAYS)} <= set(keys):
+        return []
+    typed = {k: [KEY_TYPES.get(k, str)(x) for x in (v if isinstance(v, list) else [v])] for k, v in entry.keys.items()}
+    absent = dict.fromkeys(k for k in keys if k not in typed and k not in sides)
+    columns = {k: v for k, v in entry.where.items() if k != "statistic"}
+    rows = where(results[statistic], **columns, **typed, **absent)
+    rows = rows.dropna(subset=[d for d in sides if d in keys]).assign(statistic=statistic, groups=_groups)
+    places = [tuple(map(str, place)) for place in zip(*(rows[d] for d in sides), strict=True)] or [()] * len(rows)
+    return list(zip(places, rows[_VALUES].itertuples(index=False, name=None), strict=True))
+
+
+def _groups(results: pd.DataFrame) -> list[object]:
+    """`a`, or `a__b` where two groups are compared, as printed tables name them."""
+    return [a if pd.isna(b) else f"{a}__{b}" for a, b in zip(results["group"], results["group_b"], strict=True)]
+
+
+def attempts(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> dict[object, list[Attempt]]:
+    """What every entry says of its printed numbers: index of `printed` -> attempts in order."""
+    out: dict[object, list[Attempt]] = {}
+    for paper in papers:
+        for entry in (e for e in paper.entries if e.study):
+            cells = published.select(printed, paper.paper, entry.cells)
+            found = reproduced(results.get((entry.study, entry.notebook)), cells, entry)
+            for i, *values in found.itertuples():
+                out.setdefault(i, []).append(Attempt(entry, *values))
+    return out
+
+
+def choose(value: float, decimals: int, tried: list[Attempt], *, together: bool = True) -> tuple[str, Attempt]:
+    """The verdict on a printed number, and the attempt it is based on. Only the first result by rule counts.
+
+    together : whether the rule also gives the numbers that rest on the same data.
+    """
+    half = published.tolerance(decimals) + 1e-9
+    there = [a for a in tried if not np.isnan(a.value) or not np.isnan(a.low)]
+    by_rule = _first_by_rule(tried)
+    fitted, ranged = [a for a in there if a.entry.fitted], [a for a in there if a.entry.ranged]
+    for verdict, candidates in ((MATCH, by_rule if together else []), (FITTED, fitted), (NOISE, ranged)):
+        for a in candidates:
+            low, high = (a.low, a.high) if verdict == NOISE else (a.value, a.value)
+            if low - half <= value <= high + half:
+                return verdict, a
+    return (DIFFERS, (by_rule or there)[0]) if there else (DOWNLOAD, tried[0])
+
+
+def _first_by_rule(tried: list[Attempt]) -> list[Attempt]:
+    """The first attempt by a rule that gives a result, if any."""
+    return [a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)][:1]
+
+
+def _alone(printed: pd.DataFrame, tried: Mapping[object, list[Attempt]]) -> set[object]:
+    """Index of the printed numbers whose rule does not give all the numbers that rest on the same data."""
+    rules = {i: found[0] for i, attempts in tried.items() if (found := _first_by_rule(attempts))}
+    cells = printed.loc[list(rules)]
+    here = pd.Series([a.value for a in rules.values()], index=cells.index, dtype=float)
+    wrong = set(cells.index[~published.agrees(cells["value"], cells["decimals"], here)])
+    out, companions = set(), {}
+    for i, a in rules.items():
+        if a.entry.together:
+            pattern = a.entry.together.format(**printed.loc[i, published.PLACE])
+            key = (printed.at[i, "paper"], pattern)
+            if key not in companions:
+                companions[key] = set(published.select(printed, *key).index)
+            if wrong & companions[key]:
+                out.add(i)
+    return out
+
+
+def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapping]) -> pd.DataFrame:
+    """The printed numbers to which an entry refers, in their order, with what was reproduced and the verdict.
+
+    Parameters
+    ----------
+    results : mapping of (study, notebook) to Results or None
+    printed : DataFrame
+        From `numbers.load`.
+    papers : iterable of Mapping
+
+    Returns
+    -------
+    DataFrame: columns of `printed` (with `note` as `wording`) and `here`, the result in the printed unit; `low`,
+    `high`, the range over picks where the verdict depends on one; `ci_low`, `ci_high`, the result's interval;
+    `tolerance`, how far the printed number may lie from the result (half a unit of the last decimal; with a range, as
+    far as it reaches on that side); `verdict`; `note`; `entry`, on which the verdict rests, and its `study`,
+    `notebook` and `shows`.
+    """
+    papers = list(papers)
+    tried, reasons = attempts(results, printed, papers), first_lines(printed, papers, "differs")
+    files = {(p.paper, study): file for p in papers for study, file in p.needs.items()}
+    alone, rows = _alone(printed, tried), {}
+    for i, cell in printed.loc[[i for i in printed.index if i in tried]].iterrows():
+        verdict, a = choose(cell["value"], cell["decimals"], tried[i], together=i not in alone)
+        beyond = 0.0  # how far the range over picks reaches on the side of the printed number
+        if a.entry.ranged:
+            beyond = a.high - a.value if cell["value"] > a.value else a.value - a.low
+        needs = a.entry.needs or files.get((cell["paper"], a.entry.study))
+        why = {
+            MATCH: a.entry.basis and f"Based on {a.entry.basis}.",
+            FITTED: a.entry.fitted,
+            NOISE: f"range over {a.entry.ranged}",
+            DOWNLOAD: needs or f"no such result: run `python run_all.py --study {a.entry.study}`",
+        }
+        rows[i] = {
+            **{"here": a.value, "low": a.low, "high": a.high, "ci_low": a.ci_low, "ci_high": a.ci_high},
+            "tolerance": published.tolerance(cell["decimals"]) + beyond,
+            "verdict": verdict,
+            "note": why.get(verdict, reasons[i].note if i in reasons else a.entry.note),
+            **{"study": a.entry.study, "notebook": a.entry.notebook, "shows": a.entry.shows, "entry": a.entry},
+        }
+    judged = pd.DataFrame.from_dict(rows, orient="index", columns=JUDGED)
+    return printed.rename(columns={"note": "wording"}).join(judged, how="inner")
+
+
+def first_lines(printed: pd.DataFrame, papers: Iterable[mapping.Mapping], part: str) -> dict[object, Reason | Without]:
+    """Index of `printed` -> the first line of a mapping's `differs` or `without` that names the number."""
+    out: dict[object, Reason | Without] = {}
+    for paper in papers:
+        for line in getattr(paper, part):
+            for i in published.select(printed, paper.paper, line.cells).index:
+                out.setdefault(i, line)
+    return out
+
+
+def compared(results: Results, study: str, notebook: str) -> pd.DataFrame:
+    """`judge` for the numbers that a notebook compares with its results for one study; empty where there are none."""
+    papers = []
+    for paper in mapping.load():
+        here = [e for e in paper.entries if e.notebook == notebook and study in (e.study, *e.beside)]
+        own = [e.model_copy(update={"study": study}) for e in here]
+        papers += [paper.model_copy(update={"entries": own})] if own else []
+    return judge({(study, notebook): results}, published.load(), papers).drop(columns="file")
+
+
+def beside(results: Results, study: str, notebook: str) -> pd.DataFrame:
+    """`compared` without the entries, as it is stored."""
+    return compared(results, study, notebook).drop(columns="entry")
+
+
+def tally(cells: pd.DataFrame) -> pd.DataFrame:
+    """How many numbers of each element and panel have each verdict: one row each, in the order of `cells`."""
+    counts = cells.groupby(["element", "panel"], sort=False)["verdict"].value_counts().unstack(fill_value=0)  # noqa: PD010
+    order = [v for v in (MATCH, FITTED, NOISE, DIFFERS, DOWNLOAD) if v in counts]
+    return counts[order].assign(cells=counts.sum(axis=1)).reset_index().rename_axis(columns=None)

@@ -1,0 +1,241 @@
+"""Krippendorff's alpha at four levels of measurement, with intervals.
+
+alpha = 1 - D_o / D_e compares how far apart the values of one item are (D_o) with how far apart any two values are
+(D_e). 1: perfect agreement; 0: no better than chance; below 0: worse than chance. References in `coincidences`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import nan
+
+import numpy as np
+from scipy import sparse
+
+from judgebook.questions.agreement import bounds
+from judgebook.questions.agreement.coincidences import (
+    Patterns,
+    Terms,
+    midranks,
+    patterns,
+    patterns_long,
+    terms,
+    with_sampling,
+)
+from judgebook.questions.agreement.two_way import Judgements, interval
+from judgebook.statistics import resampling
+from judgebook.statistics.intervals import Interval
+
+#: ordinal alpha of more distinct values than this takes the path that does not hold all pairs of values
+MANY_VALUES = 25
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Alpha with its evidence: D_o and D_e as in `Terms.measures`, items with two values or more, their values."""
+
+    estimate: float
+    observed: float
+    expected: float
+    n_items: int
+    n_values: int
+
+
+def alpha(values: np.ndarray, level: str = "nominal", domain: Sequence[float] | None = None) -> Alpha:
+    """Krippendorff's alpha of an (items, annotators) matrix, NaN where an annotator did not judge an item.
+
+    level : nominal, ordinal, interval or ratio. domain : as in `patterns`.
+
+    Items with fewer than two values are left out. The estimate is NaN when all values are equal (no disagreement could
+    be expected) or no item has two.
+    """
+    items = patterns(values, domain)
+    return alpha_of(items, level)
+
+
+def alpha_of(items: Patterns, level: str, *, mirrored: bool = False) -> Alpha:
+    """As `alpha`, from patterns."""
+    t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        measures = t.measures((items.weights @ t.rows)[None])
+    estimate, observed, expected = (float(measures[name][0]) for name in ("alpha", "observed", "expected"))
+    return Alpha(estimate, observed, expected, items.n_items, int(items.marginals.sum()))
+
+
+def alpha_intervals(
+    items: Patterns,
+    level: str,
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    clusters: np.ndarray | None = None,
+    mirrored: bool = False,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    method: str = "bca",
+    expanded: bool = True,
+    only: Sequence[str] = (),
+) -> dict[str, Interval]:
+    """Alpha and raw agreement with intervals; for a label of two values also specific agreement and prevalence.
+
+    Parameters
+    ----------
+    items : Patterns
+        With sampling weights (`with_sampling`), items are resampled with theirs.
+    unit : str
+        What is resampled: the name of an item, or of a cluster where `clusters` is given.
+    clusters : (n,) array, optional
+        The cluster (say, dialogue) of each item, in the order of the matrix that `items` was made from.
+    mirrored : bool
+        Count comparisons in both orientations; the pair stays the unit.
+    method, expanded
+        As for `resampling.bootstrap_sums`.
+    only : sequence of str
+        Which of the measures are wanted; all of them by default.
+
+    Returns
+    -------
+    dict from alpha, raw_agreement, positive_agreement, negative_agreement, prevalence to Interval. When all items
+    agree, or a label of two values has fewer than 20 marks of the rarer one, there is no bootstrap interval: see
+    `bounds.degenerate`.
+    """
+    names = ["alpha", "raw_agreement"]
+    names += ["positive_agreement", "negative_agreement", "prevalence"] if len(items.values) == 2 else []
+    names = [name for name in names if not only or name in only]
+    here = None if clusters is None else _clusters(items, clusters)
+    if bounds.is_degenerate(items, mirrored=mirrored):
+        return bounds.degenerate(
+            items, level, names, unit=unit, clusters=here, mirrored=mirrored, confidence=confidence
+        )
+    options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence, "method": method}
+    options["expanded"] = expanded
+    if items.sampling is not None and here is None:  # an item is a cluster: patterns are nearly as many
+        here = np.where(items.index >= 0, np.cumsum(items.index >= 0) - 1, -1)
+    if level == "ordinal" and len(items.values) > MANY_VALUES:
+        out = _many_values(items, here, names, options)
+    else:
+        t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
+        rows, weights = (t.rows, items.weights) if here is None else _alike(_sum_by(t.rows, items, here))
+        statistic = _statistic(t, names)
+        out = resampling.bootstrap_sums(rows, statistic, counts=weights, **options)
+    return dict(zip(names, out, strict=True))
+
+
+def _statistic(t: Terms, names: list[str]) -> Callable[[np.ndarray], np.ndarray]:
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        measures = t.measures(sums)
+        measures |= t.binary_measures(sums) if not measures.keys() >= set(names) else {}
+        return np.stack([measures[name] for name in names], axis=1)
+
+    return statistic
+
+
+def _clusters(items: Patterns, clusters: np.ndarray) -> np.ndarray:
+    """Codes from 0 of the clusters that hold an item with two values; -1 for other items."""
+    clusters = np.asarray(clusters)
+    if clusters.shape != items.index.shape:
+        raise ValueError(f"clusters: expected one for each of {len(items.index)} items, found shape {clusters.shape}")
+    codes = np.full(len(clusters), -1)
+    codes[items.index >= 0] = np.unique(clusters[items.index >= 0], return_inverse=True)[1]
+    return codes
+
+
+def _sum_by(rows: np.ndarray, items: Patterns, clusters: np.ndarray) -> np.ndarray:
+    """(clusters, q): the rows of the items of each cluster added up."""
+    here = items.index >= 0
+    times = sparse.csr_array(
+        (np.ones(here.sum()), (clusters[here], items.index[here])), shape=(clusters.max() + 1, len(rows))
+    )
+    return times @ rows
+
+
+def _alike(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Rows and how often each occurs, where that is far fewer than there are (clusters of one item); else no counts."""
+    distinct, times = np.unique(rows, axis=0, return_counts=True)
+    return (distinct, times) if 4 * len(distinct) < len(rows) else (rows, None)
+
+
+def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str], options: dict) -> list[Interval]:
+    """Ordinal alpha where pairs of values are too many to hold: midranks of every annotation in every resample."""
+    pattern, codes = np.nonzero(items.counts)
+    times = items.counts[pattern, codes]
+    starts = np.flatnonzero(np.r_[True, np.diff(pattern) > 0])
+    m = items.counts.sum(axis=1)
+    same = np.sum(items.counts * (items.counts - 1), axis=1) / (m - 1)
+    pattern_of = items.index[items.index >= 0]
+    units = np.arange(len(pattern_of)) if clusters is None else clusters[items.index >= 0]
+    sampling = np.ones(len(pattern_of)) if items.sampling is None else items.sampling[pattern_of]
+    spread = sparse.csr_array((sampling, (units, pattern_of)), shape=(units.max() + 1, len(m)))
+
+    def statistic(weights: np.ndarray) -> np.ndarray:
+        w = weights @ spread  # (k, patterns)
+        n_c = w @ items.counts
+        n = n_c.sum(axis=1)
+        rank = midranks(n_c)
+        of_value = rank[:, codes]
+        first = np.add.reduceat(times * of_value, starts, axis=1)
+        second = np.add.reduceat(times * of_value**2, starts, axis=1)
+        observed = 2 * np.sum(w * (m * second - first**2) / (m - 1), axis=1)
+        expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
+        expected = np.where(np.sum(n_c > 0, axis=1) > 1, expected, nan)
+        found = {"alpha": 1 - (n - 1) * observed / expected, "raw_agreement": (w @ same) / n}
+        return np.stack([found[name] for name in names], axis=1)
+
+    width = 4 * (len(codes) + len(m) + len(items.values))
+    return resampling.bootstrap_weights(int(units.max()) + 1, statistic, width=width, **options)
+
+
+def alpha_two_way(
+    judged: Judgements, values: np.ndarray, level: str, *, unit: str, mirrored: bool = False, confidence: float = 0.95
+) -> Interval:
+    """Interval of alpha that holds for other clusters and other annotators (`two_way`).
+
+    judged : whose values are codes of `values`, the (v,) possible values, ascending. unit : what a cluster is. mirrored
+    : as in `alpha_intervals`.
+
+    There is none with fewer than five effective annotators or clusters, nor where `bounds.is_degenerate` (rare marks).
+    The standard error of ordinal alpha of more than MANY_VALUES values is that of the values in as many groups of about
+    the same size.
+    """
+    found = patterns_of(judged, values)
+    estimate = alpha_of(found, level, mirrored=mirrored).estimate
+    if bounds.is_degenerate(found, mirrored=mirrored):
+        reason = "too few marks of the rarer value, or no disagreement"
+        n = len(np.unique(judged.cluster))
+        return Interval(estimate, nan, nan, "not_estimable", f"{unit} and annotator", n, note=reason)
+    if found.sampling is not None:
+        at = found.index[judged.item]
+        judged = replace(judged, weight=np.where(at >= 0, found.sampling[at], 0.0))
+    if level == "ordinal" and len(values) > MANY_VALUES:
+        groups = _groups_of_values(found, mirrored)
+        judged, values = replace(judged, value=groups[judged.value]), np.arange(groups.max() + 1.0)
+        values = values - values.mean() if mirrored else values
+
+    def rows(counts: np.ndarray) -> np.ndarray:
+        kept = counts.sum(axis=1) >= 2
+        t = terms(counts[kept], values, level, mirrored=mirrored)
+        out = np.zeros((len(counts), t.rows.shape[1]))
+        out[kept] = t.rows
+        out[:, : -len(values)] /= t.scale
+        return out
+
+    measures = Terms(np.empty((0, 0)), values, level, 1).measures
+    how = {"estimate": estimate, "unit": unit, "confidence": confidence}
+    return interval(judged, len(values), rows, lambda sums: measures(sums)["alpha"], **how)
+
+
+def patterns_of(judged: Judgements, values: np.ndarray) -> Patterns:
+    """Patterns of judgements whose values are codes of `values`, with the sampling weights of their items."""
+    n = int(judged.item.max()) + 1
+    return with_sampling(patterns_long(judged.item, values[judged.value], n, values), judged.item_weights())
+
+
+def _groups_of_values(items: Patterns, mirrored: bool) -> np.ndarray:
+    """(v,) codes from 0 of MANY_VALUES groups of neighbouring values, each given about equally often."""
+    n_c = items.marginals + (items.marginals[::-1] if mirrored else 0)
+    group = (midranks(n_c[None].astype(float))[0] * MANY_VALUES).astype(np.int64)
+    if mirrored:  # a value and its negative are in opposite groups
+        half = len(group) // 2
+        group[len(group) - half :] = MANY_VALUES - 1 - group[:half][::-1]
+    return np.unique(group, return_inverse=True)[1]

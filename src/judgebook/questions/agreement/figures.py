@@ -1,0 +1,146 @@
+"""Figures of notebook 03."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from judgebook.display import plots
+from judgebook.display.names import DisplayNames
+from judgebook.display.plots import HOLLOW
+from judgebook.display.style import handle, legend_of, subplots, tips
+from judgebook.display.text import counted, listing, percent, span
+from judgebook.display.views import Plot
+from judgebook.questions.agreement.analysis import over_turns, primary
+from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
+from judgebook.study.results import Results
+from judgebook.study.schema import CELL
+
+#: colours of the parts of the variance, the residual last: none is that of a system, group or method
+_SHADES = ("#22363F", "#4F6D7A", "#86A3AE", "#BBD0D6", "#E9E9E9")
+#: rows of a forest, and of shares of the variance, that fit on a page
+FOREST_ROWS, SHARE_ROWS = 62, 34
+
+
+def alphas(
+    results: Results, names: DisplayNames, threshold: float = TENTATIVE, marks: Sequence[float] = ()
+) -> Iterator[Plot]:
+    """Forest plots of alpha, one per corpus: the main group, and where groups can be compared all groups.
+
+    threshold : `iaa.threshold`, drawn as a line, with Krippendorff's second one if it is his first. marks : other
+    values at which a line is drawn.
+    """
+    marks = sorted({threshold, *marks, *([RELIABLE] if threshold == TENTATIVE else [])})
+    rows = primary(results)
+    turns = over_turns(results)
+    for i, corpus in enumerate(dict.fromkeys(rows["corpus"])):
+        for name, whole in _figures(rows[rows["corpus"] == corpus]).items():
+            for j, part in enumerate(_pages(names.sort(whole), FOREST_ROWS)):
+                light = turns[(turns["corpus"] == corpus) & turns["group"].isin(part["group"])]
+                plot = _forest(part, light, names, marks, f"{name}_{i}" if i else name)
+                yield replace(plot, name=f"{plot.name}_page{j + 1}") if j else plot
+
+
+def _forest(part: pd.DataFrame, light: pd.DataFrame, names: DisplayNames, marks: Sequence[float], name: str) -> Plot:
+    key = (f"{names.ci} over {over(part)}", f"{names.ci} over turns")
+    options = {"light": light, "key": key, "xlabel": "Krippendorff's alpha", "reference": (0.0, *marks)}
+    fig = plots.forest_figure(part, names, **options)
+    for ax in fig.axes:
+        for k, mark in enumerate(marks):
+            close = k + 1 < len(marks) and marks[k + 1] - mark < 0.2  # two numbers would touch
+            place = {"transform": ax.get_xaxis_transform(), "ha": "right" if close else "left", "va": "bottom"}
+            ax.text(mark, 1.0, f"{mark:g}", fontsize=7, color="0.4", **place)
+    groups = listing(names.name("group", g) for g in dict.fromkeys(part["group"]))
+    alt = f"Forest plot: alpha of {len(part)} labels with intervals, by method, from"
+    alt += f" {span(part['estimate'].dropna())}. Judged by {groups}."
+    lines = listing(f"{mark:g}" for mark in marks)
+    alt += f" Lines mark {lines}."
+    caption = f"Krippendorff's alpha of each label, judged by {groups}. Points: estimates; lines: {key[0]}"
+    caption += f"; thin lines: {key[1]}" if len(light) else ""
+    caption += f"; {counted(part['n'], 'items')}. Vertical lines: 0, agreement by chance"
+    caption += f", and {lines}."
+    if set(marks) == {TENTATIVE, RELIABLE}:
+        caption += " Krippendorff (2004) asks for 0.8, and for 0.667 where tentative conclusions will do."
+    caption += " Hollow: exact bound (dashed), or no CI available." if part["ci_kind"].isin(HOLLOW).any() else ""
+    return Plot(fig, name, alt, caption)
+
+
+def _pages(rows: pd.DataFrame, most: int) -> Iterator[pd.DataFrame]:
+    """Sorted rows in parts of at most `most`, no label of a method in two."""
+    size = rows.groupby(["method", "label"], sort=False).size()
+    page = ((size.cumsum() - 1) // most).rename("page")
+    at = rows[["method", "label"]].merge(page.reset_index(), on=["method", "label"], how="left")["page"].to_numpy()
+    for number in dict.fromkeys(at):
+        yield rows[at == number]
+
+
+def main_group(rows: pd.DataFrame) -> str:
+    """The group with most labels judged twice, of these the one with most items."""
+    size = rows.groupby("group").agg(labels=("label", "size"), items=("n", "sum"))
+    return size.sort_values(["labels", "items"], kind="stable").index[-1]
+
+
+def _figures(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Rows of each figure of one corpus: `alpha`, and `alpha_groups` where only some methods allow a comparison."""
+    groups = rows.groupby("method", sort=False)["group"].nunique()
+    shared = rows["method"].isin(groups.index[groups > 1])
+    if shared.all() or len(set(rows["group"])) == 1:
+        return {"alpha": rows}
+    return {"alpha": rows[rows["group"] == main_group(rows)]} | ({"alpha_groups": rows[shared]} if shared.any() else {})
+
+
+def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Shares of the variance as stacked bars: a panel per method and group, a bar per label."""
+    rows = results["variance_share"].dropna(subset="estimate")
+    rows = names.sort(rows.drop_duplicates([*CELL, "part"]))  # the first model of a label
+    if rows.empty:
+        return
+    parts = {part: title for part, title in PARTS.items() if part in set(rows["part"])}
+    told = (
+        f"{title.lower()} {percent(rows.loc[rows['part'] == p, 'estimate'].median())}" for p, title in parts.items()
+    )
+    alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(told)}."
+    caption = "Where differences between scores come from: shares of the variance in mixed models of the scores, by"
+    caption += f" label; the residual is not explained by any of the other parts; {counted(rows['n'], 'scores')}."
+    pages: list[list] = [[]]
+    for panel in rows.groupby(["corpus", "method", "group"], sort=False):
+        tall = sum(own["label"].nunique() + 1.8 for _, own in [*pages[-1], panel])
+        pages += [[]] if pages[-1] and tall > SHARE_ROWS else []
+        pages[-1].append(panel)
+    for i, panels in enumerate(pages):
+        fig = _variance(panels, parts, names, len(set(rows["corpus"])) > 1)
+        yield Plot(fig, f"variance_{i}" if i else "variance", alt, caption)
+
+
+def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several: bool) -> Figure:
+    heights = [own["label"].nunique() for _, own in panels]
+    size = {"width": 6.0, "height": 0.2 * sum(heights) + 0.35 * len(panels) + 0.8}
+    fig, axes = subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights}, **size)
+    shades = dict(zip(parts, _SHADES[-len(parts) :], strict=True))
+    for ax, ((corpus, method, group), own) in zip(axes.flat, panels, strict=True):
+        wide = own.set_index(["label", "part"])["estimate"].unstack("part")  # noqa: PD010 (twice must raise)
+        wide = wide.reindex(index=dict.fromkeys(own["label"]), columns=parts).fillna(0)
+        left, at = wide.cumsum(axis=1) - wide, np.arange(len(wide))
+        labels = [names.name("label", x, method) for x in wide.index]
+        for part, title in parts.items():
+            ax.barh(at, wide[part], left=left[part], color=shades[part], height=0.75)
+            said = [f"{x}, {title.lower()}: {percent(v)}" for x, v in zip(labels, wide[part], strict=True)]
+            tips(ax, said, left[part], at - 0.37, x_to=left[part] + wide[part], y_to=at + 0.37)
+        ax.set_yticks(at, labels)
+        ax.set(ylim=(len(wide) - 0.5, -0.5), xlim=(0, 1))
+        ax.tick_params(axis="y", length=0)
+        run = [names.name("corpus", corpus)] if several else []
+        ax.set_title(", ".join([*run, names.name("method", method), *names_of_group(names, group)]))
+    axes.flat[-1].xaxis.set_major_formatter(lambda x, _: f"{100 * x:.0f}%")
+    axes.flat[-1].set_xlabel("Share of the variance")
+    legend_of(fig, [handle(title, shades[part], "s", linewidth=0) for part, title in parts.items()])
+    return fig
+
+
+def names_of_group(names: DisplayNames, group: str) -> list[str]:
+    """The display name of a group in a list; none of the only one."""
+    return [] if group == "all" else [names.name("group", group)]

@@ -1,0 +1,188 @@
+"""What notebook 03 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.questions.agreement.analysis import BOUNDS, primary, primary_ac, reliability_of_means
+from judgebook.questions.agreement.population import FIXED, SAMPLE
+from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
+from judgebook.statistics import mixed_models
+from judgebook.study.results import Results
+from judgebook.study.schema import CELL
+
+#: a mark this rare, or this common, makes alpha collapse: expected agreement comes near 1
+RARE = 0.1
+#: raw agreement from which a low alpha needs explaining
+HIGH = 0.8
+#: share of the variance between annotators that a reader must know of, if its interval lies above
+NOTABLE = 0.05
+_PHRASES = Phrases(__package__)
+
+
+def findings(
+    results: Results,
+    names: DisplayNames,
+    *,
+    min_items: int,
+    confidence: float,
+    threshold: float = TENTATIVE,
+    misleading: Sequence[str] = (),
+) -> Iterator[Prose]:
+    """The headline and what qualifies it. threshold : `iaa.threshold`. misleading : methods whose unit of resampling
+    misleads (`analysis`)."""
+    rows = names.sort(primary(results))
+    free = rows[~rows["ci_kind"].isin(BOUNDS)]
+    facts = {
+        "n": len(rows),
+        "n_labels": len(rows[["method", "label"]].drop_duplicates()),
+        "threshold": f"{threshold:g}",
+        "reliable": [names.full(r) for _, r in free[free["ci_low"] > max(RELIABLE, threshold)].iterrows()],
+        "above": [names.full(r) for _, r in free[free["ci_low"] > threshold].iterrows()],
+        "below": len(free[free["ci_high"] < threshold]),
+        "one": rows.iloc[0].to_dict() if len(rows) == 1 else None,
+        "values": list(rows["estimate"].dropna()),
+        "median": rows["estimate"].median(),
+        "bounded": bool((rows["ci_low"] > threshold).any()),
+        "chance": [names.full(r) for _, r in free[free["ci_low"] <= 0].iterrows()],
+        "few": _few_items(rows, names, min_items),
+        "min_items": min_items,
+        "level": confidence,
+        "undefined": list(dict.fromkeys(rows.loc[rows["estimate"].isna(), "note"].dropna())),
+    }
+    yield Prose(_PHRASES.say("headline", **facts))
+    yield Prose(_PHRASES.say("holds_for", **_holds_for(rows, names)))
+    yield Prose(_PHRASES.say("means", parts=_means(results, names)))
+    yield misled(misleading, names)
+    yield Prose(_PHRASES.say("by_method", parts=_by_method(rows, names)))
+    yield Prose(_PHRASES.say("collapse", rows=_collapsed(results, rows, names)))
+    yield Prose(_PHRASES.say("orientation", parts=_orientation(results, rows, names)))
+    yield Prose(_PHRASES.say("widths", ratios=list(results["interval_width_ratio"]["estimate"])))
+    bounds = rows[rows["ci_kind"].isin(BOUNDS)]
+    told = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
+    yield Prose(_PHRASES.say("bounds", rows=told))
+    rare = rows[rows["ci_kind"] == "profile"]
+    named = [(names.full(r), int(r["n_clusters"]), r["note"]) for _, r in rare.iterrows()]
+    yield Prose(_PHRASES.say("rare", rows=named, level=confidence))
+
+
+def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict:
+    """Of whom the primary intervals speak, and with how many annotators nothing can be said of others."""
+    fixed, sample = rows[rows["population"] == FIXED], rows[rows["population"] == SAMPLE]
+    unknown = rows[~rows["population"].isin([FIXED, SAMPLE])]
+    why = {}
+    for _, r in fixed.iterrows():
+        why.setdefault(r["others"], {})[_who(names, r["method"], r["group"])] = None
+    facts = {"sample": len(sample), "over": over(sample), "unknown": len(unknown), "n": len(rows)}
+    return facts | {"fixed": [(reason, list(who)) for reason, who in why.items()]}
+
+
+def _means(results: Results, names: DisplayNames) -> list[dict]:
+    """Reliability of the study's means of systems, by method and group."""
+    rows, out = names.sort(reliability_of_means(results)), []
+    several = len(set(rows["group"])) > 1
+    for (method, group), part in rows.groupby(["method", "group"], sort=False):
+        facts = {"who": _who(names, method, group if several else "all"), "n": len(part)}
+        ends = {"low": part.loc[part["estimate"].idxmin()], "high": part.loc[part["estimate"].idxmax()]}
+        facts |= {k: {**r, "title": names.name("label", r["label"], method)} for k, r in ends.items()}
+        facts |= {"median": part["estimate"].median()}
+        facts |= {what: int(part[what].median()) for what in ("n_dialogues", "annotators_per_dialogue")}
+        out.append(facts | {"systems": int(part["n"].max())})
+    return out
+
+
+def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+    """Labels on which nearly all get the same value, so that alpha is low though most annotations agree."""
+    found = names.sort(primary_ac(results)).set_index(CELL)
+    raw = results["raw_agreement"].set_index(CELL)["estimate"]
+    share = results["prevalence"].set_index(CELL)["estimate"]
+    out = []
+    for _, r in rows.iterrows():
+        key = tuple(r[CELL])
+        marks = min(share.get(key, 0.5), 1 - share.get(key, 0.5))
+        if (
+            min(marks, 1 - marks) < RARE
+            and raw.get(key, 0) >= HIGH
+            and r["estimate"] < TENTATIVE
+            and key in found.index
+        ):
+            ac = found.loc[key]
+            facts = {"who": names.full(r), "alpha": r["estimate"], "ac": ac.to_dict(), "raw": raw[key]}
+            out.append(facts | {"marks": min(marks, 1 - marks)})
+    return sorted(out, key=lambda f: f["alpha"] - f["ac"]["estimate"])
+
+
+def _orientation(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+    """Alpha of comparisons in both orientations, and in the one in which pairs are stored."""
+    stored = results.select("alpha", orientation="stored", scope=None).set_index(CELL)["estimate"]
+    keyed = rows[pd.MultiIndex.from_frame(rows[CELL]).isin(stored.index)]
+    both = [(names.full(r), r["estimate"], stored[tuple(r[CELL])]) for _, r in keyed.iterrows()]
+    known = [(who, a, b) for who, a, b in both if pd.notna(a) and pd.notna(b)]
+    return [{"who": who, "both": a, "stored": b, "change": abs(a - b)} for who, a, b in sorted(known, key=_moved)]
+
+
+def _moved(row: tuple[str, float, float]) -> float:
+    return -abs(row[1] - row[2])
+
+
+def misled(misleading: Sequence[str], names: DisplayNames) -> Prose:
+    """A warning where the study wants turns resampled (`bootstrap.unit`)."""
+    return Prose(_PHRASES.say("misled", methods=[names.name("method", m) for m in misleading]))
+
+
+def checked(differences: dict[str, tuple[int, float]]) -> Prose:
+    """How far coefficients are from those of the libraries (`library_check`)."""
+    return Prose(_PHRASES.say("checked", differences={k: (n, f"{d:.0e}") for k, (n, d) in differences.items()}))
+
+
+def annotations_used(first: int | None) -> Prose:
+    """Which annotations of an item enter."""
+    return Prose(_PHRASES.say("annotations_used", first=first))
+
+
+def _few_items(rows: pd.DataFrame, names: DisplayNames, min_items: int) -> list[tuple[str, int, int]]:
+    """Method and group, fewest and most items, of those with fewer than `min_items`."""
+    few = rows[rows["n"] < min_items].groupby(["method", "group"], sort=False)["n"].agg(["min", "max"])
+    return [(_who(names, m, g), int(r["min"]), int(r["max"])) for (m, g), r in few.iterrows()]
+
+
+def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
+    several = len(set(rows["group"])) > 1
+    out = []
+    for (method, group), part in rows.groupby(["method", "group"], sort=False):
+        known = part["estimate"].count()
+        if not known:
+            continue
+        middle, low, high = part["estimate"].agg(["median", "min", "max"])
+        who = _who(names, method, group if several else "all")
+        out.append({"who": who, "n": known, "median": middle, "low": low, "high": high})
+    return out
+
+
+def _who(names: DisplayNames, method: str, group: str) -> str:
+    return names.name("method", method) + ("" if group == "all" else f", {names.name('group', group)}")
+
+
+def variance(results: Results, names: DisplayNames) -> Prose:
+    """Median shares of the variance by method and group, and which labels have no model and why."""
+    rows = results["variance_share"]
+    known = rows.dropna(subset="estimate").drop_duplicates([*CELL, "part"])
+    parts = []
+    for (method, group), own in names.sort(known).groupby(["method", "group"], sort=False):
+        sure = own[(own["part"] == "annotator") & (own["ci_low"] > NOTABLE)]
+        medians = own.groupby("part")["estimate"].median()
+        facts = {"who": _who(names, method, group), "n": own["label"].nunique()}
+        facts["medians"] = [(title.lower(), medians[p]) for p, title in PARTS.items() if p in medians]
+        facts["annotators"] = [names.name("label", label, method).lower() for label in dict.fromkeys(sure["label"])]
+        parts.append(facts)
+    none = names.sort(rows[rows["estimate"].isna()])
+    reasons: dict[str, list[str]] = {}
+    for (method, group, note), _ in none.groupby(["method", "group", "note"], sort=False):
+        reasons.setdefault(note, []).append(_who(names, method, group))
+    few = {"annotators": mixed_models.MIN_ANNOTATORS, "systems": mixed_models.MIN_SYSTEMS}
+    return Prose(_PHRASES.say("variance", parts=parts, reasons=list(reasons.items()), few=few, notable=NOTABLE))

@@ -1,0 +1,127 @@
+"""The items that annotators judged: which annotations are used, and in what matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.scores import sampled
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import CELL
+
+#: what intervals resample where the study says so
+SHARED = ("session", "context")
+#: values up to which a scale counts as one of single values
+MOST_VALUES = 101
+
+
+def first_annotations(
+    annotations: pd.DataFrame, *, first: int | None = 2, kinds: Sequence[str] = ("human",)
+) -> pd.DataFrame:
+    """The first annotations of every item within a group, in source order.
+
+    Of several judgements of an item by one known person only the first counts: agreement is between people.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Columns of `schema.ANNOTATIONS`.
+    first : int or None
+        Annotations kept per item and group; None: all.
+    kinds : sequence of str
+        Kinds of annotators kept: human, llm, classifier.
+
+    Returns
+    -------
+    DataFrame with three more columns: `item`, the same code for one item whoever judged it (a comparison is the same
+    item from either side; its score is turned to one orientation), `turned`, whether it was, and `position`, the
+    annotation's place from 0.
+    """
+    out = annotations[annotations["annotator_kind"].isin(list(kinds))].sort_values("source_row", kind="stable")
+    turned = (out["dialogue_b"].notna() & (out["dialogue_b"] < out["dialogue"]).fillna(False)).to_numpy(dtype=bool)
+    out = out.assign(
+        dialogue=out["dialogue"].where(~turned, out["dialogue_b"]),
+        dialogue_b=out["dialogue_b"].where(~turned, out["dialogue"]),
+        score=out["score"].where(~turned, -out["score"]),
+        turned=turned,
+    )
+    about = ["corpus", "method", "label", "dialogue", "turn", "dialogue_b"]
+    out["item"] = out.groupby(about, dropna=False, sort=False).ngroup()
+    out = out[~(out["annotator_known"] & out.duplicated(["item", "group", "annotator"]))]
+    out["position"] = out.groupby(["item", "group"], sort=False).cumcount()
+    return (out if first is None else out[out["position"] < first]).reset_index(drop=True)
+
+
+def matrix(frame: pd.DataFrame, columns: str = "position") -> pd.DataFrame:
+    """(items, positions) matrix of one label's scores; (items, annotators) with `columns='annotator'`."""
+    return frame.pivot(index="item", columns=columns, values="score")  # noqa: PD010 (two values of a cell must raise)
+
+
+def item_weights(frame: pd.DataFrame) -> np.ndarray | None:
+    """(items,) sampling weights of the items of one label, in the order in which they occur; None if all are equal."""
+    if not sampled(frame):
+        return None
+    return frame.groupby("item", sort=False)["sampling_weight"].first().fillna(1.0).to_numpy()
+
+
+def without_weights(annotations: pd.DataFrame) -> pd.DataFrame:
+    """The annotations as if all had been drawn with equal probability, for values as published."""
+    return annotations.drop(columns="sampling_weight", errors="ignore")
+
+
+def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict, Label, pd.DataFrame]]:
+    """Each corpus, group, method and label with annotations, in the order of the labels: keys, label, its rows.
+
+    Raises ValueError for a label that `labels` does not declare.
+    """
+    order = {(label.method, label.id): label for label in labels}
+    unknown = sorted({*chosen[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)} - set(order))
+    if unknown:
+        raise ValueError(f"labels: expected every (method, label) of the annotations, missing {unknown}")
+    groups = dict(iter(chosen.groupby(CELL, sort=True)))
+    place = {key: i for i, key in enumerate(order)}
+    for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2], k[3]])):
+        yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
+
+
+def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> str:
+    """What intervals of a label's agreement resample, items of one such unit not being independent.
+
+    frame : the label's annotations; without a column `context`, no contexts are known. unit : what the study says
+    (`bootstrap.unit`). Otherwise the context, where each dialogue (pair) has one and several share one, as answers to
+    the same prompt do; else the dialogue or the pair.
+    """
+    level = METHODS[label.method].unit
+    if unit in SHARED:
+        return unit
+    if unit == "turn":
+        return level
+    whole = ["dialogue", "dialogue_b"]
+    held = frame.drop_duplicates([*whole, "context"]) if "context" in frame else frame.iloc[:0]
+    known = held["context"].notna().all() if len(held) else False
+    if known and len(held) == len(frame.drop_duplicates(whole)) and 1 < held["context"].nunique() < len(held):
+        return "context"
+    return "pair" if level == "pair" else "dialogue"
+
+
+def domain(scores: pd.Series, label: Label) -> Sequence[float] | None:
+    """Values alpha has to know of: those that occur, both for a binary label; others change nothing and cost time."""
+    if label.binary:
+        return (0, 1)
+    return np.unique(np.r_[scores, -scores]) if METHODS[label.method].unit == "pair" else None
+
+
+def scale_values(scores: pd.Series, label: Label) -> np.ndarray:
+    """The values that the scale of a label has: coefficients whose chance agreement depends on them need all.
+
+    Those given, where scores are no whole numbers, there are more than MOST_VALUES, or answers are sets; of comparisons
+    those given in either orientation: whether a tie was possible is not known.
+    """
+    if METHODS[label.method].unit == "pair":
+        return np.unique(np.r_[scores, -scores])
+    low, high = label.scale
+    if not label.integer or label.level == "sets" or high - low >= MOST_VALUES:
+        return np.unique(scores.to_numpy(dtype=float))
+    return np.arange(low, high + 1, dtype=float)

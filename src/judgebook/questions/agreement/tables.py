@@ -1,0 +1,189 @@
+"""Tables of notebook 03."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgebook.display import cells, tables
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import listing, percent
+from judgebook.display.views import Prose, Table
+from judgebook.questions.agreement.analysis import (
+    for_these_annotators,
+    judged,
+    over_turns,
+    primary,
+    primary_ac,
+)
+from judgebook.questions.agreement.generalizability import OWN
+from judgebook.questions.agreement.over_annotators import ONE_OUT
+from judgebook.questions.agreement.population import FIXED, SAMPLE, UNKNOWN
+from judgebook.study.results import Results
+from judgebook.study.schema import CELL
+
+#: values of alpha that Krippendorff asks for: in general, and where tentative conclusions will do (2004, Reliability in
+#: content analysis, Human Communication Research 30, 411-433, p. 429)
+RELIABLE, TENTATIVE = 0.8, 0.667
+#: what alpha is made of: heading -> statistic, values of its keys
+EVIDENCE = {
+    "Observed": ("observed_disagreement", {}),
+    "Expected": ("expected_disagreement", {}),
+    "Raw agreement": ("raw_agreement", {}),
+    "Prevalence": ("prevalence", {}),
+    "Positive": ("positive_agreement", {}),
+    "Negative": ("negative_agreement", {}),
+    "Gwet's AC": ("ac", {}),
+    "Kappa": ("cohen_kappa", {"weights": "none"}),
+    "Weighted kappa": ("cohen_kappa", {"weights": "quadratic"}),
+    "Fleiss' kappa": ("fleiss_kappa", {}),
+    "ICC(1,1)": ("icc", {"form": "ICC(1,1)"}),
+}
+NO_EVIDENCE = {
+    **dict.fromkeys(("Prevalence", "Positive", "Negative"), "Not a binary label."),
+    "Kappa": "Items do not all have two annotations.",
+    "Weighted kappa": "Items do not all have two annotations, or the label is binary.",
+    "Fleiss' kappa": "Items have different numbers of annotations.",
+    "ICC(1,1)": "Not computed for comparisons, binary labels, and items with a missing annotation.",
+}
+#: parts of the variance, in the order of figures and tables
+PARTS = {
+    "system": "System",
+    "annotator": "Annotator",
+    "system_annotator": "Annotator × system",
+    "dialogue": "Dialogue",
+    "residual": "Residual",
+}
+#: of whom an interval speaks
+HOLDS_FOR = {SAMPLE: "other annotators", FIXED: "these annotators", UNKNOWN: "these annotators"}
+DESIGNS = {
+    "This study": {"design": OWN},
+    "25 dialogues, 1 annotator": {"design": None, "n_dialogues": 25, "annotators_per_dialogue": 1},
+    "100 dialogues, 1 annotator": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 1},
+    "100 dialogues, 2 annotators": {"design": None, "n_dialogues": 100, "annotators_per_dialogue": 2},
+}
+
+
+def alphas(results: Results, names: DisplayNames, confidence: float) -> Table | None:
+    """Sample sizes, alpha with its primary interval and of whom it speaks, and, where there are, those for these
+    annotators and over turns: one row per label judged twice."""
+    rows = names.sort(primary(results))
+    if rows.empty:
+        return None
+    out = rows[[*CELL, "n", "n_clusters", "n_annotators"]].set_index(CELL).astype("Int64")
+    out["Alpha"] = tables.intervals(rows.set_index(CELL))
+    out["Holds for"] = rows["population"].map(HOLDS_FOR).to_numpy()
+    these, turns = for_these_annotators(results).set_index(CELL), over_turns(results).query("n > 0").set_index(CELL)
+    if len(these):
+        out["For these annotators"] = tables.intervals(these)
+    if len(turns):
+        out["Over turns"] = tables.intervals(turns)
+        out["Width ratio"] = results["interval_width_ratio"].set_index(CELL)["estimate"]
+    units = " or ".join(f"{unit}s" for unit in dict.fromkeys(rows["unit"]))
+    sizes = {"n": "Items", "n_clusters": units.capitalize(), "n_annotators": "Annotators"}
+    levels = ", ".join(sorted(set(rows["measurement"])))
+    caption = f"Krippendorff's alpha ({levels}) with {percent(confidence)} CI over {over(rows)}."
+    caption += f" For these annotators: CI over {units} only." if len(these) else ""
+    why = {"Over turns": "No turn-level judgements.", "Width ratio": "No turn-level judgements, or no CI."}
+    why["For these annotators"] = "The CI of alpha holds for these annotators."
+    return Table(names.named(out.rename(columns=sizes).reset_index()), "alpha", caption, why=why)
+
+
+def over(rows: pd.DataFrame) -> str:
+    """What the primary intervals of `rows` resample."""
+    units = dict.fromkeys(
+        f"{r['unit']}s" + (" and annotators" if r["population"] == SAMPLE else "") for _, r in rows.iterrows()
+    )
+    return " or ".join(units)
+
+
+def never_twice(results: Results, names: DisplayNames) -> Prose | None:
+    """Groups and methods of which no item was judged twice."""
+    most = judged(results).groupby(["group", "method"], sort=False)["n"].max()
+    none = [f"{names.name('method', m)}, {names.name('group', g)}" for g, m in most.index[most == 0]]
+    if not none:
+        return None
+    return Prose(f"Agreement is undefined for {listing(none)}, because no item was judged twice within the group.")
+
+
+def evidence(results: Results, names: DisplayNames) -> Table | None:
+    """What alpha is made of, and other coefficients: one row per label judged twice."""
+    if primary(results).empty:
+        return None
+    twice = Results({s: frame[frame["n"] > 0] for s, frame in results.items()} | {"ac": primary_ac(results)})
+    wide = names.named(names.sort(tables.side_by_side(twice, CELL, EVIDENCE, with_interval=["Gwet's AC"])))
+    decimals = {"Observed": 3, "Expected": 3}
+    kinds = dict.fromkeys(results["ac"]["weights"])
+    ac = listing("AC1" if kind == "identity" else f"AC2 with {kind} weights" for kind in kinds)
+    caption = "Components of alpha, and other coefficients of agreement."
+    caption += f" Gwet's AC: {ac}, with CI over {over(primary(results))}." if ac else ""
+    return Table(wide, "evidence", caption, decimals, NO_EVIDENCE)
+
+
+def over_people(results: Results, names: DisplayNames) -> Table | Prose | None:
+    """The range of alpha when one annotator is left out, and why it says nothing of other annotators where it does
+    not."""
+    rows = names.sort(primary(results)).set_index(CELL)
+    if rows.empty:
+        return None
+    without = results.select("alpha", resample=ONE_OUT).set_index(CELL)
+    if without.empty:
+        return Prose("The data do not identify annotators but list them by position only.")
+    rows = rows.loc[rows.index.isin(without.index)]
+    without = without.reindex(rows.index)
+    out = rows[["n_annotators"]].rename(columns={"n_annotators": "Annotators"}).astype("Int64")
+    out["Alpha"] = rows["estimate"]
+    out["Range without one annotator"] = cells.ranges(without[["ci_low", "ci_high"]])
+    out["Other annotators"] = rows["others"].map(lambda why: "CI above" if pd.isna(why) else f"cannot be said ({why})")
+    caption = "Alpha when any one annotator is left out, and what can be said of other annotators."
+    why = {"Range without one annotator": "Fewer than two annotators are left, or alpha is undefined."}
+    return Table(names.named(out.reset_index()), "people", caption, why=why)
+
+
+def pairs_of_people(results: Results, names: DisplayNames) -> Table | None:
+    """Cohen's kappa of every two people, where few are known."""
+    rows = results["pair_kappa"]
+    if rows.empty:
+        return None
+    rows = names.sort(rows).assign(text=lambda f: tables.intervals(f))
+    out = names.named(rows[CELL]).assign(People=rows["pair"].to_numpy(), Items=rows["n"].to_numpy())
+    out["Kappa"] = rows["text"].to_numpy()
+    units = " and ".join(f"{u}s" for u in dict.fromkeys(rows["resample_unit"]))
+    caption = f"Cohen's kappa of each pair of people over the items that both judged; CI over {units}."
+    return Table(out, "pairs_of_people", caption)
+
+
+def reliability(results: Results, names: DisplayNames) -> Table | Prose:
+    """The decision study: reliability of system means by design."""
+    rows = results["generalizability"]
+    if rows.empty or rows["n"].max() < 2:
+        return Prose("A decision study needs scores of at least two systems; comparisons give none of one system.")
+    if rows["estimate"].isna().all():
+        return Prose(f"The reliability of system means cannot be estimated: {listing(dict.fromkeys(rows['note']))}.")
+    spec = {heading: ("generalizability", keys) for heading, keys in DESIGNS.items()}
+    wide = names.named(names.sort(tables.side_by_side(results, CELL, spec, with_interval=list(spec))))
+    caption = "Reliability of system means, by dialogues per system and annotators per dialogue, with CI over systems,"
+    caption += f" dialogues and annotators (estimated from {int(rows['n'].max())} systems: wide with few)."
+    caption += " The intervals are approximate: in simulations, 95% CIs cover 89% to 97%, least with few annotators."
+    caption += " With few systems estimates are too low on average (0.57 to 0.62 for a true 0.74 with four systems)."
+    caption += " This study: its own dialogues and annotators."
+    reason = "Neither systems nor dialogues vary, or the variance components are not identified."
+    return Table(wide, "reliability", caption, why=dict.fromkeys(DESIGNS, reason))
+
+
+def variance(results: Results, names: DisplayNames, confidence: float) -> Table | None:
+    """Shares of the variance in percent, with intervals: one row per label and model."""
+    rows = results["variance_share"].dropna(subset="estimate")
+    if rows.empty:
+        return None
+    shares = rows[["estimate", "ci_low", "ci_high"]] * 100
+    rows = names.sort(rows.assign(text=tables.intervals(shares, 0)))
+    keys = [*CELL, "n", "n_annotators", "model"]
+    wide = rows.set_index([*keys, "part"])["text"].unstack("part").reset_index()  # noqa: PD010 (twice must raise)
+    wide = names.sort(wide)
+    out = wide[CELL].assign(Scores=wide["n"].astype(int), Annotators=wide["n_annotators"].astype(int))
+    out["Model"] = wide["model"]
+    out = out.assign(**{title: wide[part] for part, title in PARTS.items() if part in wide})
+    caption = f"Shares of the variance of scores (percent, with {percent(confidence)} CI): linear model, profile CI;"
+    caption += " ordinal and logistic models on a latent scale, Wald CI on the logit scale (profile CI near 0)."
+    why = dict.fromkeys(PARTS.values(), "Not separable from the residual, or too many levels.")
+    return Table(names.named(out), "variance", caption, why=why)

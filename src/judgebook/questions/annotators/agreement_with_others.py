@@ -1,0 +1,165 @@
+"""How far does each annotator agree with the others?
+
+Where items have several annotators, each is compared with the others item by item; where every annotator judged
+dialogues of their own, with the means that the others gave to the systems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from judgebook.questions.agreement.coincidences import terms
+from judgebook.questions.annotators.severity import standardised
+from judgebook.study.labels import METHODS, Label
+
+#: what is judged, within a method
+ITEM = ["label", "dialogue", "turn", "dialogue_b"]
+_BLOCK = ["annotator", "dialogue", "dialogue_b"]
+#: fewer scores beside those of others give no correlation
+MIN_SHARED = 10
+
+
+def oriented(rows: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons with their dialogues in one order, the score turned with them: the same pair is one item."""
+    turned = (rows["dialogue_b"].notna() & (rows["dialogue"] > rows["dialogue_b"].fillna(""))).to_numpy()
+    out = rows.copy()
+    for a, b in (("dialogue", "dialogue_b"), ("system", "system_b")):
+        out[a] = np.where(turned, rows[b].astype(object), rows[a].astype(object))
+        out[b] = np.where(turned, rows[a].astype(object), rows[b].astype(object))
+    return out.assign(score=np.where(turned, -rows["score"], rows["score"]))
+
+
+def with_others(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Scores beside those that others gave to the same thing: `others`, their mean, and `squared`, the mean square of
+    the differences from them; scores that stand alone are left out.
+
+    rows : oriented annotations of one corpus, group and method. by : what makes two scores comparable.
+    """
+    all_ = rows.assign(square=rows["score"] ** 2).groupby(by, dropna=False, sort=False)
+    n, total, squares = (all_[c].transform(f) for c, f in (("score", "size"), ("score", "sum"), ("square", "sum")))
+    mine = rows.assign(square=rows["score"] ** 2).groupby([*by, "annotator"], dropna=False, sort=False)
+    n, total = n - mine["score"].transform("size"), total - mine["score"].transform("sum")
+    squares = squares - mine["square"].transform("sum")
+    out = rows.assign(others=total / n.where(n > 0), n_others=n, squares=squares)[(n > 0).to_numpy()]
+    squared = out["score"] ** 2 - 2 * out["score"] * out["others"] + out["squares"] / out["n_others"]
+    return out.drop(columns="squares").assign(squared=squared)
+
+
+def shared(rows: pd.DataFrame) -> bool:
+    """Whether items have several annotators: at least one in a hundred, and enough for a correlation."""
+    n = rows.groupby(ITEM, dropna=False, sort=False)["annotator"].nunique()
+    return bool((n > 1).mean() >= 0.01 and (n > 1).sum() >= MIN_SHARED)
+
+
+def agreement(rows: pd.DataFrame) -> tuple[list[dict], pd.Series]:
+    """`annotator_agreement`, the correlation with the mean of the others, and (annotators,) z values of disagreement.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        Oriented annotations of one corpus, group and method, of labels with a mean.
+
+    Returns
+    -------
+    rows with `over` (item: those with several annotators; system: the others' means of systems), and z values, high
+    where an annotator disagrees more than annotators with as many dialogues do. If nobody were better than others, an
+    annotator's disagreements would be a random draw from all: z is the mean of their normal scores, by the mean and the
+    standard deviation of such draws. The unit is the dialogue, since judgements of one dialogue go together.
+    """
+    rows = standardised(rows)
+    over = "item" if shared(rows) else "system"
+    by = ITEM if over == "item" else ["label", "system", "system_b"]
+    beside = with_others(rows, by)
+    if beside.empty:
+        return [], pd.Series(dtype=float)
+    if over == "item":
+        spread = beside.groupby("label")["squared"].transform("std")
+        value = (beside["squared"] - beside.groupby("label")["squared"].transform("mean")) / spread.where(spread > 0)
+    else:  # different dialogues: what counts is whether systems are ordered as by the others
+        own = [beside[c] - beside.groupby(["annotator", "label"])[c].transform("mean") for c in ("score", "others")]
+        value = -own[0] * own[1]
+    blocks = beside.assign(value=value).groupby(_BLOCK, dropna=False, sort=False)["value"].mean().dropna()
+    return list(_correlations(beside, over)), _drawn(blocks)
+
+
+def _drawn(blocks: pd.Series) -> pd.Series:
+    """(annotators,) mean of an annotator's blocks, by mean and standard deviation of as many drawn at random.
+
+    Blocks are ranked and enter as normal scores: squared differences have a long tail, and the means of few of them
+    would lie outside the spread of others far too often (in 9 of 60 simulated studies instead of 1).
+    """
+    blocks = pd.Series(ndtri((blocks.rank() - 0.5) / len(blocks)), index=blocks.index)
+    by = blocks.groupby(level="annotator", sort=True)
+    n, total = by.size(), len(blocks)
+    error = blocks.std(ddof=0) * np.sqrt((total - n) / ((total - 1) * n)) if total > 1 else n * np.nan
+    return (by.mean() - blocks.mean()) / error.where(error > 0)
+
+
+def _correlations(beside: pd.DataFrame, over: str) -> Iterator[dict]:
+    for name, own in beside.groupby("annotator", sort=True):
+        row = {"statistic": "annotator_agreement", "annotator": name, "over": over, "n": len(own)}
+        row |= {"n_clusters": own["dialogue"].nunique()}
+        x, y = own["score"].to_numpy(float), own["others"].to_numpy(float)
+        if len(own) < MIN_SHARED or x.std() == 0 or y.std() == 0:
+            few = f"{len(own)} scores that can be compared with those of others, fewer than {MIN_SHARED}"
+            yield row | {"estimate": np.nan, "note": few if len(own) < MIN_SHARED else "all scores are equal"}
+            continue
+        yield row | {"estimate": float(np.corrcoef(x, y)[0, 1])}
+
+
+def alpha_without(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -> Iterator[dict]:
+    """`alpha_without` each annotator: the mean over labels of alpha without them, minus that with them.
+
+    rows : oriented annotations of one corpus, group and method. Positive: agreement is higher without the annotator.
+    """
+    change: dict[str, list[float]] = {}
+    for (method, label), own in rows.groupby(["method", "label"], sort=False):
+        key = own.groupby(ITEM, dropna=False, sort=False).ngroup().to_numpy()
+        repeated = own[np.bincount(key)[key] > 1]
+        if repeated["annotator"].nunique() < 3:
+            continue
+        items = repeated.groupby(ITEM, dropna=False, sort=False).ngroup().to_numpy()
+        who, names = pd.factorize(repeated["annotator"], sort=True)
+        mirrored = METHODS[method].unit == "pair"
+        everyone, without = _alphas(
+            items, who, repeated["score"].to_numpy(float), labels[method, label].level, mirrored
+        )
+        for name, value in zip(names, without - everyone, strict=True):
+            change.setdefault(name, []).append(float(value))
+    for name, found in sorted(change.items()):
+        known = [v for v in found if np.isfinite(v)]
+        row = {"statistic": "alpha_without", "annotator": name, "n": len(known)}
+        note = {} if known else {"note": "no label has an alpha without them"}
+        yield row | {"estimate": float(np.mean(known)) if known else np.nan} | note
+
+
+def _alphas(
+    items: np.ndarray, people: np.ndarray, scores: np.ndarray, level: str, mirrored: bool
+) -> tuple[float, np.ndarray]:
+    """Alpha, and alpha without each of k people, (k,); items, people : numbers from 0 without gaps.
+
+    Alpha is computed from sums over items; leaving out a person changes only the terms of the items they judged.
+    """
+    values, code = np.unique(scores, return_inverse=True)
+    if mirrored:
+        values = np.unique(np.r_[values, -values])
+        code = np.searchsorted(values, scores)
+    n, k, v = items.max() + 1, people.max() + 1, len(values)
+    counts = np.bincount(items * v + code, minlength=n * v).reshape(n, v)
+    judged, at = np.unique(items * k + people, return_inverse=True)
+    item, who = judged // k, judged % k
+    rest = counts[item] - np.bincount(at * v + code, minlength=len(judged) * v).reshape(-1, v)
+    both = np.concatenate([counts, rest])
+    kept = both.sum(axis=1) >= 2
+    t = terms(both[kept], values, level, mirrored=mirrored)
+    rows = np.zeros((len(both), t.rows.shape[1]))
+    rows[kept] = t.rows
+    total, change = rows[:n].sum(axis=0), rows[n:] - rows[item]
+    without = total + np.stack([np.bincount(who, column, k) for column in change.T], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        alpha = t.measures(np.vstack([total, without]))["alpha"]
+    return alpha[0], alpha[1:]

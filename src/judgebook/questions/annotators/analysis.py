@@ -1,0 +1,154 @@
+"""Which annotators stand out? The results of notebook 15, for those who supervise annotators.
+
+Each corpus and group is looked at on its own, since who is unusual depends on who the others are. Five indicators say
+how an annotator differs (`INDICATORS`); those who differ more than the spread of the others allows are named by one
+rule, whose rate of false alarms is chosen beforehand (`annotators.false_alarms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.summary import with_means
+from judgebook.questions.annotators import agreement_with_others as others
+from judgebook.questions.annotators import conduct, consensus, outliers, severity
+from judgebook.questions.collection import costs
+from judgebook.statistics.intervals import generator
+from judgebook.statistics.tasks import run
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.results import Results, collect
+from judgebook.study.sections.analyses import Annotators
+
+#: indicator -> on which side annotators are unusual in a way that matters
+INDICATORS = {"severity": "both", "disagreement": "high", "answers": "both", "speed": "low", "drift": "both"}
+_CELL = ["corpus", "group"]
+
+
+def analyse(
+    annotations: pd.DataFrame,
+    work_units: pd.DataFrame,
+    labels: Sequence[Label],
+    options: Annotators,
+    *,
+    confidence: float,
+    seed: int,
+) -> Results:
+    """All results of notebook 15.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Of the evaluation itself, by people.
+
+    Returns
+    -------
+    Results: `annotator_severity` (by label, and without a label over all), `annotator_agreement`, `alpha_without`,
+    `annotator_answers`, `annotator_speed`, `annotator_drift`, `annotator_accuracy`, `consensus_changed`,
+    `consensus_stability`, `consensus_rate`; `annotator_z`, the value of each indicator by which annotators are
+    compared, with p-values.
+    """
+    people = annotations[(annotations["annotator_kind"] == "human") & annotations["annotator_known"]]
+    known = {(x.method, x.id): x for x in labels}
+    pieces, heads = [], []
+    for (corpus, group), own in people.groupby(_CELL, sort=False):
+        for method, rows in own.groupby("method", sort=False):
+            heads.append({"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit})
+            rng = generator(seed, "annotators", corpus, group, method)
+            pieces.append((rows, known, options, confidence, rng))
+    cells = run(_of_method, pieces, doing="annotators, method")
+    rows = [head | row for head, (found, _) in zip(heads, cells, strict=True) for row in found]
+    z = [(h, indicator, v) for h, (_, found) in zip(heads, cells, strict=True) for indicator, v in found.items()]
+    here = work_units[work_units["corpus"].isin(set(people["corpus"]))]
+    times = costs.minutes(here, people) if len(people) else here.iloc[:0]
+    for (corpus, group), own in times.groupby(_CELL, sort=False):
+        found, values = conduct.speed(own[own["method"] != costs.COLLECTION], confidence)
+        head = {"corpus": corpus, "group": group}
+        rows += [head | row for row in found]
+        z.append((head, "speed", values))
+    rows += _severities(people, labels, confidence)
+    return collect(rows, named(z, options.false_alarms))
+
+
+def _of_method(
+    rows: pd.DataFrame,
+    labels: Mapping[tuple[str, str], Label],
+    options: Annotators,
+    confidence: float,
+    rng: np.random.Generator,
+) -> tuple[list[dict], dict[str, pd.Series]]:
+    """Rows and z values of one corpus, group and method."""
+    z: dict[str, pd.Series] = {}
+    found, z["answers"] = conduct.answers(rows, rng, options.n_draws)
+    turned, pairwise = others.oriented(rows), rows["dialogue_b"].notna().any()
+    with_order = with_means(turned, labels.values())
+    if len(with_order):
+        own, z["disagreement"] = others.agreement(with_order)
+        found += own
+    if len(with_order) and not pairwise:
+        better = severity.towards_better(with_order, labels)
+        own, z["severity"] = severity.overall(better, confidence)
+        drifts, z["drift"] = conduct.drift(better, confidence)
+        found += own + drifts
+    found += others.alpha_without(turned, labels)
+    for (method, label), own in turned.groupby(["method", "label"], sort=False):
+        one = labels[method, label]
+        if one.binary or one.level == "nominal" or pairwise:
+            made = consensus.consensus(own, one, min_items=options.min_items)
+            found += [{"label": label} | row for row in made]
+    return found, z
+
+
+def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float) -> list[dict]:
+    """`annotator_severity` label by label, each by its own model."""
+    rated = with_means(people[people["dialogue_b"].isna()], labels)
+    keys = ["corpus", "group", "method", "label"]
+    heads, pieces = [], []
+    for key, rows in rated.groupby(keys, sort=False):
+        heads.append(dict(zip(keys, key, strict=True)) | {"level": METHODS[key[2]].unit})
+        pieces.append((rows, confidence))
+    found = run(_of_label, pieces, doing="severity, label")
+    return [head | row for head, rows in zip(heads, found, strict=True) for row in rows]
+
+
+def _of_label(rows: pd.DataFrame, confidence: float) -> list[dict]:
+    return list(severity.by_label(rows, confidence))
+
+
+def named(z: Sequence[tuple[dict, str, pd.Series]], false_alarms: float) -> Iterator[dict]:
+    """`annotator_z` of every annotator and indicator, with p-values adjusted within the corpus and group.
+
+    Parameters
+    ----------
+    z : (head, indicator, (annotators,) z values)
+        head : corpus, group and, where there is one, method.
+    false_alarms : float
+        Annotators whose adjusted p-value is lower are named.
+
+    Notes
+    -----
+    `outliers.esd` adjusts for the number of annotators, Bonferroni's factor for that of indicators and methods: if all
+    annotators of a group come from one normal distribution, the chance that any of them is named is at most
+    `false_alarms`.
+    """
+    tests: dict[tuple[str, str], list[tuple[dict, str, pd.Series, np.ndarray]]] = {}
+    for head, indicator, values in z:
+        p = outliers.esd(values.to_numpy(float), INDICATORS[indicator])
+        if np.isfinite(p).any():
+            tests.setdefault((head["corpus"], head["group"]), []).append((head, indicator, values, p))
+    for family in tests.values():
+        for head, indicator, values, p in family:
+            for name, value, one in zip(values.index, values, p, strict=True):
+                if not np.isfinite(value):
+                    continue
+                row = {"statistic": "annotator_z", "indicator": indicator, "annotator": name, "estimate": value}
+                row |= {"p_value": one, "p_adjusted": min(1.0, one * len(family)), "n_annotators": len(values)}
+                yield head | row | {"family": f"annotators and {len(family)} indicators, bonferroni"}
+
+
+def flagged(results: Results, false_alarms: float) -> pd.DataFrame:
+    """The rows of `annotator_z` that name an annotator, most conspicuous first."""
+    rows = results["annotator_z"]
+    return rows[rows["p_adjusted"] < false_alarms].sort_values("p_adjusted", kind="stable")

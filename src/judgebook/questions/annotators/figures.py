@@ -1,0 +1,146 @@
+"""Figures of notebook 15."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from judgebook.display import captions
+from judgebook.display.names import BAD, NEUTRAL, DisplayNames
+from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
+from judgebook.display.text import interval, number, plural, span
+from judgebook.display.views import Plot
+from judgebook.questions.annotators.analysis import INDICATORS, flagged
+from judgebook.study.results import Results
+
+#: annotators in one panel
+MOST = 40
+#: panels of a figure
+PANELS = 4
+TITLES = {
+    "severity": "Leniency", "disagreement": "Disagreement", "answers": "Variety of answers", "speed": "Time taken",
+    "drift": "Drift",
+}  # fmt: skip
+#: what z is divided by, for readers: see `severity.z_values`, `conduct` and `agreement_with_others`
+SCALE = (
+    "z of leniency and of time taken: in standard deviations of these estimates across annotators; of the other"
+    " indicators: in standard deviations expected by chance if annotators neither differed nor drifted."
+)
+_GROUP = ["corpus", "group"]
+
+
+def worded(text: str, names: DisplayNames) -> str:
+    """A text about leniency; where no label has a direction, no score is favourable, only higher or lower."""
+    if any(label.direction for label in names.labels.values()):
+        return text
+    return text.replace("more favourable", "higher").replace("less favourable", "lower")
+
+
+def title(names: DisplayNames, row: pd.Series, *, several: bool) -> str:
+    """What a panel is about: the method, the group, and the corpus where there are several."""
+    parts = [names.name("method", row["method"])] if pd.notna(row.get("method")) else []
+    parts += [names.name("group", row["group"])] if row["group"] != "all" else []
+    parts += [names.name("corpus", row["corpus"])] if several else []
+    return ", ".join(parts) or "All annotators"
+
+
+def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Plot]:
+    """Leniency of annotators over all labels, with intervals: a panel for each method and group."""
+    rows = results["annotator_severity"]
+    rows = rows[rows["label"].isna() & rows["ci_low"].notna()]
+    if rows.empty:
+        return
+    several = len(set(rows["corpus"])) > 1
+    out = flagged(results, false_alarms)
+    panels = [own for _, own in rows.groupby([*_GROUP, "method"], sort=False)]
+    panels.sort(key=len, reverse=True)
+    for start in range(0, len(panels), PANELS):
+        part = panels[start : start + PANELS]
+        height = max(min(len(own), MOST) for own in part) * 0.105 + 1.1
+        rest = -(-len(part) // 2)
+        fig, axes = subplots(rest, min(len(part), 2), squeeze=False, width=PAGE, height=rest * height + 0.4)
+        for ax in axes.flat[len(part) :]:
+            ax.set_visible(False)
+        for ax, own in zip(axes.flat, part, strict=False):
+            _caterpillar(ax, own, _named_in(out, own.iloc[0]), names)
+            ax.set_title(title(names, own.iloc[0], several=several))
+        stand_out = any(len(_named_in(out, own.iloc[0])) for own in part)
+        key = [handle("flagged (any indicator)", BAD, "D")] if stand_out else []
+        legend_of(fig, [handle(names.ci, NEUTRAL[1], "o"), *key])
+        shown, total = sum(min(len(p), MOST) for p in part), sum(map(len, part))
+        caption = "Leniency of annotators (for marks: how readily they are given) over all labels, adjusted for what"
+        caption += " was judged and shrunk towards 0, in standard deviations of scores."
+        caption += f" Lines: {names.ci}. Annotators appear under pseudonyms."
+        note = captions.chosen(shown, total, "estimates that are furthest from 0 or of flagged annotators")
+        alt = f"Leniency of annotators, {plural(total, 'estimate')}: {span(pd.concat(part)['estimate'])}"
+        alt += " standard deviations."
+        name = "severity" if start == 0 else f"severity_{start // PANELS + 1}"
+        yield Plot(fig, name, alt, captions.joined(caption, note))
+
+
+def _named_in(out: pd.DataFrame, row: pd.Series) -> set[str]:
+    """Annotators of the corpus and group who are named for any indicator."""
+    return set(out.loc[(out["corpus"] == row["corpus"]) & (out["group"] == row["group"]), "annotator"])
+
+
+def _caterpillar(ax: Axes, own: pd.DataFrame, out: set[str], names: DisplayNames) -> None:
+    far = own["estimate"].abs() + np.where(own["annotator"].isin(out), np.inf, 0.0)
+    own = own.loc[far.sort_values(ascending=False, kind="stable").index[:MOST]].sort_values("estimate", kind="stable")
+    y = np.arange(len(own))
+    bad = own["annotator"].isin(out).to_numpy()
+    colors = np.where(bad, BAD, NEUTRAL[1])
+    ax.hlines(y, own["ci_low"], own["ci_high"], colors=list(colors), linewidth=0.9)
+    for marker, here, color in (("o", ~bad, NEUTRAL[1]), ("D", bad, BAD)):
+        ax.plot(own["estimate"][here], y[here], marker, color=color, markersize=3)
+    said = [f"{r.annotator}: {interval(r.estimate, r.ci_low, r.ci_high)}" for r in own.itertuples()]
+    tips(ax, said, own["estimate"], y)
+    ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
+    marks = all(label.binary for (m, _), label in names.labels.items() if m == own["method"].iloc[0])
+    less, more = ("fewer marks", "more marks") if marks else ("less favourable", "more favourable")
+    ax.set(yticks=y, ylim=(-0.8, len(own) - 0.2), xlabel=worded(f"← {less}       {more} →", names))
+    ax.set_yticklabels(own["annotator"], fontsize=5.5)
+    ax.tick_params(axis="y", length=0)
+
+
+def indicators(results: Results, names: DisplayNames, false_alarms: float) -> Iterator[Plot]:
+    """One panel for each indicator: every annotator's value by group and method; those flagged are highlighted."""
+    rows = results["annotator_z"]
+    if rows.empty:
+        return
+    several = len(set(rows["corpus"])) > 1
+    method = rows["method"].astype(object).where(rows["method"].notna(), None)
+    rows = rows.assign(place=[title(names, r, several=several) for _, r in rows.assign(method=method).iterrows()])
+    shown = [i for i in INDICATORS if i in set(rows["indicator"])]
+    lines = {i: list(dict.fromkeys(rows.loc[rows["indicator"] == i, "place"])) for i in shown}
+    ratios = [len(lines[i]) + 2.5 for i in shown]
+    fig, axes = subplots(
+        len(shown), 1, squeeze=False, width=PAGE, height=0.19 * sum(ratios) + 0.9,
+        gridspec_kw={"height_ratios": ratios},
+    )  # fmt: skip
+    for ax, indicator in zip(axes[:, 0], shown, strict=True):
+        own = rows[rows["indicator"] == indicator]
+        y = own["place"].map({p: k for k, p in enumerate(lines[indicator])}).to_numpy(float)
+        bad = (own["p_adjusted"] < false_alarms).to_numpy()
+        ax.plot(own["estimate"][~bad], y[~bad], "|", color=NEUTRAL[0], markersize=7, markeredgewidth=0.7)
+        ax.plot(own["estimate"][bad], y[bad], "D", color=BAD, markersize=4.5)
+        tips(ax, [f"{r.annotator}: {number(r.estimate)}" for r in own.itertuples()], own["estimate"], y)
+        ax.set(ylim=(len(lines[indicator]) - 0.4, -0.6), yticks=range(len(lines[indicator])))
+        ax.set_yticklabels(lines[indicator], fontsize=6.5)
+        ax.set_title(TITLES[indicator], fontsize=8)
+        ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
+        ax.tick_params(axis="y", length=0)
+    axes[-1, 0].set_xlabel("z (standardised value of the indicator)")
+    n = int((rows["p_adjusted"] < false_alarms).sum())
+    legend_of(fig, [handle("annotator", NEUTRAL[0], "|"), *([handle("flagged", BAD, "D")] if n else [])])
+    right = worded("Values to the right mean: more favourable scores or more marks (leniency),", names)
+    caption = (
+        f"Every annotator by indicator. {right} more disagreement, more varied answers, more time, and growing leniency"
+        f" from the first to the last dialogue (drift). {SCALE} An annotator is flagged if z lies outside the spread of"
+        " the other annotators in the row (generalised ESD test; disagreement only if high, time only if short), so the"
+        " distance from the others counts, not the distance from 0."
+    )
+    alt = f"Indicators of annotators; outside the spread of the others: {plural(n, 'value')}."
+    yield Plot(fig, "indicators", alt, caption)

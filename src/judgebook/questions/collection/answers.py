@@ -1,0 +1,109 @@
+"""How often each answer was given, and which answer most people gave: of labels without order, and of choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from judgebook.statistics.intervals import generator
+from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import CELL, ITEM, unordered
+
+#: answers up to which a label has a row for each
+MOST = 11
+
+
+def titles(label: Label) -> dict[float, str]:
+    """Score -> the answer in words, where the YAML gives words; of comparisons, which side."""
+    low = label.scale[0]
+    if label.level == "sets":
+        return {2.0**i: word for i, word in enumerate(label.categories)}
+    if label.categories:
+        return {low + i: word for i, word in enumerate(label.categories)}
+    if METHODS[label.method].unit == "pair":
+        return {1.0: "shown first", 0.0: "tie", -1.0: "shown second"}
+    return {v: f"{v:g}" for v in np.arange(low, label.scale[1] + 1)}
+
+
+def of_interest(label: Label) -> bool:
+    """Whether shares of answers say more of a label than a mean: answers without order, and choices."""
+    few = label.integer and label.scale[1] - label.scale[0] < MOST
+    return label.level == "sets" or (few and (METHODS[label.method].unit == "pair" or label.unordered))
+
+
+def answers(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **size) -> Iterator[dict]:
+    """Shares of answers with dialogues (of choices pairs) resampled, and majorities.
+
+    Yields `answer_share` by group (every annotation counts once) and, of ratings of several systems, by system; and
+    `majority_count`, the items by the answer that more of two people or more gave than any other (`answer` is none
+    where there is no such answer). size : n_resamples, confidence.
+    """
+    known = {(x.method, x.id): x for x in labels}
+    for key, rows in annotations.groupby(CELL, sort=False):
+        label = known[key[2:]]
+        if not of_interest(label):
+            continue
+        if METHODS[label.method].unit == "pair":
+            rows = _as_shown(rows)
+            if rows is None:
+                continue
+        words = titles(label)
+        head = dict(zip(CELL, key, strict=True)) | {"level": METHODS[label.method].unit}
+        parts = [(None, rows)]
+        if METHODS[label.method].unit != "pair" and len(set(rows["system"])) > 1:
+            parts += list(rows.groupby("system"))
+        for system, part in parts:
+            for word, interval, n in _shares(part, label, words, (*key, system or ""), seed, size):
+                own = head | {"statistic": "answer_share", "system": system, "answer": word, "n": n, "seed": seed}
+                yield own | interval.row()
+        for word, n, total in _majorities(rows, words) if label.level != "sets" else ():
+            yield head | {"statistic": "majority_count", "answer": word, "estimate": float(n), "n": total}
+
+
+def _as_shown(rows: pd.DataFrame) -> pd.DataFrame | None:
+    """Comparisons as they were shown; None where the order is not known, or not the same for all votes on a pair."""
+    first = rows["first_shown"]
+    if first.isna().any() or rows[[*ITEM, "first_shown"]].drop_duplicates().duplicated(ITEM).any():
+        return None
+    return rows.assign(score=rows["score"].where(first == "left", -rows["score"]) + 0.0)
+
+
+def _shares(
+    rows: pd.DataFrame, label: Label, words: dict[float, str], key: tuple, seed: int, size: dict
+) -> Iterator[tuple]:
+    """Word, interval and number of annotations; of sets the share of annotations that hold the answer."""
+    pair = rows["dialogue_b"].notna().all()
+    both = unordered(rows)
+    unit = both["low"].astype(str) + "\x1f" + both["high"].astype(str) if pair else rows["dialogue"].astype(str)
+    codes = pd.factorize(unit)[0]
+    sums = np.zeros((codes.max() + 1, len(words) + 1))
+    sums[:, 0] = np.bincount(codes)
+    for i, score in enumerate(words, start=1):
+        given = rows["score"] == score
+        if label.level == "sets":
+            given = (rows["score"].astype(int) & int(score)) > 0
+        sums[:, i] = np.bincount(codes, given, len(sums))
+    rng = generator(seed, "answers", *key)
+    found = bootstrap_sums(sums, lambda s: s[:, 1:] / s[:, :1], unit="pair" if pair else "dialogue", rng=rng, **size)
+    for word, interval in zip(words.values(), found, strict=True):
+        yield word, interval, len(rows)
+
+
+def _majorities(rows: pd.DataFrame, words: dict[float, str]) -> Iterator[tuple[str, int, int]]:
+    people = rows[rows["annotator_kind"] == "human"]
+    if people.empty:
+        return
+    table = people.groupby([*ITEM, "score"], dropna=False, sort=False).size().unstack("score", fill_value=0)  # noqa: PD010
+    table = table[table.sum(axis=1) >= 2]
+    if table.empty:
+        return
+    scores, counts = table.columns.to_numpy(float), table.to_numpy()
+    most = counts.max(axis=1)
+    clear = (counts == most[:, None]).sum(axis=1) == 1
+    first = scores[counts.argmax(axis=1)]
+    for score, word in words.items():
+        yield word, int((clear & (first == score)).sum()), len(counts)
+    yield "none", int((~clear).sum()), len(counts)

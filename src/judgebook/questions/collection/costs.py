@@ -1,0 +1,247 @@
+"""Time and cost of annotation (Finch et al. 2023, appendix F, Tables 9 and 10).
+
+The time of a method is the sum over its tasks of the median minutes per dialogue, or per pair where dialogues are
+compared. Throughput, estimated cost and own cost follow by arithmetic, see `money`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from judgebook.statistics.fair_coin import coin_ppf
+from judgebook.study.labels import METHODS, Label
+
+#: the conversation itself, which is no evaluation method
+COLLECTION = "collection"
+#: timed parts of an interactor's work unit -> what they were spent on
+PARTS = {
+    "first_bot": COLLECTION,
+    "second_bot": COLLECTION,
+    "first_likert": "dialogue_likert",
+    "second_likert": "dialogue_likert",
+    "comparative": "comparative",
+}
+_KEYS = ["corpus", "group", "method", "task"]
+
+
+def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
+    """Minutes per dialogue (per pair, where dialogues are compared) of each work unit.
+
+    A unit whose parts were timed counts by its parts (`PARTS`), each about one dialogue or pair; any other as a whole,
+    with the method of its judgements and divided by the dialogues or pairs judged in it. Units without a duration, and
+    whole units that mix methods, are left out.
+
+    Parameters
+    ----------
+    work_units : DataFrame
+        Columns of `schema.WORK_UNITS`; if empty, the seconds of the annotations are used, one value per unit. Where
+        they name no unit, it is what one annotator judged of one dialogue or pair (`in_units`).
+    annotations : DataFrame
+        Columns of `schema.ANNOTATIONS`.
+
+    Returns
+    -------
+    DataFrame, one row per timed unit or part of one: corpus, group, method, task, annotator, work_unit, minutes.
+    """
+    if work_units.empty:
+        annotations = in_units(annotations)
+    judged = annotations.dropna(subset=["work_unit"])
+    judged = judged.drop_duplicates(["work_unit", "method", "dialogue", "dialogue_b"]).groupby("work_unit")["method"]
+    judged = judged.agg(["first", "nunique", "size"]).query("nunique == 1")
+    if work_units.empty:
+        work_units = annotations.drop_duplicates("work_unit").assign(part="whole", task=pd.NA)
+    timed = work_units[work_units["seconds"].notna() & work_units["work_unit"].notna()]
+    parts = timed[timed["part"].isin(list(PARTS))]
+    whole = timed[(timed["part"] == "whole") & ~timed["work_unit"].isin(parts["work_unit"])]
+    parts = parts.assign(method=parts["part"].map(PARTS), task=parts["part"].map(PARTS), size=1)
+    whole = whole[whole["work_unit"].isin(judged.index)].drop(columns="method", errors="ignore")
+    whole = whole.join(judged, on="work_unit").rename(columns={"first": "method"})
+    whole = whole.assign(task=whole["task"].astype(object).fillna(whole["method"].astype(object)))
+    out = pd.concat([part for part in (parts, whole) if len(part)] or [parts])
+    out = out.assign(minutes=out["seconds"] / 60 / out["size"])
+    return out[[*_KEYS, "annotator", "work_unit", "minutes"]].reset_index(drop=True)
+
+
+def in_units(annotations: pd.DataFrame) -> pd.DataFrame:
+    """`annotations` with a work unit for each that was timed: where none is named, what one annotator judged of one
+    dialogue or pair by one method, with the seconds of all of it.
+
+    Labels of one turn (dialogue, pair) that have the same seconds were judged together and count once; different ones
+    add up, and so do turns.
+    """
+    missing = annotations["work_unit"].isna() & annotations["seconds"].notna()
+    if not missing.any():
+        return annotations
+    ours = annotations[missing]
+    about = ["corpus", "group", "method", "annotator", "dialogue", "dialogue_b"]
+    unit = ours.groupby(about, sort=False, dropna=False, observed=True).ngroup().rename("unit")
+    once = pd.concat([unit, ours[["turn", "seconds"]]], axis=1).drop_duplicates()
+    seconds = once.groupby("unit")["seconds"].sum().reindex(unit).to_numpy()
+    names = ("unnamed " + unit.astype(str)).astype(annotations["work_unit"].dtype)
+    ours = ours.assign(work_unit=names, seconds=seconds)
+    return pd.concat([annotations[~missing], ours]).sort_index()
+
+
+def paid(
+    annotations: pd.DataFrame,
+    labels: Iterable[Label],
+    payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
+) -> pd.Series:
+    """What judgements by people were paid by `costs.payments`, by corpus, group and method; missing where unknown.
+
+    Each task of a work unit counts once (of a dialogue or pair, where no unit is named).
+    """
+    task_of = {(label.method, label.id): label.task or label.method for label in labels}
+    pairs = annotations[["method", "label"]].drop_duplicates()
+    tasks = {pair: task_of.get(pair, pair[0]) for pair in pairs.itertuples(index=False, name=None)}
+    task = [tasks[pair] for pair in zip(annotations["method"], annotations["label"], strict=True)]
+    about = annotations["dialogue"].astype(str) + " " + annotations["dialogue_b"].astype(str)
+    unit = annotations["work_unit"].astype(object).where(annotations["work_unit"].notna(), about)
+    done = annotations[["corpus", "group", "method", "annotator"]].assign(task=task, unit=unit).drop_duplicates()
+    out = {}
+    for (corpus, group, method), part in done.groupby(["corpus", "group", "method"], sort=False, observed=True):
+        amounts = [_payment(payments.get(group, {}).get(method), pd.Series([t])) for t in part["task"]]
+        out[corpus, group, method] = sum(amounts) if None not in amounts else np.nan
+    return pd.Series(out, dtype=float)
+
+
+def medians(times: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
+    """Median minutes per dialogue or pair: a `median_minutes` row per corpus, group, method and task of `minutes`.
+
+    The interval is the exact one for a median from order statistics (binomial, at least `confidence`). It takes work
+    units as independent although people do several: n_annotators says how many people did them.
+
+    References
+    ----------
+    Conover 1999, Practical Nonparametric Statistics, section 3.2.
+    """
+    for key, part in times.groupby(_KEYS, sort=False):
+        low, high = _median_interval(part["minutes"].to_numpy(float), confidence)
+        row = dict(zip(_KEYS, key, strict=True)) | {"statistic": "median_minutes", "level": _unit(key[2])}
+        row |= {"estimate": part["minutes"].median(), "ci_low": low, "ci_high": high, "n": len(part)}
+        kind = "not_estimable" if np.isnan(low) else "order_statistics"
+        yield row | {"ci_kind": kind, "resample_unit": "work unit", "n_annotators": part["annotator"].nunique()}
+
+
+def _unit(method: str) -> str:
+    return METHODS[method].unit.replace("turn", "dialogue") if method in METHODS else "dialogue"
+
+
+def _median_interval(values: np.ndarray, confidence: float) -> tuple[float, float]:
+    """The narrowest symmetric pair of order statistics that covers the median with at least this confidence."""
+    n = len(values)
+    rank = int(coin_ppf((1 - confidence) / 2, n))
+    if rank < 1:
+        return np.nan, np.nan
+    ordered = np.sort(values)
+    return float(ordered[rank - 1]), float(ordered[n - rank])
+
+
+def mover(estimates: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float, float]:
+    """A sum of independent estimates and its interval, from the interval of each (MOVER).
+
+    Parameters
+    ----------
+    estimates, low, high : (k,) arrays
+        The terms and the ends of their intervals.
+
+    Returns
+    -------
+    The sum and the ends of its interval, which are missing where an end of one of the intervals is.
+
+    References
+    ----------
+    Zou and Donner 2008, Statistics in Medicine 27, 1693-1702, equations 4 and 5.
+    """
+    total = float(np.sum(estimates))
+    below, above = np.sum((estimates - low) ** 2), np.sum((high - estimates) ** 2)
+    return total, float(total - np.sqrt(below)), float(total + np.sqrt(above))
+
+
+def costs(
+    medians: pd.DataFrame,
+    labels: Iterable[Label],
+    *,
+    hourly_rate: float,
+    planned_dialogues: int,
+    payments: Mapping[str, Mapping[str, float | Mapping[str, float]]],
+    final_labels: Mapping[str, list[str]] | None = None,
+) -> Iterator[dict]:
+    """Time and money of each method, by corpus and group.
+
+    Parameters
+    ----------
+    medians : DataFrame
+        `median_minutes` rows, one per task.
+    labels : iterable of Label
+        Give the tasks of labels, and how many labels a task has.
+    hourly_rate : float
+        Payment per hour of annotation in the estimate.
+    planned_dialogues : int
+        Dialogues the cost is for; pairs are half as many.
+    payments : dict
+        group -> method -> what one work unit of each of its tasks was paid, or task -> payment.
+    final_labels : dict, optional
+        method -> labels kept in the end; the cost of their tasks alone is added (`tasks` of `final`).
+
+    Returns
+    -------
+    Rows of `unit_minutes` (with interval), `throughput`, `estimated_cost`, `own_cost` and `cost_per_label`, the
+    estimated cost of one label of one unit. `level` says what a unit is: a dialogue or a pair.
+
+    References
+    ----------
+    Finch, Finch and Choi 2023, appendix F, Table 10.
+    """
+    task_of = {(label.method, label.id): label.task or label.method for label in labels}
+    for (corpus, group, method), part in medians.groupby(_KEYS[:3], sort=False):
+        subsets = {"all": set(part["task"])}
+        if method in (final_labels or {}):
+            subsets["final"] = {task_of[method, label] for label in final_labels[method]}
+        for name, tasks in subsets.items():
+            keys = {"corpus": corpus, "group": group, "method": method, "level": _unit(method), "tasks": name}
+            timed, untimed = part[part["task"].isin(tasks)], sorted(tasks - set(part["task"]))
+            if untimed:
+                note = f"no durations of {', '.join(untimed)}"
+                yield keys | {"statistic": "unit_minutes", "estimate": np.nan, "note": note}
+                continue
+            n_labels = sum(m == method and task in tasks for (m, _), task in task_of.items())
+            paid = _payment(payments.get(group, {}).get(method), timed["task"])
+            yield from (keys | row for row in _cost_rows(timed, n_labels, hourly_rate, planned_dialogues, paid))
+
+
+def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, paid: float | None) -> Iterator[dict]:
+    total, low, high = mover(*(tasks[c].to_numpy(float) for c in ("estimate", "ci_low", "ci_high")))
+    kind = "not_estimable" if np.isnan(low) else "mover"
+    row = {"statistic": "unit_minutes", "estimate": total, "ci_low": low, "ci_high": high, "ci_kind": kind}
+    yield row | {"n": int(tasks["n"].sum())}
+    units = planned / 2 if tasks["level"].iloc[0] == "pair" else planned
+    amounts = money(total, units, rate, paid)
+    amounts["cost_per_label"] = amounts["estimated_cost"] / units / n_labels if n_labels else np.nan
+    why = {"own_cost": "costs.payments has no payment for it", "cost_per_label": "no label is judged in it"}
+    for name, value in amounts.items():
+        yield {"statistic": name, "estimate": value, "note": why[name] if np.isnan(value) else None}
+
+
+def _payment(given: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:
+    """Payment of all tasks of one unit; None where one of them has none."""
+    if isinstance(given, Mapping):
+        return sum(given[t] for t in tasks) if set(tasks) <= set(given) else None
+    return None if given is None else given * len(tasks)
+
+
+def money(
+    minutes_per_unit: float, n_units: float, hourly_rate: float, payment: float | None = None
+) -> dict[str, float]:
+    """Throughput (units per hour), estimated cost and own cost (missing without a payment), as in Table 10.
+
+    TP = 60 / TI, EC = TI / 60 x rate x units, OC = payment of all tasks of one unit x units.
+    """
+    return {
+        "throughput": 60 / minutes_per_unit,
+        "estimated_cost": minutes_per_unit / 60 * hourly_rate * n_units,
+        "own_cost": np.nan if payment is None else payment * n_units,
+    }

@@ -1,0 +1,130 @@
+"""What notebooks 00, 01 and 02 say: facts from their results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.questions.collection.costs import COLLECTION
+from judgebook.questions.collection.screening import ALL_TASKS
+from judgebook.questions.collection.tables import (
+    KINDS,
+    annotators,
+    kind_names,
+    pilot_number,
+    row_titles,
+    shown_rates,
+    task_name,
+)
+from judgebook.study.results import Results
+from judgebook.study.schema import ITEM
+from judgebook.study.sections.analyses import Costs
+
+_PHRASES = Phrases(__package__)
+_WHO = ["method", "group", "corpus"], ["method"]
+#: so few times are all given
+_FEW_TIMES = 3
+
+
+def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, names: DisplayNames) -> Iterator[Prose]:
+    """What became of the annotations that were read; how much was judged twice. annotations : of the evaluation."""
+    # some adapters count the annotations of turns and of dialogues separately
+    total = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
+    facts = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
+    people = annotations[annotations["annotator_kind"] == "human"]
+    sides = [annotations[["corpus", "dialogue", "system"]], annotations[["corpus", "dialogue_b", "system_b"]].dropna()]
+    both = pd.concat([side.set_axis(["corpus", "dialogue", "system"], axis=1) for side in sides])
+    facts["n_dialogues"] = len(both.drop_duplicates(["corpus", "dialogue"]))  # an id may recur in another corpus
+    facts |= {"n_systems": both["system"].nunique(), "n_main": len(annotations)}
+    facts["n_people"] = people.loc[people["annotator_known"], "annotator"].nunique()
+    sizes = people.groupby([c for c in ("group", *ITEM) if c in people], dropna=False).size()
+    facts["per_item"] = int(sizes.max()) if len(sizes) else 0
+    kinds = kind_names(annotations, names)
+    judged = [k for k in kinds if k != "human" and (annotations["annotator_kind"] == k).any()]
+    facts["models"] = [kinds[k].lower() if kinds[k] == KINDS.get(k) else kinds[k] for k in judged]
+    facts["extra"] = bool(counts["corpus"].astype(str).str.startswith("extra_").any())
+    yield Prose(_PHRASES.say("read", **facts))
+    twice = results.select("coverage", kind="human", times=2).groupby("method")["estimate"].max()
+    shares = [(names.name("method", m), twice[m]) for m in names.titles["method"] if m in twice]
+    yield Prose(_PHRASES.say("coverage", shares=shares))
+
+
+def pilots(results: Results, names: DisplayNames, *, simulated: bool) -> Iterator[Prose]:
+    """Which systems pass, how many annotators do, and how alpha differs between pilots."""
+    yield Prose(_PHRASES.say("systems", **_systems(results, names)))
+    yield Prose(_PHRASES.say("screening", groups=_screening(results, names)))
+    yield Prose(_PHRASES.say("agreement", n=len(results["alpha"]), gains=_gains(results, names)))
+    yield Prose(_PHRASES.say("simulated") if simulated else "")
+
+
+def _systems(results: Results, names: DisplayNames) -> dict:
+    means = results.select("mean", interval="independent").sort_values("estimate", ascending=False, kind="stable")
+    if means.empty:
+        return {"n": 0}
+    least = results["pilot_passed"]["least"].iloc[0]
+    people = results.select("mean", interval="annotator")
+    chosen = {
+        "passed": means[means["estimate"] >= least],
+        "failed": means[means["estimate"] < least],
+        "unsure": people[(people["ci_low"] < least) & (people["ci_high"] > least)],
+        "unknown": people[people["ci_low"].isna()],
+    }
+    facts = {key: [names.name("system", s) for s in rows["system"]] for key, rows in chosen.items()}
+    return facts | {"n": len(means), "least": f"{least:g}", "label": means["label"].iloc[0]}
+
+
+def _gains(results: Results, names: DisplayNames) -> list[dict]:
+    rows = results["alpha_gain"].assign(pilot=lambda f: pilot_number(f["corpus"]), before=None)
+    rows["before"] = pilot_number(rows["against"]).where(rows["scope"].isna(), None)
+    # a gain by screening is of those who passed; the name without it, as the sentence says so itself
+    return [row | {"who": annotators(row["group"], None, names)} for row in rows.to_dict("records")]
+
+
+def _screening(results: Results, names: DisplayNames) -> list[dict]:
+    out = []
+    for group, own in shown_rates(results, names).groupby("group", sort=False):
+        tasks = own[own["task"] != ALL_TASKS]
+        fewest = tasks.loc[tasks["estimate"].idxmin()]
+        facts = {"who": names.name("group", group), "every": own[own["task"] == ALL_TASKS].iloc[0].to_dict()}
+        out.append(facts | {"task": task_name(fewest["task"]).lower(), "fewest": fewest["estimate"]})
+    return out
+
+
+def collection(annotations: pd.DataFrame, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
+    """How much people judged and at what cost, which method takes longest, and how evenly the work was shared."""
+    people = annotations[annotations["annotator_kind"] == "human"]
+    labels = people[["method", "label"]].drop_duplicates()
+    facts = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
+    costs = results.select("estimated_cost", tasks="all")
+    costs = costs[costs["method"] != COLLECTION]
+    facts |= {"costs": list(costs["estimate"]), "currency": section.currency, "rate": f"{section.hourly_rate:g}"}
+    facts["vary"] = _what_varies(costs)
+    yield Prose(_PHRASES.say("collected", **facts, dialogues=section.planned_dialogues))
+    total = results.select("unit_minutes", tasks="all").dropna(subset="estimate")
+    total = names.sort(total[total["method"] != COLLECTION])
+    if len(total):
+        total["who"] = row_titles(total, names, *_WHO)
+        yield Prose(_PHRASES.say("minutes", rows=total.to_dict("records"), few=_FEW_TIMES, **_extremes(total)))
+    busiest = results["busiest_share"]
+    if len(busiest):
+        top = busiest.loc[busiest["estimate"].idxmax()].to_dict()
+        title = row_titles(busiest, names, *_WHO)[busiest["estimate"].idxmax()]
+        yield Prose(_PHRASES.say("workload", who=title, share=top["estimate"], n=top["n"]))
+    else:
+        yield Prose(_PHRASES.say("unknown_annotators"))
+
+
+def _extremes(times: pd.DataFrame) -> dict:
+    """The slowest and the fastest."""
+    rows = times.sort_values("estimate", kind="stable")
+    return {"slowest": rows.iloc[-1].to_dict(), "fastest": rows.iloc[0].to_dict()}
+
+
+def _what_varies(rows: pd.DataFrame) -> list[str]:
+    """In what the rows differ: method, group, corpus."""
+    heads = {"method": "method", "group": "evaluator group", "corpus": "part of the study"}
+    return [head for column, head in heads.items() if len(set(rows[column])) > 1]

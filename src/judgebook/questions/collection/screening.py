@@ -1,0 +1,134 @@
+"""Who passes the training for a task? Attempts at training dialogues, judged by a rule: pass rates by workforce.
+
+Finch et al. 2023, section 5: an annotator may work on a task after marking fewer than a given number of turns wrongly
+in its third training dialogue. Figure 9 shows the share that passed, by task and workforce.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.performance import rates
+from judgebook.statistics.intervals import generator
+from judgebook.statistics.resampling import bootstrap_sums
+
+PERSON = ["corpus", "group", "annotator", "task"]
+ALL_TASKS = "all"
+
+
+def places(attempts: pd.DataFrame) -> pd.Series:
+    """The number (from 1) of the training dialogue of its task that each attempt refers to.
+
+    The number at the end of its id where the ids of a task end in different numbers, as on the ABC-Eval platform; else
+    the order in which the source has them.
+    """
+    out = pd.Series(0, index=attempts.index)
+    for _, part in attempts.groupby(["corpus", "group", "task"], sort=False):
+        ids = part["dialogue"].drop_duplicates()
+        number = ids.str.extract(r"(\d+)$")[0]
+        numbered = number.notna().all() and not number.astype(float).duplicated().any()
+        place = number.astype(int) if numbered else pd.Series(np.arange(1, len(ids) + 1), ids.index)
+        out[part.index] = part["dialogue"].map(dict(zip(ids, place, strict=True)))
+    return out
+
+
+def verdicts(
+    attempts: pd.DataFrame, *, deciding: int | Literal["all"], below: Mapping[str, int], other: int
+) -> pd.DataFrame:
+    """Whether each person passed each task that they tried.
+
+    Parameters
+    ----------
+    attempts : frame
+        Columns of `schema.SCREENING`.
+    deciding : int or "all"
+        Which training dialogue decides; all: the mistakes of all dialogues of an attempt together.
+    below, other : dict, int
+        Fewer mistakes than `below[task]` pass, fewer than `other` where the task is not named.
+
+    Returns
+    -------
+    One row a corpus, group, annotator and task: `finished` (the mistakes of some attempt at the deciding dialogue are
+    known), `passed` (in any attempt), `at_once` (in the first), `recorded` (what the platform noted in any attempt;
+    missing where it noted nothing).
+    """
+    if deciding == "all":
+        attempts, decides = _together(attempts), True
+    else:
+        decides = places(attempts) == deciding
+    limit = attempts["task"].map(lambda task: below.get(task, other))
+    known = decides & attempts["mistakes"].notna()
+    passed = known & (attempts["mistakes"] < limit).fillna(False).astype(bool)
+    tries = attempts.assign(finished=known, passed=passed, at_once=passed & (attempts["attempt"] == 0))
+    out = tries.groupby(PERSON, sort=False)[["finished", "passed", "at_once"]].any()
+    noted = attempts.dropna(subset="passed").groupby(PERSON)["passed"].any()
+    return out.assign(recorded=noted.reindex(out.index)).reset_index()
+
+
+def _together(attempts: pd.DataFrame) -> pd.DataFrame:
+    """One row per person, task and attempt: mistakes added up, missing where any dialogue's are; passed only if all."""
+    by = attempts.groupby([*PERSON, "attempt"], sort=False)
+    mistakes = by["mistakes"].apply(lambda part: part.sum() if part.notna().all() else pd.NA)
+    passed = by["passed"].apply(lambda part: part.all() if part.notna().all() else pd.NA)
+    return pd.DataFrame({"mistakes": mistakes, "passed": passed}).reset_index()
+
+
+#: what a rate counts, and among whom -> column of `verdicts` that is counted, column that says who is in
+RATES = {
+    ("rule", "tried", "any"): ("passed", None),
+    ("rule", "tried", "first"): ("at_once", None),
+    ("rule", "finished", "any"): ("passed", "finished"),
+    ("platform", "tried", "any"): ("recorded", None),
+}
+
+
+def pass_rates(
+    found: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
+) -> Iterator[dict]:
+    """Share of the people who tried a task that passed it: `screening_pass_rate` rows by workforce and task.
+
+    Parameters
+    ----------
+    found : DataFrame
+        From `verdicts`.
+
+    Returns
+    -------
+    Rows with Wilson's interval, as people of one task are independent, and over all tasks (`task` of `all`) with people
+    resampled, because each tried several. The keys say what counts (`by` the paper's `rule`, or what the `platform`
+    recorded), among whom (`of` those who `tried` or `finished` the deciding dialogue) and in which `tries` (`any`, or
+    the `first`). What the platform recorded counts in any dialogue, as in the authors' code
+    (sfillwo/DialogueEval-AnnotatorImpact, `utilities/analysis.py`, commit 6908236).
+    """
+    for (corpus, group), people in found.groupby(["corpus", "group"], sort=False):
+        for (by, of, tries), (column, among) in RATES.items():
+            rows = (people if among is None else people[people[among]]).dropna(subset=column)
+            head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
+            head |= {"by": by, "of": of, "tries": tries, "seed": seed}
+            for task, part in rows.groupby("task", sort=False):
+                passed, n = int(part[column].sum()), len(part)
+                low, high = rates.wilson(passed, n, confidence)
+                row = head | {"task": task, "estimate": passed / n, "ci_low": low, "ci_high": high, "n": n}
+                yield row | {"ci_kind": "wilson", "resample_unit": "annotator", "n_annotators": n}
+            if len(rows):
+                # the stream's name as it was when keys were stored as text, so that intervals stay the same
+                rng = generator(seed, "screening", corpus, group, f"by={by};of={of};task={ALL_TASKS};tries={tries}")
+                size = {"n": len(rows), "n_annotators": rows["annotator"].nunique()}
+                yield head | {"task": ALL_TASKS} | _over_people(rows, column, rng, n_resamples, confidence) | size
+
+
+def _over_people(
+    rows: pd.DataFrame, column: str, rng: np.random.Generator, n_resamples: int, confidence: float
+) -> dict:
+    """The share over all tasks, with people resampled; a bound where few passed, or few did not."""
+    who = rows.assign(x=rows[column].astype(float)).groupby("annotator")["x"].agg(["size", "sum"]).to_numpy(float)
+    n, passed = who.T
+    size = {"n_resamples": n_resamples, "confidence": confidence}
+    return (
+        rates.rare_interval(n, passed, passed, "annotator", confidence)
+        or bootstrap_sums(who, lambda sums: sums[:, 1] / sums[:, 0], unit="annotator", rng=rng, **size).row()
+    )

@@ -1,0 +1,338 @@
+"""Tables of notebooks 00, 01 and 02."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+import pandas as pd
+
+from judgebook.display import cells, tables
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import listing, number, percent, plain
+from judgebook.display.views import Prose, Table
+from judgebook.questions.collection import screening
+from judgebook.questions.collection.pilot import BOTS
+from judgebook.study import schema
+from judgebook.study.definitions import definitions
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.params import Study
+from judgebook.study.results import Results, where
+from judgebook.study.sections.analyses import Costs, Pilot
+
+CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
+JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
+JUDGED += ["once", "twice", "more"]
+TEXTS = ["dialogues", "interactors", "turns a dialogue", "tokens a user turn", "words a user turn"]
+TEXTS += ["tokens a system turn", "words a system turn"]
+#: columns of annotations that are empty by nature where whole dialogues, or no pairs, are judged
+STRUCTURAL = ["turn", "dialogue_b", "system_b", "first_shown"]
+#: kinds of annotators, where no name is given
+KINDS = {"human": "People", "llm": "Language models", "classifier": "Classifiers"}
+#: the pass rate that is drawn and reported: by the rule, of all who tried, in any attempt
+SHOWN = {"by": "rule", "of": "tried", "tries": "any"}
+#: other ways of counting, over all tasks
+OTHERWISE = {
+    "at the first try": SHOWN | {"tries": "first"},
+    "of those who finished": SHOWN | {"of": "finished"},
+    "as the platform recorded": SHOWN | {"by": "platform"},
+}
+#: identify the rows of a pilot of annotation
+ROUND = ["corpus", "group", "method", "scope"]
+
+
+def row_titles(
+    rows: pd.DataFrame, names: DisplayNames, columns: Iterable[str], always: Collection[str] = ()
+) -> pd.Series:
+    """Names of rows: those of the `columns` (ids) that differ between rows or are in `always`; else the method."""
+    shown = {c: rows[c].map(lambda key, c=c: names.name(c, key)) for c in columns}
+    named = [c for c in shown if c in always or len(set(rows[c])) > 1] or ["method"]
+    return pd.DataFrame({c: shown[c].astype(object) for c in named}).agg(", ".join, axis=1)
+
+
+def kind_names(annotations: pd.DataFrame, names: DisplayNames) -> dict[str, str]:
+    """Kind of annotator -> display name: that of its groups, where these hold no other kind and are not people."""
+    kinds = annotations[["annotator_kind", "group"]].drop_duplicates()
+    alone = kinds[~kinds["group"].duplicated(keep=False) & (kinds["annotator_kind"] != "human")]
+    groups = alone.groupby("annotator_kind")["group"]
+    return KINDS | {kind: listing(names.name("group", g) for g in own) for kind, own in groups}
+
+
+# 00
+
+
+def read(counts: pd.DataFrame) -> Iterator[Table | Prose]:
+    """What was read from each file, what became of it, and why rows were recoded, corrected or dropped."""
+    wide = counts.pivot_table(index=["file", "what"], columns="action", values="n", aggfunc="sum", sort=False)
+    wide = wide.reindex(columns=["read", "kept", "mended", "dropped"]).astype("Int64").fillna(0).reset_index()
+    heads = {"mended": "Changed"}
+    caption = "What was read from each file, and how much of it was kept, changed or dropped."
+    yield Table(wide.rename(columns=lambda c: heads.get(c, c.capitalize())), "read", caption)
+    why = counts[counts["action"].isin(["mended", "dropped"])]
+    why = why.groupby(["what", "action", "reason"], sort=False)["n"].sum().reset_index().replace("mended", "changed")
+    yield Table(why.rename(columns=str.capitalize), "reasons", "Reasons for recoding, correcting or dropping rows.")
+    if why.empty:
+        yield Prose("Nothing was recoded, corrected or dropped.")
+
+
+#: direction of a label -> what the table of labels says of it
+GOOD_WHEN = {1: "high", -1: "low", 0: "neither"}
+GOOD_IF = {1: "chosen", -1: "not chosen", 0: "neither"}  # of two dialogues
+
+
+def labels(annotations: pd.DataFrame, study: Study, names: DisplayNames) -> Table:
+    """What each label means, its scale, and which end is good; one row where several methods agree."""
+    judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for (method, id_), label in names.labels.items():
+        if (method, id_) in judged:
+            known = GOOD_IF if METHODS[method].unit == "pair" else GOOD_WHEN
+            good = known[label.direction] if label.direction_declared else "not declared"
+            row = (label.title, definitions(study, method).get(id_), _offered(label), good)
+            rows.setdefault(row, []).append(names.name("method", method))
+    frame = pd.DataFrame([[*row, listing(methods)] for row, methods in rows.items()],
+                         columns=["Label", "Meaning", "Answers", "Good when", "Asked as"])  # fmt: skip
+    caption = "The labels, what annotators were told that they mean, and the answers they could give."
+    if frame["Meaning"].isna().all():
+        frame = frame.drop(columns="Meaning")
+        caption = "The labels, and the answers that annotators could give. The YAML does not say what labels mean "
+        caption += "(`elicitation.definitions`)."
+    return Table(frame, "labels", caption, why={"Meaning": "The YAML does not say (`elicitation.definitions`)."})
+
+
+def _offered(label: Label) -> str:
+    """The answers that annotators could give."""
+    if METHODS[label.method].unit == "pair":
+        return "one of the two" + (" or neither" if label.scale[0] < 0 else "")
+    if label.categories:
+        return listing(label.categories, "or")
+    return "yes or no" if label.binary else f"{label.scale[0]:g} to {label.scale[1]:g}"
+
+
+def answers(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Shares of answers without order, and of choices; which answer the majority gave."""
+    keys = ["corpus", "group", "method", "label", "system"]
+    rows = results["answer_share"]
+    for name, part in (("answers", rows[rows["system"].isna()]), ("answers_by_system", rows[rows["system"].notna()])):
+        if part.empty:
+            continue
+        part = names.sort(part) if name == "answers_by_system" else names.sort(part.drop(columns="system"))
+        own = [k for k in keys if k in part]
+        texts = part[["estimate", "ci_low", "ci_high"]].mul(100)
+        part = part.assign(text=tables.intervals(texts, 1))
+        wide = part.set_index([*own, "answer"])["text"].unstack("answer", sort=False).reset_index()  # noqa: PD010
+        answered = list(dict.fromkeys(part["answer"]))
+        units = listing(f"{u}s" for u in dict.fromkeys(part["resample_unit"]))
+        caption = f"Percent of annotations that give each answer; CI over {units}."
+        table = names.named(names.sort(wide)).rename(columns=str)
+        yield Table(table, name, caption, why=dict.fromkeys(answered, "No annotation, or no variation."))
+    rows = results["majority_count"]
+    if len(rows):
+        rows = names.sort(rows)
+        wide = rows.set_index([*keys[:-1], "answer"])["estimate"].astype(int).unstack("answer", sort=False)  # noqa: PD010
+        table = names.named(names.sort(wide.reset_index())).rename(columns={"none": "No majority"})
+        yield Table(table, "majorities", "Items judged by two or more people, by the answer given most often.")
+
+
+def card(results: Results, names: DisplayNames) -> Table:
+    """The data-set card: one row per corpus and method."""
+    index = ["corpus", "method"]
+    rows = pd.concat([results["count"], results["mean_count"]]).dropna(subset="method")
+    wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in CARD}))
+    alphas = results["alpha"].dropna(subset="estimate").groupby(index)["estimate"]
+    found = alphas.agg(["median", "min", "max"]).astype(float)
+    texts = cells.numbers(found["median"]) + " (" + cells.ranges(found[["min", "max"]]) + ")"
+    wide["Agreement"] = texts.reindex(wide.set_index(index).index).to_numpy()
+    why = dict.fromkeys(["Utterances", "Context words"], "The data contain no text.")
+    why["Agreement"] = "No item was judged twice within a group."
+    why["Response words"] = "Whole dialogues, not single responses, are judged, or the data contain no text."
+    caption = "The data set. Numbers of utterances and words are means over instances."
+    return Table(names.named(wide), "card", caption, 1, why)
+
+
+def missing(annotations: pd.DataFrame) -> Iterator[Table | Prose]:
+    """Columns of the judgements that are not always filled, and those that are empty."""
+    share = annotations.drop(columns=STRUCTURAL).isna().mean().rename("Percent missing").mul(100)
+    partly = share[(share > 0) & (share < 100)].rename_axis("Column").reset_index()
+    partly["Content"] = [schema.ANNOTATIONS[c].doc for c in partly["Column"]]
+    yield Table(partly, "missing", "Columns of the judgements with missing values.", 1)
+    empty = [schema.ANNOTATIONS[c].doc for c in share.index[share == 100]]
+    if empty:
+        yield Prose("Not recorded in these data: " + "; ".join(f"*{plain(doc)}*" for doc in empty) + ".")
+
+
+# 01
+
+
+def systems(results: Results, names: DisplayNames) -> Table:
+    """Table 1 of Finch et al. 2023: dialogues, people, mean rating with both intervals, and whether a system passes."""
+    keys = ["group", "system"]
+    means = results.select("mean", interval="independent")
+    means = means.sort_values("estimate", ascending=False, kind="stable").set_index(keys)
+    out = pd.DataFrame(index=means.index)
+    for what in ("dialogues", "annotators"):
+        counts = results.select("count", corpus=BOTS, what=what).set_index(keys)
+        out[what.capitalize()] = counts["estimate"].astype(int)
+    out["Mean, CI: dialogues independent"] = tables.intervals(means)
+    out["CI: one person left out"] = tables.intervals(results.select("mean", interval="annotator").set_index(keys))
+    passed = results["pilot_passed"].set_index(keys)
+    out["Passes"] = passed["estimate"].map({1.0: "yes", 0.0: "no"})
+    why = {"CI: one person left out": "All ratings are equal, or fewer than five people rated."}
+    caption = f"Mean rating of {means['label'].iloc[0]} in the pilots of systems, with two kinds of CI. A system"
+    caption += f" passes with a mean of at least {passed['least'].iloc[0]:g}."
+    return Table(names.named(out.reset_index()), "systems", caption, why=why)
+
+
+def pilot_number(corpora: pd.Series) -> pd.Series:
+    """`3` for `annotation_pilot_3`."""
+    return corpora.str.extract(r"(\d+)$")[0]
+
+
+def annotators(group: str, scope: object, names: DisplayNames) -> str:
+    """Who judged in a pilot: the display name of the group, and whether they had passed the training."""
+    who = "All annotators" if group == "all" else names.name("group", group)
+    return f"{who}, passed the training" if scope == "screened" else who
+
+
+def agreement(results: Results, names: DisplayNames, confidence: float) -> Table:
+    """Table 8 of Finch et al. 2023, with three intervals of alpha."""
+    rows = results.select("alpha", resample="dialogue")
+    out = pd.DataFrame({"Pilot": pilot_number(rows["corpus"])})
+    if len(set(rows["method"])) > 1:
+        out["Method"] = [names.name("method", m) for m in rows["method"]]
+    out["Judged by"] = [annotators(g, s, names) for g, s in zip(rows["group"], rows["scope"], strict=True)]
+    for what in ("dialogues", "annotators", "labels"):
+        out[what.capitalize()] = _beside(rows, results.select("count", what=what, kind="human"))["estimate"].astype(int)
+    out["Items"], out["Alpha"] = rows["n"].astype(int), rows["estimate"]
+    heads = {"dialogue": "CI: one dialogue left out", "annotator": "CI: one person left out"}
+    heads["item"] = "CI: turns and labels resampled"
+    for unit, head in heads.items():
+        own = _beside(rows, results.select("alpha", resample=unit))
+        out[head] = cells.ranges(own[["ci_low", "ci_high"]], brackets=True)
+    why = dict.fromkeys([heads["dialogue"], heads["annotator"]], "Fewer than five, or alpha is undefined without one.")
+    why[heads["item"]] = "Annotators always agree, or marks are rare."
+    caption = f"Alpha over all labels in the annotation pilots, with three {percent(confidence)} CIs."
+    return Table(out, "agreement", caption, why=why)
+
+
+def _beside(rows: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """The row of `others` that belongs to each of `rows`, with the index of `rows`."""
+    found = rows[ROUND].merge(others, on=ROUND, how="left", validate="one_to_one")
+    return found.set_axis(rows.index)
+
+
+def task_name(task: str) -> str:
+    """`personal_information` as a reader sees it."""
+    return "All tasks" if task == screening.ALL_TASKS else task.replace("_", " ").capitalize()
+
+
+def shown_rates(results: Results, names: DisplayNames) -> pd.DataFrame:
+    """The pass rates that are drawn, by task and workforce; all tasks last."""
+    rows = names.sort(results.select("screening_pass_rate", **SHOWN))
+    tasks = list(dict.fromkeys(results["screening_pass_rate"]["task"]))
+    tasks.sort(key=lambda task: task == screening.ALL_TASKS)
+    return rows.assign(place=rows["task"].map(tasks.index)).sort_values("place", kind="stable")
+
+
+def pass_rates(results: Results, names: DisplayNames, section: Pilot) -> Table:
+    """Percent that passed, by task and workforce, and over all tasks by each way of counting."""
+    rows = shown_rates(results, names)
+    groups = sorted(set(rows["group"]), key=lambda g: names.position("group", g))
+    lines = {task_name(task): part for task, part in rows.groupby("task", sort=False)}
+    every = results.select("screening_pass_rate", task=screening.ALL_TASKS)
+    lines |= {f"All tasks, {name}": where(every, **keys) for name, keys in OTHERWISE.items()}
+    wide = pd.DataFrame({name: _percents(part) for name, part in lines.items()}).T.reindex(columns=groups)
+    people = where(every, **SHOWN).set_index("group")["n_annotators"]
+    wide.loc["People"] = cells.numbers(people.reindex(groups), 0).to_numpy()
+    out = wide.rename(columns={g: names.name("group", g) for g in groups}).rename_axis("Task").reset_index()
+    limits = [f"fewer than {n} in {task_name(t).lower()}" for t, n in section.mistakes_below.items()]
+    limits.append(f"fewer than {section.other_tasks_below} in {'other' if limits else 'all'} tasks")
+    deciding = section.deciding_dialogue
+    place = "in all training items" if deciding == "all" else f"in training dialogue {deciding}"
+    caption = f"Percentage who passed: {listing(limits)} (turns marked wrongly {place}), with CI."
+    return Table(out, "screening", caption, why=dict.fromkeys(out.columns, "No attempts, or not recorded."))
+
+
+def quiz(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Table | None:
+    """Who passed the quiz, by what was asked. titles : label -> display name."""
+    rows = results["quiz_pass_rate"]
+    if rows.empty:
+        return None
+    key = ["group", "label"]
+    parts = {tries: rows[rows["tries"] == tries].set_index(key) for tries in ("first", "any")}
+    out = pd.DataFrame({"At the first try": _in_percent(parts["first"]), "In any try": _in_percent(parts["any"])})
+    out["People"], failed = parts["any"]["n"], results["quiz_failed"].set_index(key)
+    out["Failed"], out["Judged all the same"] = failed["n"], failed["estimate"].astype(int)
+    out = out.reset_index()
+    out.insert(0, "Question", out["label"].map(lambda x: titles.get(x, x)))
+    several = len(set(out["group"])) > 1
+    out.insert(0, "Group", [names.name("group", g) for g in out["group"]])
+    out = out.drop(columns=key if several else [*key, "Group"])
+    return Table(out, "quiz", "Percentage who passed the quiz, with CI, and people who failed it.")
+
+
+def _in_percent(rows: pd.DataFrame) -> pd.Series:
+    return tables.intervals(100 * rows[["estimate", "ci_low", "ci_high"]], 0)
+
+
+def _percents(rows: pd.DataFrame) -> pd.Series:
+    return tables.intervals(100 * rows.set_index("group")[["estimate", "ci_low", "ci_high"]], 0)
+
+
+# 02
+
+
+def judged(results: Results, names: DisplayNames) -> Table:
+    """What each group judged, by method; kinds of annotators in rows of their own where a group has several."""
+    index = ["corpus", "group", "method"]
+    rows = (
+        where(results["count"], system=None)
+        .dropna(subset="method")
+        .assign(**{"Judged by": lambda f: f["kind"].map(KINDS)})
+    )
+    index += ["Judged by"] if rows.groupby(index)["kind"].nunique().max() > 1 else []
+    wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in JUDGED}))
+    why = {"Annotators": "Annotators are positions in a list, not known people."}
+    why |= {"Pairs": "No dialogues are compared.", "Turns": "Whole dialogues are judged."}
+    return Table(names.named(wide), "judged", "What each evaluator group judged, by method.", why=why)
+
+
+def texts(results: Results, names: DisplayNames) -> Table | Prose:
+    """Size of the conversations, of all systems and of each."""
+    sizes = pd.concat([where(results["count"], kind=None), results["mean_count"]])
+    sizes = where(sizes, method=None)
+    if sizes.empty:
+        return Prose("The data contain no text of the dialogues.")
+    heads = {c: c.replace(" a ", " per ").capitalize() for c in TEXTS}
+    wide = names.sort(tables.pivot(sizes.fillna({"system": "All systems"}), ["corpus", "system"], "what", heads))
+    return Table(names.named(wide), "texts", "Size of the conversations. Means are over dialogues or turns.", 1)
+
+
+def minutes(results: Results, names: DisplayNames) -> Table | Prose:
+    """Median minutes of each task."""
+    rows = names.sort(results["median_minutes"])
+    if rows.empty:
+        return Prose("The data contain no annotation times, so costs are unknown as well.")
+    task = rows["task"].where(rows["task"] != rows["method"], "all together").str.replace("_", " ").str.capitalize()
+    out = rows[["corpus", "group", "method"]].assign(Task=task, **{"Median minutes": tables.intervals(rows)})
+    out["Work units"], out["Annotators"] = rows["n"], rows["n_annotators"]
+    caption = "Minutes per dialogue or pair, with the exact CI of the median (work units treated as independent)."
+    return Table(names.named(out), "minutes", caption)
+
+
+def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: bool = False) -> Table:
+    """Time and money of each method; final tasks in rows of their own. paid_per_unit : `quality_control.payment` is
+    known, which is of work units, not of annotations."""
+    money = {"estimated_cost": "Estimated cost", "own_cost": "Own cost", "cost_per_label": "Cost per label"}
+    heads = {"Minutes": "unit_minutes", "Units per hour": "throughput"}
+    heads |= {f"{title} ({section.currency})": statistic for statistic, title in money.items()}
+    spec = {head: (statistic, {}) for head, statistic in heads.items()}
+    wide = names.sort(tables.side_by_side(results, ["corpus", "group", "method", "tasks"], spec))
+    several = (wide["tasks"] != "all").any() if len(wide) else False
+    wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")
+    known = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
+    why = {f"Own cost ({section.currency})": known if paid_per_unit else "The YAML states no payment."}
+    why[f"Cost per label ({section.currency})"] = "No label was judged."
+    planned = section.planned_dialogues
+    caption = f"One annotation of {number(planned)} dialogues or {number(planned // 2)} pairs, at"
+    caption += f" {section.hourly_rate:g} {section.currency} per hour."
+    return Table(names.named(wide), "costs", caption, why=why)

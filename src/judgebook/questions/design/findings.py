@@ -1,0 +1,141 @@
+"""What the design check says: on its own page, and as the box "Before you read on" of the first page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.questions.design.analysis import stored
+from judgebook.questions.design.checks import Examined
+from judgebook.questions.design.registry import UNKNOWN, Finding
+from judgebook.study.results import Results
+
+if TYPE_CHECKING:
+    from judgebook.display.views import Prose
+
+_PHRASES = Phrases(__package__)
+#: findings that the first page shows; more would not be read
+BOX = 3
+#: answer of the first page -> how a finding names it
+TOUCHED = {
+    "order": "which system is best",
+    "labels": "which labels can be trusted",
+    "judges": "whether it matters who judged",
+    "sample": "whether there were enough data",
+    "cost": "what it cost",
+    "next": "what to do next",
+}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A finding in words (Markdown). what : with its size. change : what becomes of the results. todo : what to do."""
+
+    what: str
+    change: str
+    todo: str
+    touches: tuple[str, ...]
+    where: str
+    price: float
+    code: str
+
+
+@dataclass(frozen=True)
+class Box:
+    """`Before you read on`: at most three findings, how many more there are, and what was checked (a line)."""
+
+    findings: tuple[Said, ...]
+    more: int
+    checked: str
+
+
+def said(examined: Examined, names: DisplayNames) -> list[Said]:
+    """Every finding in words, one for each kind: of several evaluations with the same finding the one it matters most
+    for, which says for how many others it was found."""
+    alike: dict[str, list[Finding]] = {}
+    for one in examined.findings:
+        alike.setdefault(one.code, []).append(one)
+    of = zip(("corpus", "group", "method"), zip(*examined.parts, strict=True), strict=True)
+    several = {kind: len(set(values)) > 1 for kind, values in of}
+    return [_said(found[0], names, several, len(found) - 1) for found in alike.values()]
+
+
+def each(examined: Examined, names: DisplayNames) -> list[Said]:
+    """Every finding in words, evaluation by evaluation."""
+    every = dict.fromkeys(("corpus", "group", "method"), True)
+    return [_said(one, names, every, 0) for one in examined.findings]
+
+
+def _said(one: Finding, names: DisplayNames, several: Mapping[str, bool], others: int) -> Said:
+    facts = _named(one, names)
+    parts = [_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo")]
+    where = [names.name(k, one.place[k]) for k in ("method", "group", "corpus") if k in one.place and several[k]]
+    where = [w for w in where if w not in ("All evaluators", "all", "Main")]
+    place = ", ".join(where) + (f", and {others} more" if others and where else "")
+    return Said(*parts, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
+
+
+def _named(one: Finding, names: DisplayNames) -> dict[str, Any]:
+    """The facts of a finding with display names of systems and labels."""
+    method = one.place.get("method")
+
+    def title(fact: str, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        kind = "system" if "system" in fact else "label" if fact.startswith("label") else ""
+        return names.name(kind, value, method) if kind else value
+
+    return {
+        fact: [title(fact, v) for v in value] if isinstance(value, list) else title(fact, value)
+        for fact, value in one.facts.items()
+    }
+
+
+def box(results: Results, names: DisplayNames) -> Box | None:
+    """What the first page says of the design, from stored results; None where nothing was found or nothing was checked.
+
+    Raises nothing: without results of notebook 17 there is no box.
+    """
+    examined = stored(results)
+    found = said(examined, names)
+    if not found:
+        return None
+    return Box(tuple(found[:BOX]), max(len(found) - BOX, 0), checked(examined))
+
+
+def checked(examined: Examined) -> str:
+    """`19 checks found nothing, 6 could not be made`."""
+    return _PHRASES.say("checked", passed=len(examined.passed), unchecked=len(examined.unchecked))
+
+
+def headline(results: Results, names: DisplayNames) -> Iterator[Prose]:
+    """How many findings there are, the most expensive one, and what was not checked."""
+    examined = stored(results)
+    found = said(examined, names)
+    first = found[0] if found else None
+    from judgebook.display.views import Prose  # Matplotlib, which `check` does not need
+
+    yield Prose(
+        _PHRASES.say(
+            "headline",
+            n=len(found),
+            first=_markup(first.what if first else ""),
+            worst=_markup(f"{first.change} {first.todo}" if first else ""),
+            passed=len(examined.passed),
+            unchecked=len(examined.unchecked),
+        )
+    )
+
+
+def price(one: Said) -> str:
+    return _PHRASES.say("price", price=one.price, unknown=UNKNOWN)
+
+
+def _markup(text: str) -> Any:
+    """Text that the template has escaped already."""
+    from markupsafe import Markup
+
+    return Markup(text)

@@ -1,0 +1,172 @@
+"""What the checks look at: a study's frames, and each evaluation (corpus, group, method) with what many checks need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.summary import evaluated
+from judgebook.questions.design import changes
+from judgebook.questions.design.registry import Cannot
+from judgebook.sources import sampling
+from judgebook.study.labels import Label
+
+#: columns that frames made by hand may lack
+_OPTIONAL = ("work_unit", "seconds", "completed_at", "context", "session", "dialogue_b", "system_b", "first_shown")
+_ABSENT = ["corpus", "method", "label", "system", "system_b"]
+_FIXED = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_kind": "human", "turn": pd.NA}
+
+
+@dataclass(frozen=True)
+class Part:
+    """One evaluation: the judgements of a corpus, group and method, by people, or by models where no people judged."""
+
+    corpus: str
+    group: str
+    method: str
+    rows: pd.DataFrame
+    labels: Mapping[str, Label]
+    dialogues: pd.DataFrame
+    absent: pd.DataFrame
+
+    @cached_property
+    def rated(self) -> pd.DataFrame:
+        """Judgements of one dialogue or turn each, by labels that have means."""
+        without = [i for i, label in self.labels.items() if label.unordered]
+        return self.rows[self.rows["dialogue_b"].isna() & ~self.rows["label"].isin(without)]
+
+    @cached_property
+    def votes(self) -> pd.DataFrame:
+        """Comparisons of two systems."""
+        pairs = self.rows[self.rows["dialogue_b"].notna() & (self.rows["system"] != self.rows["system_b"])]
+        return pairs[pairs["system_b"].notna()]
+
+    @cached_property
+    def systems(self) -> list[str]:
+        return sorted({*self.rows["system"], *self.rows["system_b"].dropna()})
+
+    @property
+    def known(self) -> bool:
+        """Whether it is known which person judged what."""
+        return bool(self.rows["annotator_known"].all()) and bool((self.rows["annotator_kind"] == "human").all())
+
+    @cached_property
+    def units(self) -> pd.DataFrame:
+        """What each annotator judged: annotator, dialogue, system; both sides of a comparison."""
+        columns = ["annotator", "dialogue", "system"]
+        other = self.rows[["annotator", "dialogue_b", "system_b"]].set_axis(columns, axis=1).dropna()
+        return pd.concat([self.rows[columns], other]).drop_duplicates()
+
+    @cached_property
+    def loads(self) -> pd.DataFrame:
+        """(annotators, systems) dialogues that each annotator judged of each system."""
+        return pd.crosstab(self.units["annotator"], self.units["system"])
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Differences between systems, label by label: see `changes`."""
+        return self.without(None)
+
+    def without(self, gone: pd.Series | None) -> pd.DataFrame:
+        """`table` without some judgements. gone : (rows,) which of `rows`."""
+        rated, votes = self.rated, self.votes
+        if gone is not None:
+            rated, votes = rated[~gone.reindex(rated.index)], votes[~gone.reindex(votes.index)]
+        return pd.concat([changes.of_means(rated), changes.of_votes(votes)], ignore_index=True)
+
+    def need_systems(self) -> None:
+        if len(self.systems) < 2:
+            raise Cannot("There is only one system.")
+
+    def need_people(self) -> None:
+        if not self.known:
+            models = (self.rows["annotator_kind"] != "human").any()
+            raise Cannot("Models judged, not people." if models else "It is not known who judged what.")
+
+    @property
+    def unrated(self) -> str:
+        """Why there is nothing in `rated`."""
+        if self.rows["dialogue_b"].notna().all():
+            return "Nothing was rated: there are only comparisons."
+        return "The answers to all labels are without order, and have no mean."
+
+
+@dataclass(frozen=True)
+class Study:
+    """All frames of an evaluation, without pilots and extra corpora; see `checks.examine`."""
+
+    annotations: pd.DataFrame
+    dialogues: pd.DataFrame
+    labels: Mapping[tuple[str, str], Label]
+    absent: pd.DataFrame
+    metric_scores: pd.DataFrame
+    facts: pd.DataFrame
+    own_ids: pd.DataFrame
+    #: columns of the files that are called like probabilities or weights of drawing, and that nothing uses
+    not_used: tuple[str, ...] = ()
+    #: how the YAML says that they were selected
+    selection: str = ""
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        marks, out = self.annotations, []
+        human = marks["annotator_kind"] == "human"
+        judged = marks[human] if human.any() else marks
+        for (corpus, group, method), rows in judged.groupby(["corpus", "group", "method"], sort=True):
+            own = {i: label for (m, i), label in self.labels.items() if m == method}
+            here = self.dialogues[self.dialogues["corpus"] == corpus]
+            gone = self.absent[self.absent["corpus"].isna() | (self.absent["corpus"] == corpus)]
+            gone = gone[gone["method"].isna() | (gone["method"] == method)]
+            out.append(Part(corpus, group, method, rows, own, here, gone))
+        return out
+
+
+def study(
+    annotations: pd.DataFrame,
+    dialogues: pd.DataFrame,
+    labels: Sequence[Label],
+    counts: pd.DataFrame | None,
+    metric_scores: pd.DataFrame | None,
+    dialogue_facts: pd.DataFrame | None,
+    own_ids: pd.DataFrame | None,
+    leave_out: Sequence[str],
+    selection: str = "",
+) -> Study:
+    """The frames with all columns that checks use, without systems left out; missing scores apart from the others."""
+    marks = evaluated(_filled(annotations)).reset_index(drop=True)
+    marks = marks[~marks["system"].isin(leave_out) & ~marks["system_b"].isin(leave_out)]
+    unscored = marks[marks["score"].isna()].groupby(_ABSENT, as_index=False, dropna=False).size()
+    gone = [unscored.rename(columns={"size": "n"})]
+    if counts is not None and "system" in counts:
+        dropped = counts[(counts["action"] == "dropped") & counts["system"].notna()]
+        gone.append(dropped.reindex(columns=gone[0].columns))
+    absent = pd.concat([f for f in gone if len(f)] or gone[:1], ignore_index=True)
+    absent = absent[~absent["system"].isin(leave_out) & ~absent["system_b"].isin(leave_out)]
+    marks = marks[marks["score"].notna()].reset_index(drop=True)
+    talk = dialogues if "corpus" in dialogues else dialogues.assign(corpus="main")
+    known = {(label.method, label.id): label for label in labels}
+    facts = (
+        dialogue_facts if dialogue_facts is not None else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
+    )
+    metrics = metric_scores if metric_scores is not None else pd.DataFrame(columns=["corpus", "dialogue", "metric"])
+    ids = own_ids if own_ids is not None else pd.DataFrame()
+    return Study(marks, talk, known, absent, metrics, facts, ids, _not_used(counts), selection)
+
+
+def _not_used(counts: pd.DataFrame | None) -> tuple[str, ...]:
+    if counts is None:
+        return ()
+    said = counts.loc[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped"), "reason"]
+    return tuple(dict.fromkeys(reason.partition(": ")[0] for reason in said))
+
+
+def _filled(annotations: pd.DataFrame) -> pd.DataFrame:
+    absent = {c: v for c, v in _FIXED.items() if c not in annotations}
+    absent |= {c: None for c in _OPTIONAL if c not in annotations}
+    if "source_row" not in annotations:
+        absent["source_row"] = np.arange(len(annotations))
+    return annotations.assign(**absent)

@@ -1,0 +1,430 @@
+"""What does each conclusion depend on? The results of notebook 16.
+
+A conclusion is a pair of systems that differ significantly on a label in the primary analysis: Student's t over
+sessions, all dialogues, adjusted by Holm within the label. Each is looked at under every combination of choices that an
+analyst might reasonably make (`specifications`) and in the other runs with the same systems, without each person and
+each session, and by how few dialogues or people must be left out to turn it (`drop_few`). For the system with the
+highest mean over labels, only the choices are varied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from math import comb
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr
+
+from judgebook.annotations.dialogue_values import dialogue_values, one_side
+from judgebook.annotations.scores import known_people
+from judgebook.annotations.summary import in_sessions, main_group, with_means
+from judgebook.questions.fragility import drop_few
+from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, Material, curve, without_people
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.results import Results, collect
+from judgebook.study.sections.analyses import Fragility, QualityControl
+
+#: a conclusion is sturdy if it keeps its sign in all, and its significance in at least this share of specifications,
+STURDY_SHARE = 0.9
+#: if at least this share of the dialogues must be left out to turn its sign, and it is kept (sign and significance)
+#: without any single person or session
+STURDY_DIALOGUES = 0.05
+#: the choice between runs with the same systems, besides CHOICES
+DATA = "data"
+#: what becomes of a conclusion without a person or session
+KEPT, LOST, TURNED = "kept", "not significant", "turned"
+#: note of a conclusion that is lost because a system has no data without a person, a session or few dialogues
+NOTHING_LEFT = "a system has no data left, or too few for a test"
+#: what it can depend on, besides choices
+DIALOGUES, PERSON, SESSION, CONTEXT = "dialogues", "a person", "a session", "a context"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One corpus and group: its annotations by method. labels : direction by (method, label). blocks : what sessions
+    are, `session` or `context`."""
+
+    corpus: str
+    group: str
+    methods: list[Material]
+    directions: dict[tuple[str, str], int]
+    blocks: str = "session"
+
+
+def parts(
+    annotations: pd.DataFrame,
+    labels: Sequence[Label],
+    *,
+    systems: Sequence[str],
+    control: str | None,
+    options: QualityControl,
+    pick_seed: int,
+) -> Iterator[Part]:
+    """Each corpus with its main group. annotations : of the evaluation itself, by people."""
+    directions = {(x.method, x.id): x.direction for x in labels}
+    for corpus, here in annotations.groupby("corpus", sort=False):
+        group = main_group(here)
+        rows, blocks = in_sessions(with_means(here[here["group"] == group], labels))
+        kept = {
+            value: here.index.isin(of_those_who_passed(here, labels, control, chosen).index)
+            for value, chosen in _thresholds(options).items()
+        }
+        methods = []
+        for method, own in rows.groupby("method", sort=False):
+            own = own[own["system"].isin(list(systems))]
+            if METHODS[method].unit == "pair":
+                own = one_side(own[own["system_b"].isin(list(systems))])
+            if own["system"].nunique() + own["system_b"].dropna().nunique() < 2:
+                continue
+            masks = {value: mask[here.index.get_indexer(own.index)] for value, mask in kept.items()}
+            methods.append(Material(own, method, list(systems), distinct(masks), pick_seed))
+        yield Part(str(corpus), str(group), methods, directions, blocks)
+
+
+def _thresholds(options: QualityControl) -> dict[str, QualityControl]:
+    """Quality control with the study's threshold, and with the next lower and the next higher that it tries."""
+    lower = [a for a in options.thresholds if a < options.alpha]
+    higher = [a for a in options.thresholds if options.alpha < a < 1]
+    out = {"passed": options}
+    if lower:
+        out["stricter"] = options.model_copy(update={"alpha": max(lower)})
+    if higher:
+        out["looser"] = options.model_copy(update={"alpha": min(higher)})
+    return out
+
+
+def distinct(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Selections of annotations with that of all, without empty ones and those that equal an earlier one. `passed` is
+    always there: all annotations where nobody passed."""
+    everything = np.ones(len(masks["passed"]), dtype=bool)
+    out = {"passed": masks["passed"] if masks["passed"].any() else everything}
+    for value, mask in (masks | {"all": everything}).items():
+        if mask.any() and not any(np.array_equal(mask, known) for known in out.values()):
+            out[value] = mask
+    return out
+
+
+def analyse(found: Sequence[Part], options: Fragility) -> Results:
+    """All results of notebook 16.
+
+    `conclusions_found` (how many there are by method; all else is about those
+    `examined`), `conclusion`, `specification`,
+    `specification_share`, `choice_effect`, `without_person`, `people_tried` (how many of the annotators of a method
+    were left out in turn), `without_session`, `drop_few`, `sturdy`, `hangs_on`, and `first_system` (the share of
+    specifications in which each system is first).
+    """
+    rows: list[dict] = []
+    frames: list[pd.DataFrame] = []
+    curves = [{data.method: curve(data) for data in part.methods} for part in found]
+    for i, part in enumerate(found):
+        head = {"corpus": part.corpus, "group": part.group}
+        for data in part.methods:
+            own = curves[i][data.method]
+            if own.empty:
+                continue
+            level = METHODS[data.method].unit
+            significant = conclusions(own[own["spec"] == 0], len(own))
+            if significant.empty:
+                continue
+            what = {"statistic": "conclusions_found", "method": data.method, "level": level}
+            rows.append(head | what | {"estimate": float(len(significant))})
+            chosen = examined(significant, options.most)
+            every = own.assign(**{DATA: part.corpus})
+            others = [
+                curves[k][data.method].assign(**{DATA: other.corpus})
+                for k, other in enumerate(found)
+                if k != i and other.group == part.group and len(curves[k].get(data.method, ()))
+            ]
+            every = _of_chosen(pd.concat([every, *others], ignore_index=True), chosen)
+            frames += [f.assign(**head, level=level) for f in _curves(every, chosen)]
+            rows += [head | {"level": level} | row for row in _of_choices(every, chosen)]
+            levels = holm_levels(own[own["spec"] == 0], chosen)
+            rows += [head | {"level": level} | row for row in _of_few(data, chosen, levels, options, part.blocks)]
+        rows += [head | row for row in first_systems(curves[i], part.directions)]
+    results = collect(*frames, rows)
+    return collect(results, sturdy(results))
+
+
+def conclusions(primary: pd.DataFrame, most: int) -> pd.DataFrame:
+    """The significant pairs of the primary analysis, at most so many, those with the smallest p-values."""
+    return primary[primary["p_adjusted"] < ALPHA].nsmallest(most, "p_value", keep="first")
+
+
+def examined(significant: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Which conclusions are looked at: all, or of more than `most` half the clearest and half the most doubtful, by
+    their adjusted p-values; the clearest alone would all be sturdy.
+
+    significant : from `conclusions`, by p-value.
+    """
+    if len(significant) <= most:
+        return significant
+    order = significant.sort_values(["p_adjusted", "p_value"], kind="stable")
+    return pd.concat([order.head(most - most // 2), order.tail(most // 2)]).sort_index(
+        key=significant.index.get_indexer
+    )
+
+
+def holm_levels(primary: pd.DataFrame, chosen: pd.DataFrame) -> np.ndarray:
+    """(chosen,) the unadjusted p-value from which a conclusion would no longer be one: `drop_few.holm_level` given the
+    p-values of the other pairs of its label. primary : all pairs of the primary analysis."""
+    tested = primary.dropna(subset="p_value")
+    p, label = tested["p_value"], tested["label"]
+    return np.array([drop_few.holm_level(p[label == row.label].drop(row.Index), ALPHA) for row in chosen.itertuples()])
+
+
+def _of_chosen(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """The rows about the conclusions in which a test is possible."""
+    about = _about(rows, chosen)
+    return about[about["p_adjusted"].notna()]
+
+
+def _about(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    return rows[pd.MultiIndex.from_frame(rows[KEYS]).isin(pd.MultiIndex.from_frame(chosen[KEYS]))]
+
+
+def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    drop = ["se", "df", "per_system", "spec", "sd", "test"]
+    yield chosen.drop(columns=[*drop, *CHOICES], errors="ignore").assign(statistic="conclusion")
+    scaled = every.copy()
+    for column in ("estimate", "ci_low", "ci_high"):
+        scaled[column] = scaled[column] / scaled["sd"]
+    note = scaled["note"].where(scaled["sd"].notna(), "no spread within systems")
+    yield scaled.assign(statistic="specification", note=note).drop(columns=drop, errors="ignore")
+
+
+def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
+    """Shares of specifications that keep sign and significance, and how they change with each choice."""
+    known = every.groupby(KEYS, sort=False).indices
+    estimates, p = every["estimate"].to_numpy(), every["p_adjusted"].to_numpy()
+    choices = {choice: every[choice].to_numpy(object) for choice in (*CHOICES, DATA)}
+    for row in chosen.to_dict("records"):
+        key = {k: row[k] for k in KEYS}
+        at = known[tuple(key.values())]
+        same = np.sign(estimates[at]) == np.sign(row["estimate"])
+        kept, n = same & (p[at] < ALPHA), len(at)
+        yield key | {"statistic": "specification_share", "kept": "sign", "estimate": float(same.mean()), "n": n}
+        yield key | {"statistic": "specification_share", "kept": "significance", "estimate": float(kept.mean()), "n": n}
+        for choice, values in choices.items():
+            made = values[at]
+            for value in present if len(present := dict.fromkeys(made)) > 1 else ():
+                what = {"statistic": "choice_effect", "choice": choice, "value": value}
+                under = kept[made == value]
+                yield key | what | {"estimate": float(under.mean()), "n": len(under)}
+
+
+def _of_few(
+    data: Material, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
+) -> Iterator[dict]:
+    """How few dialogues and people turn each conclusion, and what remains without each session and person.
+
+    levels : from `holm_levels`.
+    """
+    rows = data.primary
+    values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
+    known = known_people(rows)
+    labels = chosen["label"].unique()
+    by_session = {label: _by_session(data, values[label]) for label in labels}
+    by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if known and k in labels}
+    for row, level in zip(chosen.to_dict("records"), levels, strict=True):
+        key = {k: row[k] for k in KEYS}
+        own = values[row["label"]]
+        for of, found in _dropped(data, own, row, level).items():
+            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(found)}
+        left = without_session(*by_session[row["label"]](row), row, level)
+        yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
+        if known:
+            found = drop_few.people(*by_person[row["label"]](row))
+            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(found)}
+    busiest = rows["annotator"].value_counts().index
+    tried = busiest[: options.people].tolist() if known else []
+    row = {"statistic": "people_tried", "method": data.method, "estimate": float(len(tried))}
+    yield row | ({"n_annotators": len(busiest)} if known else {"note": "not all annotators are known, or there is one"})
+    yield from _without_people(data, chosen, tried)
+
+
+def _without_people(data: Material, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
+    about = data.where(data.annotations["label"].isin(chosen["label"]).to_numpy())
+    for person, left in zip(people, without_people(about, people), strict=True):
+        keys = zip(*(left[k] for k in KEYS), strict=True) if len(left) else ()
+        place = {key: i for i, key in enumerate(keys)}
+        values = {k: left[k].to_numpy() for k in ("estimate", "p_value", "p_adjusted", "n") if len(left)}
+        for row in chosen.to_dict("records"):
+            key = {k: row[k] for k in KEYS}
+            head = key | {"statistic": "without_person", "without": person}
+            at = place.get(tuple(key.values()))
+            if at is None or not np.isfinite(values["estimate"][at]):
+                yield head | {"verdict": LOST, "estimate": np.nan, "note": NOTHING_LEFT}
+                continue
+            one = {k: column[at].item() for k, column in values.items()}
+            yield head | one | {"verdict": _verdict(one["estimate"], row["estimate"], one["p_adjusted"])}
+
+
+def _verdict(left: float, before: float, p: float) -> str:
+    """p : adjusted; where it is missing, no test is possible and the conclusion is not significant."""
+    if np.sign(left) != np.sign(before):
+        return TURNED
+    return KEPT if p < ALPHA else LOST
+
+
+def without_session(totals: np.ndarray, counts: np.ndarray, row: dict, level: float) -> dict:
+    """The difference without the session whose removal brings it closest to 0, or farthest beyond it.
+
+    totals, counts : as in `drop_few.people`, a row for each session. Differences are exact. Significance goes by the
+    standard error with all sessions and by `level`, the unadjusted p-value from which Holm's adjustment with the
+    p-values of the other pairs would not reject. Where a session holds all data of a system, the conclusion is lost
+    without it, and there is no difference.
+    """
+    left = counts.sum(axis=0) - counts
+    if not (left > 1e-9).all():
+        return {"verdict": LOST, "estimate": np.nan, "n": len(totals), "note": NOTHING_LEFT}
+    gaps = drop_few.gap((totals.sum(axis=0) - totals).T, left.T)
+    nearest = float(gaps[np.argmin(np.sign(row["estimate"]) * gaps)])
+    p = 2 * float(stdtr(row["df"], -abs(nearest) / row["se"]))
+    adjusted = 0.0 if p < level else 1.0
+    return {"verdict": _verdict(nearest, row["estimate"], adjusted), "estimate": nearest, "n": len(totals)}
+
+
+def _few(found: drop_few.Dropped) -> dict:
+    if found.emptied:
+        return {"estimate": np.nan, "n": found.n, "note": NOTHING_LEFT}
+    note = None if found.needed is not None else "not even half of them"
+    return {"estimate": np.nan if found.needed is None else float(found.needed), "n": found.n, "note": note}
+
+
+def _dropped(data: Material, own: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
+    """By what turns: the sign, and the significance, at `level`, of a plain t test of dialogue values where that has
+    any."""
+    if METHODS[data.method].unit == "pair":
+        x = _seen_from_first(own, row, "value")["value"].to_numpy(float)
+        out = {drop_few.SIGN: drop_few.sign_of_one(x)}
+        both = (x,)
+    else:
+        both = tuple(own.loc[own["system"] == row[s], "value"].to_numpy(float) for s in ("system", "system_b"))
+        out = {drop_few.SIGN: _unless_emptied(drop_few.sign_of_two(*both), min(map(len, both)))}
+    with suppress(ValueError):  # significant within sessions only, or by other weights
+        out[drop_few.SIGNIFICANCE] = drop_few.significance(*both, alpha=level)
+    return out
+
+
+def _unless_emptied(found: drop_few.Dropped, fewest: int) -> drop_few.Dropped:
+    """Where the smaller system has so few dialogues that all of them can be left out before the sign turns.
+
+    fewest : its dialogues.
+    """
+    sooner = found.needed is None or found.needed > fewest
+    return replace(found, needed=None, emptied=True) if sooner and fewest < STURDY_DIALOGUES * found.n else found
+
+
+def _seen_from_first(rows: pd.DataFrame, row: dict, value: str) -> pd.DataFrame:
+    """The comparisons of a conclusion's two systems, with `value` positive where its first system was chosen."""
+    straight = (rows["system"] == row["system"]) & (rows["system_b"] == row["system_b"])
+    turned = (rows["system"] == row["system_b"]) & (rows["system_b"] == row["system"])
+    own = rows[straight | turned]
+    return own.assign(**{value: np.where(straight[own.index], 1, -1) * own[value].astype(float)})
+
+
+def _by_person(data: Material, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+    """Conclusion -> sums and numbers of dialogues that each annotator judged: (people, systems), or (people, 1) of
+    comparisons. rows : of one label."""
+    if METHODS[data.method].unit == "pair":
+        return lambda row: _one_column(_seen_from_first(rows, row, "score").groupby("annotator")["score"])
+    values = rows.groupby(["annotator", "system", "dialogue"], sort=True)["score"].mean().reset_index()
+    return _two_columns(values, "annotator", "score")
+
+
+def _by_session(data: Material, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+    """Sums and numbers of dialogues (pairs) of each session, as `_by_person`; values : of dialogues, one label."""
+    unit = values["dialogue"].astype(str) + "\x1f" + values["dialogue_b"].fillna("").astype(str)
+    values = values.assign(session=values["session"].fillna(unit))
+    if METHODS[data.method].unit == "pair":
+        return lambda row: _one_column(_seen_from_first(values, row, "value").groupby("session")["value"])
+    return _two_columns(values, "session", "value")
+
+
+def _one_column(by: object) -> tuple[np.ndarray, np.ndarray]:
+    return by.sum().to_numpy(float)[:, None], by.size().to_numpy(float)[:, None]
+
+
+def _two_columns(values: pd.DataFrame, unit: str, value: str) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+    by = values.groupby([unit, "system"], sort=True)[value]
+    both, sizes = by.sum(), by.size().to_numpy()
+    place, system = pd.factorize(both.index.get_level_values(0))[0], both.index.get_level_values(1).to_numpy(object)
+    sums, n = both.to_numpy(float), int(place.max(initial=-1)) + 1
+
+    def of(row: dict) -> tuple[np.ndarray, np.ndarray]:
+        totals, counts = np.zeros((2, n, 2))
+        for column, name in enumerate((row["system"], row["system_b"])):
+            own = system == name
+            totals[place[own], column], counts[place[own], column] = sums[own], sizes[own]
+        judged = counts.any(axis=1)
+        return totals[judged], counts[judged]
+
+    return of
+
+
+def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, str], int]) -> Iterator[dict]:
+    """The share of specifications in which each system has the highest mean over labels, by method; not of comparisons
+    in which some pairs of systems did not meet.
+
+    A system's mean is that of its differences from all others, in standard deviations, over labels with a direction.
+    """
+    for method, every in curves.items():
+        if every.empty:
+            continue
+        sign = np.array([directions.get((method, label), 0) for label in every["label"]], dtype=float)
+        rows = every.assign(d=sign * every["estimate"] / every["sd"])[sign != 0].dropna(subset="d")
+        met = rows.loc[rows["spec"] == 0, ["system", "system_b"]]
+        if len(met.drop_duplicates()) < comb(len({*met["system"], *met["system_b"]}), 2) or met.empty:
+            continue
+        turned = rows[["spec", "system_b", "d"]].set_axis(["spec", "system", "d"], axis=1).eval("d = -d")
+        both = pd.concat([rows[["spec", "system", "d"]], turned])
+        means = both.groupby(["spec", "system"])["d"].mean().unstack()  # noqa: PD010
+        first = means.idxmax(axis=1)
+        for system, share in first.value_counts(normalize=True).items():
+            row = {"statistic": "first_system", "method": method, "level": "system", "system": system}
+            yield row | {"estimate": float(share), "n": len(first)}
+
+
+def sturdy(results: Results) -> Iterator[dict]:
+    """1 for each conclusion that is sturdy (STURDY_SHARE, STURDY_DIALOGUES), else 0, and what it hangs on (`hangs_on`:
+    a choice, DIALOGUES, PERSON, SESSION or CONTEXT): one row `hangs_on` for each."""
+    if results["conclusion"].empty:
+        return
+    by = ["corpus", *KEYS]
+    sign, kept = (
+        results.select("specification_share", kept=k).set_index(by)["estimate"] for k in ("sign", "significance")
+    )
+    few = results.select("drop_few", dropped="dialogue", turns=drop_few.SIGN).set_index(by)
+    effects = dict(iter(results["choice_effect"].groupby(by, sort=False)))
+    lost = {
+        what: {tuple(key) for key in rows.loc[rows["verdict"] != KEPT, by].to_numpy()}
+        for what, rows in (
+            (PERSON, results["without_person"]),
+            (SESSION, results.select("without_session", resample_unit="session")),
+            (CONTEXT, results.select("without_session", resample_unit="context")),
+        )
+    }
+    for row in results["conclusion"].to_dict("records"):
+        key = tuple(row[k] for k in by)
+        reasons = []
+        if sign[key] < 1 or kept[key] < STURDY_SHARE:
+            reasons.append(_choice(effects.get(key)))
+        if few.at[key, "estimate"] < STURDY_DIALOGUES * few.at[key, "n"] or few.at[key, "note"] == NOTHING_LEFT:
+            reasons.append(DIALOGUES)
+        reasons += [what for what, keys in lost.items() if key in keys]
+        head = {k: row[k] for k in ("corpus", "group", "level", *KEYS)}
+        yield head | {"statistic": "sturdy", "estimate": float(not reasons)}
+        for reason in reasons:
+            yield head | {"statistic": "hangs_on", "reason": reason, "estimate": 1.0}
+
+
+def _choice(effects: pd.DataFrame | None) -> str:
+    """The choice that moves the share of specifications that keep the conclusion most."""
+    if effects is None:
+        return "choices"
+    spread = effects.groupby("choice", sort=False)["estimate"].agg(np.ptp)
+    return str(spread.idxmax()) if spread.max() > 0 else "choices"

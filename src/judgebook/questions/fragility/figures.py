@@ -1,0 +1,114 @@
+"""Figures of notebook 16."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from judgebook.display import captions
+from judgebook.display.names import NEUTRAL, DisplayNames
+from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
+from judgebook.display.text import number, percent
+from judgebook.display.views import Plot
+from judgebook.questions.fragility.analysis import DATA
+from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS
+from judgebook.study.results import Results
+
+#: conclusions that have a panel of their own
+MOST = 4
+SIGNIFICANT, NOT = "#000000", "#B5B5B5"
+TITLES = {
+    "workers": {
+        "passed": "workers who pass",
+        "stricter": "stricter threshold",
+        "looser": "looser threshold",
+        "all": "all workers",
+    },
+    "ratings": {"mean": "mean of all annotations", "pick": "one annotation per item"},
+    "scores": {"raw": "raw scores", "standardised": "standardised by annotator"},
+    "units": {"dialogue": "dialogues", "item": "turns"},
+    "people": {"the same": "the same annotators", "a sample": "annotators as a sample"},
+    "ties": {"kept": "ties kept", "dropped": "ties dropped"},
+}
+
+
+def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Specification curves of the conclusions that fewest specifications keep: one panel each, choices below."""
+    share = results.select("specification_share", kept="significance")
+    if share.empty or share["n"].max() < 2:
+        return
+    chosen = share.sort_values("estimate", kind="stable").head(MOST)
+    rows, several = results["specification"], len(set(share["corpus"])) > 1
+    panels = []
+    for one in chosen.to_dict("records"):
+        own = rows[(rows[["corpus", *KEYS]] == [one[k] for k in ("corpus", *KEYS)]).all(axis=1)]
+        own = own.assign(place=range(len(own))).dropna(subset="estimate")
+        panels.append((one, own.sort_values("estimate", kind="stable").reset_index(drop=True)))
+    ratios = [inches for _, own in panels for inches in (1.3, 0.17 * max(len(_lines(own)), 1))]
+    size = {"width": PAGE, "height": sum(ratios) + 0.45 * len(panels) + 0.6}
+    fig, axes = subplots(2 * len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": ratios}, **size)
+    for i, (one, own) in enumerate(panels):
+        _curve(axes[2 * i, 0], own, names)
+        axes[2 * i, 0].set_title(_heading(one, names, several=several), fontsize=8)
+        _choices(axes[2 * i + 1, 0], own, names)
+    keys = [handle(f"significant (adjusted p < {ALPHA:g})", SIGNIFICANT, "o"), handle("not significant", NOT, "o")]
+    legend_of(fig, [*keys, handle(names.ci, NEUTRAL[0], "", linewidth=1)])
+    caption = (
+        "Upper panels: the difference between two systems under each combination of choices, in increasing order, in"
+        f" standard deviations of dialogues (or of pairs compared), with {names.ci}; black: significant after Holm's"
+        " adjustment within the label. Lower panels: the choices in each combination."
+    )
+    note = captions.chosen(len(panels), len(share), "conclusions that are significant under the fewest combinations")
+    said = [f"{_heading(o, names, several=several)} {percent(o['estimate'])}" for o, _ in panels]
+    alt = f"Specification curves; share of combinations with a significant difference: {'; '.join(said)}."
+    yield Plot(fig, "curves", alt, captions.joined(caption, note))
+
+
+def _heading(one: dict, names: DisplayNames, *, several: bool) -> str:
+    """Label and systems of a conclusion, and its corpus where there are several."""
+    pair = f"{names.name('system', one['system'])} – {names.name('system', one['system_b'])}"
+    where = f" ({names.name('corpus', one['corpus'])})" if several else ""
+    return f"{names.distinct_label(one['label'], one['method'])}: {pair}{where}"
+
+
+def _curve(ax: Axes, own: pd.DataFrame, names: DisplayNames) -> None:
+    x, colour = np.arange(len(own)), np.where(own["p_adjusted"] < ALPHA, SIGNIFICANT, NOT)
+    known = own["ci_low"].notna()
+    ax.vlines(x[known], own["ci_low"][known], own["ci_high"][known], color=NEUTRAL[0], linewidth=0.8, zorder=1)
+    ax.scatter(x, own["estimate"], c=list(colour), s=10, zorder=2)
+    ax.axhline(0, color="#8A8A8A", linewidth=0.9, zorder=0)
+    open_ = list(dict.fromkeys(c for c, _ in _lines(own)))
+    said = [
+        f"{', '.join(title(c, row[c], names) for c in open_)}: {number(row['estimate'])}"
+        for row in own.to_dict("records")
+    ]
+    tips(ax, said, x, own["estimate"])
+    ax.set(xlim=(-0.6, len(own) - 0.4), xticks=[], ylabel="Difference (SD)")
+
+
+def title(choice: str, value: str, names: DisplayNames) -> str:
+    """A value of a choice, as readers see it."""
+    return names.name("corpus", value) if choice == DATA else TITLES[choice][value]
+
+
+def _lines(own: pd.DataFrame) -> list[tuple[str, str]]:
+    """Choices that were open, and their values."""
+    values = {choice: [v for v in known if (own[choice] == v).any()] for choice, known in CHOICES.items()}
+    values[DATA] = list(dict.fromkeys(own.sort_values("place", kind="stable")[DATA]))
+    return [(c, value) for c, known in values.items() if len(known) > 1 for value in known]
+
+
+def _choices(ax: Axes, own: pd.DataFrame, names: DisplayNames) -> None:
+    lines = _lines(own)
+    for y, (choice, value) in enumerate(lines):
+        at = np.flatnonzero(own[choice] == value)
+        ax.scatter(at, np.full(len(at), y), marker="s", s=6, color="#444444")
+    ax.set(xlim=(-0.6, len(own) - 0.4), ylim=(len(lines) - 0.4, -0.6), xticks=[], yticks=range(len(lines)))
+    ax.set_yticklabels([title(c, v, names) for c, v in lines], fontsize=7)
+    ax.set_xlabel("Combinations of choices, by the size of the difference", fontsize=7)
+    ax.tick_params(axis="y", length=0)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_visible(False)

@@ -1,0 +1,78 @@
+"""Alpha within an evaluator group, between two groups, and between two groups under other picks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.agreement.coincidences import terms
+from judgebook.questions.agreement.items import first_annotations, matrix
+from judgebook.questions.groups.effects import KEY
+from judgebook.questions.groups.pick_ranges import value_range
+from judgebook.statistics.intervals import generator
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.results import Results, collect
+
+
+def alpha_within(annotations: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
+    """Alpha of the first two annotations per item within each group (Finch et al. 2024, Table 3), where an item was
+    judged twice. boot : n_resamples, confidence, seed."""
+    found = agreement.alpha_table(annotations, labels, first=2, alone=True, **boot)["alpha"]
+    return Results(alpha=found[found["n"] > 0])
+
+
+def alpha_between(picked: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
+    """Alpha between each pair of groups, models included, on the items that both judged.
+
+    picked : one annotation per item and group. boot : n_resamples, confidence, seed.
+    """
+    parts = []
+    for a, b in combinations(sorted(picked["group"].unique()), 2):
+        both = picked[picked["group"].isin([a, b])]
+        kinds = sorted(both["annotator_kind"].unique())
+        parts.append(agreement.alpha_between(both, labels, a, b, kinds=kinds, alone=True, **boot))
+    found = collect(*parts)["alpha"]
+    return Results(alpha=found[found["n"] > 0])
+
+
+def alpha_ranges(
+    annotations: pd.DataFrame, labels: Sequence[Label], group: str, group_b: str, *, seed: int, n_picks: int = 1_000
+) -> Iterator[dict[str, object]]:
+    """Mean and range over picks of alpha between two groups, one annotation of each: rows of `alpha`.
+
+    annotations : **all** annotations. Labels of which no item was judged by people of both groups are left out.
+    """
+    known = {(x.method, x.id): x for x in labels}
+    both = first_annotations(annotations[annotations["group"].isin([group, group_b])], first=None)
+    for key, rows in both.groupby(KEY, sort=False):
+        wide = [matrix(rows[rows["group"] == g]) for g in (group, group_b)]
+        shared, label = wide[0].index.intersection(wide[1].index), known[key[1:]]
+        if shared.empty:
+            continue
+        rng = generator(seed, "alpha_over_picks", *key, group, group_b)
+        values = _alphas([w.loc[shared].to_numpy() for w in wide], label, rng, n_picks)
+        head = dict(zip(KEY, key, strict=True)) | {"statistic": "alpha", "level": METHODS[label.method].unit}
+        head |= {"group": group, "group_b": group_b, "n": len(shared), "measurement": label.level}
+        keys = {"raters": "one_each", "kind": "human", "over": "picks"}
+        yield head | keys | value_range(values, "all values are equal")
+
+
+def _alphas(values: list[np.ndarray], label: Label, rng: np.random.Generator, n: int) -> np.ndarray:
+    """Alpha of n picks. values : for each of two groups (items, annotations), NaN behind the last annotation."""
+    mirrored = METHODS[label.method].unit == "pair"
+    found = np.unique(np.concatenate([v[np.isfinite(v)] for v in values]))
+    kinds = np.unique(np.r_[found, -found]) if mirrored else found
+    v, code = len(kinds), 0
+    for given in values:
+        m = np.isfinite(given).sum(axis=1)
+        chosen = np.floor(rng.random((n, len(given))) * m).astype(int)
+        code = code * v + np.searchsorted(kinds, given[np.arange(len(given)), chosen])
+    weights = np.stack([np.bincount(row, minlength=v * v) for row in code])
+    one = np.eye(v, dtype=int)
+    t = terms((one[:, None] + one[None]).reshape(-1, v), kinds, label.level, mirrored=mirrored)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return t.measures(weights @ t.rows)["alpha"]

@@ -1,0 +1,185 @@
+"""Does it matter who evaluates? The results of notebook 08.
+
+As published (Finch, Finch and Choi 2024): for each pair of evaluator groups, the mean over pairs of systems of the
+absolute difference of effect sizes, from one annotation per item and group, with BCa intervals over scores. As we would
+defend it: the same difference compared with its distribution when judgements, or annotators, are permuted; corrected
+for noise; tested for equivalence; and its range when one annotator is left out. This uses all annotations, each item
+counting once; the range over picks of one annotation per item shows what using one would mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.picks import picks
+from judgebook.annotations.summary import with_means
+from judgebook.questions.groups.alphas import alpha_between, alpha_within
+from judgebook.questions.groups.as_published import as_published
+from judgebook.questions.groups.conclusions import conclusions
+from judgebook.questions.groups.effects import (
+    KEY,
+    MANY_PAIRS,
+    MOST_RESAMPLES,
+    for_each_label,
+    n_pairs,
+    published,
+    without_one_annotator,
+)
+from judgebook.questions.groups.extremes import extremes
+from judgebook.questions.groups.joint_resampling import resampled, resampled_two_way
+from judgebook.questions.groups.many_pairs import many_pairs
+from judgebook.questions.groups.permutation_null import permutation_null
+from judgebook.questions.groups.pick_ranges import effect_ranges
+from judgebook.questions.groups.robustness import robustness
+from judgebook.questions.groups.who_judged import comparable, group_counts
+from judgebook.statistics.multiplicity import adjust_rows
+from judgebook.study.labels import Label
+from judgebook.study.results import Results, collect
+from judgebook.study.sections.analyses import GroupEffects, Scope
+
+#: identifies a difference between groups
+PAIR = [*KEY, "group", "group_b"]
+#: what qualifies a difference: statistic, values of its keys, names of its columns in `differences`
+_QUALIFIED = (
+    ("group_difference_null", {"exchange": "judgement", "point": "mean"}, {"estimate": "null_mean"}),
+    ("group_difference_null", {"exchange": "judgement", "point": "q95"}, {"estimate": "null_q95"}),
+    ("group_difference_test", {"exchange": "judgement"}, {"estimate": "tested", "p_value": "p"}),
+    ("group_difference_test", {"exchange": "judgement"}, {"p_adjusted": "p_adjusted"}),
+)
+_QUALIFIED_PRIMARY = (
+    ("group_difference_test", {"exchange": "annotator"}, {"p_adjusted": "p_people"}),
+    ("group_difference_debiased", {"scale": "root"}, {"estimate": "debiased"}),
+    ("group_difference_debiased", {"scale": "root"}, {"ci_low": "debiased_low", "ci_high": "debiased_high"}),
+    ("equivalence_margin", {}, {"estimate": "margin", "p_adjusted": "p_margin"}),
+    ("group_difference", {"over": "people"}, {"ci_low": "without_low", "ci_high": "without_high"}),
+    ("group_difference", {"over": "picks", "scope": None}, {"ci_low": "picks_low", "ci_high": "picks_high"}),
+)
+#: verdicts on a difference between groups
+DIFFERS, EQUIVALENT, BOTH = "different", "equivalent", "different, within the margin"
+UNDECIDED, UNTESTED = "inconclusive", "no test"
+
+
+def own_pick(annotations: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The study's own pick of one annotation per item and group, for the values as published."""
+    return next(picks(annotations, 1, seed))
+
+
+def analyse(
+    annotations: pd.DataFrame,
+    labels: Sequence[Label],
+    options: GroupEffects,
+    *,
+    scope: Scope | None = None,
+    pick_seed: int,
+    permute_seed: int,
+    keep: Callable[[pd.DataFrame, str], object] = lambda frame, name: None,
+    **boot: float,
+) -> Results:
+    """All results of notebook 08.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Of `comparable`. Of labels without order only alphas are computed: they have no mean.
+    labels : sequence of Label
+    options : GroupEffects
+        Margin, numbers of permutations, picks and resamples, and the paper whose values are computed by its own pick.
+    scope : Scope, optional
+        What the paper left out.
+    pick_seed, permute_seed : int
+        Of the pick of one annotation per item; of permutations and of the picks to range over.
+    keep : callable
+        Is given the effects of all pairs of systems where these are very many (`many_pairs`), and a name.
+    boot
+        n_resamples, confidence, seed.
+    """
+    permutations = {"seed": permute_seed, "n_permutations": options.n_permutations}
+    every, annotations = annotations, with_means(annotations, labels)
+    picked = own_pick(annotations, pick_seed)
+    people = comparable(annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")])
+    many, fewer = n_pairs(annotations) > MANY_PAIRS, boot
+    if many:
+        fewer = boot | {"n_resamples": min(boot.get("n_resamples", 10_000), MOST_RESAMPLES)}
+        size = {"margin": options.margin, "people_resamples": options.people_resamples}
+        effects = many_pairs(annotations, people, keep, **size, **boot)
+    else:
+        two_way = boot | {"n_resamples": options.people_resamples}
+        effects = collect(
+            for_each_label(resampled, annotations, per_item=True, margin=options.margin, **boot),
+            for_each_label(resampled_two_way, people, per_item=True, **two_way),
+        )
+    results = collect(
+        for_each_label(published, picked, **fewer),
+        effects,
+        for_each_label(permutation_null, annotations, per_item=True, **permutations),
+        for_each_label(permutation_null, annotations, per_item=True, exchange="annotator", **permutations),
+        for_each_label(without_one_annotator, people, per_item=True),
+        for_each_label(effect_ranges, annotations, seed=permute_seed, n_picks=options.n_picks),
+        alpha_within(every, labels, **boot),
+        alpha_between(picked if every is annotations else own_pick(every, pick_seed), labels, **boot),
+        robustness(picked, objective=options.objective, people_resamples=options.people_resamples, **boot),
+        extremes(annotations, labels, people_resamples=options.people_resamples, **boot),
+        group_counts(every),
+    )
+    if not many:
+        results = collect(results, conclusions(results, options.margin))
+    if options.paper:
+        seeds = {"pick_seed": pick_seed, "permute_seed": permute_seed}
+        results = collect(results, *as_published(annotations, labels, options, scope, **seeds, **boot))
+    return _adjusted(results)
+
+
+def _adjusted(results: Results) -> Results:
+    """Tests of difference and of equivalence with Holm's p-values over all labels and pairs of groups of a method."""
+    families = {"group_difference_test": ["exchange", "scope", "pick"], "equivalence_margin": []}
+    for statistic, keys in families.items():
+        frame = results[statistic]
+        by = ["corpus", "method", *keys]
+        tested = frame.groupby(by, dropna=False)["p_value"].transform("count") > 0
+        done = adjust_rows(frame[tested], by, "labels and pairs of groups of a method")
+        results |= collect(pd.concat([frame[~tested], done]).assign(statistic=statistic))
+    return results
+
+
+def differences(results: Results, confidence: float, **variant: str) -> pd.DataFrame:
+    """One row per label and two groups: the difference, with its interval over sessions, and what qualifies it.
+
+    Parameters
+    ----------
+    results : Results
+    confidence : float
+        1 minus the level of the tests.
+    variant
+        `scope` and `pick` of the values as published; none: the primary analysis.
+
+    Returns
+    -------
+    DataFrame with PAIR, n, n_annotators, estimate, ci_low, ci_high, null_mean, null_q95, exceeds (whether the tested
+    difference exceeds null_q95; missing without a test), p, p_adjusted; for the primary analysis also p_people,
+    debiased, debiased_low, debiased_high, margin, p_margin, without_low, without_high, picks_low, picks_high, verdict.
+    """
+    variant = {"scope": None, "pick": None} | variant
+    primary = variant["pick"] is None
+    resample = "session" if primary else "score"
+    out = results.select("group_difference", resample=resample, **variant).set_index(PAIR)
+    out = out[["level", "n", "n_annotators", "estimate", "ci_low", "ci_high"]]
+    qualified = [(statistic, keys | variant, columns) for statistic, keys, columns in _QUALIFIED]
+    for statistic, keys, columns in (*qualified, *(_QUALIFIED_PRIMARY if primary else ())):
+        out = out.join(results.select(statistic, **keys).set_index(PAIR)[list(columns)].rename(columns=columns))
+    exceeds = (out["tested"] > out["null_q95"]).astype("boolean")
+    out["exceeds"] = exceeds.where(out["null_q95"].notna() & out["tested"].notna())
+    if primary:
+        p_values = zip(out["p_adjusted"], out["p_margin"], strict=True)
+        out["verdict"] = [verdict(p, q, 1 - confidence) for p, q in p_values]
+    return out.reset_index()
+
+
+def verdict(p_difference: float, p_equivalence: float, level: float) -> str:
+    """What both tests say together, at a level below which a p-value is significant."""
+    if np.isnan(p_difference) and np.isnan(p_equivalence):
+        return UNTESTED
+    differs, same = p_difference < level, p_equivalence < level
+    return BOTH if differs and same else DIFFERS if differs else EQUIVALENT if same else UNDECIDED

@@ -1,0 +1,231 @@
+"""Figures of notebook 08."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb
+from textwrap import fill
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.axes import Axes
+
+from judgebook.display import captions
+from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals, pages
+from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
+from judgebook.display.plots import stacked
+from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
+from judgebook.display.text import percent, span
+from judgebook.display.views import Plot
+from judgebook.questions.groups import analysis
+from judgebook.questions.groups.conclusions import VERDICTS, counted
+from judgebook.questions.groups.many_pairs import MOST_KEPT
+from judgebook.questions.groups.tables import agreement, ordered
+from judgebook.study.results import Results
+
+GREY = "#C9C9C9"
+#: of VERDICTS
+_COLORS = (GOOD, NONE, BAD)
+#: verdict on a difference -> colour, marker, words
+_MARKS = {
+    analysis.DIFFERS: (BAD, "o", "different (Holm)"),
+    analysis.BOTH: (BAD, "D", "different, but within the margin (Holm)"),
+    analysis.EQUIVALENT: (GOOD, "s", "equivalent within the margin (Holm)"),
+    analysis.UNDECIDED: (OPEN, "o", "inconclusive"),
+    analysis.UNTESTED: (OPEN, "x", "no test"),
+}
+#: pairs of systems (and labels) in a figure; with more, those on which groups differ most are shown
+MANY_PAIRS = 20
+
+
+def differences(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
+    """Differences between groups and those expected by chance: figures of each corpus."""
+    rows = analysis.differences(results, confidence)
+    for name, part in _by(rows, ["corpus"], "differences"):
+        yield from _differences(part, names, name, confidence, margin)
+
+
+def figure_one(results: Results, names: DisplayNames, confidence: float, margin: float) -> Iterator[Plot]:
+    """Figure 1 of the paper for the groups in these data, with differences expected by chance."""
+    rows = analysis.differences(results, confidence, scope="paper", pick="paper")
+    # equivalence is tested in the primary analysis alone
+    known = [analysis.verdict(p, float("nan"), 1 - confidence) for p in rows["p_adjusted"]]
+    yield from _differences(rows.assign(verdict=known), names, "figure1", confidence, margin)
+
+
+def _differences(
+    rows: pd.DataFrame, names: DisplayNames, name: str, confidence: float, margin: float
+) -> Iterator[Plot]:
+    rows = ordered(rows, names)
+    label = [names.name("label", x, m) for x, m in zip(rows["label"], rows["method"], strict=True)]
+    method = [names.name("method", m) for m in rows["method"]]
+    rows = rows.assign(block=label, panel=rows["groups"])
+    if rows["groups"].nunique() > rows["block"].nunique():
+        rows = rows.assign(block=rows["groups"], panel=label)
+    rows["panel"] = [f"{m}: {title}" for m, title in zip(method, rows["panel"], strict=True)]
+    verdicts = [v for v in _MARKS if v in set(rows["verdict"])]
+    debiased = "debiased" in rows
+
+    def paint(ax: Axes, part: pd.DataFrame, *_: str) -> None:
+        y = part["y"]
+        ax.barh(y, part["null_q95"].fillna(0), 0.85 * ROW, color=GREY, alpha=0.55)
+        ax.plot(part["null_mean"], y, "|", color="#6B6B6B", markersize=5, markeredgewidth=1.2)
+        if debiased:
+            ax.hlines(y + 0.35 * ROW, part["debiased_low"], part["debiased_high"], color=INK, linewidth=0.8)
+            ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=INK, markersize=2.4)
+        else:
+            ax.hlines(y, part["ci_low"], part["ci_high"], color=INK, linewidth=0.8)
+        for found, own in part.groupby("verdict", sort=False):
+            ax.plot(own["estimate"], own["y"], linewidth=0, markersize=3.8, **_style(found))
+        ax.axvline(margin, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
+
+    light = (
+        f"noise-corrected, {percent(confidence)} CI"
+        if debiased
+        else f"{percent(confidence)} CI over scores, as published"
+    )
+    keys = [handle(_MARKS[v][2], linewidth=0, **_style(v)) for v in verdicts]
+    keys += [
+        mpl.patches.Patch(color=GREY, alpha=0.55, label="95% chance limit"),
+        handle("expected by chance", "#6B6B6B", "|", linewidth=0),
+        handle(light, INK, "d" if debiased else "", linewidth=0.8),
+        handle(f"margin {margin:g}", INK, "", linewidth=0.6, linestyle=(0, (3, 2))),
+    ]
+    caption = (
+        "Large marks: mean over pairs of systems of the absolute difference between the effect sizes of two groups"
+    )
+    caption += f" of annotators ({captions.sample(rows['n'], 'scores')}), coloured by verdict. Grey bars: differences"
+    caption += " that groups formed at random stay below with 95% probability; their mean is the upright line."
+    over = f"{percent(confidence)} CI over sessions"
+    caption += f" Diamonds and lines: the difference without noise, {over}." if debiased else ""
+    # a row for each label: a verdict is a colour, no row of its own
+    placed = rows.assign(hue="")
+    for suffix, page in pages(placed, columns=3, around=1.7):
+        options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
+        fig = grid_figure(page, paint, **options)
+        found = page["verdict"].value_counts()
+        methods = dict.fromkeys(names.name("method", m) for m in page["method"])
+        of = f"{', '.join(methods)}. " if len(set(rows["method"])) > 1 else ""
+        alt = f"{of}{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
+        alt += ", ".join(f"{_MARKS[v][2]} {found[v]}" for v in verdicts if v in found)
+        yield Plot(fig, f"{name}{suffix}", f"{alt}.", of + caption)
+
+
+def _style(verdict: str) -> dict[str, str]:
+    color, marker, _ = _MARKS[verdict]
+    return {"color": color, "marker": marker, "markerfacecolor": "white" if color == OPEN else color}
+
+
+def effects(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Effect sizes of pairs of systems by label and group: figures of each corpus and method."""
+    sizes = names.pairs(results.select("effect_size", resample="session"))
+    pairs = list(zip(sizes["system"], sizes["system_b"], strict=True))
+    sizes["block"] = [names.pair_name(*pair) for pair in pairs]
+    sizes["pair"] = [tuple(names.position("system", s) for s in pair) for pair in pairs]
+    sizes["hue"] = [names.name("group", g) for g in sizes["group"]]
+    sizes = names.sort(sizes.drop(columns="system").sort_values("pair", kind="stable"))
+    for name, part in _by(sizes, ["corpus", "method"], "effects"):
+        shown = _most_contested(part)
+        xlabel = " and ".join(f"Cohen's {effect}" for effect in sorted(set(part["effect"])))
+        caption = f"Marks: effect size ({xlabel}) of the difference between two systems, by label and by group of"
+        caption += " annotators; above 0 the first system named is rated higher."
+        which = "pairs of systems on whose effect sizes the groups differ most"
+        note = captions.chosen(shown["block"].nunique(), max(_n_pairs(names, part), part["block"].nunique()), which)
+        shown, labels = _most_contested_labels(shown)
+        note = captions.joined(note, labels)
+        caption = captions.joined(caption, captions.intervals(names.ci, "sessions", part["n_clusters"]), note)
+        yield from _by_label(
+            shown, names, name, xlabel, interval_keys(f"{names.ci} over sessions", None, shown), caption
+        )
+
+
+def _most_contested(rows: pd.DataFrame) -> pd.DataFrame:
+    """Of many pairs of systems those on which the groups differ most, over all labels."""
+    if rows["block"].nunique() <= MANY_PAIRS:
+        return rows
+    spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
+    return rows[rows["block"].isin(spread.groupby("block").mean().nlargest(MANY_PAIRS).index)]
+
+
+def _n_pairs(names: DisplayNames, part: pd.DataFrame) -> int:
+    """Pairs of systems; where they are very many the results have some of them (`many_pairs`)."""
+    return comb(len(names.titles["system"]), 2) if part["block"].nunique() == MOST_KEPT else 0
+
+
+def _most_contested_labels(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Of many labels those on which the groups differ most, over the pairs shown."""
+    if rows["label"].nunique() <= MANY_PAIRS:
+        return rows, ""
+    spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
+    kept = spread.groupby("label").mean().nlargest(MANY_PAIRS).index
+    said = captions.chosen(len(kept), rows["label"].nunique(), "labels on which they do")
+    return rows[rows["label"].isin(kept)], said
+
+
+def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Alpha within and between groups by label: figures of each corpus and method."""
+    rows = ordered(agreement(results), names)
+    rows = rows.sort_values("place", kind="stable").assign(block=lambda f: f["groups"])
+    rows["hue"] = ["within a group" if not isinstance(b, str) else "between two groups" for b in rows["group_b"]]
+    rows = names.sort(rows.drop(columns="group"))
+    for name, part in _by(rows, ["corpus", "method"], "alpha"):
+        over = "pairs of dialogues" if (part["level"] == "pair").all() else "dialogues"
+        key = interval_keys(f"{names.ci} over {over}", None, part)
+        caption = "Marks: Krippendorff's alpha by label, among the annotators of one group and between those of two."
+        caption += f" {captions.intervals(names.ci, over, part['n_clusters'])}"
+        yield from _by_label(part, names, name, "Krippendorff's alpha", key, caption)
+
+
+def _by_label(
+    rows: pd.DataFrame, names: DisplayNames, name: str, xlabel: str, keys: list, caption: str
+) -> Iterator[Plot]:
+    method = rows["method"].iloc[0]
+    rows = rows.assign(panel=[names.name("label", x, method) for x in rows["label"]])
+    places = rows.drop_duplicates("block").sort_values("pair" if "pair" in rows else "place", kind="stable")
+    placed = filled(rows, list(places["block"]))
+    options = {"names": names, "xlabel": xlabel, "reference": 0, "sharex": True, "keys": keys}
+    options["named"] = "agreement by chance" if "alpha" in name else "no difference"
+    for suffix, page in pages(placed):
+        fig = grid_figure(page, intervals, **options)
+        alt = f"{xlabel} by label, {names.name('method', method)}: {page['estimate'].notna().sum()} values with"
+        yield Plot(fig, f"{name}{suffix}", f"{alt} intervals{_spanned(page)}.", caption)
+
+
+def _by(rows: pd.DataFrame, columns: list[str], stem: str) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The part of each figure, and the figure's name: with the method, and the corpus where there are several."""
+    several = len(set(rows["corpus"])) > 1
+    for key, part in rows.groupby(columns, sort=False):
+        yield "_".join([stem, *(key if several else key[1:])]).lower(), part
+
+
+def _spanned(rows: pd.DataFrame) -> str:
+    found = rows["estimate"].dropna()
+    return f" from {span(found)}" if len(found) else ", none of them defined"
+
+
+def conclusions(results: Results, names: DisplayNames, margin: float) -> Plot:
+    """Shares of pairs of systems by what two groups conclude, a panel per question."""
+    titles = {"sign": "Direction", "people": "Direction, annotators resampled", "size": f"Size within ±{margin:g}"}
+    parts = {question: ordered(counted(results, question), names) for question in titles}
+    parts = {question: part for question, part in parts.items() if len(part)}
+    height = 0.3 * max(map(len, parts.values())) + 1.1
+    fig, axes = subplots(1, len(parts), width=PAGE, height=height, sharey=True, squeeze=False)
+    for ax, (question, part) in zip(axes[0], parts.items(), strict=True):
+        shares = part[VERDICTS].div(part[VERDICTS].sum(axis=1), axis=0)
+        methods = [names.name("method", m) for m in part["method"]]
+        shares.index = [f"{m}:\n{g}" for m, g in zip(methods, part["groups"], strict=True)]
+        stacked(shares, ax, colors=list(_COLORS), xlabel="")
+        ax.set_xticks([0, 0.5, 1])
+        ax.set_title(fill(titles[question], 22))
+    words = ("same", "inconclusive", "opposite, or different in size")
+    legend_of(fig, [mpl.patches.Patch(color=c, label=w) for c, w in zip(_COLORS, words, strict=True)])
+    fig.supxlabel("Share of pairs of systems, all labels", fontsize=8)
+    sizes = pd.concat([part[VERDICTS].sum(axis=1) for part in parts.values()])
+    caption = (
+        "Bars: pairs of systems on which two groups of annotators reach the same conclusion, opposite ones, or none"
+    )
+    caption += f" ({captions.sample(sizes, 'pairs of systems and labels per bar')}). Direction: both {names.ci}s (over"
+    caption += " sessions, or over sessions and annotators) lie on one side of 0, the same for both groups or opposite"
+    caption += f" ones. Size: the CI of the difference of effect sizes lies within ±{margin:g}, or excludes 0."
+    alt = "Shares of pairs of systems for which two groups reach the same conclusion or not."
+    return Plot(fig, "conclusions", alt, caption)

@@ -1,0 +1,167 @@
+"""What notebook 08 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.questions.groups import analysis
+from judgebook.questions.groups.analysis import BOTH, DIFFERS, EQUIVALENT
+from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
+from judgebook.questions.groups.extremes import DISAGREED
+from judgebook.questions.groups.pick_ranges import inside
+from judgebook.questions.groups.robustness import OBJECTIVE, SHARED
+from judgebook.questions.groups.tables import named, ordered
+from judgebook.simulation.truth import truth
+from judgebook.study.labels import METHODS
+from judgebook.study.params import Study
+from judgebook.study.results import Results, where
+from judgebook.study.sections.data import Simulate
+
+#: groups with fewer people than this are not a sample of anyone
+FEW_PEOPLE = 5
+_PHRASES = Phrases(__package__)
+
+
+def findings(
+    results: Results, names: DisplayNames, *, confidence: float, margin: float, simulate: Simulate | None = None
+) -> Iterator[Prose]:
+    """The headline; differences by method; conclusions about systems; whether a simulation's truth was found."""
+    rows = ordered(analysis.differences(results, confidence), names)
+    yield Prose(_PHRASES.say("headline", **_headline(rows, names, 1 - confidence), few=_few_people(results, names)))
+    methods = [_method(part, names) for _, part in rows.groupby("method", sort=False)]
+    yield Prose(_PHRASES.say("by_method", methods=methods, margin=f"{margin:g}", level=1 - confidence))
+    yield Prose(_PHRASES.say("conclusions", methods=_conclusions(results, names), margin=f"{margin:g}"))
+    if simulate:
+        yield Prose(_PHRASES.say("recovered", level=1 - confidence, **_recovered(rows, simulate, 1 - confidence)))
+
+
+def _headline(rows: pd.DataFrame, names: DisplayNames, level: float) -> dict:
+    """What differs, how many differences remain when annotators are permuted, and how far one annotator moves them."""
+    differ, by_people = rows[rows["verdict"].isin([DIFFERS, BOTH])], rows["p_people"].dropna()
+    moved = (rows["without_high"] - rows["without_low"]).dropna()
+    facts = {"n": int(rows["p_adjusted"].count()), "n_differ": len(differ), "differ": _labels(differ, rows, names)}
+    facts |= {"n_people": len(by_people), "differ_people": int((by_people < level).sum())}
+    return facts | {"moved": {"median": moved.median(), "most": moved.max()} if len(moved) else None}
+
+
+def _labels(chosen: pd.DataFrame, rows: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
+    """Labels by method and pair of groups, which are named where `rows` have several of them."""
+    titles = named(rows, names)
+    columns = [c for c, several in titles.nunique().items() if several > 1 and c != "Label"]
+    titles = titles.loc[chosen.index]
+    keys = pd.Series([", ".join(key) for key in titles[columns].itertuples(index=False)], titles.index, dtype=str)
+    return [(key, list(part)) for key, part in titles["Label"].groupby(keys, sort=False)]
+
+
+def _few_people(results: Results, names: DisplayNames) -> list[tuple[str, int]]:
+    people = results.select("count", what="evaluators", kind="human", scope=None)
+    few = people[people["estimate"] < FEW_PEOPLE]
+    return [(names.name("group", g), int(n)) for g, n in zip(few["group"], few["estimate"], strict=True)]
+
+
+def _method(rows: pd.DataFrame, names: DisplayNames) -> dict:
+    """Of one method: medians, and how many differences exceed chance or are equivalent."""
+    tested = rows.dropna(subset="p")
+    facts = {"method": names.name("method", rows["method"].iloc[0]), "n": len(rows), "tested": len(tested)}
+    facts |= {c: tested[c].median() for c in ("estimate", "null_mean", "debiased")}
+    facts |= {"beyond": int(tested["exceeds"].sum()), "unit": rows["level"].iloc[0]}
+    return facts | {"equivalent": int(rows["verdict"].isin([EQUIVALENT, BOTH]).sum())}
+
+
+def _conclusions(results: Results, names: DisplayNames) -> list[dict]:
+    """Of each method and question, the number of pairs of systems and the share of each verdict."""
+    found = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
+    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in found.items()}
+    return [
+        {"method": names.name("method", m), "n": int(found["sign"].loc[m].sum())}
+        | {question: table.loc[m].to_dict() if m in table.index else None for question, table in shares.items()}
+        for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
+    ]
+
+
+def _recovered(rows: pd.DataFrame, simulate: Simulate, level: float) -> dict:
+    """How many differences are found where there is none in truth, and where there is one."""
+    true = pd.DataFrame(truth(simulate)["group_differences"])
+    keys = ["method", "label", "pair"]
+    rows, true = (
+        f.assign(pair=["/".join(sorted(p)) for p in zip(f["group"], f["group_b"], strict=True)]) for f in (rows, true)
+    )
+    rows = rows.dropna(subset="p").merge(true[[*keys, "difference", "null"]], on=keys)
+    out = {"median": rows.loc[~rows["null"], "difference"].median()}
+    for name, part in (("null", rows[rows["null"]]), ("real", rows[~rows["null"]])):
+        out[name] = {"n": len(part), "beyond": int((part["p"] < level).sum())}
+        out[name]["significant"] = int((part["p_adjusted"] < level).sum())
+    return out
+
+
+def claims(results: Results, names: DisplayNames, objective: Sequence[str]) -> Iterator[Prose]:
+    """A sentence for each of three claims of Finch et al. 2024, section 5, with the interval that decides."""
+    yield Prose(_PHRASES.say("by_method_claim", contrasts=_contrasts(results, names, SHARED)))
+    rows = where(results["extreme_share_difference"], label=None, resample="session").dropna(subset="ci_low")
+    found = [_extreme(row, results, names) for row in where(rows, of=DISAGREED).to_dict("records")]
+    yield Prose(_PHRASES.say("extreme_claim", pairs=found))
+    titles = dict.fromkeys(label.title for (_, key), label in names.labels.items() if key in objective)
+    yield Prose(_PHRASES.say("objective_claim", contrasts=_contrasts(results, names, OBJECTIVE), labels=list(titles)))
+
+
+def _contrasts(results: Results, names: DisplayNames, labels: str) -> list[dict]:
+    """Contrasts of the difference over all pairs of groups (or of the only two groups), and whether each is clear."""
+    rows = results.select("robustness_contrast", labels=labels, of="difference")
+    key = ["corpus", "method", "against"]
+    rows = rows.sort_values("group", na_position="first", kind="stable").drop_duplicates([*key, "resample"])
+    people = where(rows, resample="session and annotator").set_index(key)
+    out = []
+    for row in where(rows, resample="session").dropna(subset="ci_low").to_dict("records"):
+        at = tuple(row[c] for c in key)
+        wider = people.loc[at] if at in people.index else None
+        facts = {"method": names.name("method", row["method"]), "against": names.name("method", row["against"])}
+        facts |= {"resolved": _excludes_zero(row), "people": wider is not None and _excludes_zero(wider), "row": row}
+        units = {METHODS[row[c]].unit == "pair" for c in ("method", "against") if row[c] in METHODS}
+        out.append(facts | {"asked": wider is not None, "scales": len(units) > 1})
+    return out
+
+
+def _excludes_zero(row: Mapping) -> bool:
+    return bool(row["ci_low"] > 0 or row["ci_high"] < 0)
+
+
+def _extreme(row: dict, results: Results, names: DisplayNames) -> dict:
+    share = results.select(
+        "extreme_share", of=row["of"], resample="session", method=row["method"], corpus=row["corpus"]
+    )
+    share = share.set_index(["group", "group_b"])["estimate"]
+    pair = (row["group"], row["group_b"])
+    facts = {"groups": [names.name("group", g) for g in pair], "method": names.name("method", row["method"])}
+    return facts | {"shares": [share[pair], share[pair[::-1]]], "row": row, "resolved": _excludes_zero(row)}
+
+
+def checked(differences: dict[str, tuple[int, float]]) -> Prose:
+    """How far effect sizes differ from those of libraries (`library_check`)."""
+    return Prose(
+        _PHRASES.say("checked", differences={k: (n, f"{d:.0e}" if d else "0") for k, (n, d) in differences.items()})
+    )
+
+
+def over_picks(results: Results, printed: pd.DataFrame, study: Study) -> Prose:
+    """What it proves that printed values lie inside the range over picks, and what was inferred about the data."""
+    rows = inside(printed, results)
+    free = rows[rows["high"] > rows["low"]]
+    facts = {"n": len(rows), "free": len(free), "inside": int(free["inside"].sum())}
+    inferred = [(g.title or key, g.note) for key, g in study.groups.items() if g.fitted]
+    inferred += [("Scope", study.scope.note)] if study.scope else []
+    return Prose(_PHRASES.say("over_picks", **facts, wrong=free["wrong_inside"].mean(), inferred=inferred))
+
+
+def figure_one(results: Results, names: DisplayNames, confidence: float) -> Prose:
+    """What Figure 1 shows compared with chance."""
+    rows = ordered(analysis.differences(results, confidence, scope="paper", pick="paper"), names)
+    beyond = rows[rows["exceeds"].fillna(False)]
+    facts = {"n": len(rows), "n_beyond": len(beyond), "beyond": _labels(beyond, rows, names)}
+    facts["limits"] = list(rows["null_q95"].dropna())
+    facts["significant"] = int((rows["p_adjusted"] < 1 - confidence).sum())
+    return Prose(_PHRASES.say("figure_one", **facts, above=[int((rows["estimate"] > x).sum()) for x in (0.4, 0.2)]))

@@ -1,0 +1,279 @@
+"""Which results depend less on who judges: those of one method or another, of objective labels or the others?
+
+Finch, Finch and Choi 2024, section 5, compare methods by eye (Figure 1: "Likert evaluations are more robust to group
+changes"), and find the smallest differences for Con and Inf between two external groups ("objectivity favors external
+point-of-view"). Here each comparison has an interval that resamples sessions jointly over methods, labels and groups,
+and a second one that resamples annotators as well.
+
+Cohen's d of ratings and h of win shares are different scales, so besides the difference of effects there are two
+measures without a scale: how effects correlate between groups, and how often they have the same sign. A method with
+fewer judgements differs more between groups by noise alone, so differences and correlations are corrected for noise;
+signs cannot be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.groups.effects import (
+    KEY,
+    MANY_PAIRS,
+    MOST_RESAMPLES,
+    LabelScores,
+    all_pairs,
+    label_scores,
+    pair_effects,
+    unit_sums,
+)
+from judgebook.questions.groups.many_pairs import MOST_KEPT
+from judgebook.statistics.intervals import Interval, Replicates, generator
+from judgebook.statistics.resampling import replicate_sums, replicate_two_way
+from judgebook.study.labels import METHODS
+
+#: what is said of the effects of two groups
+MEASURES = ("difference", "correlation", "same_sign")
+#: labels of a method: those that the other method has as well, or those that the study calls objective, and the others
+SHARED, OBJECTIVE, OTHER = "shared", "objective", "other"
+Rows = Iterator[dict[str, object]]
+
+
+def robustness(
+    annotations: pd.DataFrame,
+    *,
+    objective: Collection[str] = (),
+    seed: int,
+    n_resamples: int = 10_000,
+    people_resamples: int = 1_000,
+    confidence: float = 0.95,
+) -> Rows:
+    """How much two groups differ under each of two methods, on objective labels and the others, and the contrasts.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        One annotation per item and group (or a mean), with the session of each. Where sessions are unknown, a dialogue
+        and a pair that holds it are resampled as if independent.
+    objective : collection of str
+        Labels whose scores leave less to taste, for the second comparison: the paper names Con and Inf after seeing
+        the results, so it is post hoc.
+    n_resamples, people_resamples : int
+        Resamples of sessions; of sessions and annotators, for labels whose annotators are all known people.
+
+    Returns
+    -------
+    Rows of `robustness` by pair of groups (where there are several, also over all of them, without groups), method and
+    `labels`, and of `robustness_contrast`: the method minus the one it is held `against`, or objective labels minus the
+    others.
+    `of` is difference (root mean squared difference of effects between the groups, without the noise), correlation (of
+    effects, about 0 and without the noise) or same_sign (share of pairs of systems with effects of one sign).
+
+    Notes
+    -----
+    For effects e and f of two groups with sampling variances v, w and covariance c (jackknife over sessions; for the
+    second interval the variance of the resamples), sums over labels and pairs of systems:
+    difference = sqrt(mean((e - f)² - v - w + 2c)), 0 where that is negative; correlation =
+    sum(ef - c) / sqrt(sum(e² - v) sum(f² - w)), undefined where a sum is not positive. An effect and its reverse are
+    the same fact, so neither is centred. A resample adds as much noise again, so there the correction is twice as
+    large. The percentile intervals of the difference cover 94% to 100% (`tests/questions/groups`): they are too wide
+    where groups hardly differ. same_sign describes the estimates: noise pulls it towards a half, and no interval of it
+    says how often true effects have one sign.
+    """
+    for corpus, part in annotations.groupby("corpus", sort=False):
+        known = part["annotator_known"] & (part["annotator_kind"] == "human")
+        known = known.groupby([part[c] for c in KEY]).transform("all")
+        ways = ((part, "over_sessions", n_resamples), (part[known], "over_people", people_resamples))
+        for rows, way, n in ways:
+            joint = _Joint(list(label_scores(rows)), seed)
+            comparisons = [*_methods(joint), *_objective(joint, objective)]
+            if comparisons:
+                n = min(n, MOST_RESAMPLES) if joint.many else n
+                found = getattr(joint, way)(generator(seed, "robustness", way, corpus), n)
+                note = f"of {MOST_KEPT} random pairs of systems of each label" if joint.many else ""
+                for row in _rows(comparisons, found, confidence):
+                    yield row | {"note": "; ".join(filter(None, [note, row["note"]])) or None}
+
+
+class _Joint:
+    """The effects of all labels of a corpus as one vector, groups after each other: (groups * effects,).
+
+    With more than MANY_PAIRS pairs of systems and labels (`many`), those of MOST_KEPT random pairs of each label.
+    """
+
+    def __init__(self, ones: Sequence[LabelScores], seed: int):
+        self.ones = ones
+        self.groups = sorted({g for one in ones for g in one.groups})
+        self.many = sum(comb(len(one.systems), 2) for one in ones) > MANY_PAIRS
+        self.pairs = [all_pairs(len(one.systems)) for one in ones]
+        if self.many:
+            # the same of all labels with as many systems
+            rngs = [generator(seed, "robustness", "pairs", str(len(i))) for i, _ in self.pairs]
+            chosen = [
+                np.sort(rng.permutation(len(i))[:MOST_KEPT]) for rng, (i, _) in zip(rngs, self.pairs, strict=True)
+            ]
+            self.pairs = [(i[at], j[at]) for at, (i, j) in zip(chosen, self.pairs, strict=True)]
+        pairs = [(one, len(i)) for one, (i, _) in zip(ones, self.pairs, strict=True)]
+        self.of = pd.DataFrame(
+            [(one.key[0], one.key[1], one.key[2], frozenset(one.groups)) for one, n in pairs for _ in range(n)],
+            columns=["corpus", "method", "label", "groups"],
+        )
+
+    def columns(self, group: str, chosen: np.ndarray) -> np.ndarray:
+        """Where the chosen effects (indices) of a group stand in the vector."""
+        return self.groups.index(group) * len(self.of) + chosen
+
+    def sums(self, units: Callable[[pd.DataFrame], pd.Series]) -> tuple[np.ndarray, np.ndarray]:
+        """The units of all labels (u,), and their sums (u, q), zero where a unit has no score of a label."""
+        parts = []
+        for one in self.ones:
+            scores = one.scores.dropna(subset="score")
+            names, sums = unit_sums(scores, units(scores), self.groups, one.systems)
+            parts.append(pd.DataFrame(sums.reshape(len(names), -1), index=names))
+        wide = pd.concat(parts, axis=1).fillna(0.0)
+        return wide.index.to_numpy(str), wide.to_numpy(float)
+
+    def effects(self, sums: np.ndarray) -> np.ndarray:
+        """(k, q) sums give (k, groups * effects)."""
+        out, start = [], 0
+        for one, pairs in zip(self.ones, self.pairs, strict=True):
+            shape = (len(self.groups), len(one.systems), 3)
+            end = start + int(np.prod(shape))
+            out.append(pair_effects(sums[:, start:end].reshape(-1, *shape), one.effect, pairs))
+            start = end
+        return np.concatenate(out, axis=2).reshape(len(sums), -1)
+
+    def over_sessions(self, rng: np.random.Generator, n_resamples: int) -> Replicates:
+        _, rows = self.sums(lambda scores: scores["session"])
+        return replicate_sums(rows, self.effects, unit="session", rng=rng, n_resamples=n_resamples)
+
+    def over_people(self, rng: np.random.Generator, n_resamples: int) -> Replicates:
+        cells, rows = self.sums(lambda s: s["session"].astype(str) + "\x1f" + s["annotator"].astype(str))
+        parts = [name.rsplit("\x1f", 1) for name in cells]
+        sessions, u = np.unique([p[0] for p in parts], return_inverse=True)
+        people, a = np.unique([p[1] for p in parts], return_inverse=True)
+        homes = pd.concat([one.scores for one in self.ones]).drop_duplicates("annotator")
+        return replicate_two_way(
+            len(sessions),
+            len(people),
+            lambda w, v: self.effects((w[:, u] * v[:, a]) @ rows),
+            rng=rng,
+            unit="session and annotator",
+            strata=homes.set_index("annotator")["group"].loc[people].to_numpy(str),
+            n_resamples=n_resamples,
+            width=3 * len(cells) + rows.shape[1],
+        )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """What two groups (or several pairs of groups, one after the other) think of the same effects.
+
+    keys : columns of its rows. first, second : (m,) where the effects of either group stand in the vector of `_Joint`.
+    """
+
+    keys: dict[str, object]
+    first: np.ndarray
+    second: np.ndarray
+
+    def measures(self, effects: np.ndarray, noise: _Noise, times: int) -> np.ndarray:
+        """(k, all) effects give (k, 3): MEASURES, corrected for `times` the noise."""
+        e, f = effects[:, self.first], effects[:, self.second]
+        v, w, c = (times * noise(*at) for at in self._at)
+        square = ((e - f) ** 2 - v - w + 2 * c).mean(axis=1)
+        scale = np.stack([(e**2 - v).sum(axis=1), (f**2 - w).sum(axis=1)])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            correlation = (e * f - c).sum(axis=1) / np.sqrt(np.prod(np.where(scale > 0, scale, np.nan), axis=0))
+        same = np.where(np.isfinite(square), (np.sign(e) == np.sign(f)).mean(axis=1), np.nan)
+        return np.stack([np.sqrt(np.maximum(square, 0)), correlation, same], axis=1)
+
+    @cached_property
+    def _at(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        return [(self.first, self.first), (self.second, self.second), (self.first, self.second)]
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """Sampling covariances of effects: products of `centred` (k, all) added up, times `factor`."""
+
+    centred: np.ndarray
+    factor: float
+
+    @classmethod
+    def of(cls, found: Replicates) -> _Noise:
+        if found.jackknife is None:
+            centred = found.values - np.nanmean(found.values, axis=0)  # where few people judged, some lack a system
+            return cls(np.nan_to_num(centred), 1 / (len(centred) - 1))
+        n = len(found.jackknife)
+        return cls(found.jackknife - found.jackknife.mean(axis=0), (n - 1) / n)
+
+    def __call__(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        return self.factor * np.einsum("km,km->m", self.centred[:, i], self.centred[:, j])
+
+
+def _methods(joint: _Joint) -> Iterator[tuple[_Side, _Side]]:
+    """Each two methods on the labels that both have, for each two groups that judged them under both."""
+    of = joint.of
+    methods = [m for m in METHODS if (of["method"] == m).any()]
+    for first, second in combinations(methods, 2):
+        shared = set(of.loc[of["method"] == first, "label"]) & set(of.loc[of["method"] == second, "label"])
+        chosen = [((of["method"] == m) & of["label"].isin(shared)).to_numpy() for m in (second, first)]
+        keys = [{"method": m, "against": n, "labels": SHARED} for m, n in ((second, first), (first, second))]
+        yield from _pairs(joint, chosen, keys)
+
+
+def _objective(joint: _Joint, objective: Collection[str]) -> Iterator[tuple[_Side, _Side]]:
+    """The objective labels of each method against its others."""
+    inside = joint.of["label"].isin(list(objective)).to_numpy()
+    for method in dict.fromkeys(joint.of["method"]):
+        mine = (joint.of["method"] == method).to_numpy()
+        ends = ((OBJECTIVE, OTHER), (OTHER, OBJECTIVE))
+        keys = [{"method": method, "against": other, "labels": name} for name, other in ends]
+        yield from _pairs(joint, [mine & inside, mine & ~inside], keys)
+
+
+def _pairs(joint: _Joint, chosen: Sequence[np.ndarray], keys: Sequence[dict]) -> Iterator[tuple[_Side, _Side]]:
+    """Both sides for each two groups, and over all pairs of groups where there are several."""
+    found = []
+    for a, b in combinations(joint.groups, 2):
+        both = np.array([{a, b} <= groups for groups in joint.of["groups"]], dtype=bool)
+        # only labels that these two groups judged on both sides, where the sides are two methods
+        kept = [np.flatnonzero(side & both) for side in chosen]
+        if keys[0]["labels"] == SHARED:
+            labels = set.intersection(*(set(joint.of["label"].iloc[at]) for at in kept))
+            kept = [at[joint.of["label"].iloc[at].isin(labels)] for at in kept]
+        if all(map(len, kept)):
+            found.append((a, b, [(joint.columns(a, at), joint.columns(b, at)) for at in kept]))
+    parts = [({"group": a, "group_b": b}, sides) for a, b, sides in found]
+    if len(found) > 1:
+        pooled = [tuple(np.concatenate(ends) for ends in zip(*(f[2][k] for f in found), strict=True)) for k in (0, 1)]
+        parts.append(({}, pooled))
+    head = {"corpus": joint.of["corpus"].iloc[0]} if len(joint.of) else {}
+    for who, sides in parts:
+        one, two = (_Side(head | who | key, *ends) for key, ends in zip(keys, sides, strict=True))
+        yield one, two
+
+
+def _rows(comparisons: Sequence[tuple[_Side, _Side]], found: Replicates, confidence: float) -> Rows:
+    noise = _Noise.of(found)
+    for one, two in comparisons:
+        estimate = [side.measures(found.estimate[None], noise, 1) for side in (one, two)]
+        values = [side.measures(found.values, noise, 2) for side in (one, two)]
+        parts = [("robustness", side, estimate[k], values[k], len(side.first)) for k, side in enumerate((one, two))]
+        both = estimate[0] - estimate[1], values[0] - values[1]
+        for statistic, side, at, resampled, n in [
+            *parts, ("robustness_contrast", one, *both, len(one.first) + len(two.first))
+        ]:  # fmt: skip
+            intervals = _intervals(found, at[0], resampled, confidence)
+            for of, interval in zip(MEASURES, intervals, strict=True):
+                yield {"statistic": statistic, "of": of, "resample": found.unit, "n": n} | side.keys | interval.row()
+
+
+def _intervals(found: Replicates, estimate: np.ndarray, values: np.ndarray, confidence: float) -> list[Interval]:
+    mine = replace(found, estimate=estimate, values=values, jackknife=None, scalar=False)
+    return mine.intervals(confidence, "percentile")

@@ -1,0 +1,113 @@
+"""The items that several people and a judge judged, and the bootstrap over their dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+import pandas as pd
+
+from judgebook.statistics.intervals import MIN_MINORITY, Interval, generator
+from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.study.labels import METHODS, Label
+
+#: columns that identify an item of a label, a label, a label and judge
+ITEM, LABEL = ["dialogue", "turn"], ["corpus", "method", "label"]
+CASE = [*LABEL, "metric"]
+
+
+@dataclass(frozen=True)
+class JudgedItems:
+    """One label as judged by people and one judge (`key["metric"]`), on items with equally many judgements by people.
+
+    human : (n, people) scores, judge : (n,); dialogue : (n,) numbers from 0; system : (dialogues,) names. Columns of
+    `human` are positions: people in source order. share : of the items judged by the judge and two people or more,
+    those that are here.
+    """
+
+    key: dict[str, str]
+    label: Label
+    human: np.ndarray
+    judge: np.ndarray
+    dialogue: np.ndarray
+    system: np.ndarray
+    share: float = 1.0
+
+    @property
+    def head(self) -> dict[str, str]:
+        """What identifies its result rows."""
+        return self.key | {"level": METHODS[self.label.method].unit}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"n": len(self.judge), "n_annotators": self.human.shape[1]}
+
+    def resample(
+        self,
+        rows: np.ndarray,
+        statistic: Callable[[np.ndarray], np.ndarray],
+        name: str,
+        *,
+        seed: int,
+        strata: np.ndarray | None = None,
+        **options,
+    ) -> list[Interval]:
+        """Intervals of a statistic that depends on (n, q) `rows` through their sums, dialogues being resampled.
+
+        name : of the stream of random numbers. strata : (dialogues,). options : n_resamples, confidence.
+        """
+        sums = np.zeros((len(self.system), rows.shape[1]))
+        np.add.at(sums, self.dialogue, rows)
+        rng = generator(seed, name, *self.key.values())
+        return bootstrap_sums(sums, statistic, unit="dialogue", rng=rng, strata=strata, **options)
+
+
+def by_label_and_judge(
+    annotations: pd.DataFrame, labels: Iterable[Label]
+) -> Iterator[tuple[dict[str, str], Label, pd.DataFrame, pd.DataFrame]]:
+    """What identifies each corpus, method, label and judge; the label; the judgements by people and by the judge.
+
+    annotations : comparisons are left out; those of `choices.choices` have no second dialogue. A missing turn becomes
+    -1.
+    """
+    known = {(label.method, label.id): label for label in labels}
+    marks = annotations[annotations["dialogue_b"].isna()].assign(turn=lambda f: f["turn"].fillna(-1))
+    for (corpus, method, name), rows in marks.groupby(LABEL, sort=False):
+        human = rows["annotator_kind"] == "human"
+        for judge, theirs in rows[~human].groupby("annotator", sort=False):
+            key = {"corpus": corpus, "method": method, "label": name, "metric": judge}
+            # in one group, if the data have it in several
+            yield key, known[method, name], rows[human], theirs.drop_duplicates(ITEM)
+
+
+def judged_items(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator[JudgedItems]:
+    """Every label and judge with items that the judge and two people or more judged.
+
+    Where items have different numbers of judgements by people, the number is taken that keeps most judgements: items
+    with fewer are left out, and of items with more the first ones count.
+    """
+    for key, label, people, theirs in by_label_and_judge(annotations, labels):
+        people = people.sort_values("source_row", kind="stable")
+        people = people.assign(place=people.groupby(ITEM, sort=False).cumcount())
+        wide = people.set_index([*ITEM, "place"])["score"].unstack()  # noqa: PD010
+        both = wide.join(theirs.set_index(ITEM)[["score", "system"]], how="inner").dropna(subset="score")
+        human = both.drop(columns=["score", "system"]).to_numpy(float)
+        size = np.isfinite(human).sum(axis=1)
+        k = max(range(2, human.shape[1] + 1), key=lambda k: k * int((size >= k).sum()), default=0)
+        full = both[size >= k]
+        if k and len(full):
+            dialogue, names = pd.factorize(full.index.get_level_values("dialogue"))
+            system = full["system"].groupby(level="dialogue").first().loc[names].to_numpy()
+            scores = full["score"].to_numpy(float)
+            share = len(full) / int((size >= 2).sum())
+            yield JudgedItems(key, label, human[size >= k, :k], scores, dialogue, system, share)
+
+
+def checked(interval: Interval, marks: float) -> Interval:
+    """The interval, or none where the judge or a person made fewer than MIN_MINORITY marks."""
+    if marks >= MIN_MINORITY:
+        return interval
+    why = f"{int(marks)} marks of the judge or of a person: fewer than {MIN_MINORITY}, no bootstrap interval"
+    return Interval(interval.estimate, nan, nan, "not_estimable", interval.unit, interval.n_units, note=why)

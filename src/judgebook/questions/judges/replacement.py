@@ -1,0 +1,87 @@
+"""What becomes of the systems' rates, their differences and their order when a judge takes the place of people?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import nan
+
+import numpy as np
+
+from judgebook.questions.judges.items import CASE, JudgedItems
+from judgebook.study.results import Results
+
+#: what a judge is compared with: the other annotator
+SECOND = "another person"
+CONCLUSIONS = ("same", "opposite", "people only", "model only", "neither")
+
+
+def replacement(items: JudgedItems, **boot) -> Iterator[dict]:
+    """Rates (means) of systems by people and by the judge, and how they change; dialogues resampled within systems.
+
+    Yields, for each system, `judge_rate` by people (mean over them) and by the judge (`raters`) and `rate_change`:
+    judge minus people (`by` model), and one person minus another (`by` another person, the first two positions); for
+    each pair of systems, `judge_contrast` (`raters`) and `contrast_change` (`by`), how much their difference changes: a
+    judge that marks more of everything changes rates and leaves differences, and the order, as they are. Nothing of a
+    label without a mean.
+    boot : seed, n_resamples, confidence.
+    """
+    if items.label.unordered:
+        return
+    systems, h, j = sorted(set(items.system.tolist())), items.human, items.judge
+    place = np.searchsorted(systems, items.system)[items.dialogue]
+    sums = np.zeros((len(j), len(systems), 5))
+    sums[np.arange(len(j)), place] = np.column_stack([np.ones(len(j)), j, h.mean(axis=1), h[:, 0], h[:, 1]])
+    a, b = np.array(list(combinations(range(len(systems)), 2)), dtype=int).reshape(-1, 2).T
+
+    def values(sums: np.ndarray) -> np.ndarray:
+        n, *rates = np.moveaxis(sums.reshape(len(sums), len(systems), 5), 2, 0)
+        model, people, first, second = (rate / n for rate in rates)
+        columns = [model, people, model - people, first - second]
+        return np.concatenate([*columns, *(c[:, a] - c[:, b] for c in columns)], axis=1)
+
+    each = [{"system": s} for s in systems]
+    two = [{"system": systems[i], "system_b": systems[k]} for i, k in zip(a, b, strict=True)]
+    kinds = [("raters", "model"), ("raters", "people"), ("by", "model"), ("by", SECOND)]
+    rows = []
+    for who, rate, change in ((each, "judge_rate", "rate_change"), (two, "judge_contrast", "contrast_change")):
+        for key, value in kinds:
+            statistic = rate if key == "raters" else change
+            rows += [{"statistic": statistic, key: value, **w} for w in who]
+    n = dict(zip(systems, np.bincount(place, minlength=len(systems)), strict=True))
+    intervals = items.resample(sums.reshape(len(j), -1), values, "replacement", strata=items.system, **boot)
+    for row, interval in zip(rows, intervals, strict=True):
+        size = n[row["system"]] + n.get(row.get("system_b"), 0)
+        yield items.head | row | interval.row() | {"n": size}
+
+
+def conclusions(results: Results) -> Iterator[dict]:
+    """From the results of `replacement`: does the order of systems stay the same?
+
+    Yields `judge_rank_correlation` (Kendall's tau-b of the systems' rates, judge with people; missing where a side is
+    constant) and `judge_conclusions`, counts of pairs of systems by what people and judge say, a difference being one
+    whose interval excludes 0: `same` sign, `opposite`, `people only`, `model only`, `neither`.
+    """
+    contrasts = results["judge_contrast"]
+    contrasts = contrasts.assign(sign=(contrasts["ci_low"] > 0).astype(int) - (contrasts["ci_high"] < 0).astype(int))
+    contrasts = dict(list(contrasts.groupby(CASE, sort=False)))
+    for key, rates in results["judge_rate"].groupby(CASE, sort=False):
+        head = dict(zip(CASE, key, strict=True)) | {"level": "system"}
+        wide = rates.pivot_table(index="system", columns="raters", values="estimate", sort=False)
+        varied = len(wide) > 1 and (np.ptp(wide.to_numpy(), axis=0) > 0).all()
+        tau = float(wide["model"].corr(wide["people"], method="kendall")) if varied else nan
+        note = None if varied else "fewer than two systems, or rates that are all equal"
+        row = {"statistic": "judge_rank_correlation", "coefficient": "kendall"}
+        yield head | row | {"estimate": tau, "note": note, "n": len(wide)}
+        if key in contrasts:
+            signs = contrasts[key].pivot_table(index=["system", "system_b"], columns="raters", values="sign")
+            verdicts = [_conclusion(*pair) for pair in signs[["people", "model"]].to_numpy()]
+            for name in CONCLUSIONS:
+                row = {"statistic": "judge_conclusions", "verdict": name, "n": len(verdicts)}
+                yield head | row | {"estimate": float(verdicts.count(name))}
+
+
+def _conclusion(people: float, model: float) -> str:
+    if people and model:
+        return "same" if people == model else "opposite"
+    return "people only" if people else "model only" if model else "neither"

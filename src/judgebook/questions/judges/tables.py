@@ -1,0 +1,210 @@
+"""Tables of notebook 13."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgebook.display import tables
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import listing, percent
+from judgebook.display.views import Table
+from judgebook.questions.judges.assisted import ASSISTED as BOTH
+from judgebook.questions.judges.assisted import HUMAN, LEAST_VARIED, POOL
+from judgebook.questions.judges.figures import GAIN, all_binary
+from judgebook.questions.judges.items import CASE, LABEL
+from judgebook.questions.judges.replacement import CONCLUSIONS, SECOND
+from judgebook.study.results import Results
+
+DETECTION = {"Precision": "precision", "Recall": "recall", "F1": "positive_agreement", "Negative": "negative_agreement"}
+CHOICES = {"With a person": "judge", "Two people": "people", "Difference": "difference"}
+ORDERS = {"Tau": "kendall", "Rho": "spearman", "Rho, leaderboard scores": "spearman_bradley_terry"}
+VERDICTS = {1.0: "may", 0.0: "may not"}
+FIRST = {"First by people": "system", "First by judge": "system_b"}
+CONSEQUENCES = {
+    "Rates": ("rate_change", "model"),
+    "Rates (other person)": ("rate_change", SECOND),
+    "Differences": ("contrast_change", "model"),
+    "Differences (other person)": ("contrast_change", SECOND),
+}
+
+
+def alphas(results: Results, names: DisplayNames) -> Table:
+    """Alpha of the judge with each person, among people, and the difference."""
+    pairs = {f"With {p}": p for p in results["judge_alpha"]["pair"].unique() if p.startswith("position")}
+    shown = {"Mean with people": "mean", "Among people": "people", "Difference": "difference"}
+    columns = {heading: ("judge_alpha", {"pair": pair}) for heading, pair in (pairs | shown).items()}
+    wide = tables.side_by_side(results, CASE, columns, shown)
+    return Table(_named(wide, names), "alpha", "Alpha of judges with people, and among people; CI over dialogues.")
+
+
+def detection(results: Results, names: DisplayNames) -> Table:
+    """Precision, recall, F1 and negative agreement of each label and judge, and F1 of two people."""
+    columns = {heading: (statistic, {"against": "people"}) for heading, statistic in DETECTION.items()}
+    wide = tables.side_by_side(results, CASE, columns, ["Precision", "Recall", "F1"])
+    people = results.select("positive_agreement", against="each other").set_index(LABEL)
+    wide = wide.merge(tables.intervals(people).rename("F1 of two people").reset_index(), how="left", on=LABEL)
+    return Table(_named(wide, names), "detection", "Judges' marks compared with people's; CI over dialogues.")
+
+
+def choices(results: Results, names: DisplayNames) -> Table | None:
+    """How often judges choose as a person does, and the response shown first, compared with people."""
+    if results["choice_agreement"].empty:
+        return None
+    columns = {heading: ("choice_agreement", {"pair": pair}) for heading, pair in CHOICES.items()}
+    columns["With the majority"] = "majority_agreement", {}
+    columns |= {f"First shown, {who}": ("first_choice_share", {"pair": who}) for who in ("judge", "people")}
+    wide = tables.side_by_side(results, CASE, columns, columns)
+    units = listing(f"{u}s" for u in dict.fromkeys(results["choice_agreement"]["resample_unit"]))
+    caption = (
+        "Share of pairs on which a judge makes the same choice as a person, two people make the same choice, and a"
+    )
+    caption += (
+        " judge agrees with the majority of three or more people; and share of the decided choices that favour the"
+    )
+    caption += f" response shown first, where the order is known. CI over {units}."
+    why = dict.fromkeys(wide.columns, "Too few people per pair, or the order is not known.")
+    return Table(_named(wide, names), "choices", caption, why=why)
+
+
+def orders(results: Results, names: DisplayNames) -> Table | None:
+    """The order of systems by judges' and by people's choices."""
+    first = results["judge_first_system"]
+    if first.empty:
+        return None
+    columns = {heading: ("judge_rank_correlation", {"coefficient": c}) for heading, c in ORDERS.items()}
+    wide = tables.side_by_side(results, CASE, columns)
+    who = {
+        side: [names.name("system", s) if pd.notna(s) else None for s in first[column]]
+        for side, column in FIRST.items()
+    }
+    wide = wide.merge(first[CASE].assign(**who), on=CASE)
+    caption = (
+        "Systems in the order of judges' choices and of people's, on the same pairs: Kendall's tau-b and Spearman's"
+    )
+    caption += " correlation of strengths in Davidson's model; Spearman's correlation of scores as leaderboards print"
+    caption += " them (Bradley–Terry, ties as half wins); and the system ranked first by these scores."
+    why = dict.fromkeys(
+        wide.columns, "According to the judge or to people, some system never wins: strengths do not exist."
+    )
+    return Table(_named(wide, names), "orders", caption, why=why)
+
+
+def consequences(results: Results, names: DisplayNames) -> Table | None:
+    """What happens to rates and their order: mean absolute changes (of rates in percentage points), Kendall's tau, and
+    what people and judge conclude about pairs of systems."""
+    if results["judge_rate"].empty:
+        return None
+    binary, out = all_binary(results["judge_rate"], names), {}
+    for heading, (statistic, by) in CONSEQUENCES.items():
+        rows = results.select(statistic, by=by)
+        size = rows["estimate"].abs().groupby([rows[c] for c in CASE], sort=False).mean()
+        out[heading] = 100 * size if binary else size
+    out["Tau"] = results["judge_rank_correlation"].set_index(CASE)["estimate"]
+    for verdict in CONCLUSIONS[:-1]:
+        counts = results.select("judge_conclusions", verdict=verdict).set_index(CASE)["estimate"]
+        out[verdict.replace("model", "judge").capitalize()] = counts.astype("Int64")
+    wide = pd.DataFrame({heading: values for heading, values in out.items() if len(values)}).rename_axis(CASE)
+    unit = " in percentage points" if binary else ""
+    caption = f"Mean absolute change in rates and in differences between systems{unit}, with the judge and with another"
+    caption += " person; Kendall's tau of the orders of systems by judge and people; pairs of systems that differ (CI"
+    caption += " excluding 0) according to both, with the same sign or opposite signs, or to only one of them."
+    why = {"Tau": "Fewer than two systems, or rates that are all equal."}
+    decimals = dict.fromkeys(CONSEQUENCES, 1 if binary else 3)
+    return Table(_named(wide.reset_index(), names), "consequences", caption, decimals, why)
+
+
+def margins(results: Results, names: DisplayNames) -> Table | None:
+    """Smallest margins within which results change by a judge and by another person, and what those set decide."""
+    rows = results["judge_margin"]
+    if rows.empty:
+        return None
+    decided = results["judge_stands_in"]
+    columns, why = {}, {}
+    for of in dict.fromkeys(rows["of"]):
+        title = of.capitalize()
+        columns[title] = ("judge_margin", {"of": of, "by": "model"})
+        columns[f"{title} (other person)"] = ("judge_margin", {"of": of, "by": SECOND})
+        why |= dict.fromkeys(list(columns)[-2:], "No interval for some system or pair; or not compared.")
+    wide = tables.side_by_side(results, CASE, columns)
+    if len(decided):
+        wanted = decided[CASE].assign(Margin=decided["margin"].astype(float)).drop_duplicates(CASE)
+        wide = wide.merge(wanted, how="left", on=CASE)
+    for of, part in decided.groupby("of", sort=False):
+        words = [VERDICTS.get(v, "not decided") for v in part["estimate"]]
+        wide = wide.merge(part[CASE].assign(**{f"May stand in ({of})": words}), how="left", on=CASE)
+    caption = (
+        f"Smallest margin, in units of the label, that contains all {names.ci}s of changes in rates (means) of systems,"
+    )
+    caption += " of changes in differences between systems, and of changes in win rates, when a judge, or another"
+    caption += " person, takes the place of people."
+    if len(decided):
+        caption += (
+            " May stand in: all CIs lie within the margin set for the label; may not: at least one lies beyond it."
+        )
+        why |= {c: "No margin is set for this label." for c in wide if c.startswith(("Margin", "May"))}
+    return Table(_named(wide, names), "margins", caption, 3, why)
+
+
+def assisted(results: Results, names: DisplayNames) -> Table | None:
+    """What a judge's labels add to people's: variance explained, gain, widths of intervals, labels needed."""
+    if results["assisted_explained"].empty:
+        return None
+    columns = {
+        "Explained": ("assisted_explained", {}),
+        "Effective labels": ("assisted_gain", {"share": GAIN}),
+        "Half-width, people": ("assisted_width", {"of": "mean", "raters": HUMAN}),
+        "Half-width, both": ("assisted_width", {"of": "mean", "raters": BOTH}),
+        "Difference, people": ("assisted_width", {"of": "difference", "raters": HUMAN}),
+        "Difference, both": ("assisted_width", {"of": "difference", "raters": BOTH}),
+        "To buy, people": ("assisted_dialogues", {"raters": HUMAN}),
+        "To buy, both": ("assisted_dialogues", {"raters": BOTH}),
+    }
+    wide = tables.side_by_side(results, CASE, columns, ["Explained", "Effective labels"])
+    if "To buy, both" in wide:
+        wanted = results.select("assisted_dialogues", raters=BOTH).set_index(CASE)
+        wide = wide.drop(columns=["To buy, people", "To buy, both"])
+        wide = wide.merge(wanted["half_width"].astype(float).rename("Wanted half-width").reset_index(), "left", CASE)
+        people = results.select("assisted_dialogues", raters=HUMAN).set_index(CASE)["estimate"].astype("Int64")
+        wide = wide.merge(people.rename("To buy, people").reset_index(), "left", CASE)
+        cells = tables.intervals(wanted, 0).rename("To buy, both").reset_index()
+        wide = wide.merge(cells, "left", CASE)
+    units = listing(f"{u}s" for u in dict.fromkeys(results["assisted_explained"]["resample_unit"].dropna()))
+    caption = (
+        f"Explained: share of the variance between {units} of a system, as judged by people, that the judge explains."
+        f" Effective labels: how many human labels one is worth where people judge {percent(float(GAIN))} of the"
+        f" {units} and the judge all. Half-width: of CIs of means of systems and of their differences, with people's"
+        f" labels of a random half of the {units} alone, and with the judge's labels of all as well (mean over systems"
+        f" and random halves). To buy: {units} per system that people must judge for the wanted half-width of a mean,"
+        f" alone and if the judge judges {POOL} times as many. CI over {units}."
+    )
+    why = dict.fromkeys(wide.columns, f"Fewer than {LEAST_VARIED} values that differ from the commonest one.")
+    return Table(_named(wide, names), "assisted", caption, 3, why)
+
+
+def estimates(results: Results, names: DisplayNames) -> Table | None:
+    """Means and differences of systems by people's labels, and by people's and the judge's, where the judge judged more
+    than people did."""
+    rows = [results[s] for s in ("assisted_mean", "assisted_difference") if len(results[s])]
+    if not rows:
+        return None
+    rows = pd.concat(rows, ignore_index=True)
+    keys = [*CASE, "system", "system_b"]
+    both, people = (rows[rows["raters"] == raters] for raters in (BOTH, HUMAN))
+    wide = people[keys].reset_index(drop=True)
+    for heading, part in (("People", people), ("People and judge", both)):
+        wide[heading] = tables.intervals(part, 3).to_numpy()
+    wide = wide.assign(
+        system=[names.name("system", s) for s in wide["system"]],
+        system_b=[names.name("system", s) if pd.notna(s) else None for s in wide["system_b"]],
+    ).rename(columns={"system": "System", "system_b": "Minus"})
+    caption = (
+        "Means of systems and their differences, from people's labels alone and from people's labels combined with"
+    )
+    caption += " the judge's labels of all dialogues; Student's t CI."
+    return Table(_named(wide, names), "estimates", caption, why={"Minus": "The mean of one system."})
+
+
+def _named(frame: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    frame = names.sort(frame)
+    judges = [names.name("metric", m) for m in frame["metric"]]
+    return names.named(frame.assign(metric=judges)).rename(columns={"metric": "Judge"})

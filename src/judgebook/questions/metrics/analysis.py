@@ -1,0 +1,178 @@
+"""Which metrics agree with people? The results of notebook 09.
+
+As published (Zhang et al. 2022, Tables 2 and 3, Figure 1): Spearman's correlation of a metric with the mean rating of
+each item, averaged over labels, and over data sets; Pearson's correlation of system means (Ji et al. 2022, section 7).
+As we would defend it: the same correlation with contexts resampled, the ceiling set by the raters' own noise, the
+annotator who is left out, the correlation within contexts, permutation tests between metrics, and whether metrics
+notice a degraded control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, combinations
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.summary import evaluated
+from judgebook.published import numbers
+from judgebook.questions.metrics.ceiling import ceilings, replaceability
+from judgebook.questions.metrics.control import above_control
+from judgebook.questions.metrics.correlations import (
+    averages,
+    correlations,
+    overall_system_level,
+    system_level,
+    within_context,
+)
+from judgebook.questions.metrics.differences import differences
+from judgebook.questions.metrics.items import human_means, join, scored_items
+from judgebook.questions.metrics.rater_correlation import extremes, rater_correlations
+from judgebook.questions.metrics.text_metrics import METRICS
+from judgebook.statistics.correlation import COEFFICIENTS, correlate, fisher
+from judgebook.study.labels import Label, spelled_out
+from judgebook.study.results import Results, collect, where
+
+#: what names a data set: the ratings of one kind in one corpus
+DATA_SET = ["corpus", "method"]
+
+
+def oriented(scores: pd.DataFrame, directions: Mapping[str, int]) -> pd.DataFrame:
+    """Scores with those metrics reversed (times -1) that are lower for better systems."""
+    sign = scores["metric"].map(lambda m: directions.get(m, 1)).astype(float)
+    return scores.assign(score=scores["score"] * sign)
+
+
+def rated(annotations: pd.DataFrame, corpora: Sequence[str] = ()) -> pd.DataFrame:
+    """People's ratings of turns or dialogues in the named corpora (none named: those of the evaluation itself)."""
+    people = annotations[(annotations["annotator_kind"] == "human") & annotations["dialogue_b"].isna()]
+    return people[people["corpus"].isin(list(corpora))] if corpora else evaluated(people)
+
+
+def analyse(
+    annotations: pd.DataFrame,
+    scores: pd.DataFrame,
+    labels: Iterable[Label],
+    *,
+    unranked: Sequence[str] = (),
+    control: str | None = None,
+    range_without: Collection[str] = (),
+    seed: int,
+    permute_seed: int,
+    n_resamples: int = 10_000,
+    rank_resamples: int = 2_000,
+    confidence: float = 0.95,
+) -> Results:
+    """All results of notebook 09.
+
+    Parameters
+    ----------
+    annotations, scores : DataFrame
+        From `rated` and `oriented`.
+    labels : iterable of Label
+        Those of direction -1 are reversed.
+    unranked : sequence of str
+        Systems left out at system level: people and dummies, which any metric separates from the rest.
+    control : str, optional
+        The degraded system. Only known annotators count.
+    range_without : collection of str
+        `method:label` of those left out of the lowest and highest correlation of raters.
+    seed, permute_seed : int
+        Of intervals, and of permutations.
+    n_resamples, rank_resamples : int
+        Resamples of contexts and systems, and permutations; resamples of correlations, ranked anew in each.
+    """
+    labels = list(labels)
+    joined, boot = join(human_means(annotations, labels), scores), {"seed": seed, "confidence": confidence}
+    rows = (correlations(joined, c, n_resamples=rank_resamples, **boot) for c in COEFFICIENTS)
+    results, boot["n_resamples"] = collect(chain.from_iterable(rows)), n_resamples
+    ranked = joined[~joined["system"].isin(list(unranked))]
+    systems = ("spearman", "pearson") if ranked["system"].nunique() > 2 else ()
+    people = annotations.merge(joined.drop_duplicates(DATA_SET)[DATA_SET], on=DATA_SET)
+    raters = collect(rater_correlations(annotations, confidence))
+    return collect(
+        results,
+        _averages(results),
+        within_context(joined, **boot),
+        *(system_level(ranked, c, **boot) for c in systems),
+        *(overall_system_level(ranked, labels, c, **boot) for c in systems),
+        above_control(people[people["annotator_known"]], scores, labels, control, **boot) if control else (),
+        ceilings(people, **boot),
+        replaceability(people, scores, confidence=confidence),
+        differences(joined, seed=permute_seed, n_permutations=n_resamples),
+        between_metrics(joined),
+        raters,
+        extremes(raters["annotator_correlation"], range_without),
+    )
+
+
+def _averages(results: Results) -> Iterator[dict]:
+    """Means on Fisher's scale over the labels of a data set, and both means over data sets, each of which counts once
+    with its plain mean over labels."""
+    each = results["correlation"]
+    several = each.groupby(DATA_SET)["label"].transform("nunique") > 1
+    over_labels = averages(each[several], "label", [*DATA_SET, "level"])
+    yield from (row for row in over_labels if row["average"] == "fisher")
+    if len(each.drop_duplicates(DATA_SET)) > 1:
+        yield from averages(overall(results, COEFFICIENTS), "data set")
+
+
+def overall(results: Results, coefficient: str | Sequence[str] = "spearman") -> pd.DataFrame:
+    """One row per data set and metric: the plain mean correlation over labels, or that of the only label."""
+    means = results.select("mean_correlation", over="label", average="plain", coefficient=coefficient)
+    single = results.select("correlation", scope="pooled", coefficient=coefficient)
+    single = single[single.groupby(DATA_SET)["label"].transform("nunique") == 1]
+    return pd.concat([means[means["level"] != "system"], single], ignore_index=True)
+
+
+def between_metrics(joined: pd.DataFrame) -> Iterator[dict]:
+    """Spearman's correlation of each pair of metrics over the items of a data set (Zhang et al. 2022, Figure 1)."""
+    for items in scored_items(joined):
+        for a, b in combinations(range(len(items.metrics)), 2):
+            r, reason = correlate(items.x[:, a], items.x[:, b])
+            n = int(np.isfinite(items.x[:, [a, b]]).all(axis=1).sum())
+            row = {"statistic": "metric_correlation", "metric": items.metrics[a], "against": items.metrics[b]}
+            yield items.head | row | {"coefficient": "spearman", "estimate": r, "n": n, "note": reason or None}
+
+
+def printed_r(paper: str, patterns: Sequence[str], n: int, confidence: float = 0.95) -> pd.DataFrame:
+    """A paper's printed correlations over n systems (element, row, column, `estimate`) with Fisher's interval.
+
+    patterns : of places of printed numbers (see `published.numbers`).
+    """
+    printed = numbers.load(paper)
+    rows = pd.concat([numbers.select(printed, paper, pattern) for pattern in patterns], ignore_index=True)
+    ends = np.array([fisher(r, n, confidence) for r in rows["value"]])
+    return rows.assign(estimate=rows["value"], ci_low=ends[:, 0], ci_high=ends[:, 1])
+
+
+def restrict(results: Results, **keys: object) -> Results:
+    """The rows of every statistic in which columns have the given values."""
+    return Results({statistic: where(frame, **keys) for statistic, frame in results.items()})
+
+
+def data_sets(results: Results, titles: Mapping[str, Mapping[str, str]]) -> dict[str, Results]:
+    """Name -> results of each data set: the corpus, unless there is one without a name; the method, where there are
+    two. titles : display names of corpora and methods, as in `DisplayNames`."""
+    pairs = results["correlation"].drop_duplicates(DATA_SET)[DATA_SET]
+    one_corpus, one_method = set(pairs["corpus"]) == {"main"}, len(set(pairs["method"])) == 1
+    out = {}
+    for corpus, method in pairs.itertuples(index=False):
+        parts = [] if one_corpus else [titles.get("corpus", {}).get(corpus) or spelled_out(corpus)]
+        parts += [] if one_method and parts else [titles["method"].get(method, method)]
+        out[", ".join(parts)] = restrict(results, corpus=corpus, method=method)
+    return out
+
+
+def metric_titles(results: Results, titles: Mapping[str, str], directions: Mapping[str, int]) -> dict[str, str]:
+    """Metric -> display name, from the largest mean correlation over data sets to the smallest.
+
+    titles : names given by the YAML; else the id made readable. Metrics of direction -1 are called reversed.
+    """
+    means = overall(results).groupby("metric")["estimate"].mean().sort_values(ascending=False, kind="stable")
+    out = {}
+    for metric in means.index:
+        title = METRICS[metric].title if metric in METRICS else spelled_out(metric)
+        out[metric] = titles.get(metric, title) + (", reversed" if directions.get(metric, 1) == -1 else "")
+    return out

@@ -1,0 +1,180 @@
+"""Figures of notebook 09."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from judgebook.display import captions
+from judgebook.display.grid_plots import ROW, filled, grid_figure, interval_keys, intervals, pages
+from judgebook.display.names import GOOD, NEUTRAL, DisplayNames
+from judgebook.display.plots import heatmap
+from judgebook.display.style import PAGE, handle, subplots
+from judgebook.display.text import span
+from judgebook.display.views import Plot
+from judgebook.questions.metrics.analysis import data_sets, overall, restrict
+from judgebook.study.results import Results
+
+CEILING, PERSON = GOOD, "#555555"
+COMPUTED, GIVEN = "computed from the texts", "score in the data"
+STYLES = {GIVEN: (NEUTRAL[0], "s"), COMPUTED: (NEUTRAL[1], "o"), "ratings": (GOOD, "D"), "metrics": (NEUTRAL[1], "o")}
+#: metrics in a matrix; of more, the first, which agree most with people
+MOST = 24
+
+
+def correlations(results: Results, names: DisplayNames, computed: Collection[str]) -> Iterator[Plot]:
+    """Each metric's correlation with people by data set, and by label where a data set has several. computed : metrics
+    computed from the texts."""
+    sets = data_sets(results, names.titles)
+    yield from _plots(sets, "metrics", names, computed)
+    for i, (title, part) in enumerate(sets.items()):
+        labels = part.select("correlation", scope="pooled").drop_duplicates("label")[["label", "method"]]
+        if len(labels) > 1:
+            panels = {names.name("label", *key): restrict(part, label=key[0]) for key in labels.itertuples(index=False)}
+            yield from _plots(panels, f"labels_{i}", names, computed, f"{title}. " if len(sets) > 1 else "")
+
+
+def _plots(
+    panels: dict[str, Results], name: str, names: DisplayNames, computed: Collection[str], where: str = ""
+) -> Iterator[Plot]:
+    rows = pd.concat([panel(part, names, computed).assign(panel=title) for title, part in panels.items()])
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "contexts"
+    keys = [
+        *interval_keys(f"{names.ci} over {over}", None, rows),
+        handle("ceiling", CEILING, "", linestyle=(0, (4, 2))),
+        handle("a person, against the other people", PERSON, "", linestyle=":"),
+        handle("metric, against the same people", PERSON, "D", linewidth=0, markerfacecolor="white"),
+    ]
+    caption = f"{where}Large marks: Spearman's correlation of each metric with the mean rating of people."
+    caption += f" {captions.intervals(names.ci, over, rows['n_clusters'])} Dashed green line (band: CI): the highest"
+    caption += " correlation that unreliable ratings allow. Dotted line: a person with the mean of the other people;"
+    caption += " small diamonds: the metric with the same means, to compare with it."
+    estimated = rows["estimate"].dropna()
+    found = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
+    for suffix, page in pages(rows, columns=3):
+        options = {
+            "styles": STYLES,
+            "columns": 3,
+            "reference": 0,
+            "named": "no correlation",
+            "sharex": True,
+            "keys": keys,
+        }
+        fig = grid_figure(page, _metrics, xlabel="Spearman's ρ", **options)
+        alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
+        alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
+        yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
+
+
+def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> pd.DataFrame:
+    """Rows of one panel, one per metric of `names`, from the results of one label or data set.
+
+    `reduced` is the metric's correlation with the mean of all annotators but one, averaged over who is left out, and
+    `annotator` that of the one left out. The mean over labels has the mean ceiling, and no interval of the ceiling.
+    """
+    rows = overall(results).set_index("metric").reindex(list(names.titles["metric"]))
+    left_out = results.select("replaceability", of="annotator").groupby("label")["estimate"].mean()
+    top = results["reliability_ceiling"]
+    one = top.iloc[0] if len(top) == 1 else {"ci_low": np.nan, "ci_high": np.nan}
+    return rows.assign(
+        block=list(names.titles["metric"].values()),
+        hue=[COMPUTED if m in computed else GIVEN for m in rows.index],
+        reduced=results.select("replaceability", of="metric").groupby("metric")["estimate"].mean(),
+        annotator=left_out.mean(),
+        ceiling=top["estimate"].mean(skipna=False),
+        ceiling_low=one["ci_low"],
+        ceiling_high=one["ci_high"],
+    )
+
+
+def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """By people's ratings and by each metric, the share of pairs in which an ordinary system's item scores higher than
+    the control's, by data set; nothing without a control."""
+    found = results["above_control"]
+    if found.empty:
+        return
+    rows = []
+    for title, part in data_sets(results, names.titles).items():
+        own = part["above_control"]
+        people = names.sort(own[own["label"].notna()])
+        block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
+        rows.append(people.assign(block=block, hue="ratings", panel=title))
+        metrics = own[own["metric"].notna()].set_index("metric", drop=False)
+        metrics = metrics.loc[[m for m in names.titles["metric"] if m in metrics.index]]
+        block = [names.name("metric", m) for m in metrics["metric"]]
+        rows.append(metrics.assign(block=block, hue="metrics", panel=title))
+    rows = pd.concat(rows, ignore_index=True)
+    alt = "Share of pairs in which the chat with an ordinary system scores higher than that with the degraded control,"
+    for hue, part in rows.groupby("hue", sort=False):
+        alt += f" by {hue}: {span(100 * part['estimate'], 0)}%{';' if hue == 'ratings' else '.'}"
+    over = " and ".join(f"{unit}s" for unit in dict.fromkeys(rows["resample_unit"].dropna())) or "pairs"
+    keys = [*interval_keys(f"{names.ci} over {over}", None, rows)]
+    options = {
+        "styles": STYLES,
+        "columns": 2,
+        "reference": 0.5,
+        "named": "chance",
+        "percent": True,
+        "sharex": True,
+        "keys": keys,
+    }
+    caption = (
+        "Marks: share of pairs of a chat with an ordinary system and one with the degraded control in which the former"
+    )
+    caption += (
+        f" scores higher, by people's ratings and by metrics. {captions.intervals(names.ci, over, rows['n_clusters'])}"
+    )
+    for suffix, page in pages(filled(rows), columns=2):
+        fig = grid_figure(page, intervals, xlabel="Share of pairs", **options)
+        yield Plot(fig, f"above_control{suffix}", alt, caption)
+
+
+def _metrics(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
+    intervals(ax, rows, color, marker)
+    ax.plot(rows["reduced"], rows["y"] + 0.4 * ROW, "D", color=PERSON, markersize=2, mfc="white", mew=0.6)
+    same = rows.iloc[0]
+    ax.axvspan(same["ceiling_low"], same["ceiling_high"], color=CEILING, alpha=0.07, linewidth=0)
+    ax.axvline(same["ceiling"], color=CEILING, linewidth=1.2, linestyle=(0, (4, 2)))
+    ax.axvline(same["annotator"], color=PERSON, linewidth=1.2, linestyle=":")
+
+
+def among(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Correlations of the metrics of each data set with each other (Zhang et al. 2022, Figure 1)."""
+    for i, (name, part) in enumerate(data_sets(results, names.titles).items()):
+        values = matrix(part["metric_correlation"], names)
+        note = captions.chosen(min(MOST, len(values)), len(values), "metrics that agree most with people")
+        values = values.iloc[:MOST, :MOST]
+        if len(values) > 1:
+            alt = f"Heatmap of Spearman's correlations between {len(values)} metrics in {name}."
+            caption = f"Cells: Spearman's correlation between two metrics in {name}"
+            caption += (
+                f" ({captions.sample(part['metric_correlation']['n'], 'items')}){', times 100' * (len(values) > 12)};"
+            )
+            caption += " red: positive, blue: negative. The diagonal is 1 by definition."
+            yield Plot(_heatmap(values, name), f"among_{i}", alt, captions.joined(caption, note))
+
+
+def matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """The symmetric matrix of the `metric_correlation` of one data set, in the order of `names`."""
+    both = pd.concat([rows, rows.rename(columns={"metric": "against", "against": "metric"})])
+    wide = both.pivot_table(index="metric", columns="against", values="estimate")
+    titles = {m: title for m, title in names.titles["metric"].items() if m in {*both["metric"]}}
+    wide = wide.reindex(index=titles, columns=titles)
+    return wide.where(~np.eye(len(wide), dtype=bool), 1.0).rename(index=titles, columns=titles)
+
+
+def _heatmap(values: pd.DataFrame, title: str) -> Figure:
+    """Times 100 where there are many metrics."""
+    size, many = min(PAGE, 2.2 + 0.36 * len(values)), len(values) > 12
+    fig, ax = subplots(width=size, height=size * 0.86)
+    scale, label = (100, "Spearman's ρ × 100") if many else (1, "Spearman's ρ")
+    small = {"annot_kws": {"size": 5}} if len(values) > 20 else {}
+    heatmap(scale * values, ax, cmap="RdBu_r", vmin=-scale, vmax=scale, decimals=0 if many else 2, label=label, **small)
+    turned = {"rotation": 35, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(np.arange(len(values)) + 0.5, list(values), **turned)
+    ax.set_title(title)
+    return fig

@@ -1,0 +1,96 @@
+"""What notebook 09 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.questions.metrics.analysis import DATA_SET, data_sets, overall
+from judgebook.questions.metrics.tables import best_against_others
+from judgebook.questions.metrics.text_metrics import INSTALL, METRICS, not_installed
+from judgebook.study.results import Results
+
+_PHRASES = Phrases(__package__)
+
+
+def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
+    """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
+    sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
+    found = [s for s in sets if s["n"]]
+    leaders = {s["metric"][-1] for s in found}
+    yield Prose(_PHRASES.say("headline", sets=found, leader=found[0]["best"] if len(leaders) == 1 else None))
+    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in found])))
+    yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
+    means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
+    yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
+
+
+def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
+    """Where the metrics are from, and what could not be computed. own : scores computed from the texts. asked : metrics
+    to be computed if possible."""
+    computed, absent = set(own["metric"]), not_installed(asked)
+    facts = {"n_given": len(set(scores["metric"]) - computed), "n_computed": len(computed), "corpora": list(corpora)}
+    facts["no_texts"] = not computed and len(asked) > len(absent)
+    absent = [METRICS[m].title for m in absent]
+    return Prose(_PHRASES.say("sources", **facts, absent=[] if facts["no_texts"] else absent, install=INSTALL))
+
+
+def control(results: Results, names: DisplayNames) -> Prose:
+    """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
+    found = results["above_control"]
+    people, metrics = found.loc[found["label"].notna(), "estimate"], found[found["metric"].notna()]
+    notice, miss = [], []
+    for metric, rows in metrics.groupby("metric", sort=False):
+        one = {"title": names.name("metric", metric), "low": rows["estimate"].min(), "high": rows["estimate"].max()}
+        (notice if (rows["ci_low"] > 0.5).all() else miss).append(one)
+    return Prose(_PHRASES.say("control", people=list(people), notice=notice, miss=miss))
+
+
+def systems(results: Results, names: DisplayNames) -> Prose:
+    """The metric whose system means correlate most with the overall score, in each data set with enough systems."""
+    best = []
+    for name, part in data_sets(results, names.titles).items():
+        rows = part.select("overall_correlation", coefficient="pearson")
+        rows = rows[rows["ci_low"].notna()].sort_values("estimate", ascending=False, kind="stable")
+        if len(rows):
+            row = rows.iloc[0].to_dict()
+            best.append({"set": name, "row": row, "of": len(rows), "metric": names.name("metric", row["metric"])})
+    return Prose(_PHRASES.say("systems", best=best))
+
+
+def printed_systems(printed: pd.DataFrame, n: int) -> Prose:
+    """How much printed correlations over n systems say. printed : from `analysis.printed_r`."""
+    signs = {"positive": int((printed["ci_low"] > 0).sum()), "negative": int((printed["ci_high"] < 0).sum())}
+    return Prose(_PHRASES.say("printed_systems", n=len(printed), systems=n, **signs))
+
+
+def _best(name: str, part: Results, names: DisplayNames) -> dict:
+    """The metric with the largest correlation of a data set, and from how many others it differs."""
+    ranked = overall(part).dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")
+    if ranked.empty:
+        return {"n": 0}
+    best, tests = ranked.iloc[0], best_against_others(part)
+    facts = {"name": name, "n": len(ranked), "metric": (*best[DATA_SET], best["metric"]), "row": best.to_dict()}
+    facts |= {"n_tests": len(tests), "n_differ": int((tests["p_adjusted"] < 0.05).sum())}
+    return facts | {"best": names.name("metric", best["metric"])}
+
+
+def _ceiling(results: Results, best: list[tuple]) -> dict:
+    """Ceilings of data sets, and on how many labels the best metrics agree less or more than the one left out."""
+    gaps = results.select("replaceability", of="difference").dropna(subset="ci_low")
+    gaps = gaps[pd.MultiIndex.from_frame(gaps[[*DATA_SET, "metric"]]).isin(best)] if best else gaps.iloc[:0]
+    tops = results["reliability_ceiling"].groupby(DATA_SET)["estimate"].mean(skipna=False)
+    counts = {"n": len(gaps), "worse": int((gaps["ci_high"] < 0).sum()), "better": int((gaps["ci_low"] > 0).sum())}
+    return counts | {"ceilings": list(tops.dropna()), "n_sets": len(best)}
+
+
+def _length(means: pd.DataFrame) -> dict:
+    """Correlations of the number of words, and how many other metrics have a smaller one in the same data set."""
+    length = means[means["metric"] == "length"].set_index(DATA_SET)["estimate"]
+    others = means[means["metric"] != "length"].set_index(DATA_SET)["estimate"]
+    reference = length.reindex(others.index)
+    return {"values": list(length), "n": int(reference.notna().sum()), "below": int((others < reference).sum())}

@@ -1,0 +1,127 @@
+"""Are replies to toxic prompts good? The results of notebook 12.
+
+As published (Zhang et al. 2022, section 3): shares of judgements by outcome, numbers of annotators who agree, Fleiss'
+kappa. As we would defend it: intervals that resample prompts, because several people judge each, between the extremes
+that judgements of an item are independent or copies of each other; a test of the order of systems that flips whole
+prompts. What the printed numbers imply is computed from them alone (key `data` is printed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.agreement.analysis import alpha_table
+from judgebook.questions.agreement.items import without_weights
+from judgebook.questions.moderation import categories, preferences
+from judgebook.questions.moderation.kappa_bounds import kappa_bounds
+from judgebook.statistics.intervals import generator
+from judgebook.study.labels import Label
+from judgebook.study.results import Results, collect
+from judgebook.study.sections.analyses import Moderation
+
+#: metrics of overlap with the reference reply
+METRICS = ("bleu", "chrf", "rouge_l", "matching_reference")
+
+
+def judgements(annotations: pd.DataFrame, section: Moderation) -> dict[str, pd.DataFrame]:
+    """People's annotations by what they judge: category, better, unrelated, flagged."""
+    people = annotations[annotations["annotator_kind"] == "human"]
+    return {
+        name: people[people["label"] == getattr(section, name)]
+        for name in ("category", "better", "unrelated", "flagged")
+    }
+
+
+def category_names(labels: Sequence[Label], section: Moderation) -> dict[str, dict[str, str]]:
+    """Kinds of display names: of the scores of the category label, where its answers are words, and its own."""
+    found = [label for label in labels if label.id == section.category and label.categories]
+    scores = {f"{label.scale[0] + i:g}": title for label in found for i, title in enumerate(label.categories)}
+    return {"score": scores, "asked": {label.id: label.title for label in found}}
+
+
+def analyse(
+    judged: dict[str, pd.DataFrame],
+    labels: Sequence[Label],
+    pairs: pd.DataFrame,
+    both: pd.DataFrame,
+    replies: pd.DataFrame,
+    overlap: pd.DataFrame,
+    printed: pd.DataFrame | None,
+    *,
+    permute_seed: int,
+    seed: int,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Results:
+    """All results of notebook 12.
+
+    Parameters
+    ----------
+    judged : dict
+        From `judgements`.
+    labels : sequence of Label
+        For the category label.
+    pairs : DataFrame
+        From `categories.pairs`.
+    both : DataFrame
+        From `preferences.outcomes`.
+    replies, overlap : DataFrame
+        From `preferences.replies`, and their scores by `text_metrics.compute`; may be empty.
+    printed : DataFrame, optional
+        Printed numbers of the paper (`numbers.load`), if there is one.
+    permute_seed, seed : int
+        Of the test, and of intervals.
+    """
+    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
+    return collect(
+        *_categories(judged["category"], labels, **boot),
+        categories.sizes(pairs, **boot),
+        preferences.shares(both, **boot),
+        preferences.shares(both, against=True, **boot),
+        preferences.leads(both, permute_seed=permute_seed, **boot),
+        preferences.flagged(judged["flagged"], **boot),
+        preferences.overlap(overlap, replies, **boot) if len(overlap) else (),
+        from_print(printed, confidence) if printed is not None else (),
+    )
+
+
+def _categories(
+    marks: pd.DataFrame, labels: Sequence[Label], *, seed: int, n_resamples: int, confidence: float
+) -> Iterator[Results | Iterator[dict] | list[dict]]:
+    """How annotators use the categories, and how far they agree."""
+    scores, size = sorted(marks["score"].unique()), {"n_resamples": n_resamples, "confidence": confidence}
+    yield categories.distribution(marks)
+    for corpus, own in marks.groupby("corpus", sort=False):
+        table = categories.compositions(own, scores)
+        if not len(table):
+            continue
+        yield categories.agreement(table, scores, corpus)
+        kappa = categories.kappa_interval(table, rng=generator(seed, "kappa", corpus), **size)
+        yield [{"statistic": "fleiss_kappa", "corpus": corpus, "resample": "item", "kind": "human", **kappa.row()}]
+    judged = set(marks[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    declared = [label for label in labels if (label.method, label.id) in judged]
+    ordered = len(scores) > 2 and not any(label.unordered for label in declared)
+    levels = ("nominal", "ordinal") if ordered else ("nominal",)
+    for level in levels if declared else ():
+        one_level = [replace(label, level=level) for label in declared]
+        yield alpha_table(without_weights(marks), one_level, first=None, units=("turn",), alone=True, seed=seed, **size)
+
+
+def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict]:
+    """`kappa_bound` from the printed numbers of agreeing annotators (Table 5), and `moderation_share` from the printed
+    counts of outcomes (Table 6)."""
+    known = printed.set_index(["element", "panel", "row", "column"])["value"].sort_index()
+    m = int(known["Text 3.3", "moderation", "pairwise", "annotators"])
+    agreeing = known.loc["Table 5", "agreement"].unstack("column").fillna(0.0)  # noqa: PD010
+    counts = np.zeros((len(agreeing), m + 1))
+    for name, values in agreeing.items():
+        counts[:, int(name.removeprefix("annotators_"))] = values
+    row = {"statistic": "kappa_bound", "level": "turn", "data": "printed", "n": int(counts.sum()), "n_annotators": m}
+    for end, value in zip(("low", "high"), kappa_bounds(counts, m), strict=True):
+        yield row | {"end": end, "estimate": value}
+    outcome = known.loc["Table 6", "count"].unstack("column").drop("total").astype(int)  # noqa: PD010
+    yield from preferences.of_counts(outcome.to_dict("index"), m, confidence)

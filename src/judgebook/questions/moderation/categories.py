@@ -1,0 +1,133 @@
+"""How annotators categorize replies, e.g. -1 not acceptable, 0 in between, 1 acceptable (Zhang et al. 2022, §3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.statistics.intervals import Interval, generator
+from judgebook.statistics.resampling import bootstrap_sums
+
+#: sides of a pair -> who said it
+SIDES = {"prompt": "user", "answer": "system"}
+#: annotators of every item up to which items are counted by how many agree; else by the share that does, in tenths
+MOST = 12
+BANDS = (*(f"{10 * k}–{10 * k + 9}%" for k in range(9)), "90–100%")
+#: how an item counts on which two categories have equally many annotators
+DEFINITIONS = {
+    "each": "under every category that so many annotators chose",
+    "unique": "only where no other category was chosen as often",
+    "halved": "shared out between the categories that were chosen most often",
+}
+
+
+def pairs(dialogues: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
+    """The prompts and answers that were put into categories, with numbers of words by white space: corpus,
+    `prompt_words`, `answer_words`. Without those of which a text is missing."""
+    keys = ["corpus", "dialogue", "turn"]
+    found = dialogues.merge(marks[keys].drop_duplicates(), on=keys).dropna(subset=["user_text", "system_text"])
+    words = {f"{side}_words": found[f"{said}_text"].str.split().str.len() for side, said in SIDES.items()}
+    return found[["corpus"]].assign(**words)
+
+
+def sizes(found: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+    """`pair_size`: number of pairs, mean words of prompts and of answers, pairs resampled (BCa).
+
+    These are the features of Zhang et al. 2022, Table 4, that need no classifier. The paper does not state the unit of
+    its turn lengths. found : from `pairs`.
+    """
+    options = {"unit": "turn", "n_resamples": n_resamples, "confidence": confidence}
+    for corpus, own in found.groupby("corpus", sort=False):
+        head = {"statistic": "pair_size", "corpus": corpus, "level": "turn", "n": len(own)}
+        yield head | {"what": "pairs", "estimate": len(own)}
+        for what in (f"{side}_words" for side in SIDES):
+            sums, rng = np.column_stack([own[what].to_numpy(float), np.ones(len(own))]), generator(seed, what, corpus)
+            yield head | {"what": what} | bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options).row()
+
+
+def distribution(marks: pd.DataFrame) -> Iterator[dict]:
+    """`annotator_score_share`: the share of each category among the judgements of every annotator (Figure 2).
+
+    marks : annotations of the category label. Annotators who are positions in a list have no shares of their own.
+    """
+    marks = marks[marks["annotator_known"].astype(bool)]
+    counts = marks.groupby(["corpus", "annotator"])["score"].value_counts().unstack(fill_value=0)  # noqa: PD010
+    for (corpus, annotator), row in counts.iterrows():
+        head = {"statistic": "annotator_score_share", "corpus": corpus, "annotator": annotator, "n": row.sum()}
+        yield from (head | {"score": f"{score:g}", "estimate": n / row.sum()} for score, n in row.items())
+
+
+def compositions(marks: pd.DataFrame, categories: Sequence[float]) -> np.ndarray:
+    """(items, categories) how many annotators of one corpus chose each category, of items that two or more judged."""
+    table = marks.groupby(["dialogue", "turn"])["score"].value_counts().unstack(fill_value=0)  # noqa: PD010
+    table = table.reindex(columns=list(categories), fill_value=0)
+    return table[table.sum(axis=1) > 1].to_numpy()
+
+
+def agreement_counts(table: np.ndarray, definition: str) -> np.ndarray:
+    """(categories, m + 1) number of items of which exactly k annotators chose a category that nobody outnumbers.
+
+    table : from `compositions`. definition : a key of DEFINITIONS; it matters only where categories tie, which with
+    seven annotators and three categories is at three each. Zhang et al. 2022, Table 5, for k from 3 on.
+    """
+    out = np.zeros((table.shape[1], int(table.sum(axis=1).max()) + 1))
+    np.add.at(out, (np.arange(table.shape[1]), table), _weights(table, definition))
+    return out
+
+
+def agreement(table: np.ndarray, categories: Sequence[float], corpus: str) -> Iterator[dict]:
+    """`agreement_count`, by every definition. Where all items have equally many annotators, at most MOST, by the number
+    that agree, from the smallest possible majority on; otherwise by the share that agrees (`band`, a tenth)."""
+    m = table.sum(axis=1)
+    counted = len(set(m.tolist())) <= 1 and m.max(initial=0) <= MOST
+    for definition in DEFINITIONS if len(table) else ():
+        found = agreement_counts(table, definition) if counted else _by_share(table, definition)
+        for score, counts in zip(categories, found, strict=True):
+            row = {"statistic": "agreement_count", "corpus": corpus, "level": "turn", "n": len(table)}
+            row |= {"score": f"{score:g}", "definition": definition}
+            for k in range(-(-(len(counts) - counted) // table.shape[1]), len(counts)):
+                yield row | ({"annotators": k} if counted else {"band": BANDS[k]}) | {"estimate": counts[k]}
+
+
+def _by_share(table: np.ndarray, definition: str) -> np.ndarray:
+    """(categories, 10) as `agreement_counts`, by tenths of the share of an item's annotators who chose the category."""
+    weight, m = _weights(table, definition), table.sum(axis=1, keepdims=True)
+    out = np.zeros((table.shape[1], 10))
+    np.add.at(out, (np.arange(table.shape[1]), np.minimum(10 * table // m, 9)), weight)
+    return out
+
+
+def _weights(table: np.ndarray, definition: str) -> np.ndarray:
+    """(items, categories) how much of an item counts under a category: 0 where another was chosen more often."""
+    top = table == table.max(axis=1, keepdims=True)
+    shared = top.sum(axis=1, keepdims=True)
+    return {"each": top, "unique": top & (shared == 1), "halved": top / shared}[definition].astype(float)
+
+
+def kappa(sums: np.ndarray) -> np.ndarray:
+    """Fleiss' kappa (Fleiss 1971) from sums over items; with unequal numbers of annotators, every item counts the same
+    (Gwet 2014, Handbook of Inter-Rater Reliability, section 2.4).
+
+    sums : (k, 1 + categories + 1) array: items, shares of each category, shares of agreeing pairs. Returns (k,).
+    """
+    items, chosen, pairs = sums[:, 0], sums[:, 1:-1], sums[:, -1]
+    observed, expected = pairs / items, np.sum((chosen / items[:, None]) ** 2, axis=1)
+    return (observed - expected) / (1 - expected)
+
+
+def shares_of_items(table: np.ndarray) -> np.ndarray:
+    """What `kappa` adds up: a row per item. table : from `compositions`."""
+    m = table.sum(axis=1, keepdims=True)
+    pairs = (table * (table - 1)).sum(axis=1, keepdims=True) / (m * (m - 1))
+    return np.hstack([np.ones_like(pairs), table / m, pairs])
+
+
+def kappa_interval(
+    table: np.ndarray, *, rng: np.random.Generator, n_resamples: int = 10_000, confidence: float = 0.95
+) -> Interval:
+    """Fleiss' kappa with items resampled (BCa). table : from `compositions`."""
+    kinds, counts = np.unique(table, axis=0, return_counts=True)
+    size = {"n_resamples": n_resamples, "confidence": confidence}
+    return bootstrap_sums(shares_of_items(kinds), kappa, unit="item", rng=rng, counts=counts, **size)

@@ -1,0 +1,158 @@
+"""Figures of notebook 12."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from judgebook.display import captions
+from judgebook.display.names import BAD, GOOD, NONE, OPEN, DisplayNames
+from judgebook.display.plots import stacked
+from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
+from judgebook.display.text import span, told
+from judgebook.display.views import Plot
+from judgebook.questions.moderation import tables
+from judgebook.questions.moderation.preferences import OUTCOMES
+from judgebook.questions.moderation.tables import by_corpus, category_titles, ordered, pair_titles
+from judgebook.study.results import Results
+
+#: outcomes from good to bad for the system: colour of bars, and a shade that shows as a thin line
+SHADES = {"wins": GOOD, "tied": "#8FC4BD", "unrelated": NONE, "loses": BAD}
+DARK = SHADES | {"tied": "#4B9C93", "unrelated": OPEN}
+#: categories from bad to good
+CATEGORIES = (BAD, NONE, GOOD)
+#: rows of a figure; of more systems or pairs, those that win most or differ most are shown
+MOST = 20
+#: intervals: name -> (legend, line width, opacity)
+INTERVALS = {
+    "n": ("CI, all judgements independent", 2.6, 0.45),
+    "context": ("CI, prompts resampled", 1.8, 1.0),
+    "items": ("CI, judgements of an item identical", 0.9, 1.0),
+}
+
+
+def categories(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Shares of the categories among the judgements of every annotator (Figure 2)."""
+    import seaborn as sns  # takes a second, and few figures need it
+
+    for suffix, rows in by_corpus(results["annotator_score_share"]):
+        titles = category_titles(rows["score"], names)
+        wide = rows.pivot_table(index="annotator", columns="score", values="estimate", sort=False)
+        wide = wide[list(titles)].sort_index()
+        acceptable = set(titles.values()) <= set(tables.CATEGORIES.values())
+        colors = CATEGORIES if len(titles) == 3 and acceptable else sns.color_palette("BrBG", len(titles))
+        worst = next(iter(titles))
+        n = captions.sample(rows["n"], "answers each")
+        caption = f"Bars: shares of the answers of each annotator ({n}){tables.asked(names)}."
+        caption += " Annotators are numbered" + ("; answers are given from bad to good." if acceptable else ".")
+        for k in range(0, len(wide), 2 * MOST):
+            page = wide.iloc[k : k + 2 * MOST]
+            fig, ax = subplots(width=4.8, height=0.9 + min(0.24, 8 / len(page)) * len(page))
+            numbered = [f"Annotator {k + i + 1}" for i in range(len(page))]
+            stacked(page.set_axis(numbered).set_axis(list(titles.values()), axis=1), ax, colors=colors)
+            ax.set_xlabel("Share of answers")
+            legend_of(fig, [handle(t, c, "s", linewidth=0) for t, c in zip(titles.values(), colors, strict=True)])
+            alt = f"Stacked shares of {len(titles)} categories by annotator ({len(page)}): {titles[worst].lower()} from"
+            name = f"categories{suffix}" + (f"_page_{k // (2 * MOST) + 1}" if k else "")
+            yield Plot(fig, name, f"{alt} {span(100 * page[worst], 0)}%.", caption)
+
+
+def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
+    """Shares of the outcomes by system, and by pair of systems from the side of the first."""
+    shares = ordered(results.select("moderation_share", data=None), names)
+    for suffix, rows in by_corpus(shares):
+        own = rows[rows["system_b"].isna()]
+        titles = {s: names.name("system", s) for s in own["system"].unique()}
+        best = own[own["outcome"] == "wins"].sort_values("estimate").iloc[-1]
+        alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} systems with intervals;"
+        alt += f" {titles[best['system']]} wins most often ({100 * best['estimate']:.0f}%)."
+        own = own.assign(line=own["system"])
+        few = _first(titles, own[own["outcome"] == "wins"].set_index("line")["estimate"])
+        note = captions.chosen(len(few), len(titles), "systems that win most often")
+        caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {_ENDS}"
+        yield Plot(_outcomes(own, few), f"outcomes{suffix}", alt, captions.joined(caption, note, _count(own)))
+        pairs, titles = pair_titles(rows, names)
+        alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} pairs of systems; the first of a pair wins"
+        shares = pairs.drop_duplicates(["line", "outcome"]).pivot_table(
+            index="line", columns="outcome", values="estimate"
+        )
+        few = _first(titles, (shares["wins"] - shares["loses"]).abs())
+        note = captions.chosen(len(few), len(titles), "pairs whose wins and losses differ most")
+        caption = f"Bars: how often the first system of a pair wins or loses, both tie or both are unrelated. {_ENDS}"
+        won = 100 * pairs.loc[pairs["outcome"] == "wins", "estimate"]
+        name = f"pairs{suffix}"
+        yield Plot(
+            _outcomes(pairs, few), name, f"{alt} {span(won, 0)}%.", captions.joined(caption, note, _count(pairs))
+        )
+
+
+_ENDS = (
+    "Dots: the same shares, on one scale in the four panels on the right. Lines: CIs, one for each assumption on"
+    " what is independent."
+)
+
+
+def _count(rows: pd.DataFrame) -> str:
+    sizes = rows.loc[rows["interval"] == "n", "n"]
+    return f"{captions.sample(sizes, 'judgements per row')}." if len(sizes) else ""
+
+
+def _first(titles: Mapping[str, str], by: pd.Series) -> dict[str, str]:
+    """Of many lines the MOST with the largest values, in their order."""
+    kept = set(by.nlargest(MOST).index) if len(titles) > MOST else set(titles)
+    return {line: title for line, title in titles.items() if line in kept}
+
+
+def printed(results: Results, names: DisplayNames) -> Plot:
+    """Printed shares of outcomes (Table 6) with the two extreme intervals."""
+    rows = results.select("moderation_share", data="printed")
+    titles = {s: names.name("system", s) for s in rows["system"].unique()}
+    won = 100 * rows.loc[rows["outcome"] == "wins", "estimate"]
+    alt = f"Printed shares of outcomes of {len(titles)} systems, with intervals for independent and for copied"
+    caption = f"Bars: shares printed by Zhang et al. (2022, Table 6), by system. {_ENDS} {_count(rows)}"
+    fig = _outcomes(rows.assign(line=rows["system"]), titles)
+    return Plot(fig, "printed", f"{alt} judgements: wins {span(won, 0)}%.", caption)
+
+
+def _outcomes(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
+    """Shares as stacked bars, and each with its intervals on a common axis. titles : value of `line` -> name."""
+    once = rows.drop_duplicates(["line", "outcome"])
+    wide = once.pivot_table(index="line", columns="outcome", values="estimate").reindex(list(titles))[list(OUTCOMES)]
+    wide = wide.rename(columns=str.capitalize)
+    size = {"width": PAGE, "height": 1.2 + 0.34 * len(titles), "width_ratios": [1.7, 1, 1, 1, 1]}
+    fig, axes = subplots(1, 5, **size)
+    stacked(wide.set_axis(list(titles.values())), axes[0], colors=list(SHADES.values()), xlabel="Share of judgements")
+    axes[0].set_xticks([0, 0.5, 1])
+    if max(map(len, titles.values())) > 26:  # narrow bars: only what has room
+        for text in axes[0].texts:
+            text.set_visible(float(text.get_text()) >= 18)
+    right = min(100, 4 + 100 * rows.loc[rows["line"].isin(list(titles)), "ci_high"].max())
+    kinds = [k for k in INTERVALS if (rows["interval"] == k).any()]
+    for ax, outcome in zip(axes[1:], OUTCOMES, strict=True):
+        for i, kind in enumerate(kinds):
+            part = (
+                rows[(rows["outcome"] == outcome) & (rows["interval"] == kind)].set_index("line").reindex(list(titles))
+            )
+            y = np.arange(len(titles)) + 0.2 * (i - (len(kinds) - 1) / 2)
+            _, width, alpha = INTERVALS[kind]
+            ax.hlines(y, 100 * part["ci_low"], 100 * part["ci_high"], DARK[outcome], linewidth=width, alpha=alpha)
+            ax.plot(100 * part["estimate"], y, "o", color=DARK[outcome], markersize=2.5)
+            said = [
+                told(f"{titles[line]}, {outcome}, {INTERVALS[kind][0]}", row, 1, percents=True)
+                for line, row in zip(part.index, part.to_dict("records"), strict=True)
+            ]
+            tips(ax, said, 100 * part["ci_low"], y, x_to=100 * part["ci_high"])
+        ax.set(title=outcome.capitalize(), xlim=(0, right), xlabel="Share")
+        ax.set(ylim=(len(titles) - 0.4, -0.6), yticks=[])
+        ax.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))
+        ax.xaxis.set_major_formatter(PercentFormatter(decimals=0))
+        ax.grid(axis="x")
+        ax.spines["left"].set_visible(False)
+    keys = [handle(outcome.capitalize(), color, "s", linewidth=0) for outcome, color in SHADES.items()]
+    keys += [handle(INTERVALS[k][0], "#555555", "", linewidth=INTERVALS[k][1], alpha=INTERVALS[k][2]) for k in kinds]
+    legend_of(fig, keys)
+    return fig

@@ -1,0 +1,176 @@
+"""Whose replies are preferred, and which are flagged (Zhang et al. 2022, section 3.3).
+
+Annotators choose between the replies of two systems to one prompt, call them tied (both good) or unrelated (both bad),
+and flag replies. Several people judge every item, so that judgements are not independent: prompts are resampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.scores import sides
+from judgebook.questions.performance.rates import rare_interval, wilson_of
+from judgebook.statistics.intervals import generator
+from judgebook.statistics.multiplicity import adjust_rows
+from judgebook.statistics.permutation import sign_flip_test
+from judgebook.statistics.resampling import bootstrap_sums
+
+#: outcomes of a comparison for one side, in the order of the paper's Table 6
+OUTCOMES = ("wins", "tied", "unrelated", "loses")
+
+
+def outcomes(better: pd.DataFrame, unrelated: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons seen from both sides, with `outcome`: wins, tied, unrelated or loses.
+
+    Parameters
+    ----------
+    better : DataFrame
+        Comparisons with score -1, 0, 1.
+    unrelated : DataFrame
+        Marks of the left reply by the same annotators: a comparison with score 0 is unrelated where the mark is 1, and
+        tied elsewhere.
+
+    Raises
+    ------
+    ValueError
+        Where a comparison with a winner is also marked as unrelated.
+    """
+    key = ["corpus", "dialogue", "annotator"]
+    bad = unrelated.loc[unrelated["score"] == 1, key].drop_duplicates().assign(unrelated=True)
+    rows = better.merge(bad, on=key, how="left")
+    clash = rows["unrelated"].notna() & (rows["score"] != 0)
+    if clash.any():
+        raise ValueError(f"{clash.sum()} comparisons have a winner and are marked as unrelated on both sides")
+    names = rows["score"].map({1.0: "wins", -1.0: "loses", 0.0: "tied"})
+    both = sides(rows.assign(outcome=names.where(rows["unrelated"].isna(), "unrelated")))
+    second = np.arange(len(both)) >= len(rows)
+    turned = both["outcome"].replace({"wins": "loses", "loses": "wins"})
+    return both.assign(outcome=both["outcome"].where(~second, turned))
+
+
+def shares(
+    both: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95, against: bool = False
+) -> Iterator[dict]:
+    """`moderation_count` and `moderation_share` by system, or with `against` by pair (Table 6, Figure 3).
+
+    both : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
+    and as if those of an item were copies (items); with prompts resampled (context: BCa, or an exact bound where an
+    outcome is rare).
+    """
+    key = ["corpus", "system"] + (["system_b"] if against else [])
+    for names, rows in both.groupby(key, sort=False):
+        head = dict(zip(key, names, strict=True)) | {"level": "pair", "n_annotators": rows["annotator"].nunique()}
+        items = len(rows.drop_duplicates(["dialogue", "dialogue_b"]))
+        for outcome in OUTCOMES:
+            hit = (rows["outcome"] == outcome).to_numpy(float)
+            row = head | {"outcome": outcome, "n": len(hit)}
+            yield row | {"statistic": "moderation_count", "estimate": hit.sum()}
+            yield from (row | wilson for wilson in two_extremes(int(hit.sum()), len(hit), items, confidence))
+            rng = generator(seed, "moderation", *names, outcome)
+            found = _by_prompt(hit, rows["context"], rng, n_resamples, confidence)
+            yield row | {"statistic": "moderation_share", "interval": "context"} | found
+
+
+def two_extremes(hits: int, n: int, items: float, confidence: float) -> Iterator[dict]:
+    """`moderation_share` with Wilson's interval at n judgements, which holds if they are independent, and at the number
+    of items, which holds if the judgements of an item are copies of each other."""
+    for interval, unit, size in (("n", "judgement", n), ("items", "item", items)):
+        low, high = map(float, wilson_of(hits / n, size, confidence))
+        row = {"statistic": "moderation_share", "interval": interval, "estimate": hits / n, "ci_low": low}
+        yield row | {"ci_high": high, "ci_kind": "wilson", "resample_unit": unit, "n_clusters": round(size)}
+
+
+def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float = 0.95) -> Iterator[dict]:
+    """`moderation_share` from printed counts: system -> outcome -> judgements, every item judged m times."""
+    for system, row in counts.items():
+        n = sum(row[o] for o in OUTCOMES)
+        for outcome in OUTCOMES:
+            head = {"system": system, "level": "pair", "outcome": outcome, "data": "printed", "n": n}
+            for found in two_extremes(row[outcome], n, n / m, confidence):
+                yield head | found | {"n_clusters": round(n / m)}
+
+
+def _by_prompt(
+    hit: np.ndarray, prompt: pd.Series, rng: np.random.Generator, n_resamples: int, confidence: float
+) -> dict[str, object]:
+    """Share of hits with whole prompts resampled."""
+    codes = pd.factorize(prompt)[0]
+    n, s = np.bincount(codes).astype(float), np.bincount(codes, hit)
+    if found := rare_interval(n, s, s, "prompt", confidence):
+        return found
+    rows, counts = np.unique(np.column_stack([s, n]), axis=0, return_counts=True)
+    return _ratio(rows, "prompt", rng, counts=counts, n_resamples=n_resamples, confidence=confidence)
+
+
+def _ratio(rows: np.ndarray, unit: str, rng: np.random.Generator, **options: object) -> dict[str, object]:
+    """The sum of the first column over that of the second, rows resampled."""
+    return bootstrap_sums(rows, lambda t: t[:, 0] / t[:, 1], unit=unit, rng=rng, **options).row()
+
+
+def leads(
+    both: pd.DataFrame,
+    *,
+    seed: int,
+    permute_seed: int,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """`moderation_lead`: wins minus losses of one system against another, as a share of their comparisons.
+
+    Under the null hypothesis either system is as likely to win a prompt: the sign of a prompt's wins minus losses is
+    flipped at random, so that its judgements by several people stay together (n_resamples times, where not all flips
+    can be enumerated). p-values are adjusted by Holm's method. Intervals resample prompts (BCa).
+    """
+    out = []
+    value = both["outcome"].map({"wins": 1.0, "loses": -1.0}).fillna(0.0)
+    first = both["system"].astype(str) < both["system_b"].astype(str)
+    options = {"n_resamples": n_resamples, "confidence": confidence}
+    for (corpus, a, b), rows in both[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
+        codes = pd.factorize(rows["context"])[0]
+        s, n = np.bincount(codes, rows["value"]), np.bincount(codes).astype(float)
+        names = ("lead", corpus, a, b)
+        test = sign_flip_test(s, rng=generator(permute_seed, *names, "test"), n_permutations=n_resamples)
+        head = {"statistic": "moderation_lead", "corpus": corpus, "system": a, "system_b": b, "level": "pair"}
+        head |= _ratio(np.column_stack([s, n]), "prompt", generator(seed, *names), **options)
+        out.append(head | {"p_value": test.p_value, "n": len(rows), "seed": seed})
+    return adjust_rows(pd.DataFrame(out), ["corpus"], "pairs of systems") if out else pd.DataFrame()
+
+
+def flagged(marks: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95) -> Iterator[dict]:
+    """`flagged_rate`: share of judgements of a system's replies that flag it, prompts resampled."""
+    for (corpus, system), rows in marks.groupby(["corpus", "system"], sort=False):
+        hit = (rows["score"] == 1).to_numpy(float)
+        found = _by_prompt(hit, rows["context"], generator(seed, "flagged", corpus, system), n_resamples, confidence)
+        head = {"statistic": "flagged_rate", "corpus": corpus, "system": system, "level": "turn", "interval": "context"}
+        yield head | {"n": len(hit), "n_annotators": rows["annotator"].nunique()} | found
+
+
+def replies(dialogues: pd.DataFrame, both: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Replies to be compared with the reference system's reply to the same prompt, for `text_metrics.compute`.
+
+    dialogues : with text. both : from `outcomes`. Returns each reply once: corpus, dialogue, turn, text, reference,
+    last_turn, system; empty where the reference system has no reply to any of the prompts.
+    """
+    columns = ["corpus", "dialogue", "turn", "context", "system", "user_text", "system_text"]
+    known = dialogues[columns].dropna(subset=["system_text", "context"])
+    of = known[known["system"] == reference].drop_duplicates(["corpus", "context"])
+    of = of[["corpus", "context", "system_text"]].rename(columns={"system_text": "reference"})
+    mine = known[known["dialogue"].isin(both["dialogue"]) & (known["system"] != reference)]
+    mine = mine.drop_duplicates(["corpus", "context", "system"]).merge(of, on=["corpus", "context"])
+    out = mine.rename(columns={"system_text": "text", "user_text": "last_turn"})
+    return out[["corpus", "dialogue", "turn", "text", "reference", "last_turn", "system"]]
+
+
+def overlap(
+    scores: pd.DataFrame, responses: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float
+) -> Iterator[dict]:
+    """`overlap`: mean score of each system's replies by metric, replies resampled (Table 7)."""
+    joined = scores.merge(responses[["corpus", "dialogue", "system"]], on=["corpus", "dialogue"])
+    key, options = ["corpus", "system", "metric"], {"n_resamples": n_resamples, "confidence": confidence}
+    for names, rows in joined.dropna(subset="score").groupby(key, sort=False):
+        sums = np.column_stack([rows["score"].to_numpy(float), np.ones(len(rows))])
+        head = {"statistic": "overlap", "level": "turn", **dict(zip(key, names, strict=True)), "n": len(rows)}
+        yield head | _ratio(sums, "turn", generator(seed, "overlap", *names), **options)

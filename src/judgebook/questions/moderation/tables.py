@@ -1,0 +1,151 @@
+"""Tables of notebook 12."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import pandas as pd
+
+from judgebook.display import cells, tables
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import number
+from judgebook.display.views import Table
+from judgebook.questions.moderation.categories import BANDS
+from judgebook.questions.moderation.preferences import OUTCOMES
+from judgebook.study.results import Results
+
+CATEGORIES = {"-1": "Not acceptable (−1)", "0": "In between (0)", "1": "Acceptable (1)"}
+
+
+def category_titles(scores: Iterable[str], names: DisplayNames) -> dict[str, str]:
+    """Scores of the category label in order, with display names."""
+    titles = CATEGORIES | names.titles.get("score", {})
+    return {s: titles.get(s, f"Category {number(float(s), 0)}") for s in sorted(set(scores), key=float)}
+
+
+def asked(names: DisplayNames) -> str:
+    """What the categories answer, for captions, where answers are words."""
+    return "".join(f" (asked: {title})" for title in names.titles.get("asked", {}).values())
+
+
+def by_corpus(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Suffix of names of figures and tables, and rows, of each corpus."""
+    for i, (_, part) in enumerate(rows.groupby("corpus", sort=False)):
+        yield f"_{i}" if i else "", part
+
+
+def ordered(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """Rows in the order of systems in figures."""
+    return rows.iloc[rows["system"].map(lambda s: names.position("system", s)).argsort(kind="stable")]
+
+
+def pair_titles(rows: pd.DataFrame, names: DisplayNames) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Rows of pairs from the side of the system that comes first in figures, with `line`; display names of lines."""
+    place = {s: i for i, s in enumerate(ordered(rows, names)["system"].unique())}
+    pairs = rows[rows["system"].map(place) < rows["system_b"].map(place)]
+    pairs = pairs.assign(line=pairs["system"] + " " + pairs["system_b"])
+    between = pairs.drop_duplicates("line")[["line", "system", "system_b"]].itertuples(index=False)
+    return pairs, {line: " against ".join(names.name("system", s) for s in two) for line, *two in between}
+
+
+def sizes(results: Results, names: DisplayNames) -> Table:
+    """The features of Zhang et al. 2022, Table 4, that need no classifier."""
+    rows = results["pair_size"]
+    text = tables.intervals(rows, 1).where(rows["what"] != "pairs", cells.numbers(rows["estimate"], 0))
+    titles = {"pairs": "Pairs", "prompt_words": "Words of a prompt", "answer_words": "Words of an answer"}
+    wide = rows.assign(text=text).set_index(["corpus", "what"])["text"].unstack("what")  # noqa: PD010
+    out = wide.reindex(columns=list(titles)).set_axis(list(titles.values()), axis=1)
+    if len(out) > 1:
+        out.insert(0, "Corpus", [names.name("corpus", c) for c in out.index])
+    return Table(out.reset_index(drop=True), "sizes", "Prompts and answers that were judged, with mean lengths.")
+
+
+def agreement(results: Results) -> Iterator[Table]:
+    """Fleiss' kappa and alpha of the categories."""
+    kappa = results.select("fleiss_kappa", resample="item").assign(measurement="nominal", coefficient="Fleiss' kappa")
+    rows = pd.concat([kappa, results["alpha"].assign(coefficient="Krippendorff's alpha")])
+    for suffix, part in by_corpus(rows):
+        out = pd.DataFrame({"Coefficient": part["coefficient"], "Level": part["measurement"]})
+        out["Value"], out["Items"] = tables.intervals(part), part["n_clusters"]
+        caption = "Agreement on the categories, all annotators of an item; CI over items."
+        yield Table(out, f"agreement{suffix}", caption)
+
+
+def agreeing(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Items by definition and category, a column per number of annotators, or per tenth of them."""
+    for suffix, rows in by_corpus(results["agreement_count"]):
+        by = "annotators" if rows["annotators"].notna().any() else "band"
+        found = sorted(rows[by].unique()) if by == "annotators" else [b for b in BANDS if (rows["band"] == b).any()]
+        wide = tables.pivot(rows, ["definition", "score"], by, {k: str(k) for k in found})
+        wide["score"] = wide["score"].map(category_titles(rows["score"], names))
+        what = "number" if by == "annotators" else "share"
+        caption = f"Items by most frequent category and (columns) {what} of annotators who chose it{asked(names)}."
+        wide = wide.rename(columns={"definition": "Definition", "score": "Category"})
+        yield Table(wide, f"agreeing{suffix}", caption, 1)
+
+
+def outcomes(results: Results, names: DisplayNames) -> Iterator[Table]:
+    """Shares of the outcomes in percent with every interval: a row per system and outcome."""
+    for suffix, rows in by_corpus(ordered(results.select("moderation_share", data=None, system_b=None), names)):
+        yield _outcomes(rows, names, f"outcomes{suffix}", "Outcomes by system, with intervals.")
+
+
+def printed_outcomes(results: Results, names: DisplayNames) -> Table:
+    """The same of the printed counts."""
+    rows = results.select("moderation_share", data="printed")
+    return _outcomes(rows, names, "printed", "Printed outcomes (Zhang et al. 2022, Table 6), with intervals.")
+
+
+def _outcomes(rows: pd.DataFrame, names: DisplayNames, name: str, caption: str) -> Table:
+    key = ["system", "outcome"]
+    once = rows.drop_duplicates(key).set_index(key)
+    order = [(s, o) for s in rows["system"].unique() for o in OUTCOMES]
+    out = pd.DataFrame({"Share (%)": 100 * once["estimate"]}, index=pd.MultiIndex.from_tuples(order, names=key))
+    for interval, heading in {"n": "All judgements", "context": "Prompts resampled", "items": "Items only"}.items():
+        part = rows[rows["interval"] == interval].set_index(key)
+        if len(part):
+            out[heading] = cells.ranges(100 * part[["ci_low", "ci_high"]], 1, brackets=True)
+    out = out.reset_index().rename(columns={"outcome": "Outcome"})
+    return Table(names.named(out), name, caption, 1)
+
+
+def leads(results: Results, names: DisplayNames) -> Table:
+    """Wins minus losses of pairs of systems, in percent of their comparisons, with Holm-adjusted p-values."""
+    rows = names.pairs(results["moderation_lead"])
+    out = _in_percent(rows, names, "Wins minus losses (%)")
+    out.insert(list(out).index("System") + 1, "Against", [names.name("system", s) for s in rows["system_b"]])
+    out.insert(len(out.columns) - 1, "p (Holm)", rows["p_adjusted"])
+    caption = "Wins minus losses of pairs of systems. The test reverses the outcomes of whole prompts at random."
+    return Table(out, "leads", caption, 3)
+
+
+def flagged(results: Results, names: DisplayNames) -> Table:
+    """Shares of judgements that flag a reply, in percent."""
+    caption = "Share of judgements that flag a reply; CI over prompts."
+    return Table(_in_percent(results["flagged_rate"], names, "Flagged (%)"), "flagged", caption)
+
+
+def _in_percent(rows: pd.DataFrame, names: DisplayNames, heading: str) -> pd.DataFrame:
+    scaled = rows.assign(**{k: 100 * rows[k] for k in ("estimate", "ci_low", "ci_high")})
+    shown = {heading: tables.intervals(scaled, 1), "Judgements": rows["n"]}
+    return names.named(rows[["corpus", "system"]].assign(**shown))
+
+
+def overlap(results: Results, names: DisplayNames, titles: Mapping[str, str]) -> Table:
+    """Mean overlap by system, a column per metric. titles : metric -> heading, in order."""
+    rows = results["overlap"]
+    text = rows.assign(text=tables.intervals(rows)).set_index(["corpus", "system", "metric"])["text"]
+    wide = text.unstack("metric").reindex(columns=[m for m in titles if (rows["metric"] == m).any()])  # noqa: PD010
+    caption = "Overlap with the reference reply: BLEU and chrF from 0 to 100, the others up to 1; CI over replies."
+    return Table(names.named(wide.reset_index().rename(columns=titles).rename_axis(columns=None)), "overlap", caption)
+
+
+def printed_agreement(printed: pd.DataFrame) -> Table:
+    """The printed Table 5: a row per category, a column per number of annotators. printed : from `published.load`."""
+    rows = printed[(printed["element"] == "Table 5") & (printed["panel"] == "agreement")]
+    score = rows["row"].str.removeprefix("label_").str.replace("minus_", "-")
+    rows = rows.assign(estimate=rows["value"], annotators=rows["column"].str.removeprefix("annotators_"))
+    columns = {k: k for k in rows["annotators"].unique()}
+    wide = tables.pivot(rows.assign(Category=score.map(CATEGORIES)), ["Category"], "annotators", columns)
+    caption = "Printed items by most frequent category and number of annotators who chose it (Table 5)."
+    return Table(wide, "printed_agreeing", caption)

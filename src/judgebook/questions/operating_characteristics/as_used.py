@@ -1,0 +1,271 @@
+"""Tests of systems, intervals of their means and ranks, as the notebooks use them, in placebo worlds (`worlds`).
+
+Everything keeps the study's design: sessions with dialogues of two systems, several ratings of an item, few annotators.
+Two kinds of worlds: with `people` fixed, annotators are lenient or strict, but favour no system, and a difference
+between systems is one for these annotators; with people sampled, each annotator sees each system differently, to the
+extent estimated, and systems are equal on average over annotators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from scipy.special import logit, stdtr, stdtrit
+
+from judgebook.questions.operating_characteristics.many_clusters import Clustered, any_apart
+from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, share, shared_out
+from judgebook.questions.operating_characteristics.worlds import Design, World
+from judgebook.questions.sensitivity.contrasts import Panel, blocks
+from judgebook.questions.sensitivity.system_tests import one_per_session, session_test
+from judgebook.statistics.clusters import LEAST_DF
+from judgebook.statistics.intervals import MIN_MINORITY
+from judgebook.statistics.permutation import blocked_permutation, sign_flip_test
+from judgebook.study.labels import METHODS
+
+FIXED, SAMPLED = "fixed", "sampled"
+#: the level of tests, and the difference, in standard deviations of a single score, for which power is compared
+ALPHA, EFFECT = 0.05, 0.4
+#: arrangements of the permutation test in a simulation
+N_ARRANGEMENTS = 999
+#: worlds that share arrangements
+TOGETHER = 100
+#: rows of a kind of system that are compared, at least
+LEAST = 5
+
+
+def people_of(world: World) -> list[str]:
+    """Kinds of worlds: with people sampled only where they are known."""
+    return [FIXED, SAMPLED] if "annotator_of_system" in world.design.factors else [FIXED]
+
+
+def with_people(world: World, people: str) -> World:
+    """The world in which annotators favour no system, or the same world."""
+    if people == SAMPLED or "annotator_of_system" not in world.design.factors:
+        return world
+    loadings = world.loadings.copy()
+    loadings[:, list(world.design.factors).index("annotator_of_system")] = 0.0
+    return replace(world, loadings=loadings)
+
+
+def base(world: World, people: str) -> Row:
+    """What identifies a row: the design that was tried."""
+    d = world.design
+    sizes = np.bincount(d.row_kind)
+    found = {"level": "pair" if d.pairwise else "dialogue", "method": d.method, "label": d.label}
+    found |= {"n_dialogues": int(np.median(sizes)), "n_annotators": d.n_annotators, "ratings": round(d.ratings, 2)}
+    return found | {"people": people if d.n_annotators else "unknown"}
+
+
+def rejections(world: World, plan: Plan) -> Iterator[Row]:
+    """Share of comparisons of equal systems that the tests of notebook 05 call significant, and power of its variants.
+
+    Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variant `session_plain`
+    permutes the difference whatever the numbers of dialogues and, of comparisons, counts arrangements that tie fully.
+    `two_way` is Student's t with the covariance of
+    `clusters.covariance` by dialogue and annotator, where people are known.
+
+    Yields
+    ------
+    `null_rejection` at ALPHA with `scenario` world and `people`; `power` of the variants where one of two systems is
+    better by EFFECT standard deviations of a single score.
+    """
+    d = world.design
+    for people in people_of(world):
+        one, rng = with_people(world, people), plan.rng("rejections", d.method, d.label, people)
+        found = session_p(one, plan.n_runs, rng)
+        if d.n_annotators:
+            found["two_way"] = two_way_p(one, plan.n_runs, plan.rng("two_way", d.method, d.label, people))
+        for test, p in found.items():
+            yield base(world, people) | {"scenario": "world"} | significant("null_rejection", test, p)
+    fixed = with_people(world, FIXED)
+    found = session_p(fixed, plan.n_runs, plan.rng("power as used", d.method, d.label), EFFECT)
+    for test, p in found.items():
+        row = {k: v for k, v in base(world, FIXED).items() if k not in ("people", "ratings")}
+        yield row | {"effect": f"{EFFECT:g} sd"} | significant("power", test, p)
+
+
+def significant(statistic: str, test: str, p: np.ndarray) -> Row:
+    known = np.isfinite(p)
+    row = {"test": test, "alpha": ALPHA, "n_undefined": int(np.sum(~known))}
+    return row | share(statistic, int(np.sum(p[known] < ALPHA)), int(known.sum()))
+
+
+def compared(d: Design) -> list[tuple[int, int]]:
+    """Pairs of kinds with enough rows of each; of comparisons each kind with itself."""
+    enough = np.flatnonzero(np.bincount(d.row_kind, minlength=len(d.kinds)) >= LEAST)
+    return [(k, k) for k in enough] if d.pairwise else list(combinations(enough.tolist(), 2))
+
+
+def session_p(world: World, n_runs: int, rng: np.random.Generator, effect: float = 0.0) -> dict[str, np.ndarray]:
+    """P-values of the permutation test as used and of the plain one, runs shared out over pairs of systems.
+
+    Returns (n_runs,) arrays by test.
+
+    effect : how much better the first of two systems is, in standard deviations of the normal variables.
+    """
+    d, pairs = world.design, compared(world.design)
+    out: dict[str, list[np.ndarray]] = {}
+    for (i, j), runs in zip(pairs, shared_out(n_runs, len(pairs)), strict=True) if pairs else ():
+        here, only = cut(world, (i, j))
+        shifted = only.cuts.copy()
+        shifted[i] -= effect
+        for scores in replace(only, cuts=shifted).draw(runs, rng):
+            values = only.design.row_values(scores)
+            for start in range(0, len(values), TOGETHER):
+                part = as_panel(only.design, values[start : start + TOGETHER], here)
+                p = {
+                    "session": session_test(part, d.kinds[i][0], rng=rng, n_permutations=N_ARRANGEMENTS).p_value,
+                    "session_plain": _plain_p(part, rng),
+                }
+                for test, values_of in p.items():
+                    out.setdefault(test, []).append(values_of)
+    return {test: np.concatenate(p) for test, p in out.items()}
+
+
+def _plain_p(part: Panel, rng: np.random.Generator) -> np.ndarray:
+    part = one_per_session(part)
+    if part.unit == "pair":
+        return sign_flip_test(part.total, rng=rng, n_permutations=N_ARRANGEMENTS).p_value
+    block = blocks(part, "session")
+    return blocked_permutation(part.total, part.system, block, rng=rng, n_permutations=N_ARRANGEMENTS).p_value
+
+
+def cut(world: World, pair: tuple[int, int]) -> tuple[np.ndarray, World]:
+    """The world of two kinds of systems alone, and which rows it keeps."""
+    return only(world, np.isin(world.design.system, pair))
+
+
+def only(world: World, kept: np.ndarray) -> tuple[np.ndarray, World]:
+    """The world of some annotations, kept : (n,) of bool, and which rows it keeps."""
+    d = world.design
+    rows, row = np.unique(d.row[kept], return_inverse=True)
+    factors = {name: np.unique(code[kept], return_inverse=True)[1] for name, code in d.factors.items()}
+    who = None if d.annotator is None else np.unique(d.annotator[kept], return_inverse=True)[1]
+    fields = {"score": d.score[kept], "system": d.system[kept], "factors": factors, "row": row, "annotator": who}
+    fields |= {"weight": d.weight[kept], "session": d.session[rows], "row_kind": d.row_kind[rows]}
+    return rows, replace(world, design=replace(d, **fields))
+
+
+def as_panel(d: Design, values: np.ndarray, names: np.ndarray) -> Panel:
+    """Values (k, rows) as if they were k labels of the same dialogues."""
+    a, b = np.array(d.kinds).T[:, d.row_kind]
+    total = values.T
+    unit = "pair" if d.pairwise else METHODS[d.method].unit
+    sums = {"n": np.ones_like(total), "total": total, "squares": total**2}
+    rows = {"system": a, "system_b": b, "dialogue": names.astype(object), "session": d.session.astype(object)}
+    labels = [str(i) for i in range(len(values))]
+    return Panel(d.method, labels, d.systems, **sums, **rows, interactor=None, unit=unit, row=unit if d.pairwise
+                 else "dialogue")  # fmt: skip
+
+
+def two_way_p(world: World, n_runs: int, rng: np.random.Generator) -> np.ndarray:
+    """(n_runs,) p-values of Student's t for the difference of two systems, dialogues and annotators both clusters."""
+    d, out = world.design, []
+    for pair, runs in zip(compared(d), shared_out(n_runs, max(1, len(compared(d)))), strict=False):
+        _, only = cut(world, pair)
+        codes, weights, clusters, to_scores = samples(only.design, "row")
+        used = Clustered(codes, weights, clusters)
+        df = used.df[used.fewest > 0].min()
+        for scores in only.draw(runs, rng):
+            means, covariance = used.covariance(to_scores(scores))
+            at = np.flatnonzero(used.fewest)[:2]
+            gap = means[:, at[0]] - means[:, at[1]]
+            se = covariance.only(at).pair_errors()[:, 0]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                out.append(
+                    np.where(se > 0, 2 * stdtr(df, -np.abs(gap) / se), np.nan) if df >= LEAST_DF else gap * np.nan
+                )
+    return np.concatenate(out) if out else np.empty(0)
+
+
+def samples(d: Design, unit: str):
+    """What the means of systems are computed from: systems, weights, clusters, and how to arrange scores.
+
+    unit : `row` or `session`, the first kind of clusters; the second is the annotator where known. Comparisons count
+    for both sides: a win is 1, a tie a half.
+    """
+    first = d.row if unit == "row" and not d.shared_sessions else d.session[d.row]
+    clusters = [first] if d.annotator is None else [first, d.annotator]
+    if not d.pairwise:
+        kinds = np.array([k[0] for k in d.kinds])
+        return kinds[d.system], d.weight, clusters, lambda scores: scores
+    a, b = np.array(d.kinds).T[:, d.system]
+    twice = [np.concatenate([c, c]) for c in (d.weight, *clusters)]
+    arranged = lambda scores: np.concatenate([(1 + scores) / 2, (1 - scores) / 2], axis=1)  # noqa: E731
+    return np.concatenate([a, b]), twice[0], twice[1:], arranged
+
+
+def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
+    """Coverage of the intervals of systems' means (shares won) and of the simultaneous rank intervals.
+
+    Means: `t` over dialogues (sessions, where a system has several dialogues in one), and `two_way` over annotators
+    as well; of rates the t interval of the logit, where neither value is rare. Ranks: simultaneous, over sessions
+    (and annotators): all ranks of all systems are right, as all are equal.
+
+    Yields
+    ------
+    `interval_coverage` with `scenario` world and `people`; `n` counts worlds times systems for means, worlds for ranks.
+    """
+    d = world.design
+    truth = 0.5 if d.pairwise else world.mean
+    binary = not d.pairwise and set(world.values) <= {0.0, 1.0}
+    size = np.bincount(samples(d, "row")[0], samples(d, "row")[1])
+    for people in people_of(world)[-1:]:  # who is lenient differs between worlds in any case
+        one, rng = world, plan.rng("means", d.method, d.label, people)
+        codes, weights, clusters, to_scores = samples(d, "row")
+        kinds = {"t": Clustered(codes, weights, clusters[:1])}
+        kinds |= {"two_way": Clustered(codes, weights, clusters)} if len(clusters) == 2 else {}
+        codes, weights, clusters, _ = samples(d, "session")
+        of_ranks = Clustered(codes, weights, clusters)
+        present = np.unique(codes)
+        hits = {kind: np.zeros(2, dtype=int) for kind in (*kinds, "rank")}
+        per_run = {kind: [] for kind in kinds}
+        for scores in one.draw(plan.n_runs, rng):
+            x = to_scores(scores)
+            for kind, used in kinds.items():
+                means, covariance = used.covariance(x)
+                se = np.sqrt(covariance.variances)
+                with np.errstate(invalid="ignore"):
+                    half = stdtrit(np.maximum(used.df, 1e-9), (1 + plan.confidence) / 2) * se
+                given = (se > 0) & (used.df >= LEAST_DF)
+                if binary:  # as `rates.with_annotators`: of the logit, and nothing with few marks of one kind
+                    given &= np.minimum(means, 1 - means) * size >= MIN_MINORITY
+                    safe = np.clip(means, 1e-6, 1 - 1e-6)
+                    inside = given & (np.abs(logit(safe) - logit(truth)) <= half / (safe * (1 - safe)))
+                else:
+                    inside = given & (np.abs(means - truth) <= half + 1e-12)
+                hits[kind] += np.array([inside.sum(), given.sum()])
+                per_run[kind].append(inside.sum(axis=1) / np.maximum(given.sum(axis=1), 1))
+            found = ranks_apart(of_ranks, x, plan.confidence)
+            hits["rank"] += np.array([np.sum(found == 0), np.sum(np.isfinite(found))])
+        head = base(world, people)
+        head["sample_size"] = head.pop("n_dialogues")
+        over = {"t": "dialogue", "two_way": "dialogue and annotator", "rank": "session and annotator"}
+        for kind, (inside, given) in hits.items():
+            if given:
+                of = "rank" if kind == "rank" else "share" if d.pairwise else "mean"
+                keys = {"of": of, "interval": "simultaneous" if kind == "rank" else kind, "over": over[kind]}
+                keys |= {"sample": "world", "scenario": "world"}
+                row = share("interval_coverage", int(inside), int(given))
+                if kind != "rank":  # systems of a world share its annotators: the error is that between worlds
+                    values = np.concatenate(per_run[kind])
+                    half = 1.96 * np.std(values, ddof=1) / np.sqrt(len(values))
+                    row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half,
+                            "ci_kind": "monte_carlo"}  # fmt: skip
+                total = plan.n_runs * (len(present) if kind != "rank" else 1)
+                yield head | keys | row | {"n_undefined": total - int(given)}
+
+
+def ranks_apart(model: Clustered, scores: np.ndarray, confidence: float) -> np.ndarray:
+    """(k,) `any_apart` for (k, n) scores of equal systems, each pair with its own degrees of freedom; NaN where these
+    are too few."""
+    present = np.unique(model.codes)
+    i, j = np.triu_indices(len(present), 1)
+    df = np.minimum(model.df[present][i], model.df[present][j])
+    if not len(df) or df.min() < LEAST_DF:
+        return np.full(len(scores), np.nan)
+    means, covariance = model.covariance(scores)
+    return any_apart(means[:, present], covariance.only(present), df, confidence)

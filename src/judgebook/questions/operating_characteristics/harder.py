@@ -1,0 +1,205 @@
+"""Tests and ranks at designs harder than the study's own, where those that are right for balanced data only fail.
+
+From the study come who judged what, and how much sessions, dialogues and annotators vary (`worlds`). What is changed:
+annotators have unequal loads or judge one system only, a system has few dialogues, systems differ in how much their
+scores vary, or there are few clusters for many systems. Systems are equal in all of them. The study's own loads and
+numbers of dialogues are those of `as_used`; comparisons are tried in `harder_votes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+from scipy.stats import norm
+
+from judgebook.annotations.population import LEAST as LEAST_ANNOTATORS
+from judgebook.questions.operating_characteristics import as_used
+from judgebook.questions.operating_characteristics.many_clusters import Clustered
+from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, share
+from judgebook.questions.operating_characteristics.worlds import NESTED, PEOPLE, Design, World
+from judgebook.statistics.clusters import crossed, effective_number
+
+#: how many times as many dialogues the larger of two systems has, and the larger of two standard deviations
+TIMES, SPREAD = 6, 2.0
+#: scores of a system on which opinions are divided, and of one on which they are not; both have mean 3
+LIKERT, POLARISED, PEAKED = np.arange(1.0, 6.0), (0.4, 0.1, 0.0, 0.1, 0.4), (0.0, 0.1, 0.8, 0.1, 0.0)
+#: share of the variance that annotators have, and what each makes of each system, at least: a study may show neither
+PLANTED = 0.1
+#: annotators whose loads are Zipf's, at most: of more, the last ones have next to nothing
+MOST_PEOPLE = 50
+#: systems and clusters of the ranks tried
+FEW_CLUSTERS = ((10, 8), (10, 13), (20, 8), (20, 13))
+
+
+# --- designs ----------------------------------------------------------------------------------------------------------
+
+
+def of_two(world: World, rng: np.random.Generator) -> Iterator[tuple[str, World]]:
+    """Designs of two systems, the two with most dialogues, by name."""
+    size = np.bincount(world.design.row_kind, minlength=len(world.design.kinds))
+    large, small = np.argsort(-size, kind="stable")[:2].tolist()
+    pair = as_used.cut(world, (small, large))[1]
+    few = with_few(pair, small, rng)
+    yield "unequal_n", few
+    yield "unequal_spread", spread(pair, small, SPREAD)
+    yield "few_vary_more", spread(few, small, SPREAD)
+    yield "few_vary_less", spread(few, small, 1 / SPREAD)
+    cuts = [ndtri(np.clip(np.cumsum(p)[:-1], 1e-12, 1 - 1e-12)) for p in (PEAKED, POLARISED)]
+    yield "polarised_v_peaked", shaped(few, LIKERT, np.stack([cuts[k == small] for k in range(len(size))]))
+    if world.design.n_annotators:
+        yield "zipf_loads", with_people(pair, rng)
+        yield "disjoint_annotators", with_people(pair, rng, disjoint=True)
+
+
+def with_few(world: World, kind: int, rng: np.random.Generator) -> World:
+    """One of two systems has TIMES fewer dialogues than the other, drawn at random, but enough to be tested.
+
+    Each dialogue is a session of its own, as where systems were added later: sessions with both systems are balanced.
+    """
+    d = world.design
+    own, other = np.flatnonzero(d.row_kind == kind), np.sum(d.row_kind != kind)
+    kept = rng.permutation(own)[: max(as_used.LEAST, round(other / TIMES))]
+    factors = {name: d.row if name in NESTED[:2] else code for name, code in d.factors.items()}
+    apart = replace(world, design=replace(d, factors=factors, session=np.arange(len(d.session))))
+    return as_used.only(apart, (d.system != kind) | np.isin(d.row, kept))[1]
+
+
+def spread(world: World, kind: int, ratio: float) -> World:
+    """Normal scores, those of one system with `ratio` times the standard deviation of the others."""
+    values = np.linspace(-6, 6, 121) * max(ratio, 1.0)
+    between = (values[1:] + values[:-1]) / 2
+    return shaped(world, values, np.stack([between / (ratio if k == kind else 1) for k in range(len(world.cuts))]))
+
+
+def shaped(world: World, values: np.ndarray, cuts: np.ndarray) -> World:
+    """The world with other distributions of scores. Being lenient adds the same to all systems: where scores spread
+    more, it moves the normal variable less. cuts : (kinds, values - 1)."""
+    loadings = world.loadings.copy()
+    if "annotator" in world.design.factors:
+        slope = norm.pdf(cuts) @ np.diff(values)
+        loadings[:, list(world.design.factors).index("annotator")] *= slope.min() / slope
+    p = np.diff(norm.cdf(cuts[0]), prepend=0.0, append=1.0)
+    return replace(world, values=values, cuts=cuts, loadings=loadings, mean=float(p @ values))
+
+
+def with_people(world: World, rng: np.random.Generator, *, disjoint: bool = False) -> World:
+    """Other annotators for the same judgements: with loads as 1 / rank, or half of them for each of two systems.
+
+    Annotators, and what each makes of each system, have PLANTED of the variance or, if larger, the study's own.
+    """
+    d = world.design
+    people = min(d.n_annotators, MOST_PEOPLE)
+    seat = _seats(d)
+    n = max(-(-people // 2) if disjoint else people, int(seat.max()) + 1)
+    chance = np.zeros(n) if disjoint else -np.log(np.arange(1.0, n + 1))
+    order = np.argsort(-(chance + rng.gumbel(size=(int(d.row.max()) + 1, n))), axis=1)
+    who = order[d.row, seat] + (n * np.unique(d.system, return_inverse=True)[1] if disjoint else 0)
+    return _known(world, pd.factorize(who, sort=True)[0])
+
+
+def _seats(d: Design) -> np.ndarray:
+    """(n,) which of the annotators of its dialogue an annotation is by, from 0."""
+    pairs, place = np.unique(np.stack([d.row, d.annotator]), axis=1, return_inverse=True)
+    start = np.searchsorted(pairs[0], np.arange(int(d.row.max()) + 1))
+    return place.reshape(-1) - start[d.row]
+
+
+def _known(world: World, who: np.ndarray) -> World:
+    d, names = world.design, list(world.design.factors)
+    factors = {name: code for name, code in d.factors.items() if name not in PEOPLE}
+    square = [world.loadings[:, names.index(name)] ** 2 for name in factors]
+    for name, code in zip(PEOPLE, (who, crossed(who, d.system)), strict=True):
+        factors[name] = code
+        found = world.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
+        square.append(np.maximum(found, PLANTED))
+    square = np.stack(square, axis=1)
+    square *= np.minimum(1, 0.98 / square.sum(axis=1, keepdims=True))
+    return replace(world, design=replace(d, factors=factors, annotator=who), loadings=np.sqrt(square))
+
+
+def many_systems(world: World, systems: int, clusters: int, rng: np.random.Generator, *, people: bool) -> World:
+    """Each system responds once to each of few prompts, and each response is judged once: by as many annotators as the
+    study has, or (`people` false) by some who do not differ and are not identified."""
+    d = world.design
+    code, prompt = np.tile(np.arange(systems), clusters), np.repeat(np.arange(clusters), systems)
+    names = list(d.factors)
+    at = names.index("session") if "session" in names else None
+    shared = np.full((systems, 1), PLANTED if at is None else np.mean(world.loadings[:, at] ** 2)) ** 0.5
+    here = replace(
+        d, systems=[str(k) for k in range(systems)], score=np.zeros(len(code)), system=code, row=np.arange(len(code)),
+        kinds=[(k, -1) for k in range(systems)], weight=np.ones(len(code)), session=prompt, row_kind=code,
+        factors={"session": prompt}, annotator=None,
+    )  # fmt: skip
+    made = spread(replace(world, design=here, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
+    if not people:
+        return made
+    who = rng.permutation(np.resize(np.arange(min(d.n_annotators, MOST_PEOPLE)), len(code)))
+    return _known(made, pd.factorize(who, sort=True)[0])
+
+
+def effective(d: Design) -> float:
+    """Effective number of annotators who judged several systems: of LEAST_ANNOTATORS they are a sample of others."""
+    if d.annotator is None:
+        return 0.0
+    cells = np.unique(np.stack([d.annotator, d.system]), axis=1)[0]
+    several = np.bincount(cells)[d.annotator] > (0 if d.pairwise else 1)
+    none = np.zeros(int(several.sum()), dtype=int)
+    return float(effective_number(none, np.ones(len(none)), [d.annotator[several]])[0]) if len(none) else 0.0
+
+
+def sampled(d: Design) -> bool:
+    """Whether notebooks take annotators as a sample of others here (`annotations.population`)."""
+    return round(effective(d), 1) >= LEAST_ANNOTATORS
+
+
+# --- what is measured -------------------------------------------------------------------------------------------------
+
+
+def tests(world: World, plan: Plan) -> Iterator[Row]:
+    """`null_rejection` of the permutation test, as used and plain, for the same annotators, and of the t test over
+    dialogues and annotators, by design (`scenario`). No runs where annotators are too few for the latter."""
+    for scenario, one in of_two(world, plan.rng("harder", "designs")):
+        rng, d = plan.rng("harder", scenario), one.design
+        sizes = {"n_dialogues": int(np.bincount(d.row_kind)[np.unique(d.row_kind)].min()), "scenario": scenario}
+        fixed = as_used.session_p(as_used.with_people(one, as_used.FIXED), plan.n_runs, rng)
+        for test, p in fixed.items():
+            yield as_used.base(one, as_used.FIXED) | sizes | as_used.significant("null_rejection", test, p)
+        if d.n_annotators:
+            p = as_used.two_way_p(one, plan.n_runs, rng) if sampled(d) else np.empty(0)
+            yield as_used.base(one, as_used.SAMPLED) | sizes | as_used.significant("null_rejection", "two_way", p)
+
+
+def ranks(world: World, plan: Plan) -> Iterator[Row]:
+    """`interval_coverage` of simultaneous ranks of equal systems, over annotators too where these are a sample."""
+    rng = plan.rng("harder", "ranked designs")
+    cases = [
+        (size, people) for people in ((False, True) if sampled(world.design) else (False,)) for size in FEW_CLUSTERS
+    ]
+    designs = [("few_clusters", many_systems(world, *size, rng, people=people)) for size, people in cases]
+    if world.design.n_annotators:
+        designs.append(("zipf_loads", with_people(world, rng)))
+    for scenario, one in designs:
+        others = sampled(one.design)
+        row = _ranks(scenario, one, plan if others or scenario == "few_clusters" else None)
+        yield row if others or not world.design.n_annotators else row | {"people": as_used.FIXED}
+
+
+def _ranks(scenario: str, world: World, plan: Plan | None) -> Row:
+    d = world.design
+    codes, weights, clusters, _ = as_used.samples(d, "session")
+    apart = [np.empty(0)]
+    if plan:
+        model = Clustered(codes, weights, clusters)
+        rng = plan.rng("harder", scenario, str(len(d.kinds)), str(len(d.row)))
+        apart += [as_used.ranks_apart(model, x, plan.confidence) for x in world.draw(plan.n_runs, rng)]
+    apart = np.concatenate(apart)
+    given = np.isfinite(apart)
+    head = as_used.base(world, as_used.SAMPLED) | {"scenario": scenario, "systems": len(np.unique(codes))}
+    head["sample_size"] = len(np.unique(clusters[0])) if head.pop("n_dialogues") else 0
+    head |= {"of": "rank", "interval": "simultaneous", "over": "session and annotator", "sample": "world"}
+    row = share("interval_coverage", int(np.sum(apart == 0)), int(given.sum()))
+    return head | row | {"n_undefined": int(np.sum(~given))}

@@ -1,0 +1,177 @@
+"""Every primary procedure with its measured error or coverage rate, and whether that is as claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.operating_characteristics.comparisons import NOMINAL, pool
+from judgebook.study.results import Results, where
+
+#: what a test or interval takes annotators to be
+SAME, SAMPLE, UNKNOWN, OBSERVED = "the same", "a sample", "not identified", "as observed"
+_PEOPLE = {"fixed": SAME, "sampled": SAMPLE, "unknown": UNKNOWN}
+SIZE, COVERAGE = "size", "coverage"
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """A test or interval on which a notebook's text is based, and the rows of `statistic` that tell how it performs.
+
+    own_size : of several sample sizes only the largest counts, which is the study's own. by : a row for each value.
+    promises : what annotators may be for the procedure to claim its rate.
+    """
+
+    title: str
+    notebook: str
+    statistic: str
+    keys: Mapping[str, object]
+    own_size: bool = True
+    by: tuple[str, ...] = ()
+    promises: tuple[str, ...] = (SAME, SAMPLE, UNKNOWN, OBSERVED)
+
+
+_WORLD = {"scenario": "world"}
+PROCEDURES = (
+    Procedure("Test of two systems: permutation", "05", "null_rejection", {"test": "session", **_WORLD},
+              promises=(SAME, UNKNOWN)),
+    Procedure("Test of two systems: t over dialogues and annotators", "05", "null_rejection",
+              {"test": "two_way", **_WORLD}, promises=(SAMPLE,)),
+    Procedure("Mean of a system: over dialogues", "07", "interval_coverage",
+              {"of": ["mean", "share"], "interval": "t", "people": "sampled", **_WORLD}, promises=()),
+    Procedure("Mean of a system: over dialogues and annotators", "07", "interval_coverage",
+              {"of": ["mean", "share"], "interval": "two_way", **_WORLD}),
+    Procedure("Rate of a system: BCa or exact bound", "07", "interval_coverage", {"of": "rate", "interval": "policy"}),
+    Procedure("Mean of a system: BCa", "07", "interval_coverage", {"of": "mean", "interval": "bca", "scenario": None}),
+    Procedure("Ranks: simultaneous intervals", "07", "interval_coverage", {"of": "rank", **_WORLD}),
+    Procedure("Ranks of four equal systems", "07", "interval_coverage", {"of": "rank", "scenario": None},
+              own_size=False, by=("sample_size",)),
+    Procedure("Alpha: BCa, bound or profile", "03", "interval_coverage",
+              {"of": "alpha", "interval": "policy", "marks": None, "scenario": None}),
+    Procedure("Alpha near 1: bound", "03", "interval_coverage", {"interval": "bound", "scenario": "near_perfect"}),
+    Procedure("Generalizability of system means", "03", "interval_coverage",
+              {"of": ["generalizability", "dependability"]}),
+    Procedure("Correlation with quality: jackknife", "04", "interval_coverage", {"of": "r", "interval": "jackknife_t"}),
+    Procedure("Difference between groups: debiased", "08", "interval_coverage",
+              {"of": "group_difference", "interval": "noncentral_chi2"}, by=("scenario",)),
+    Procedure("Correlation of a metric with people", "09", "interval_coverage", {"of": "rho"}),
+    Procedure("Correlation of a metric within contexts", "09", "interval_coverage", {"of": "within_context"}),
+    Procedure("Metric in place of an annotator", "09", "interval_coverage", {"of": "replaceability"}),
+    Procedure("Correlation between runs", "10", "interval_coverage", {"of": "replication_r"}, by=("among",)),
+    Procedure("Judge: difference in alpha", "13", "interval_coverage", {"of": "judge_alpha"}),
+    Procedure("Judge: change in a system's rate", "13", "interval_coverage", {"of": "rate_change"}),
+    Procedure("Judge-assisted mean of a system, half of the labels", "13", "interval_coverage",
+              {"of": "assisted_mean", "interval": "judge_assisted"}),
+    Procedure("Judge-assisted difference of systems, half of the labels", "13", "interval_coverage",
+              {"of": "assisted_difference", "interval": "judge_assisted"}),
+    Procedure("Alternative annotator test", "13", "null_rejection", {"test": "alternative_annotator", **_WORLD}),
+)  # fmt: skip
+
+
+def primary_procedures(results: Results, confidence: float) -> pd.DataFrame:
+    """How each primary procedure performs at the designs tried.
+
+    Labels are pooled. A procedure keeps its rate if the Monte Carlo interval of the rate includes the nominal one, or
+    lies on the conservative side: below it for the size of a test, above it for coverage. Samples without an interval
+    do not count; their number is given.
+
+    Returns
+    -------
+    DataFrame with `procedure`, `notebook`, `measure` (size or coverage), `nominal`, `method`, `people`, `n_dialogues`,
+    `n_annotators`, `ratings`, `detail`, `estimate`, `ci_low`, `ci_high`, `n`, `n_undefined`, `kept`, and `claimed`:
+    whether the procedure promises anything about such annotators.
+    """
+    out = []
+    for one in PROCEDURES:
+        rows = results.select(one.statistic, **one.keys) if len(results[one.statistic]) else pd.DataFrame()
+        rows = rows[rows["n"] > 0] if len(rows) else rows
+        if rows.empty:
+            continue
+        if one.statistic == "null_rejection":
+            rows = where(rows, alpha=NOMINAL)
+            size = "n_dialogues"
+        else:
+            size = "sample_size"
+        if one.own_size:
+            rows = rows[rows[size] == rows.groupby(["method", "label"], dropna=False)[size].transform("max")]
+        by = ["method", *one.by, *(["people"] if "people" in rows else [])]
+        for key, part in rows.groupby(by, sort=False, dropna=False):
+            out.append(_row(one, dict(zip(by, key, strict=True)), part, size, confidence))
+    return pd.DataFrame(out)
+
+
+def _row(one: Procedure, key: dict, part: pd.DataFrame, size: str, confidence: float) -> dict[str, object]:
+    found = _pooled(part)
+    test = one.statistic == "null_rejection"
+    nominal = NOMINAL if test else confidence
+    kept = found["ci_low"] <= nominal if test else found["ci_high"] >= nominal
+    people = _PEOPLE.get(str(key.get("people")), OBSERVED)
+    detail = next((str(key[name]) for name in one.by if name != "sample_size"), "")
+    return found | {
+        "procedure": one.title, "notebook": one.notebook, "measure": SIZE if test else COVERAGE, "nominal": nominal,
+        "method": key["method"], "people": people, "claimed": people in one.promises, "detail": detail,
+        "n_dialogues": float(part[size].median()), "n_annotators": part["n_annotators"].max(),
+        "ratings": part["ratings"].mean() if "ratings" in part else np.nan, "labels": part["label"].nunique(),
+        "unit": _unit(one, part), "kept": bool(kept),
+    }  # fmt: skip
+
+
+def _unit(one: Procedure, part: pd.DataFrame) -> str:
+    if one.statistic == "null_rejection":
+        return str(part["level"].iloc[0])
+    unit = str(part["sample"].iloc[0])
+    return str(part["level"].iloc[0]) if unit == "world" else unit
+
+
+def _pooled(part: pd.DataFrame) -> dict[str, float]:
+    """Rates of independent simulations added up: exact interval of shares of runs; else from their standard errors."""
+    part = part.assign(n_undefined=part["n_undefined"].fillna(0), all="")
+    if (part["ci_kind"] == "exact").all():
+        row = pool(part, ["all"]).iloc[0].to_dict()
+        return {k: row[k] for k in ("estimate", "ci_low", "ci_high", "n", "n_undefined")}
+    weight = part["n"] / part["n"].sum()
+    half = np.sqrt(np.sum((weight * (part["ci_high"] - part["ci_low"]) / 2) ** 2))
+    estimate = float(np.sum(weight * part["estimate"]))
+    ends = {"ci_low": estimate - half, "ci_high": estimate + half}
+    return {"estimate": estimate, **ends, "n": int(part["n"].sum()), "n_undefined": int(part["n_undefined"].sum())}
+
+
+#: designs of `harder`, in their order
+HARDER = ("unequal_n", "unequal_spread", "few_vary_more", "few_vary_less", "polarised_v_peaked", "zipf_loads",
+          "disjoint_annotators", "few_clusters", "own_voters", "dominant_voter")  # fmt: skip
+_OF_HARDER = (
+    ("null_rejection", {"test": "session"}, "Permutation test of two systems"),
+    ("null_rejection", {"test": "two_way"}, "T test of two systems, over dialogues and annotators"),
+    ("interval_coverage", {"of": "rank"}, "Simultaneous ranks"),
+    ("interval_coverage", {"of": "strength"}, "Strength of a system"),
+    ("interval_coverage", {"of": "strength_rank"}, "Simultaneous ranks by strength"),
+)
+
+
+def under_harder_designs(results: Results, confidence: float) -> pd.DataFrame:
+    """How primary procedures perform at the designs of `harder`: a row for each procedure and design.
+
+    Columns as of `primary_procedures` where they apply, with `scenario` and `systems`. `used` : whether the notebooks
+    use the procedure there; without, there are no runs, and nothing is kept or not.
+    """
+    out = []
+    for statistic, keys, title in _OF_HARDER:
+        rows = results.select(statistic, scenario=list(HARDER), **keys)
+        test = statistic == "null_rejection"
+        for row in rows.to_dict("records"):
+            own = {
+                "procedure": title,
+                "measure": SIZE if test else COVERAGE,
+                "nominal": NOMINAL if test else confidence,
+            }
+            own |= {
+                "n_dialogues": row["n_dialogues" if test else "sample_size"],
+                "systems": 2 if test else row["systems"],
+            }
+            kept = row["ci_low"] <= NOMINAL if test else row["ci_high"] >= confidence
+            own |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(kept)}
+            out.append(row | own)
+    return pd.DataFrame(out)

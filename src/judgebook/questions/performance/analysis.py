@@ -1,0 +1,331 @@
+"""How good are the systems? The results of notebook 07.
+
+As published (Finch et al. 2023, Figures 4 to 8): rates with Wilson intervals, means with Student's t intervals, shares
+of comparisons won and tied against all others, treating every score as independent. As we would defend it: the same
+estimates with whole dialogues resampled, ranks with simultaneous intervals, and how much estimates depend on which
+annotation of an item is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations import picks, population
+from judgebook.annotations.scales import within_scale
+from judgebook.annotations.scores import identities, numbered
+from judgebook.annotations.summary import with_means
+from judgebook.questions.performance import davidson, mixed, ranking, rates
+from judgebook.questions.performance.bradley_terry import printed_scores
+from judgebook.questions.performance.composition import composition
+from judgebook.questions.performance.overall import overall as overall_order
+from judgebook.questions.performance.who_judged import who_judged
+from judgebook.study.labels import OF_UNIT, Label
+from judgebook.study.results import Results, collect
+from judgebook.study.schema import SYSTEM_CELL, unordered
+
+#: what responses of several systems may share, the widest first
+SHARED = ("session", "context")
+#: statistics of one system, with an interval over clusters and one for independent scores
+SCORES = ("rate", "mean", "share")
+LIGHT, PICKS = ["light_low", "light_high"], ["pick_low", "pick_high"]
+#: intervals that do not resample clusters, and the columns their ends have in figures and tables
+OTHER_INTERVALS = {"independent": LIGHT, "picks": PICKS}
+#: columns of judgements that no result depends on: to copy their texts with every selection of rows takes long
+_UNUSED = ("study", "seconds", "completed_at", "first_shown", "reason", "source_row")
+
+
+def chosen(annotations: pd.DataFrame, unranked: Collection[str] = (), labels: Iterable[Label] = ()) -> pd.DataFrame:
+    """The judgements that are about systems, with a column `pair` that names the two dialogues compared.
+
+    Of `labels`, those with several answers without order are left out: they have no mean (notebook 00 gives shares).
+    Models are left out of groups that have people. So are comparisons of a system with itself, or with one that is not
+    ranked (people, dummies), because they say nothing about how ranked systems compare.
+    """
+    annotations = with_means(annotations, labels)
+    human = annotations["annotator_kind"] == "human"
+    with_people = human.groupby([annotations["corpus"], annotations["group"]]).transform("any")
+    outside = annotations["system"].isin(list(unranked)) | annotations["system_b"].isin(list(unranked))
+    useless = annotations["dialogue_b"].notna() & (outside | (annotations["system"] == annotations["system_b"]))
+    out = annotations[(human | ~with_people) & ~useless]
+    both = unordered(out[out["dialogue_b"].notna()])
+    return out.assign(pair=both["low"].astype(str) + " and " + both["high"].astype(str))
+
+
+def with_interactors(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+    """`annotations` with `interactor`, who talked in the dialogue; missing where that is not known."""
+    who = dialogues.dropna(subset="interactor").drop_duplicates(["corpus", "dialogue"])
+    who = who.set_index(["corpus", "dialogue"])["interactor"]
+    places = pd.MultiIndex.from_frame(annotations[["corpus", "dialogue"]])
+    return annotations.assign(interactor=who.reindex(places).to_numpy(object))
+
+
+def analyse(
+    judged: pd.DataFrame,
+    labels: Iterable[Label],
+    unranked: Collection[str] = (),
+    *,
+    n_picks: int,
+    pick_seed: int,
+    seed: int,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+    overall: str | Sequence[str] = (),
+    modelled: Collection[str] | None = None,
+    unit: str | None = None,
+    people: Mapping[tuple[str, str], population.Population] | None = None,
+) -> Results:
+    """All results of notebook 07.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        From `chosen`, with `interactor` (`with_interactors`).
+    unranked : collection of str
+        Systems that are not ranked: people, dummies.
+    n_picks, pick_seed : int
+        Of the values as published, for which one annotation of an item is picked at random: picks to range over, and
+        which is the first.
+    n_resamples : int
+        Bootstrap resamples.
+    overall : "all" or sequence of str
+        Labels of the overall order.
+    modelled : collection of str, optional
+        Labels with mixed models; None: all.
+    unit : str, optional
+        What intervals of rates, means and shares resample (`bootstrap.unit`); None: `interval_unit`.
+    people : mapping, optional
+        Of `population.populations`: whether annotators of a corpus and group are a sample. None: wherever they are
+        known. Intervals of rates, means, shares, strengths, ranks and the overall order follow it; partially pooled
+        means are always about other annotators.
+    """
+    boot, labels = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}, list(labels)
+    judged = judged.drop(columns=[c for c in judged if c in _UNUSED])
+    people = population.populations(judged, "sample") if people is None else people
+    everybody, judged = judged, population.declared(judged, people)
+    inside = everybody[~everybody[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
+    parts, picked = by_unit(judged, unit), next(picks.picks(judged, 1, pick_seed))
+    picked = picked.drop(columns="sampling_weight", errors="ignore")  # as published
+    published = collect(rates.published(picked, confidence=confidence))
+    summed = ((u, part, published["rate"]["method"].isin(part["method"].unique())) for u, part in by_unit(picked, unit))
+    results = collect(
+        *(rates.clustered(part, unit=u, **boot) for u, part in parts),
+        *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
+        ranked(judged, labels, unranked, **boot),
+        *(over_systems(part, published["rate"][own], unranked, unit=u, **boot) for u, part, own in summed),
+        published,
+        composition(judged),
+        over_picks(judged, n=n_picks, seed=pick_seed),
+        design_effects_of_people(everybody),
+        mixed.pooled(inside, confidence=confidence, only=modelled),
+        overall_orders(judged, labels, unranked, overall, confidence=confidence),
+        who_judged(inside, people, confidence=confidence),
+    )
+    if len(means := results["mean"]):
+        ours = means["interval"] != "independent"
+        results["mean"] = pd.concat([within_scale(means[ours], labels), means[~ours]]).loc[means.index]
+    if len(pooled := results["pooled_mean"]):
+        results["pooled_mean"] = within_scale(pooled, labels)
+    return results
+
+
+def overall_orders(
+    annotations: pd.DataFrame,
+    labels: Iterable[Label],
+    unranked: Collection[str],
+    wanted: str | Sequence[str],
+    *,
+    confidence: float,
+) -> Results:
+    """The overall order of ranked systems, of rated and of compared ones; empty where none is wanted."""
+    inside = annotations[~annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)]
+    pairwise = inside["dialogue_b"].notna()
+    parts = [part for part in (inside[~pairwise], inside[pairwise]) if len(part) and wanted]
+    return collect(
+        *(overall_order(part, labels, wanted, unit=ranking_unit(part), confidence=confidence) for part in parts)
+    )
+
+
+def interval_unit(annotations: pd.DataFrame) -> str:
+    """What intervals of one system resample: the dialogue, or the session or context where a system has several
+    dialogues in one (parts of one chat, for example), which are then not independent."""
+    for column in SHARED:
+        if annotations[column].notna().all():
+            dialogues = annotations.drop_duplicates(["corpus", "system", "dialogue"])
+            if dialogues.duplicated(["corpus", "system", column]).any():
+                return column
+    return "dialogue"
+
+
+def by_unit(annotations: pd.DataFrame, unit: str | None) -> list[tuple[str, pd.DataFrame]]:
+    """What intervals resample, and of which annotations: `unit`, or what the data suggest.
+
+    Turns are numbered over all dialogues; judgements of something else keep what the data suggest.
+    """
+    if unit != "turn":
+        return [(unit or interval_unit(annotations), annotations)]
+    of_turns = annotations["method"].isin(OF_UNIT["turn"])
+    turns, others = annotations[of_turns], annotations[~of_turns]
+    numbers = turns.groupby(["corpus", "dialogue", "turn"], dropna=False, sort=False).ngroup()
+    both = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]
+    return [(u, part) for u, part in both if len(part)]
+
+
+def ranking_unit(annotations: pd.DataFrame) -> str:
+    """What ranks resample: the session or context that systems share, else the dialogue, or the pair if compared."""
+    for column in SHARED:
+        if len(annotations) and annotations[column].notna().all():
+            return column
+    return "pair" if len(annotations) and annotations["dialogue_b"].notna().all() else "dialogue"
+
+
+def ranked(
+    annotations: pd.DataFrame,
+    labels: Iterable[Label],
+    unranked: Collection[str] = (),
+    *,
+    confidence: float = 0.95,
+    **boot,
+) -> Results:
+    """`rank`, `first_place_share` and, of comparisons, `strength`, `outcome_chance` and (as leaderboards print them)
+    `bradley_terry`; empty without two systems.
+
+    Comparisons are ranked by strengths; labels on which these do not exist, by win rates. boot : seed, n_resamples.
+    """
+    outside = annotations[["system", "system_b"]].isin(list(unranked)).any(axis=1)
+    inside, labels = annotations[~outside], list(labels)
+    pairwise = inside["dialogue_b"].notna()
+    rated, compared = inside[~pairwise], inside[pairwise]
+    boot |= {"confidence": confidence}
+    out = [ranking.ranks(rated, labels, unit=ranking_unit(rated), **boot)] if len(rated) else []
+    out.append(printed_scores(compared))
+    direction = {(x.method, x.id): x.direction for x in labels}
+    fits = list(davidson.fits(compared, unit=ranking_unit(compared))) if len(compared) else []
+    for fit in fits:
+        sign = direction.get(fit.key[1:3], 0)
+        out.append(davidson.strengths(fit, confidence))
+        if fit.exists and sign:
+            out.append(ranking.of_strengths(fit, sign, **boot))
+        elif sign:
+            own = (compared[davidson.CELL] == list(fit.key)).all(axis=1)
+            out.append(ranking.ranks(compared[own], labels, unit=fit.unit, **boot))
+    return collect(*out)
+
+
+def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict]:
+    """How rates, means and shares depend on which annotation of an item is picked.
+
+    Yields rows as of `rates.published` with `interval` of `picks`: the mean over `n` picks, and the smallest and the
+    largest (`ci_kind` is `range`). The first pick is that of the estimates. Estimates without repeated items have none.
+    """
+    if annotations.empty:
+        return
+    scores, codes = numbered(annotations.assign(row=np.arange(len(annotations))))
+    row, x, size, values = scores["row"].to_numpy(), scores["score"].to_numpy(float), codes.max() + 1, []
+    weight = scores["sampling"].to_numpy()
+    for mask in picks.masks(annotations, n, seed):
+        used = mask[row]
+        count = np.bincount(codes[used], minlength=size)
+        total = np.bincount(codes[used], weight[used], minlength=size)
+        values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
+    repeated, found, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
+    same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
+    for i in np.flatnonzero(repeated):
+        ends = {"estimate": found[:, i].mean(), "ci_low": found[:, i].min(), "ci_high": found[:, i].max()}
+        yield heads[i] | same | ends | {"n": int(count[i])}
+
+
+def over_systems(annotations: pd.DataFrame, found: pd.DataFrame, unranked: Collection[str] = (), **boot) -> Results:
+    """`rate_summary` of all ranked systems together, as in section 8 of Finch et al. 2023.
+
+    `summary` is `all` (every turn of every ranked system, with an interval), `lowest` and `highest` (of a system, named
+    in `note`; no interval, as they were selected), and for each system `without` (the share of turns without the mark).
+
+    annotations : one per item, as in the paper. found : their `rate` of `rates.published`; boot : the arguments of
+    `rates.clustered`.
+    """
+    one = found[~found["system"].isin(list(unranked))]
+    if one.empty:
+        return Results()
+    marks = annotations[~annotations["system"].isin(list(unranked))]
+    marks = marks.merge(one[["method", "label"]].drop_duplicates(), on=["method", "label"])
+    together = collect(rates.clustered(marks.assign(system="all"), **boot))["rate"]
+    out = [together.assign(system=None, summary="all")]
+    for name, method in {"lowest": "idxmin", "highest": "idxmax"}.items():
+        rows = one.loc[getattr(one.groupby(SYSTEM_CELL[:-1], sort=False)["estimate"], method)()]
+        bare = rows.drop(columns=["ci_low", "ci_high", "ci_kind", "resample_unit"])
+        out.append(bare.assign(note=rows["system"], system=None, summary=name))
+    ends = {"estimate": 1 - one["estimate"], "ci_low": 1 - one["ci_high"], "ci_high": 1 - one["ci_low"]}
+    out.append(one.assign(**ends, summary="without"))
+    return collect(*(rows.drop(columns=["interval", "outcome"]).assign(statistic="rate_summary") for rows in out))
+
+
+def design_effects_of_people(annotations: pd.DataFrame) -> Results:
+    """Design effects by annotator and by interactor, of the groups and methods for which all of them are known.
+
+    By how much the variance of an estimate grows if other annotators, or interactors, might have taken part. Where one
+    annotator judges whole dialogues, clusters of annotators include those of dialogues.
+    """
+    out = []
+    for column in ("annotator", "interactor"):
+        known = annotations[column].notna()
+        if column == "annotator":
+            known &= annotations["annotator_known"]
+        whole = known.groupby([annotations[c] for c in ("corpus", "group", "method")]).transform("all")
+        if whole.any():
+            out.append(rates.design_effects(annotations[whole], column))
+    return collect(*out)
+
+
+def two_intervals(results: Results) -> pd.DataFrame:
+    """Rates, means and shares (column `statistic`) with their primary intervals: over clusters and annotators where
+    these are known, else over clusters; `light_low`, `light_high`: those for independent scores, missing where sampling
+    weights are used, which those are without; `pick_low`, `pick_high`: the range over picks."""
+    rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
+    out = rows[~rows["interval"].isin(list(OTHER_INTERVALS))]
+    people = out["interval"].str.endswith(rates.with_people("")).astype(bool)
+    out = out[people | ~people.groupby([out[k] for k in keys], dropna=False).transform("any")]
+    for interval, columns in OTHER_INTERVALS.items():
+        ends = rows[rows["interval"] == interval].set_index(keys)[["ci_low", "ci_high"]]
+        out = out.join(ends.set_axis(columns, axis=1), on=keys)
+    return out.assign(**dict.fromkeys(LIGHT, np.nan)) if len(results["unweighted"]) else out
+
+
+def every_interval(results: Results) -> pd.DataFrame:
+    """Rates, means and shares (column `statistic`; `outcome` '' except of shares), one row per kind of interval."""
+    rows = pd.concat([results[s].assign(statistic=s) for s in SCORES if len(results[s])], ignore_index=True)
+    return rows.assign(outcome=rows["outcome"].fillna(""))
+
+
+def with_and_without(results: Results) -> pd.DataFrame:
+    """Unweighted estimates (of comparisons, shares won) with the weighted one (`weighted`), their difference (`effect`)
+    and the design effect of the weights (`deff`)."""
+    rows = results["unweighted"]
+    rows, keys = rows[rows["outcome"].fillna("win") == "win"], [*SYSTEM_CELL, "of"]
+    for name, column in (("composition_effect", "effect"), ("weight_effect", "deff")):
+        own = results[name]
+        own = own[own["outcome"].fillna("win") == "win"].set_index(keys)["estimate"]
+        rows = rows.join(own.rename(column), on=keys)
+    return rows.assign(weighted=rows["estimate"] + rows["effect"])
+
+
+def won(both: pd.DataFrame) -> pd.DataFrame:
+    """Shares won, with the share tied as `tie`: of `two_intervals`."""
+    tied = both[both["outcome"] == "tie"].set_index(SYSTEM_CELL)["estimate"].rename("tie")
+    return both[both["outcome"] == "win"].join(tied, on=SYSTEM_CELL)
+
+
+def of_wins(effects: pd.DataFrame) -> pd.DataFrame:
+    """Design effects that are defined; of comparisons, those of the share won."""
+    return effects[effects["outcome"].fillna("win") == "win"].dropna(subset="estimate")
+
+
+def with_plain(results: Results) -> pd.DataFrame:
+    """Partially pooled means with the plain one (`plain`, and of which statistic) and its interval over clusters, as
+    `light_low` and `light_high`."""
+    rows = results["pooled_mean"].dropna(subset="estimate")
+    both = two_intervals(results) if any(len(results[s]) for s in SCORES) else pd.DataFrame(columns=SYSTEM_CELL)
+    plain = both.set_index(SYSTEM_CELL)[["estimate", "ci_low", "ci_high", "statistic"]]
+    return rows.join(plain.set_axis(["plain", *LIGHT, "plain_statistic"], axis=1), on=SYSTEM_CELL)

@@ -1,0 +1,38 @@
+"""What sampling weights do to the estimates of systems: with and without them, side by side.
+
+The difference between the two estimates is the effect of the composition of the sample: it holds more dialogues of some
+kinds than the population does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.scores import identities, item_means, kish, numbered, sampled
+from judgebook.study.schema import SYSTEM_CELL
+
+#: of one estimate
+KEYS = [*SYSTEM_CELL, "of", "outcome"]
+
+
+def composition(annotations: pd.DataFrame) -> Iterator[dict]:
+    """Of each rate, mean and share of a system rows of `unweighted` (the estimate in which every item counts once),
+    `composition_effect` (the weighted estimate minus that) and `weight_effect` (design effect of the weights, 1 + CV²).
+
+    None without sampling weights. `n` counts items. The first has no interval: it estimates nothing in the population.
+    """
+    if not sampled(annotations):
+        return
+    scores, codes = numbered(annotations)
+    heads, (items, of) = identities(scores, codes, "weights"), item_means(scores, codes)
+    x, weight = items["score"].to_numpy(float), items["sampling"].to_numpy()
+    n = np.bincount(of)
+    plain, hajek = np.bincount(of, x) / n, np.bincount(of, weight * x) / np.bincount(of, weight)
+    for i, head in enumerate(heads):
+        own = {k: v for k, v in head.items() if k not in ("interval", "statistic")} | {"of": head["statistic"]}
+        yield own | {"statistic": "unweighted", "estimate": plain[i]}
+        yield own | {"statistic": "composition_effect", "estimate": hajek[i] - plain[i]}
+        yield own | {"statistic": "weight_effect", "estimate": kish(weight[of == i])}

@@ -1,0 +1,345 @@
+"""Davidson's model: strengths of systems that were compared in pairs, with ties as an outcome of their own.
+
+A win is worth pi_i, a loss pi_j, a tie nu sqrt(pi_i pi_j), each divided by their sum. Counting ties as half
+wins shrinks strengths: with 70% ties a system that wins nine of ten decided comparisons looks like one that wins 64%.
+Every vote counts, so that a pair with five votes says more than a pair with one.
+
+Intervals are robust to votes that depend on each other: clusters are the unit that is a sample (prompt, session, pair)
+and, where voters are known people, voters too (`without_clusters`). Student's t has one degree of freedom fewer than
+their effective number (`stats.clusters.effective_number`).
+
+References
+----------
+Davidson 1970, Journal of the American Statistical Association 65(329), 317-328. Without ties it is the model of Bradley
+and Terry 1952, Biometrika 39, 324-345. Ford 1957, American Mathematical Monthly 64(8), 28-33 (existence). Cameron,
+Gelbach and Miller 2011, Journal of Business and Economic Statistics 29, 238-249, section 2.4 (maximum likelihood).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from judgebook.annotations.scores import known_people, require_unit, sampling_weights
+from judgebook.questions.performance.without_clusters import NULL, Votes, covariance
+from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number, heaviest, largest_share
+from judgebook.study.labels import METHODS
+from judgebook.study.schema import SYSTEM_CELL
+
+#: strengths are of the systems of one label in one corpus and group
+CELL = SYSTEM_CELL[:-1]
+#: Newton steps; the likelihood is concave, so an estimate that exists takes about ten
+_STEPS = 60
+#: units times systems cubed up to which each unit is left out once, to see whether strengths depend on it
+_MOST = 50_000_000
+#: parameters beyond this run away, as the likelihood has no maximum: finite ones would take billions of votes
+_FAR = 12.0
+#: squared length of a step, in standard errors, that no longer matters
+_NEGLIGIBLE = 1e-9
+NONE = "one group of systems never wins against the others: strengths do not exist"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Strengths of the systems of one label.
+
+    key : of CELL. strengths : (m,) log scale, mean 0; NaN where they do not exist. log_nu : of ties, -inf without any.
+    covariance : of strengths and log nu, NaN where `reason` says why there is none. df : (m,) degrees of freedom of
+    strengths. influence : (units, m), what each unit adds to the strengths. unit, over : what is a sample. n : votes,
+    by system. heaviest : (m,) who or what has so large a share of a system's votes that it has no interval, or ''.
+    """
+
+    key: tuple
+    systems: list[str]
+    strengths: np.ndarray
+    log_nu: float
+    covariance: Covariance
+    df: np.ndarray
+    influence: np.ndarray
+    unit: str
+    over: str
+    n: np.ndarray
+    n_votes: int
+    reason: str
+    heaviest: list[str]
+
+    @property
+    def exists(self) -> bool:
+        return bool(np.isfinite(self.strengths).all())
+
+    @property
+    def errors(self) -> np.ndarray:
+        """(pairs,) standard errors of differences of strengths."""
+        return self.covariance.only(np.arange(len(self.systems))).pair_errors()
+
+    @property
+    def head(self) -> dict:
+        """What identifies its result rows, and how many units there are."""
+        head = {**dict(zip(CELL, self.key, strict=True)), "level": METHODS[self.key[1]].unit, "resample": self.unit}
+        return head | {"n_clusters": len(self.influence), "resample_unit": self.over}
+
+
+def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
+    """The model fitted to the votes on each label.
+
+    Strengths exist only if no split of the systems has one part never winning against the other (Ford 1957). They have
+    no covariance where they cease to exist without one of the units.
+
+    comparisons : with the column `unit`; where all voters are known people, they are a sample too. With sampling
+    weights the likelihood of a vote counts as often as its pair stands for pairs of the population (a
+    pseudo-likelihood; Binder 1983, International Statistical Review 51, 279-292).
+    """
+    require_unit(comparisons, unit)
+    for key, rows in comparisons.groupby(CELL, sort=False):
+        systems = sorted({*rows["system"].unique(), *rows["system_b"].unique()})
+        names, m = pd.Index(systems), len(systems)
+        votes = names.get_indexer(rows["system"]), names.get_indexer(rows["system_b"]), rows["score"].to_numpy(float)
+        codes = rows[unit].factorize()[0]
+        clusters, over = [codes], unit
+        if known_people(rows):
+            clusters, over = [codes, rows["annotator"].factorize()[0]], f"{unit} and annotator"
+        weight = sampling_weights(rows)
+        wins, ties = _counts(*votes, np.zeros(len(rows), int), m, weight)
+        found, log_nu = davidson(wins, ties)
+        n = np.bincount(np.concatenate(votes[:2]), minlength=m)
+        df, reason, heaviest = _degrees(votes, weight, clusters, over.split(" and "))
+        cov, influence = Covariance(np.full((m + 1, m + 1), np.nan)), np.zeros((codes.max() + 1, m))
+        if np.isfinite(found).all():
+            n_votes = (wins + wins.transpose(0, 2, 1) + ties)[0]
+            at_estimate = _at_estimate(*votes, found[0], log_nu[0], n_votes, weight)
+            sums = np.zeros((codes.max() + 1, m + 1))
+            np.add.at(sums, codes, at_estimate.scores)
+            influence = (sums @ at_estimate.inverse)[:, :m]
+            one, fragile = covariance(at_estimate, clusters)
+            if not reason and _fragile(votes, codes, m):
+                reason = f"strengths do not exist without one {unit}"
+            reason = reason or (fragile and f"strengths do not exist without one {over.replace(' and ', ' or ')}")
+            cov = cov if reason else one
+        else:
+            reason = NONE
+        size = {"n": n, "n_votes": len(rows), "reason": reason, "heaviest": heaviest}
+        yield Fit(key, systems, found[0], float(log_nu[0]), cov, df, influence, unit, over, **size)
+
+
+def _degrees(
+    votes: tuple, weight: np.ndarray, clusters: list[np.ndarray], kinds: list[str]
+) -> tuple[np.ndarray, str, list[str]]:
+    """(m,) degrees of freedom of strengths: one less than the effective number of clusters among all votes or, if
+    smaller, among those on a system; why there are no intervals; and why some systems have none."""
+    system, counted = np.concatenate(votes[:2]), np.tile(weight, 2)
+    twice = [np.concatenate([c, c]) for c in clusters]
+    together = np.zeros(len(system), dtype=int)
+    whole, own = (effective_number(of, counted, twice) - 1 for of in (together, system))
+    (share, kind), (shares, kinds_of) = (largest_share(of, counted, twice) for of in (together, system))
+    reason = heaviest(kinds[kind[0]], share[0], "votes") if whole[0] < LEAST_DF else ""
+    parts = [
+        heaviest(kinds[k], x, "votes on a system") if d < LEAST_DF else ""
+        for d, k, x in zip(own, kinds_of, shares, strict=True)
+    ]
+    return np.minimum(own, whole[0]), reason, parts
+
+
+def point(comparisons: pd.DataFrame) -> pd.Series:
+    """Strengths by system, of all votes together, without intervals; NaN where they do not exist."""
+    systems = sorted({*comparisons["system"], *comparisons["system_b"]})
+    names, score = pd.Index(systems), comparisons["score"].to_numpy(float)
+    votes = names.get_indexer(comparisons["system"]), names.get_indexer(comparisons["system_b"]), score
+    return pd.Series(davidson(*_counts(*votes, np.zeros(len(score), int), len(systems)))[0][0], systems)
+
+
+def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
+    """Strengths on the log scale, and the chances of the strongest system against each other one.
+
+    Intervals are of Student's t, those of chances on the logit scale.
+
+    Yields
+    ------
+    Rows of `strength`, one per system, and `outcome_chance` (`outcome` is win, tie or loss of the strongest system
+    against `system_b`).
+    """
+    m, head = len(fit.systems), fit.head | {"n": fit.n_votes}
+    quantile = stdtrit(np.where(fit.df >= LEAST_DF, fit.df, np.nan), (1 + confidence) / 2)
+    half = quantile * np.sqrt(fit.covariance.variances[:m])
+
+    def kind(*of: int) -> dict:
+        reason = next((why for why in (fit.reason, *(fit.heaviest[i] for i in of)) if why), None)
+        return {"ci_kind": "not_estimable" if reason else "cluster_robust", "note": reason}
+
+    for i, (system, estimate, h) in enumerate(zip(fit.systems, fit.strengths, half, strict=True)):
+        ends = {"estimate": estimate, "ci_low": estimate - h, "ci_high": estimate + h}
+        yield {**head, "statistic": "strength", "system": system, **ends, **kind(i)}
+    if not fit.exists:
+        return
+    best = int(np.argmax(fit.strengths))
+    won, tied = chances(fit.strengths, fit.log_nu)
+    for other in (i for i in range(m) if i != best):
+        p = np.array([won[best, other], tied[best, other], won[other, best]])
+        x = np.zeros((3, m + 1))
+        x[0, best] = x[2, other] = 1.0
+        x[1, [best, other, m]] = 0.5, 0.5, 1.0
+        own = {**head, "statistic": "outcome_chance", "system": fit.systems[best], "system_b": fit.systems[other]}
+        own |= kind(best, other)
+        for outcome, chance, slope in zip(("win", "tie", "loss"), p, x - p @ x, strict=True):
+            ends = {"estimate": chance}
+            if 0 < chance < 1:
+                slope = slope / (1 - chance)  # of the logit
+                se, logit = np.sqrt(fit.covariance.of(slope[None])[0]), np.log(chance / (1 - chance))
+                h = quantile[[best, other]].max() * se
+                ends |= {"ci_low": 1 / (1 + np.exp(h - logit)), "ci_high": 1 / (1 + np.exp(-h - logit))}
+            else:
+                ends |= {"ci_kind": "not_estimable", "note": own["note"] or "no comparison was tied"}
+            yield {**own, "outcome": outcome, **ends}
+
+
+def _counts(
+    left: np.ndarray, right: np.ndarray, score: np.ndarray, part: np.ndarray, m: int, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(parts, m, m) wins of row over column, and ties (both ways round); part : which part a vote belongs to; weight :
+    how often it counts, once by default."""
+    wins, ties = np.zeros((2, part.max() + 1, m, m))
+    weight = np.ones(len(score)) if weight is None else weight
+    for which, (a, b) in ((score > 0, (left, right)), (score < 0, (right, left))):
+        np.add.at(wins, (part[which], a[which], b[which]), weight[which])
+    tied = score == 0
+    for a, b in ((left, right), (right, left)):
+        np.add.at(ties, (part[tied], a[tied], b[tied]), weight[tied])
+    return wins, ties
+
+
+def _at_estimate(
+    left: np.ndarray,
+    right: np.ndarray,
+    score: np.ndarray,
+    strengths: np.ndarray,
+    log_nu: float,
+    n: np.ndarray,
+    weight: np.ndarray,
+) -> Votes:
+    """Derivatives of each vote's log likelihood by strengths and log nu, and the information; n : (m, m) votes, each
+    counted with its weight."""
+    m, rows = len(strengths), np.arange(len(left))
+    won, tied = chances(strengths, log_nu)
+    expected = won + tied / 2
+    out = np.zeros((len(left), m + 1))
+    out[rows, left] = (score + 1) / 2 - expected[left, right]
+    out[rows, right] = -out[rows, left]
+    out[:, m] = (score == 0) - tied[left, right]
+    of_one = won + tied / 4 - expected**2, tied * (1 - tied), tied * (0.5 - expected)
+    return Votes(left, right, weight, out * weight[:, None], *of_one, _information(won[None], tied[None], n[None])[0])
+
+
+def _fragile(votes: tuple, codes: np.ndarray, m: int) -> bool:
+    """Whether strengths do not exist without some unit."""
+    units = codes.max() + 1
+    if units * m**3 > _MOST:
+        return False
+    wins, ties = _counts(*votes, codes, m)
+    found, _ = davidson(wins.sum(axis=0) - wins, ties.sum(axis=0) - ties)
+    return bool(np.isnan(found).any())
+
+
+def davidson(wins: np.ndarray, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Maximum likelihood estimates for many tables at once.
+
+    Parameters
+    ----------
+    wins : (k, m, m)
+        Wins of row over column.
+    ties : (k, m, m)
+        Ties of row and column, symmetric.
+
+    Returns
+    -------
+    strengths : (k, m)
+        log pi with mean 0; NaN where none exist: some systems never win or tie against the others.
+    log_nu : (k,)
+        Log of the tie parameter; -inf without ties (the Bradley-Terry model), inf with nothing else.
+    """
+    log_nu = np.where(ties.sum(axis=(1, 2)) > 0, 0.0, -np.inf)
+    log_nu[wins.sum(axis=(1, 2)) == 0] = np.inf
+    usable = connected(wins + ties) & np.isfinite(wins + ties).all(axis=(1, 2)) & (log_nu < np.inf)
+    strengths = np.full(wins.shape[:2], np.nan)
+    if usable.any():
+        strengths[usable], log_nu[usable] = _newton(wins[usable], ties[usable], log_nu[usable])
+    log_nu[np.isnan(strengths[:, 0]) & np.isfinite(log_nu)] = np.nan
+    return strengths, log_nu
+
+
+def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(k, m) strengths and (k,) log nu, which stays -inf where it is; NaN where there is no maximum, or where the
+    iterations do not come near it."""
+    k, m, _ = wins.shape
+    n = wins + wins.transpose(0, 2, 1) + ties
+    points, n_ties = wins.sum(axis=2) + ties.sum(axis=2) / 2, ties.sum(axis=(1, 2)) / 2
+    beta = np.column_stack([np.zeros((k, m)), log_nu])
+    value = _log_likelihood(beta, wins, ties)
+    active, left = np.ones(k, dtype=bool), np.full(k, np.inf)
+    for _ in range(_STEPS):
+        own = np.flatnonzero(active)
+        if not len(own):
+            break
+        won, tied = chances(beta[own, :m], beta[own, m])
+        gradient = points[own] - (n[own] * (won + tied / 2)).sum(axis=2)
+        gradient = np.column_stack([gradient, n_ties[own] - (n[own] * tied).sum(axis=(1, 2)) / 2])
+        # singular in the direction of all strengths at once, and on the way to strengths that do not exist
+        inverse = np.linalg.pinv(_information(won, tied, n[own]), rcond=NULL, hermitian=True)
+        step = (inverse @ gradient[:, :, None])[:, :, 0]
+        step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
+        left[own] = (gradient * step).sum(axis=1)
+        for _ in range(30):
+            new = _log_likelihood(beta[own] + step, wins[own], ties[own])
+            worse = new < value[own] - 1e-10 * np.abs(value[own])
+            if not worse.any():
+                break
+            step[worse] /= 2
+        else:
+            step[worse], new[worse] = 0.0, value[own][worse]  # no part of it improves on rounding
+        beta[own] += step
+        value[own] = new
+        far = np.abs(np.where(np.isfinite(beta[own]), beta[own], 0)).max(axis=1) > _FAR
+        active[own] = (np.abs(step).max(axis=1) > 1e-10) & ~far
+        beta[own[far]] = np.nan
+    # rounding may keep steps of systems with few votes among many from getting as short as others do
+    beta[active | (left > _NEGLIGIBLE * np.maximum(1.0, np.abs(value)))] = np.nan
+    return beta[:, :m] - beta[:, :m].mean(axis=1, keepdims=True), beta[:, m]
+
+
+def _information(won: np.ndarray, tied: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """(k, m + 1, m + 1) Fisher information of strengths and log nu; n : (k, m, m) votes on each pair."""
+    k, m, _ = won.shape
+    expected = won + tied / 2
+    spread = n * (won + tied / 4 - expected**2)
+    out = np.zeros((k, m + 1, m + 1))
+    out[:, :m, :m] = -spread
+    at = np.arange(m)
+    out[:, at, at] = spread.sum(axis=2) - spread[:, at, at]
+    out[:, :m, m] = out[:, m, :m] = (n * tied * (0.5 - expected)).sum(axis=2)
+    out[:, m, m] = (n * tied * (1 - tied)).sum(axis=(1, 2)) / 2
+    return out
+
+
+def _log_likelihood(beta: np.ndarray, wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
+    won, tied = chances(beta[:, :-1], beta[:, -1], log=True)
+    # no tie is possible where log nu is -inf, and none was seen
+    tied = np.where(ties > 0, tied, 0.0)
+    return (wins * won).sum(axis=(1, 2)) + (ties * tied).sum(axis=(1, 2)) / 2
+
+
+def chances(strengths: np.ndarray, log_nu: np.ndarray | float, *, log: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """(…, m, m) chance that row beats column, and chance of a tie, from (…, m) strengths and (…,) log nu."""
+    a, b = strengths[..., :, None], strengths[..., None, :]
+    tie = np.asarray(log_nu)[..., None, None] + (a + b) / 2
+    total = np.logaddexp(np.logaddexp(a, b), tie)
+    return (a - total, tie - total) if log else (np.exp(a - total), np.exp(tie - total))
+
+
+def connected(wins: np.ndarray) -> np.ndarray:
+    """(k,) whether every system can be reached from every other along wins (Ford 1957)."""
+    reached = ((wins > 0) | np.eye(wins.shape[-1], dtype=bool)).astype(np.float32)
+    for _ in range(wins.shape[-1].bit_length()):
+        reached = np.minimum(reached @ reached, 1)
+    return (reached > 0).all(axis=(1, 2))

@@ -1,0 +1,237 @@
+"""What notebook 07 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from markupsafe import Markup
+
+from judgebook.annotations.features import undirected
+from judgebook.annotations.population import Population
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.published.comparison import places
+from judgebook.questions.performance import leading
+from judgebook.questions.performance.analysis import (
+    OTHER_INTERVALS,
+    every_interval,
+    of_wins,
+    with_and_without,
+    with_plain,
+)
+from judgebook.questions.performance.figures import CROWDED, part_names
+from judgebook.questions.performance.rates import with_people
+from judgebook.questions.performance.separation import MOST, POWER
+from judgebook.questions.performance.tables import pick_changes
+from judgebook.statistics.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
+from judgebook.study.labels import METHODS
+from judgebook.study.results import Results, where
+from judgebook.study.schema import SYSTEM_CELL
+
+_PHRASES = Phrases(__package__)
+#: design effects of clusters that a reader must know of, as ratios of widths
+NOTABLE = 1.05
+
+
+def findings(results: Results, names: DisplayNames, *, n_picks: int, confidence: float) -> Iterator[Prose]:
+    """The headline (who is first); widths of intervals; effect of the pick."""
+    lines = _firsts(results["rank"], names)
+    wins = pd.Series([s for line in lines for s, labels in line["firsts"] for _ in labels]).value_counts()
+    counts = {k: sum(line[k] for line in lines) for k in ("n_first", "n_open")}
+    counts |= {"n_rankings": sum(line["n_labels"] for line in lines)}
+    counts |= {"n_labels": len(results["rank"][["method", "label"]].drop_duplicates()), "by": _split(results["rank"])}
+    rated = every_interval(results)[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)
+    labels = [names.labels[key] for key in rated]
+    counts |= {"undirected": Markup(undirected(labels)), "n_without": sum(not x.direction for x in labels)}
+    yield Prose(_PHRASES.say("headline", lines=lines, wins=list(wins.items()), level=confidence, **counts))
+    yield Prose(_PHRASES.say("separation", lines=separation(results, names), most=MOST, power=POWER))
+    missing = results.select("strength", estimate=None).drop_duplicates(["corpus", "group", "method", "label"])
+    yield Prose(_PHRASES.say("strengths", n=len(missing)))
+    people, unknown = _people(results, names)
+    yield Prose(_PHRASES.say("widths", clusters=_widths(results, names), people=people, unknown=unknown))
+    moved = pick_changes(results, names)
+    if len(moved):
+        yield Prose(_PHRASES.say("picks", n=n_picks, median=moved["Median"].median(), largest=moved["Largest"].max()))
+
+
+def leader(
+    results: Results,
+    names: DisplayNames,
+    parts: Sequence[tuple[str, str, str]],
+    people: Mapping[tuple[str, str], Population],
+    confidence: float,
+) -> Prose | None:
+    """Who leads the main evaluation, how certainly, and for whom, as on the first page.
+
+    parts : of `annotations.summary.evaluations`; people : of `annotations.population.populations`.
+    """
+    rows = leading.order(results, parts)
+    if rows.empty:
+        return None
+    part, main = next(iter(rows.groupby(leading.PART, sort=False)))
+    places_ = pd.concat([rows, results["rank"]])[["corpus", "group"]].drop_duplicates(ignore_index=True)
+    facts = leading.leaders(main)
+    label = main["label"].iloc[0]
+    what = names.name("label", label, part[2]) if pd.notna(label) else ""
+    facts |= {"name": names.name("system", facts["top"]["system"]), "label": what, "level": confidence}
+    facts |= {"rivals": [names.name("system", s) for s in facts["rivals"]], "n_labels": int(main["n_labels"].iloc[0])}
+    where_ = part_names(places_, names).iloc[0] if len(places_) > 1 else ""
+    facts |= {"who": names.name("method", part[2]) + (f", {where_}" if where_ else ""), "people": people.get(part[:2])}
+    return Prose(_PHRASES.say("leader", **facts))
+
+
+def weights(results: Results, names: DisplayNames) -> Prose | None:
+    """That estimates are weighted, and the one that changes most."""
+    if results["unweighted"].empty:
+        return None
+    rows = with_and_without(results)
+    scale = [np.ptp(names.labels[m, label].scale) or 1 for m, label in zip(rows["method"], rows["label"], strict=True)]
+    most = rows.loc[(rows["effect"].abs() / scale).idxmax()]
+    facts = {"share": most["of"] != "mean", "weighted": most["weighted"], "plain": most["estimate"]}
+    who = names.name("label", most["label"], most["method"]), names.name("system", most["system"])
+    return Prose(_PHRASES.say("weights", label=who[0], system=who[1], deff=rows["deff"].max(), **facts))
+
+
+def separation(results: Results, names: DisplayNames) -> list[dict]:
+    """For each ranking in which some neighbours are not separated: how many of how many, the leader and the second, and
+    how many times the data would separate these (1: they are separated; NaN: more than `separation.MOST`)."""
+    rows = results["data_to_separate"]
+    if rows.empty:
+        return []
+    rows, out = names.sort(rows).assign(part=lambda f: part_names(f, names)), []
+    several = len(set(rows["part"])) > 1
+    best = results["rank"].groupby(SYSTEM_CELL[:-1])["estimate"].transform("min") == results["rank"]["estimate"]
+    firsts = results["rank"][best].groupby(SYSTEM_CELL[:-1])["system"].agg(set)
+    for (method, part, label), own in rows.groupby(["method", "part", "label"], sort=False):
+        key = tuple(own[SYSTEM_CELL[:-1]].iloc[0])
+        top = own[own["system"].isin(firsts[key])].iloc[0]
+        n_open = int((own["estimate"] != 1).sum())
+        if n_open:
+            who = names.name("label", label, method) + (f", {part}" if several else "")
+            pair = {k: names.name("system", top[c]) for k, c in (("first", "system"), ("second", "system_b"))}
+            sizes = {"n_open": n_open, "n_pairs": len(own), "times": top["estimate"], "n": int(top["n"])}
+            votes = METHODS[method].unit == "pair"
+            out.append({"who": who, "what": "comparisons" if votes else "judgements", **pair, **sizes})
+    return out
+
+
+def unranked(judged: pd.DataFrame, systems: Collection[str], names: DisplayNames) -> Prose:
+    """Which systems were judged but are not ranked."""
+    judged_ones = set(judged["system"].unique())
+    present = [names.name("system", s) for s in systems if s in judged_ones]
+    return Prose(_PHRASES.say("unranked", systems=present))
+
+
+def _split(ranks: pd.DataFrame) -> str:
+    """What labels are ranked separately by: `group`, `part of the study`, both or nothing."""
+    heads = {"group": "evaluator group", "corpus": "part of the study"}
+    return " and ".join(head for column, head in heads.items() if len(set(ranks[column].fillna(""))) > 1)
+
+
+def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict]:
+    """For each method and part: labels on which one system is first by its interval, and those of open order."""
+    ranks = names.sort(ranks).assign(part=lambda f: part_names(f, names))
+    several, out = len(set(ranks["part"])) > 1, []
+    for (method, part), own in ranks.groupby(["method", "part"], sort=False):
+        sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
+        titles = sure["label"].map(lambda label, m=method: names.name("label", label, m).lower())
+        who = pd.Series([names.name("system", s) for s in sure["system"]], sure.index, dtype=object)
+        firsts = titles.groupby(who, sort=False).agg(list)
+        any_place = (own["ci_low"] == 1) & (own["ci_high"] == own["system"].nunique()) | own["ci_low"].isna()
+        line = {"who": names.name("method", method) + (f", {part}" if several else ""), "firsts": list(firsts.items())}
+        line |= {"n_labels": own["label"].nunique(), "n_first": sure["label"].nunique(), "top": []}
+        if own["system"].nunique() > CROWDED and line["n_labels"] == 1:
+            line["top"] = [names.name("system", s) for s in own.nsmallest(5, "estimate")["system"]]
+        out.append(line | {"n_open": int(any_place.groupby(own["label"]).all().sum())})
+    return out
+
+
+def _widths(results: Results, names: DisplayNames) -> list[dict]:
+    """Roots of the design effects of the clusters that are resampled, by method."""
+    rows = of_wins(where(results["design_effect"], unit=["dialogue", "session", "context"]))
+    out = [_roots(part, names, method) for method, part in names.sort(rows).groupby("method", sort=False)]
+    return [line for line in out if line["turns"] or line["high"] > NOTABLE]
+
+
+def _people(results: Results, names: DisplayNames) -> tuple[list[dict], list[str]]:
+    """By method: how much wider intervals become if annotators are a sample too; and methods whose annotators are
+    unknown or a single person."""
+    rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
+    rows = names.sort(rows[rows["outcome"].isin(["", "win"])])
+    both = rows[rows["interval"].str.endswith(with_people(""))]
+    alone = rows[~rows["interval"].isin([*OTHER_INTERVALS, *both["interval"]])].set_index(keys)
+    width = (alone["ci_high"] - alone["ci_low"]).rename("alone")
+    both = both.join(width, on=keys)
+    ratio = ((both["ci_high"] - both["ci_low"]) / both["alone"]).replace([np.inf, -np.inf], np.nan)
+    out = []
+    for method, part in both.assign(ratio=ratio).dropna(subset="ratio").groupby("method", sort=False):
+        low, median, high = part["ratio"].quantile([0, 0.5, 1])
+        n = sorted({int(part["n_annotators"].min()), int(part["n_annotators"].max())})
+        out.append({"who": names.name("method", method), "n": n, "low": low, "median": median, "high": high})
+    cells = SYSTEM_CELL[:-1]
+    missing = alone.index.to_frame(index=False).drop_duplicates(cells)
+    missing = missing[~pd.MultiIndex.from_frame(missing[cells]).isin(pd.MultiIndex.from_frame(both[cells]))]
+    missing = missing.assign(part=part_names(missing, names)).drop_duplicates(["method", "part"])
+    several = alone.index.to_frame(index=False)[["corpus", "group"]].drop_duplicates().shape[0] > 1
+    who = [
+        names.name("method", m) + (f" ({part})" if several else "")
+        for m, part in missing[["method", "part"]].to_numpy()
+    ]
+    return out, who
+
+
+def _roots(rows: pd.DataFrame, names: DisplayNames, method: str) -> dict:
+    low, median, high = np.sqrt(rows["estimate"].quantile([0, 0.5, 1]))
+    facts = {"who": names.name("method", method), "unit": rows["unit"].iloc[0], "turns": METHODS[method].unit == "turn"}
+    return facts | {"n": int(rows["n_clusters"].median()), "low": low, "median": median, "high": high}
+
+
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Prose:
+    """How many printed numbers lie in our intervals, and which do not. cells : `tables.printed_rates`."""
+    read = cells["reading"].value_counts()
+    place = places(cells[cells["reading"] == "outside"], names)
+    outside = [f"{p.Row} ({p.Column})" for p in place.itertuples()]
+    bounds = {
+        k: int(read.get(v, 0)) for k, v in {"n_hold": "holds", "n_open": "open", "n_not": "does not hold"}.items()
+    }
+    return Prose(_PHRASES.say("printed", n_inside=int(read.get("inside", 0)), outside=outside, **bounds))
+
+
+def pooled(results: Results, names: DisplayNames) -> Prose:
+    """How far means are drawn in and how much wider their intervals are; severity; what has no model, and why."""
+    rows, severity = with_plain(results), results.select("severity", summary="sd")
+    parts = []
+    for method, own in names.sort(rows).groupby("method", sort=False):
+        centre = own.groupby(["corpus", "group", "label"])[["estimate", "plain"]].transform("mean")
+        spread = (own["plain"] - centre["plain"]).abs().sum()
+        drawn = 1 - (own["estimate"] - centre["estimate"]).abs().sum() / spread if spread > 0 else np.nan
+        ratio = (own["ci_high"] - own["ci_low"]) / (own["light_high"] - own["light_low"])
+        of_systems = own.groupby(["corpus", "group", "label"])["estimate"].std().median()
+        facts = {"who": names.name("method", method), "drawn": drawn, "ratio": ratio[np.isfinite(ratio)].median()}
+        linear = severity[(severity["method"] == method) & (severity["model"] == "linear")]
+        parts.append(facts | {"severity": linear["estimate"].median(), "systems": of_systems})
+    reasons: dict[str, list[str]] = {}
+    none = names.sort(results.select("pooled_mean", estimate=None)).assign(part=lambda f: part_names(f, names))
+    several = len(set(none["part"])) > 1 or len(rows) > 0
+    for (method, group, note), _ in none.groupby(["method", "group", "note"], sort=False):
+        who = names.name("method", method) + (f", {names.name('group', group)}" if several and group != "all" else "")
+        reasons.setdefault(note, []).append(who)
+    few = {"annotators": MIN_ANNOTATORS, "systems": MIN_SYSTEMS}
+    return Prose(_PHRASES.say("pooled", parts=parts, reasons=list(reasons.items()), few=few))
+
+
+def overall(results: Results, names: DisplayNames, confidence: float) -> Prose:
+    """Which system is first over all labels, by method, with simultaneous confidence."""
+    rows = names.sort(results["overall_rank"]).assign(part=lambda f: part_names(f, names))
+    several, lines = len(set(rows["part"])) > 1, []
+    for (method, part), own in rows.groupby(["method", "part"], sort=False):
+        line = {"who": names.name("method", method) + (f", {part}" if several else ""), "n": int(own["n"].iloc[0])}
+        sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
+        leader = own.loc[own["estimate"].idxmin()]
+        line |= {"first": names.name("system", leader["system"]), "sure": bool(len(sure))}
+        line["open"] = bool(((own["ci_low"] == 1) & (own["ci_high"] == len(own)) | own["ci_low"].isna()).all())
+        lines.append(line)
+    return Prose(_PHRASES.say("overall", lines=lines, level=confidence))

@@ -1,0 +1,282 @@
+"""Tables of notebook 07."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from judgebook.display import cells
+from judgebook.display.cells import Cell, intervals
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import listing, percent
+from judgebook.display.views import Table
+from judgebook.published import verdicts
+from judgebook.published.comparison import places
+from judgebook.questions.performance.analysis import LIGHT, two_intervals, with_and_without, with_plain, won
+from judgebook.questions.performance.figures import (
+    MANY,
+    any_clustering,
+    clusters,
+    median_effects,
+    rank_texts,
+    what,
+    within_scale,
+)
+from judgebook.study.results import Results
+
+#: order of the first columns
+_PLACE = ["corpus", "group", "method", "label", "system"]
+
+
+def scores(results: Results, names: DisplayNames, method: str, confidence: float) -> Iterator[Table]:
+    """Rates (in percent), means or percent won by one method, with intervals over clusters."""
+    both = two_intervals(results)
+    both = both[both["method"] == method]
+    for statistic, rows in both.groupby("statistic", sort=False):
+        name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
+        table = score_table(won(rows) if statistic == "share" else rows, names, 1 if statistic == "mean" else 100)
+        said = {"share": f"{names.name('method', method)}: percent won"}.get(statistic, what(names, method, statistic))
+        caption = f"{said}{' (percent)' if statistic == 'rate' else ''}, with {percent(confidence)} CI over"
+        caption += f" {clusters(rows)}. Width ratio: that CI relative to the CI for independent scores."
+        why = dict.fromkeys(table.columns, "No judgements, or no variation.")
+        yield Table(table, name, caption, {"Tied": 1}, why)
+
+
+def score_table(both: pd.DataFrame, names: DisplayNames, scale: float) -> pd.DataFrame:
+    """Estimates with both intervals, `scale` times as large: one row per label, or per label and system if there are
+    more than MANY. `Width ratio`: the interval over clusters relative to that for independent scores (its median)."""
+    rows = within_scale(names.sort(both), names).copy()
+    rows[["estimate", "ci_low", "ci_high", *LIGHT]] *= scale
+    rows["Width ratio"] = (rows["ci_high"] - rows["ci_low"]) / (rows["light_high"] - rows["light_low"])
+    decimals = 1 if scale > 1 else 2
+    rows["text"] = intervals(rows, decimals)
+    if rows["system"].nunique() > MANY:
+        light = cells.ranges(rows[LIGHT], decimals, named=(cells.LOW, cells.HIGH))
+        out = rows[_PLACE].assign(n=rows["n"].astype(int), **{"Estimate, CI": rows["text"]})
+        out = out.assign(**{"CI for independent scores": light, "Width ratio": rows["Width ratio"]})
+        if "tie" in rows:
+            out.insert(len(_PLACE) + 1, "Tied", scale * rows["tie"])
+        return names.named(out).drop(columns="Method")
+    ratio = rows.groupby(_PLACE[:-1])["Width ratio"].median().rename("Width ratio").reset_index()
+    wide = _wide(rows, names).merge(ratio, on=_PLACE[:-1])
+    return names.named(wide).drop(columns="Method")
+
+
+def _wide(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
+    """The column `text` with systems side by side, one row per label."""
+    wide = rows.set_index(_PLACE)["text"].unstack("system")  # noqa: PD010 (twice must raise)
+    wide = wide.reindex(rows.drop_duplicates(_PLACE[:-1]).set_index(_PLACE[:-1]).index)
+    systems = sorted(wide.columns, key=lambda s: names.position("system", s))
+    return wide[systems].rename(columns=lambda s: names.name("system", s)).rename_axis(columns=None).reset_index()
+
+
+def _by_system(rows: pd.DataFrame, heading: str, names: DisplayNames) -> pd.DataFrame:
+    """The column `text` with systems side by side; one system per row, under `heading`, if there are more than MANY."""
+    if rows["system"].nunique() > MANY:
+        return names.named(rows[[*_PLACE, "text"]]).rename(columns={"text": heading})
+    return names.named(_wide(rows, names))
+
+
+def ranks(results: Results, names: DisplayNames) -> Table | None:
+    """Rank with interval, and percent of resamples in first place."""
+    rows = results["rank"]
+    if rows.empty:
+        return None
+    first = results["first_place_share"].set_index(_PLACE)["estimate"]
+    rows = names.sort(rows).join(first.rename("first"), on=_PLACE)
+    rows["text"] = _ranks(rows) + "; " + cells.percents(rows["first"], named="first (%)")
+    units = listing(dict.fromkeys(results["first_place_share"]["resample_unit"].dropna() + "s"))
+    caption = "Rank with simultaneous CI; percentage of resamples"
+    caption += f" (of {units}, judged by the same annotators) in which the system ranks first."
+    return Table(_by_system(rows, "Rank", names), "ranks", caption)
+
+
+def _ranks(rows: pd.DataFrame) -> pd.Series:
+    """`rank_texts` as cells."""
+    numbers = rows[["estimate", cells.LOW, cells.HIGH]].rename(columns={"estimate": ""}).to_dict("records")
+    texts = zip(rank_texts(rows), numbers, strict=True)
+    return pd.Series([None if text is None else Cell(text, own) for text, own in texts], rows.index, dtype=object)
+
+
+def strengths(results: Results, names: DisplayNames) -> Table | None:
+    """Strengths by Davidson's model with intervals."""
+    rows = results["strength"]
+    if not rows["estimate"].notna().any():
+        return None
+    rows = names.sort(rows).assign(text=lambda f: intervals(f))
+    table = _by_system(rows, "Strength", names).drop(columns="Method")
+    caption = "Strengths by Davidson's model with ties (log scale, mean 0). A difference is the log odds of winning."
+    if rows["system"].nunique() > MANY:
+        score = results["bradley_terry"].set_index(_PLACE)["estimate"].rename("Leaderboard score")
+        table[score.name] = rows.join(score, on=_PLACE)[score.name].to_numpy()
+        caption += " Leaderboard score: Bradley–Terry model, ties as half wins, sum 1."
+        return Table(
+            table, "strengths", caption, {score.name: 4}, dict.fromkeys(table.columns, "Strengths do not exist.")
+        )
+    return Table(table, "strengths", caption, why=dict.fromkeys(table.columns, "Strengths do not exist."))
+
+
+def chances(results: Results, names: DisplayNames) -> Table | None:
+    """What to expect of a comparison of the strongest system with each other one."""
+    rows = results["outcome_chance"]
+    if rows.empty:
+        return None
+    ends = ["estimate", "ci_low", "ci_high"]
+    rows = rows.assign(text=intervals(rows[ends] * 100, 0))
+    keys = ["corpus", "group", "method", "label", "system", "system_b"]
+    wide = rows.set_index([*keys, "outcome"])["text"].unstack("outcome").reset_index()  # noqa: PD010
+    wide = names.sort(wide)
+    out = names.named(wide[keys[:-1]]).rename(columns={"System": "Strongest system"})
+    out["Other system"] = [names.name("system", s) for s in wide["system_b"]]
+    for outcome in ("win", "tie", "loss"):
+        out[f"{outcome.capitalize()} (%)"] = wide[outcome]
+    caption = "Probabilities of a win, tie and loss (%, with CI) of the strongest system against each of the others,"
+    caption += " by Davidson's model."
+    return Table(out, "chances", caption)
+
+
+def design_effects(results: Results, names: DisplayNames) -> Table | None:
+    """Median and range of design effects, by method, part and kind of cluster."""
+    if not any_clustering(results):
+        return None
+    rows = median_effects(results, names)
+    rows["Range"] = cells.ranges(rows[["ci_low", "ci_high"]])
+    titles = {"unit": "Clusters", "estimate": "Median", "n_clusters": "Clusters per system"}
+    table = names.named(rows.drop(columns=["ci_low", "ci_high"])).rename(columns=titles)
+    return Table(table, "design_effects", "Design effects: median and range over labels and systems.")
+
+
+def weights(results: Results, names: DisplayNames) -> Table | None:
+    """Estimates with and without sampling weights, and the difference."""
+    if results["unweighted"].empty:
+        return None
+    rows = names.sort(with_and_without(results))
+    titles = {"estimate": "Unweighted", "weighted": "Weighted", "effect": "Composition effect", "deff": "Design effect"}
+    out = rows[[*_PLACE, *titles]].rename(columns=titles)
+    caption = (
+        "Estimates with and without sampling weights (of comparisons, the share won). Composition effect: the weighted"
+    )
+    caption += " estimate minus the unweighted one. Design effect: that of the weights alone, 1 + CV²."
+    return Table(names.named(out), "weights", caption, {"Unweighted": 3, "Weighted": 3, "Composition effect": 3})
+
+
+def pick_changes(results: Results, names: DisplayNames) -> pd.DataFrame:
+    """How far estimates move over picks, relative to the width of their interval: median and largest, by method."""
+    rows = names.sort(two_intervals(results))
+    moved = (rows["pick_high"] - rows["pick_low"]) / (rows["ci_high"] - rows["ci_low"])
+    moved = moved[np.isfinite(moved)]
+    found = moved.groupby([rows[c] for c in ("corpus", "method", "group")], sort=False).agg(["size", "median", "max"])
+    titles = {"size": "Estimates", "median": "Median", "max": "Largest"}
+    return names.named(found.reset_index()).rename(columns=titles)
+
+
+def picks(results: Results, names: DisplayNames, n_picks: int) -> Table:
+    """`pick_changes` as a table."""
+    caption = f"Range of an estimate over {n_picks} random draws of annotations, relative to the width of its CI."
+    return Table(pick_changes(results, names), "picks", caption)
+
+
+def printed_rates(results: Results, study: str, notebook: str) -> pd.DataFrame:
+    """Printed rates and ours, with what follows from their wording and our interval (`reading`).
+
+    A number printed as a bound holds or does not, and is open if our interval includes it; another lies inside our
+    interval or outside. Equality at the printed decimals is no test of numbers printed as about, nearly or around.
+    """
+    return read(verdicts.compared(results, study, notebook))
+
+
+def read(cells: pd.DataFrame) -> pd.DataFrame:
+    """`cells` with `reading`."""
+    inside = cells["value"].between(cells["ci_low"], cells["ci_high"])
+    reading = pd.Series(np.where(inside, "inside", "outside"), cells.index, dtype=object)
+    reading[cells["ci_low"].isna()] = None
+    bound = cells["wording"].str.startswith("less than") & cells["here"].notna()
+    reading[bound] = np.where(cells["here"] < cells["value"], "holds", "does not hold")[bound]
+    reading[bound & inside] = "open"
+    return cells.assign(reading=reading)
+
+
+def printed(found: pd.DataFrame, names: DisplayNames) -> Table:
+    """`printed_rates` ready to be shown."""
+    titles = {"printed": "Printed", "wording": "Wording"}
+    out = found[list(titles)].rename(columns=titles).assign(Here=cells.numbers(found["here"], 1))
+    place = places(found, names).set_axis(found.index)
+    out.insert(0, "What", place["Row"])
+    out.insert(1, "Of", place["Column"])
+    out["CI"] = cells.ranges(found[["ci_low", "ci_high"]], 1)
+    why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
+    caption = "Numbers printed in the paper's text, and those of this study, in percent."
+    return Table(out.assign(Reading=found["reading"]), "beside", caption, why=why)
+
+
+def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator[Table]:
+    """Plain and partially pooled means, a table per method."""
+    rows = with_plain(results)
+    for method, own in names.sort(rows).groupby("method", sort=False):
+        scale, decimals = (100, 1) if set(own["plain_statistic"].dropna()) == {"rate"} else (1, 2)
+        ends = own[["estimate", "ci_low", "ci_high"]] * scale
+        own["text"] = cells.numbers(scale * own["plain"], decimals, "plain") + " → " + intervals(ends, decimals)
+        caption = (
+            f"{names.name('method', method)}: plain → partially pooled {'rate (percent)' if scale == 100 else 'mean'}"
+        )
+        caption += f", with {percent(confidence)} CI over dialogues and annotators."
+        yield Table(_by_system(own, "Mean", names).drop(columns="Method"), f"pooled_{method}", caption)
+
+
+def severity(results: Results, names: DisplayNames) -> Table | None:
+    """How much annotators differ in severity, by label."""
+    rows = results["severity"]
+    if rows.empty:
+        return None
+    keys = ["corpus", "group", "method", "label", "model", "n_annotators"]
+    wide = rows.set_index([*keys, "summary"])["estimate"].unstack("summary").reset_index()  # noqa: PD010
+    wide = names.sort(wide)
+    out = wide[keys[:-2]].assign(Annotators=wide["n_annotators"].astype(int), SD=wide["sd"])
+    out["Most severe to most lenient"] = cells.ranges(wide[["lowest", "highest"]])
+    out["Severer than average"], out["More lenient"] = wide["below"].astype(int), wide["above"].astype(int)
+    out["Scale"] = np.where(wide["model"] == "logistic", "log odds", "scores")
+    caption = (
+        "Severity of annotators by a mixed model: standard deviation, shrunken effects, and how many annotators have"
+    )
+    caption += " a CI that excludes the average."
+    return Table(names.named(out), "severity", caption)
+
+
+def who_judged(results: Results, names: DisplayNames, confidence: float) -> Table | None:
+    """How much of the variance of judgements is due to annotators, by label."""
+    rows = names.sort(results["annotators_differ"])
+    if rows.empty:
+        return None
+    keys = ["corpus", "group", "method", "label"]
+    out = rows[keys].assign(Annotators=rows["n_annotators"].astype(int), **{"Holm p": rows["p_adjusted"]})
+    reasons = {}
+    for part, title in {"strictness": "Strictness (%)", "preference": "Preferences (%)"}.items():
+        own = results.select("annotator_share", part=part).set_index(keys)[["estimate", "ci_low", "ci_high"]] * 100
+        out[title] = intervals(rows[keys].join(own, on=keys), 0)
+        reasons[title] = "Not separable from dialogues or sessions, or of comparisons, or too few data."
+    chance = results["order_reversal"].set_index(keys)["estimate"].rename("Other order")
+    out = out.join(chance, on=keys)
+    notes = sorted(set(rows.loc[rows["p_value"].isna(), "note"].dropna()))
+    why = "; ".join(notes).capitalize() + "." if notes else "Not computed."
+    caption = "What depends on annotators: p of the F test that nothing does (adjusted over labels); shares of the"
+    caption += f" variance of judgements of one system with {percent(confidence)} CI; and the chance that as many other"
+    caption += " annotators would order two systems the other way round (median over pairs)."
+    return Table(names.named(out), "who_judged", caption, why=reasons | {"Holm p": why, "Other order": why})
+
+
+def overall(results: Results, names: DisplayNames, confidence: float) -> Table | None:
+    """The overall order: mean of standardised labels and rank, by method."""
+    rows = results["overall_mean"]
+    if rows.empty:
+        return None
+    keys = ["corpus", "group", "method", "system"]
+    rank = results["overall_rank"]
+    rows = names.sort(rows).assign(text=lambda f: intervals(f))
+    rows = rows.join(rank.assign(rank=_ranks(rank)).set_index(keys)["rank"], on=keys)
+    out = names.named(rows[keys]).assign(Labels=rows["n"].astype(int), Mean=rows["text"], Rank=rows["rank"])
+    caption = "Overall order: mean of standardised labels (standard deviations; more is better) with"
+    caption += f" {percent(confidence)} CI, and rank with CIs that hold simultaneously for all systems."
+    why = dict.fromkeys(("Mean", "Rank"), "Too few units or annotators.")
+    return Table(out, "overall", caption, why=why)

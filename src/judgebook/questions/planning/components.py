@@ -1,0 +1,254 @@
+"""Components of variance of judgements, estimated from a pilot: sessions, dialogues, turns, annotators, residual.
+
+The model and its estimates are those of the simulated worlds of notebook 80 (`operating_characteristics.worlds`): a
+judgement is the mean of its system plus effects of session, of system in session, of dialogue, of item (turn), of
+annotator, and of annotator and system.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtri, expit, ndtr, ndtri
+
+from judgebook.annotations.summary import with_means
+from judgebook.questions.operating_characteristics.worlds import (
+    NESTED,
+    Design,
+    correlations,
+    design,
+    expectations,
+    latent,
+    tilted,
+    variances,
+    visible,
+    world,
+)
+from judgebook.statistics.intervals import generator
+from judgebook.study.labels import Label
+
+#: means at which the variance of scores is found, to interpolate between
+N_MEANS = 65
+#: of the variance of the normal variables, at most so much may be shared
+MOST_SHARED = 0.98
+FACTORS = ("session", "side", "dialogue", "item", "annotator", "annotator_of_system", "residual")
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """Variances of the judgements of one label in a pilot.
+
+    variance : of each of FACTORS that the pilot can distinguish; those of the others are in the ones that remain.
+    drawn : the same, as estimated from `b` worlds drawn from the estimates, each (b,); empty without an interval.
+    df : degrees of freedom from which each could be estimated if nothing else varied.
+    items : judged items (turns) per dialogue. judgements : per item. people : annotators, None where they are not
+    known. sd : standard deviation of the values of dialogues within systems.
+    """
+
+    method: str
+    label: str
+    variance: dict[str, float]
+    drawn: dict[str, np.ndarray]
+    df: dict[str, float]
+    items: float
+    judgements: float
+    people: int | None
+    n_dialogues: int
+    pairwise: bool
+    sd: float
+    values: np.ndarray
+    shape: np.ndarray
+    factors: tuple[str, ...]
+
+    @property
+    def judged_twice(self) -> bool:
+        """Whether some item has two judgements. If none has, what people disagree about cannot be distinguished from
+        what dialogues differ by: both are in the residual, of which further annotators would average out the first
+        only."""
+        return self.judgements > 1 + 1e-9
+
+    @property
+    def ratios(self) -> dict[str, np.ndarray]:
+        """(b,) draws of each variance relative to its estimate: a parametric bootstrap."""
+        return {name: drawn / self.variance[name] for name, drawn in self.drawn.items() if self.variance[name] > 0}
+
+    @property
+    def largest_variance(self) -> float:
+        """The largest that scores with this mean can have on this scale (Bhatia and Davis 2000)."""
+        return float((self.values[-1] - self.mean) * (self.mean - self.values[0]))
+
+    @property
+    def widest(self) -> float:
+        """The difference of two systems of which one has the highest, the other the lowest score that was given."""
+        return float(self.values[-1] if self.pairwise else np.ptp(self.values))
+
+    def interval(self, name: str, confidence: float) -> tuple[float, float]:
+        """CI of one variance, from the draws; missing without any.
+
+        The estimate plus a constant is taken as a mean square with the degrees of freedom of the factor; the constant,
+        what everything else adds to that mean square, makes it vary as the draws do. Of few annotators the interval
+        is that of chi-squared, skewed upwards; of many dialogues among noise it is nearly symmetrical.
+
+        References
+        ----------
+        Graybill and Wang 1980, Journal of the American Statistical Association 75, 869-873 (differences of mean
+        squares). Satterthwaite 1946, Biometrics Bulletin 2, 110-114.
+        """
+        if name not in self.drawn:
+            return np.nan, np.nan
+        value, drawn, df = self.variance[name], self.drawn[name], self.df[name]
+        if drawn.min() > 0:  # the worlds themselves vary a little less or more
+            spread = value * drawn.std() / drawn.mean()
+        else:  # cut at 0: those above the value vary as all would
+            above = np.maximum(drawn - value, 0)
+            spread = np.sqrt(max(np.mean((drawn - value) ** 2), 2 * np.mean(above**2)))
+        spread = max(spread, 1e-3 * value)
+        others = spread * np.sqrt(df / 2) - value
+        if others < 0:
+            df, others = 2 * (value / spread) ** 2, 0.0
+        tail = (1 - confidence) / 2
+        low, high = (value + others) * df / chdtri(df, np.array([tail, 1 - tail])) - others
+        return max(float(low), 0.0), float(min(high, self.largest_variance))
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean score; 0 of comparisons."""
+        return float(self.shape @ self.values)
+
+    @cached_property
+    def latent(self) -> dict[str, float]:
+        """Variances of the normal effects behind the scores; with the residual they add up to 1."""
+        total = sum(self.variance.values())
+        shares = {name: self.variance[name] / total for name in self.factors}
+        found = latent(shares, correlations(self.values, cuts(self.shape)))
+        too_much = max(sum(found.values()) / MOST_SHARED, 1.0)
+        return {name: v / too_much for name, v in found.items()}
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        """From one end of the scale to the other."""
+        return self.values[0] + np.ptp(self.values) * expit(np.linspace(-8, 8, N_MEANS))
+
+    @cached_property
+    def _by_mean(self) -> dict[int, dict[str, float]]:
+        """Variances of scores at those of `_means` that were needed: most are too close to an end."""
+        return {}
+
+    def _variances(self, p: np.ndarray) -> dict[str, float]:
+        total = float(p @ self.values**2 - (p @ self.values) ** 2)
+        shares = visible(self.latent, correlations(self.values, cuts(p)))
+        shares["residual"] = 1 - sum(shares.values())
+        return {name: share * total for name, share in shares.items()}
+
+    def at(self, mean: float) -> dict[str, float]:
+        """Variances of the scores of a system with this mean: near an end of the scale they vary less."""
+        means, known = self._means, self._by_mean
+        first = int(np.clip(np.searchsorted(means, mean, side="right") - 1, 0, N_MEANS - 2))
+        for i in {first, first + 1} - known.keys():
+            known[i] = self._variances(tilted(self.shape, self.values, means[i]))
+        low, high = known[first], known[first + 1]
+        share = float(min(max((mean - means[first]) / (means[first + 1] - means[first]), 0.0), 1.0))
+        return {name: low[name] + share * (high[name] - low[name]) for name in self.variance}
+
+    def means(self, difference: float) -> tuple[float, ...]:
+        """Means of two systems that differ by this, as far from that of the pilot as each other on the logit scale; of
+        comparisons the mean of their score.
+
+        Raises ValueError where the scale is too short.
+        """
+        low, wide = float(self.values[0]), self.widest
+        d = abs(difference) / wide
+        if d >= 1:
+            raise ValueError(f"{self.label}: no systems differ by {difference:g} on a scale that is {wide:g} wide")
+        if self.pairwise:
+            return (float(difference),)
+        odds = (self.mean - low) / (low + wide - self.mean)
+        c = (odds + 1 / odds) / 2
+        step = (d * c + math.sqrt((d * c) ** 2 + 1 - d**2)) / (1 - d)  # exp of the distance: sinh x / (cosh x + c) = d
+        ends = low + wide * odds * step / (1 + odds * step), low + wide * odds / (step + odds)
+        return ends if difference >= 0 else ends[::-1]
+
+
+def cuts(p: np.ndarray) -> np.ndarray:
+    """(v - 1,) where a standard normal variable is cut so that the parts have probabilities p."""
+    return ndtri(np.clip(np.cumsum(p)[:-1], 1e-12, 1 - 1e-12))
+
+
+def pilots(
+    annotations: pd.DataFrame,
+    labels: Sequence[Label],
+    systems: Sequence[str],
+    *,
+    seed: int,
+    n_worlds: int = 200,
+) -> Iterator[Pilot]:
+    """The pilot of each method and label that people judged, and whose dialogues of one system differ.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        By people, of one corpus and group; columns of `schema.ANNOTATIONS`.
+    systems : sequence of str
+        Those that are compared.
+    n_worlds : int
+        Worlds drawn for the intervals; 0 for none.
+    """
+    scored = with_means(annotations, labels)
+    for (method, label), rows in scored.groupby(["method", "label"], sort=False):
+        found = design(rows, list(systems))
+        if found is not None and _spread(found) > 1e-9 * np.ptp(found.score):
+            yield of_design(found, n_worlds=n_worlds, rng=generator(seed, "pilot", method, label))
+
+
+def _degrees(found: Design) -> dict[str, float]:
+    """Effective number of levels of each factor (Kish 1965) less that of what it is nested in, at least 1."""
+
+    def levels(code: np.ndarray) -> float:
+        share = np.bincount(code) / len(code)
+        return float(1 / np.sum(share**2))
+
+    size = {name: levels(code) for name, code in found.factors.items()}
+    out, coarser = {}, float(len(found.kinds))
+    for name in NESTED:
+        if name in size:
+            out[name] = size[name] - (1.0 if name == "session" else coarser)
+            coarser = size[name]
+    if "annotator" in size:
+        out["annotator"] = size["annotator"] - 1
+    if "annotator_of_system" in size:
+        out["annotator_of_system"] = size["annotator_of_system"] - size.get("annotator", 1.0) - len(found.kinds) + 1
+    out["residual"] = len(found.score) - coarser
+    return {name: max(df, 1.0) for name, df in out.items()}
+
+
+def _spread(found: Design) -> float:
+    """Standard deviation of the values of dialogues (of comparisons) within systems (pairs of them)."""
+    of_rows = found.row_values(found.score[None])[0]
+    of_kind = pd.Series(of_rows).groupby(found.row_kind)
+    return float(np.sqrt(((of_rows - of_kind.transform("mean")) ** 2).sum() / max(len(of_rows) - of_kind.ngroups, 1)))
+
+
+def of_design(found: Design, *, n_worlds: int, rng: np.random.Generator) -> Pilot:
+    """The pilot of one design."""
+    drawn_from = world(found)
+    matrix = expectations(found.system, found.factors)
+    variance = variances(found.score, found.system, found.factors, matrix)
+    draws = [
+        variances(scores, found.system, found.factors, matrix)
+        for chunk in (drawn_from.draw(n_worlds, rng) if n_worlds else ())
+        for scores in chunk
+    ]
+    n_rows, n_items = len(found.row_kind), float(found.weight.sum())
+    p = np.diff(np.pad(ndtr(drawn_from.cuts), ((0, 0), (1, 1)), constant_values=(0, 1)), axis=1)
+    size = np.bincount(found.system, minlength=len(p))
+    return Pilot(
+        found.method, found.label, variance,
+        {name: np.array([d[name] for d in draws]) for name in variance} if draws else {}, _degrees(found),
+        n_items / n_rows, len(found.score) / n_items, found.n_annotators, n_rows, found.pairwise,
+        _spread(found), drawn_from.values, size @ p / size.sum(), tuple(found.factors),
+    )  # fmt: skip

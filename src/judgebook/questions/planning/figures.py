@@ -1,0 +1,121 @@
+"""Figures of notebook 14."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from judgebook.display import captions
+from judgebook.display.names import MARKERS, NEUTRAL, DisplayNames
+from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
+from judgebook.display.text import number, percent, plural, span
+from judgebook.display.views import Plot
+from judgebook.questions.planning.designs import SAME
+from judgebook.study.results import Results
+
+#: labels in the figure
+MOST = 6
+_DESIGN = ["n_dialogues", "annotators_per_dialogue"]
+_WANTED = {"color": "#666666", "linewidth": 0.9, "linestyle": (0, (4, 2))}
+
+
+def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Plot]:
+    """The smallest difference that each design finds, by the hours (or dialogues) it takes: a panel for each label."""
+    rows = results.select("plan_detectable", people=SAME, aim=None)
+    rows = names.sort(rows.dropna(subset="estimate"))
+    if rows.empty:
+        return
+    labels = rows[["method", "label"]].drop_duplicates()
+    turns = labels.groupby("method", sort=False).cumcount().sort_values(kind="stable")
+    first = labels.loc[turns.index[:MOST]]
+    chosen = captions.chosen(len(first), len(labels), "labels that come first in each method")
+    rows = rows.merge(first, on=["method", "label"])
+    cost = results["plan_cost"]
+    if len(cost):
+        key = ["method", "label", *_DESIGN]
+        amounts = cost[cost["aim"].isna()] if "aim" in cost else cost
+        for resource in ("hours", "money"):
+            own = amounts[amounts["resource"] == resource].set_index(key)["estimate"]
+            rows = rows.join(own.rename(resource), on=key)
+    wanted = results["planned_difference"].set_index(["method", "label"])["estimate"]
+    panels = list(rows.groupby(["method", "label"], sort=False))
+    columns = min(len(panels), 2)
+    fig, axes = subplots(
+        -(-len(panels) // columns), columns, squeeze=False, width=PAGE if columns == 2 else 4.6,
+        height=2.5 * -(-len(panels) // columns) + 0.7,
+    )  # fmt: skip
+    for ax, (key, own) in zip(axes.flat, panels, strict=False):
+        _panel(ax, own, wanted[key], names, currency)
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    each = sorted(rows["annotators_per_dialogue"].unique())
+    keys = [
+        handle(plural(int(m), "annotator") + " per dialogue", *_style(i), linestyle="-") for i, m in enumerate(each)
+    ]
+    legend_of(fig, [*keys, handle("difference worth finding", marker="", **_WANTED)])
+    fig.supylabel("Smallest difference found", fontsize=8)
+    power = percent(rows["power"].iloc[0])
+    caption = "Points: the smallest true difference between two systems, in units of the label, that a study finds"
+    caption += f" with a power of {power}, by"
+    if "hours" in rows:
+        caption += " the work required. Points along a line differ in the number of dialogues per system, which is"
+        caption += " given next to the points of the first line."
+    else:
+        caption += " dialogues per system, because the time per judgement is unknown."
+    caption += f" Bars: {names.ci}, from the pilot's variances. Dashed: the difference worth finding. Both axes are"
+    caption += " logarithmic."
+    shown = [names.distinct_label(label, method) for (method, label), _ in panels]
+    alt = f"Smallest difference found, by {'hours' if 'hours' in rows else 'dialogues'} and annotators, for"
+    alt += f" {', '.join(shown)}: {span(pd.concat([own for _, own in panels])['estimate'])}."
+    yield Plot(fig, "map", alt, captions.joined(caption, chosen))
+
+
+def _style(i: int) -> tuple[str, str]:
+    return NEUTRAL[i % len(NEUTRAL)], MARKERS[i % len(MARKERS)]
+
+
+def _panel(ax: Axes, rows: pd.DataFrame, wanted: float, names: DisplayNames, currency: str) -> None:
+    timed = "hours" in rows and rows["hours"].notna().all()
+    x = "hours" if timed else "n_dialogues"
+    for i, (m, own) in enumerate(rows.groupby("annotators_per_dialogue")):
+        color, marker = _style(i)
+        ax.plot(own[x], own["estimate"], marker=marker, color=color, markersize=3.5, linewidth=1)
+        known = own.dropna(subset="ci_low")
+        ax.vlines(known[x], known["ci_low"], known["ci_high"], color=color, linewidth=0.8, alpha=0.6)
+        said = [
+            f"{number(row.n_dialogues)} dialogues per system, {plural(int(m), 'annotator')}: {number(row.estimate)}"
+            f"{f' [{number(row.ci_low)}, {number(row.ci_high)}]' if pd.notna(row.ci_low) else ''}"
+            f"{f'; {number(row.hours, 0)} hours, {number(row.money, 0)} {currency}' if timed else ''}"
+            for row in own.itertuples()
+        ]
+        tips(ax, said, own[x], own["estimate"])
+        if i == 0 and timed:
+            for row in own.itertuples():
+                ax.annotate(
+                    number(row.n_dialogues), (getattr(row, x), row.estimate), xytext=(-3, -4), ha="right", va="top",
+                    textcoords="offset points", fontsize=6, color=color,
+                )  # fmt: skip
+    ax.axhline(wanted, **_WANTED)
+    first = rows.iloc[0]
+    ax.set(xscale="log", yscale="log", title=names.distinct_label(first["label"], first["method"]))
+    plain = FuncFormatter(lambda v, _: f"{v:,g}")
+    ax.margins(x=0.09)  # room for the number left of the first point
+    # of a decade or two, few powers of 10 are in sight
+    steps = [(1, 2, 5) if high < 100 * low else (1,) for low, high in (ax.get_xlim(), ax.get_ylim())]
+    for axis, subs in zip((ax.xaxis, ax.yaxis), steps, strict=True):
+        axis.set_major_locator(LogLocator(subs=subs))
+        axis.set_major_formatter(plain)
+        axis.set_minor_formatter(NullFormatter())
+    ax.set_xlabel("Hours of work" if timed else "Dialogues per system")
+    if timed:
+        rate = float((rows["money"] / rows["hours"]).iloc[0])
+        top = ax.secondary_xaxis("top", functions=(lambda h: h * rate, lambda money: money / rate))
+        top.xaxis.set_major_locator(LogLocator(subs=steps[0]))
+        top.xaxis.set_major_formatter(plain)
+        top.xaxis.set_minor_locator(NullLocator())
+        top.tick_params(labelsize=6)
+        top.set_xlabel(currency, fontsize=7)
+    ax.grid(alpha=0.4)

@@ -1,0 +1,265 @@
+"""Which workers can be trusted, and do results replicate? The results of notebook 10.
+
+As published (Ji et al. 2022): workers who do not rate a degraded control lower than the other systems are excluded,
+scores are standardised per worker, and two runs are compared by the correlation of their system means. As we would
+defend it: the same correlation compared with that without quality control, among workers who failed, among equally many
+workers drawn at random, and of effects that are not known in advance; intervals that resample workers; contradictory
+conclusions distinguished from those that one run lacked the power to reach.
+
+The key `workers` of a result is a set of workers (see `crowd`); `list` says that a list of verdicts in the data takes
+the place of the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.quality_control import effects, gain, replication, system_scores, worker_pairs, worker_summary
+from judgebook.questions.quality_control.crowd import SETS, Crowd
+from judgebook.questions.quality_control.replication import Quantity, Tally
+from judgebook.questions.quality_control.worker_tests import (
+    OVERALL,
+    WORKER,
+    dialogue_means,
+    passes,
+    system_means,
+    verdict_of,
+)
+from judgebook.statistics.intervals import generator
+from judgebook.study.results import Results, collect, columns
+
+#: column of `Crowd.scores` -> kind of score, and which ratings it was standardised by
+KINDS = {"z": ("z", "all"), "z_last": ("z", "last"), "score": ("raw", None)}
+RAW_AND_Z = {"z": "z", "raw": "score"}
+
+
+def analyse(
+    crowd: Crowd,
+    facts: pd.DataFrame,
+    units: pd.DataFrame,
+    sizes: pd.DataFrame,
+    pairs: pd.DataFrame,
+    *,
+    permute_seed: int,
+    seed: int,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Results:
+    """All results of notebook 10.
+
+    Parameters
+    ----------
+    facts : DataFrame
+        The study's dialogue facts.
+    units : DataFrame
+        From `worker_summary.work_units`; empty where the data do not identify work units.
+    sizes : DataFrame
+        From `text_lengths`.
+    pairs : DataFrame
+        From `worker_pairs.pairs`.
+    permute_seed, seed : int
+        Of random sets of workers, and of intervals.
+    """
+    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
+    found, tested = resampled(crowd, **boot), system_tests(crowd)
+    return collect(
+        *means(crowd),
+        *with_intervals(found),
+        spread(found),
+        *(fisher_rows(crowd, confidence) if len(crowd.corpora) > 1 else ()),
+        *gain.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
+        effects_of(crowd, confidence),
+        tested,
+        concordances(tested, found, crowd.options.levels),
+        *criteria(crowd),
+        *thresholds(crowd, crowd.options.thresholds),
+        agreement_with_lists(crowd),
+        about_workers(crowd, facts, units, sizes, **boot),
+        worker_pairs.pair_summary(pairs),
+        worker_pairs.same_topics(crowd.scores, facts),
+    )
+
+
+def agreement_with_lists(c: Crowd) -> Iterator[dict]:
+    """`verdict_agreement`: share of workers with the same verdict by the rule and by each list in the data."""
+    for name in c.lists:
+        for corpus, part in c.workers.groupby("corpus", sort=False):
+            same = part["passed"] == part[name]
+            row = {"statistic": "verdict_agreement", "corpus": corpus, "level": "worker", "list": name, "n": len(part)}
+            yield row | {"estimate": same.mean(), "note": f"{(~same).sum()} differ"}
+
+
+def means(c: Crowd) -> Iterator[pd.DataFrame]:
+    """System means without interval, `mean_z` and `mean_raw`, and `qc_count` of ratings, by set and list.
+
+    Of the set `passed`, z over all ratings and raw scores come with intervals from `resampled`.
+    """
+    chosen = c.scores[c.scores["system"].isin([*c.systems, c.control])]
+    for column, keys in c.selections.items():
+        rows = chosen[chosen[column]]
+        for value, (scores, over) in KINDS.items():
+            found = system_means(rows, value)
+            if column == "passed" and over != "last":
+                found = found[found["system"] == c.control]
+            yield found.assign(statistic=f"mean_{scores}", level="dialogue", standardised=over, **keys)
+        n = rows.groupby(["corpus", "system"], sort=False).size().rename("estimate").reset_index()
+        yield n.assign(statistic="qc_count", level="rating", what="ratings", **keys)
+
+
+def resampled(c: Crowd, *, seed: int, **options: float) -> pd.DataFrame:
+    """Everything for which workers are resampled, with `bias` and `standard_error`.
+
+    Replication and means for every set, differences of systems for all and passed, those of variants and runs for
+    passed. options : n_resamples and confidence, as in `replication.resampled`.
+    """
+    out = []
+    for workers in SETS:
+        for scores, value in RAW_AND_Z.items():
+            t = _tally(c, workers, value)
+            if len(t.people):
+                rng, quantities = generator(seed, "replication", workers, scores), _quantities(c, t, workers, scores)
+                found = replication.resampled(t, quantities, rng=rng, **options)
+                over = "all" if scores == "z" else None
+                out.append(found.assign(workers=workers, scores=scores, standardised=over, interval="workers"))
+    rows = pd.concat(out, ignore_index=True)
+    return rows.reindex(columns=[*dict.fromkeys([*rows, "among", "against"])])  # absent where there is one corpus
+
+
+def _tally(c: Crowd, column: str, value: str) -> Tally:
+    return replication.tally(c.scores[c.scores[column]], value, c.corpora, c.shared)
+
+
+def _quantities(c: Crowd, t: Tally, workers: str, scores: str) -> list[Quantity]:
+    families, passed, raw = c.options.families, workers == "passed", scores == "raw"
+    out = [replication.correlations(t, families, overall=raw)]
+    out.append(replication.levels(t, f"mean_{scores}", overall=not passed))
+    if not raw and workers in ("all", "passed"):
+        two = [(a, b) for i, a in enumerate(t.systems) for b in t.systems[i + 1 :]]
+        out.append(replication.differences(t, "system_gap", two))
+    if passed:
+        out.append(replication.differences(t, "variant_contrast", effects.paired(t, families), overall=raw))
+        out.append(replication.run_differences(t))
+    return out
+
+
+def with_intervals(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """What is stored of `resampled`: means of sets other than `passed` only serve `spread`, gaps `concordances`."""
+    bias = found[found["statistic"] == "replication_r"]
+    bias = bias[["corpus", "level", "label", "n", "against", "among", "scores", "standardised", "workers", "bias"]]
+    yield bias.rename(columns={"bias": "estimate"}).assign(statistic="replication_bias")
+    means = found["statistic"].isin(["mean_z", "mean_raw"])
+    kept = found[(found["statistic"] != "system_gap") & (~means | (found["workers"] == "passed"))]
+    for statistic, rows in kept.groupby("statistic"):
+        yield rows[["statistic", *(c for c in columns(statistic) if c in rows)]]
+
+
+def effects_of(c: Crowd, confidence: float) -> pd.DataFrame:
+    """`effects.effects` of workers who passed, on both kinds of scores."""
+    found = [
+        effects.effects(_tally(c, "passed", value), c.options.families, confidence).assign(scores=scores)
+        for scores, value in RAW_AND_Z.items()
+    ]
+    return pd.concat(found, ignore_index=True).assign(workers="passed")
+
+
+def spread(found: pd.DataFrame) -> Iterator[dict]:
+    """`spread`, the standard deviation (ddof 1) of the systems' overall means, and `standard_error`, the root mean
+    square over systems of their resampled standard errors."""
+    rows = found[found["statistic"].isin(["mean_z", "mean_raw"]) & (found["label"] == OVERALL)]
+    keys = ["corpus", "workers", "scores"]
+    for values, part in rows.groupby(keys, sort=False):
+        row = {"level": "system", "n": len(part), **dict(zip(keys, values, strict=True))}
+        error = np.sqrt(np.mean(part["standard_error"] ** 2))
+        yield row | {"statistic": "spread", "estimate": part["estimate"].std()}
+        yield row | {"statistic": "standard_error", "estimate": error}
+
+
+def fisher_rows(c: Crowd, confidence: float) -> Iterator[pd.DataFrame]:
+    """`replication_r` with Fisher's interval for every set and list, by z (over all ratings and the last dialogues) and
+    raw scores."""
+    for column, keys in c.selections.items():
+        for value, (scores, over) in KINDS.items():
+            t = _tally(c, column, value)
+            if len(t.people):
+                rows = replication.estimates(t, replication.correlations(t, c.options.families))
+                yield replication.with_fisher(rows, confidence).assign(scores=scores, standardised=over, **keys)
+
+
+def system_tests(c: Crowd) -> pd.DataFrame:
+    """The rank-sum test of each pair of systems on mean z per dialogue, for each set and list: `system_test`.
+
+    z over all ratings, of passed and lists also over the last dialogues, as in the released scores.
+    """
+    out = []
+    for column, keys in c.selections.items():
+        for value in ("z", "z_last"):
+            if column == "once" or (value == "z_last" and column in ("all", "failed")):
+                continue
+            dialogues = dialogue_means(c.scores[c.scores[column] & c.scores["system"].isin(c.systems)], value)
+            tests = system_scores.rank_sum_tests(dialogues, c.systems)
+            out.append(tests.assign(scores="z", standardised=KINDS[value][1], **keys))
+    return pd.concat(out, ignore_index=True)
+
+
+def concordances(tested: pd.DataFrame, found: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict]:
+    """`system_scores.concordance` of the rank-sum tests, and of gaps by t tests over workers (`test` wald)."""
+    gaps = found[found["statistic"] == "system_gap"].drop(columns="standardised")
+    gaps = gaps.assign(p_value=system_scores.wald(gaps))
+    keys = ["test", "scores", "standardised", "workers", "list"]
+    both = pd.concat([tested.assign(test="rank_sum"), gaps.assign(test="wald")])
+    for values, part in both.reindex(columns=[*dict.fromkeys([*both, *keys])]).groupby(keys, dropna=False, sort=False):
+        for alpha in levels:
+            for row in system_scores.concordance(part, alpha):
+                yield row | dict(zip(keys, values, strict=True))
+
+
+def thresholds(c: Crowd, values: Sequence[float]) -> Iterator[pd.DataFrame]:
+    """The ranking by mean z (`threshold_rank`), r (`replication_r`, without interval) and the number of workers
+    (`qc_count`) as the p-value below which workers pass changes."""
+    for value in values:
+        workers = c.workers.assign(kept=passes(c.workers, value))
+        rows, where = c.scores[verdict_of(c.scores, workers, "kept").astype(bool)], {"threshold": value}
+        ranks = system_scores.ranks(system_means(rows, "z"), c.systems)
+        yield ranks.assign(statistic="threshold_rank", level="system", scores="z", **where)
+        n = rows.groupby("corpus")["annotator"].nunique().reindex(c.corpora, fill_value=0).rename("estimate")
+        yield n.reset_index().assign(statistic="qc_count", level="system", what="workers", **where)
+        t = replication.tally(rows, "z", c.corpora, c.shared)
+        if len(t.people) and len(c.corpora) > 1:
+            r = replication.estimates(t, replication.correlations(t, {}, overall=True))
+            yield r.assign(scores="z", standardised="all", workers="passed", **where)
+
+
+def criteria(c: Crowd) -> Iterator[pd.DataFrame]:
+    """Correlation of labels over systems, raw and z, of the workers who passed (Ji et al. 2022, Table 7)."""
+    for scores, value in RAW_AND_Z.items():
+        found = system_scores.criteria(system_means(c.scores[c.scores["passed"]], value), c.systems)
+        yield pd.DataFrame(found).assign(scores=scores, workers="passed")
+
+
+def text_lengths(c: Crowd, dialogues: pd.DataFrame) -> pd.DataFrame:
+    """`worker_summary.lengths` of dialogues with ordinary systems, with annotator and `passed`."""
+    who = c.scores.loc[c.scores["system"] != c.control].drop_duplicates(["corpus", "dialogue"])
+    sizes = worker_summary.lengths(dialogues).merge(who[[*WORKER, "dialogue", "passed"]], on=["corpus", "dialogue"])
+    return sizes if dialogues["user_text"].notna().any() else sizes.iloc[:0]
+
+
+def about_workers(
+    c: Crowd, facts: pd.DataFrame, units: pd.DataFrame, sizes: pd.DataFrame, *, confidence: float, **boot: int
+) -> Iterator[dict]:
+    """Numbers, times, opinions, lengths of texts before and after quality control, by rule and list; costs."""
+    per_unit = worker_summary.planned_dialogues(c.scores, c.control)
+    dialogues = c.scores.drop_duplicates(["corpus", "dialogue"])[[*WORKER, "dialogue"]]
+    for verdict, key in c.verdicts.items():
+        parts = (
+            worker_summary.numbers(units, c.workers, per_unit, verdict=verdict, confidence=confidence),
+            worker_summary.minutes(units, c.workers, verdict=verdict, confidence=confidence, **boot),
+            worker_summary.opinions(dialogues, facts, c.workers, verdict=verdict),
+            worker_summary.median_lengths(sizes, c.workers, verdict=verdict),
+        )
+        yield from (row | key for rows in parts for row in rows)
+    yield from worker_summary.designs(c.scores, c.control, facts)
+    if c.options.payment:
+        yield from worker_summary.costs(units, c.workers, c.options.payment, len(c.systems), per_unit)

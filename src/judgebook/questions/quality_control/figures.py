@@ -1,0 +1,299 @@
+"""Figures of notebook 10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from judgebook.display import captions
+from judgebook.display.grid_plots import grid_figure, interval_keys, intervals
+from judgebook.display.names import BAD, GOOD, NEUTRAL, OPEN, DisplayNames
+from judgebook.display.plots import heatmap
+from judgebook.display.style import INK, PAGE, handle, legend_of, subplots
+from judgebook.display.text import span
+from judgebook.display.views import Plot
+from judgebook.questions.quality_control.crowd import Crowd
+from judgebook.questions.quality_control.tables import CORRELATION, SCORES, SETS, headings, repeat_rows
+from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.study.results import Results, where
+
+PALETTE = {"passed": GOOD, "failed": BAD}
+#: the same in the figure of `repeat`: colour and marker of each set of workers
+STYLES = {"all": ("#000000", "o"), "passed": (GOOD, "s"), "failed": (BAD, "D"), "once": (OPEN, "^")}
+#: systems in a figure; of more, those rated highest are shown
+MOST = 20
+#: more systems than this are numbered below a matrix, not named
+MANY_COLUMNS = 12
+DASHED = (0, (2, 1.5))
+
+
+def repeat(results: Results, crowd: Crowd) -> Iterator[Plot]:
+    """r between the first and each other run, by set of workers and kind of score, with both intervals."""
+    for i, corpus in enumerate(crowd.corpora[1:] if len(results["replication_r"]) else ()):
+        every = repeat_rows(results, corpus)
+        rows = where(every, interval="workers").set_index(CORRELATION)
+        fisher = where(every, interval="fisher").set_index(CORRELATION)
+        rows = rows.assign(light_low=fisher["ci_low"], light_high=fisher["ci_high"]).reset_index()
+        titles = {"panel": ("scores", SCORES), "block": ("among", headings(every, crowd)), "hue": ("workers", SETS)}
+        rows = rows.assign(**{column: rows[key].map(names) for column, (key, names) in titles.items()})
+        keys = interval_keys("CI, other workers", "CI, other systems (Fisher, optimistic)", rows)
+        options = {"styles": {SETS[key]: style for key, style in STYLES.items()}, "sharex": True, "keys": keys}
+        fig = grid_figure(rows, intervals, xlabel="r between runs", reference=0, named="no correlation", **options)
+        alt = f"Correlation of system means between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)} with CIs:"
+        alt += " no quality control, workers who passed, failed, and took part in one run only."
+        shown = where(rows, workers="passed")["estimate"].dropna()
+        alt += f" Passed: r from {span(shown)}." if len(shown) else ""
+        caption = (
+            f"Marks: Pearson's r of mean ratings between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)},"
+        )
+        caption += " by what is correlated (rows) and set of workers. Thick lines: CI if other workers had rated,"
+        caption += f" {captions.sample(rows['n_annotators'], 'workers')}; thin lines: Fisher's CI over systems, which"
+        caption += " takes their means as exact."
+        yield Plot(fig, f"repeat_{i}" if i else "repeat", alt, caption)
+
+
+def p_values(crowd: Crowd) -> Plot:
+    """Distribution of workers' p-values, a panel per run."""
+    import seaborn as sns  # takes a second, and few figures need it
+
+    n = len(crowd.corpora)
+    fig, axes = subplots(1, n, width=min(PAGE, 3.4 * n), height=2.1, squeeze=False)
+    for ax, corpus in zip(axes[0], crowd.corpora, strict=True):
+        workers = where(crowd.workers, corpus=corpus).dropna(subset="p")
+        verdict = np.where(workers["passed"], "passed", "failed")
+        options = {"hue_order": [*PALETTE], "palette": PALETTE, "multiple": "stack", "alpha": 1, "legend": False}
+        sns.histplot(x=workers["p"], hue=verdict, bins=np.linspace(0, 1, 21), ax=ax, **options)
+        line = {"color": INK, "linewidth": 0.8, "linestyle": DASHED}
+        ax.axvline(crowd.options.alpha, **line)
+        ax.set(xlabel="p: control rated lower than the others", ylabel="Workers", xlim=(0, 1))
+        ax.set_title(crowd.title(corpus))
+        counts = [(name, int((verdict == name).sum())) for name in PALETTE]
+        keys = [handle(f"{SETS[n]} ({k})", PALETTE[n], "s", linewidth=0) for n, k in counts]
+        ax.legend(handles=[*keys, handle(f"p = {crowd.options.alpha:g}", marker="", **line)], loc="upper right")
+    alt = "Histograms of workers' p-values, a panel per run: "
+    passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
+    told = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
+    caption = (
+        "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower than the"
+    )
+    caption += f" other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
+    caption += " those who could not be tested are left out."
+    return Plot(fig, "p_values", f"{alt}{', '.join(told)}.", caption)
+
+
+def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Mean z of every system of workers who passed, a mark per run, systems with the largest means first."""
+    rows = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
+    rows = rows[rows["system"].isin(crowd.systems)]
+    order = _highest(rows)
+    note = captions.chosen(len(order), rows["system"].nunique(), "systems with the highest means")
+    rows = rows.set_index("system").loc[order].reset_index()
+    caption = "Marks: mean standardised score of each system among workers who passed, by run."
+    caption += f" {captions.intervals(names.ci, 'workers', rows['n_annotators'])}"
+    rows, caption = rows.assign(block=rows["system"]), captions.joined(caption, note)
+    what = "Mean standardised score", "mean of a worker's scores"
+    return _by_run(rows, names, crowd, "runs", what, caption)
+
+
+def _highest(rows: pd.DataFrame) -> list[str]:
+    """The MOST systems with the largest means over runs, in descending order."""
+    return list(rows.groupby("system")["estimate"].mean().sort_values(ascending=False).index[:MOST])
+
+
+def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """The variant minus the plain system of each family, a mark per run."""
+    rows = results.select("variant_contrast", label=OVERALL, scores="z")
+    largest = rows["estimate"].abs().groupby(rows["system_b"]).max().nlargest(MOST).index
+    note = captions.chosen(len(largest), rows["system_b"].nunique(), "systems with the largest differences")
+    what = f"Mean standardised score, with minus without {crowd.options.variant}"
+    caption = "Marks: difference in mean standardised score between each system with and without"
+    caption += f" {crowd.options.variant}, by run, among workers who passed. Lines: {names.ci} over workers"
+    caption += f", {captions.sample(rows['n_annotators'])}."
+    rows = rows[rows["system_b"].isin(largest)].assign(block=lambda f: f["system_b"])
+    return _by_run(rows, names, crowd, "variants", (what, "no difference"), captions.joined(caption, note))
+
+
+def _by_run(
+    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, said: tuple[str, str], caption: str
+) -> Plot | None:
+    """Estimates with intervals, a row per system (`block`) and a mark per run. said : what is drawn, and what 0 is."""
+    what, line = said
+    if rows.empty:
+        return None
+    titles = [names.name("system", s) for s in rows["block"]]
+    rows = rows.assign(panel="", block=titles, hue=rows["corpus"].map(crowd.title))
+    alt = f"{what} of {len(set(titles))} systems by run, workers who passed, with CIs: from {span(rows['estimate'])}."
+    keys = interval_keys(f"{names.ci} over workers", None, rows)
+    fig = grid_figure(rows, intervals, xlabel=f"{what} (standard deviations)", reference=0, named=line, keys=keys)
+    return Plot(fig, name, alt, caption)
+
+
+def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Which system (row) is rated higher than which (column) by one-sided tests: darker for smaller levels."""
+    import seaborn as sns  # takes a second, and few figures need it
+
+    tests = results.select("system_test", workers="passed", list=None, standardised="all")
+    means = results.select("mean_z", workers="passed", list=None, standardised="all", label=OVERALL)
+    order, several = _highest(means[means["system"].isin(crowd.systems)]), len(crowd.systems)
+    if tests.empty or len(order) < 2:
+        return None
+    levels = sorted(crowd.options.levels, reverse=True)
+    shades = sns.color_palette("Blues", len(levels) + 1)[1:]
+    cmap, titles = ListedColormap(["white", *shades]), [names.name("system", s) for s in order]
+    below = titles
+    if len(order) > MANY_COLUMNS:
+        titles, below = [f"{t}  {i + 1}" for i, t in enumerate(titles)], [str(i + 1) for i in range(len(titles))]
+    fig, axes = _panels(crowd, len(order), below=max(map(len, below)), stacked=below != titles)
+    for ax, corpus in zip(axes, crowd.corpora, strict=True):
+        p = where(tests, corpus=corpus).pivot_table(index="system", columns="system_b", values="p_value")
+        p = p.reindex(index=order, columns=order).set_axis(titles).set_axis(below, axis=1)
+        depth = sum((p < level).astype(float) for level in levels).where(p.notna())
+        said = p.map(lambda v: f"p = {v:.3g}")
+        said = said.apply(lambda column: [f"{row} above {column.name}: {v}" for row, v in column.items()])
+        blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5", "titles": said}
+        heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
+        ax.set_xlabel("Number of the system" if below != titles else "")
+        _panel(ax, crowd, corpus)
+    square = {"linewidth": 0, "markeredgecolor": "#999999"}
+    keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
+    legend_of(fig, [handle(n, c, "s", **square) for n, c in [*keys, ("not significant", "white")]])
+    found = ", ".join(
+        f"{(where(tests, corpus=c)['p_value'] < levels[-1]).sum()} in {crowd.title(c)}" for c in crowd.corpora
+    )
+    alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {found}."
+    caption = (
+        "Cells: one-sided p-value, not adjusted, of the test that the system of the row is rated higher than that of"
+    )
+    caption += (
+        f" the column, among workers who passed ({captions.sample(tests['n'], 'ratings per pair')}). Systems are in"
+    )
+    caption += " the order of their means over runs; hatched: the same system."
+    numbered = " Numbers below are those of the rows." if below != titles else ""
+    note = captions.chosen(len(order), several, "systems with the highest means")
+    return Plot(fig, "significance", alt, captions.joined(caption + numbered, note))
+
+
+def thresholds(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
+    """Rank of every system as the p-value below which workers pass changes, a panel per run."""
+    ranks = results["threshold_rank"]
+    if ranks.empty:
+        return None
+    several = ranks["system"].nunique()
+    order = ranks.groupby("system")["estimate"].mean().sort_values().index[:MOST]
+    counts = results["qc_count"].dropna(subset="threshold").set_index(["corpus", "threshold"])["estimate"]
+    fig, axes = _panels(crowd, len(order))
+    for ax, corpus in zip(axes, crowd.corpora, strict=True):
+        wide = where(ranks, corpus=corpus).pivot_table(index="system", columns="threshold", values="estimate")
+        wide = wide.reindex(order).rename(index=lambda s: names.name("system", s))
+        heatmap(wide, ax, texts=wide.map(lambda v: f"{v:g}"), cmap="Blues_r", vmin=1, vmax=ranks["estimate"].max())
+        columns = [f"{v:g}\n{counts[corpus, v]:.0f}" for v in wide]
+        ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0, ha="center")
+        _panel(ax, crowd, corpus)
+        ax.set_xlabel("Threshold of p; workers who pass")
+        for label, value in zip(ax.get_xticklabels(), wide, strict=True):
+            label.set_fontweight("bold" if value == crowd.options.alpha else "normal")
+    moved = np.ptp(ranks.pivot_table(index=["corpus", "system"], columns="threshold", values="estimate"), axis=1) > 0
+    alt = "Ranks of systems by mean standardised score for each threshold, a panel per run:"
+    caption = (
+        "Cells: rank of each system (1 is the highest mean standardised score; the darker, the higher) among workers"
+    )
+    caption += (
+        " whose p-value lies below a threshold; below it, how many workers pass. Bold: the threshold in use. Ranks"
+    )
+    caption += " are of the means alone: see the intervals of the means before reading a change of rank as a finding."
+    note = captions.chosen(len(order), several, "systems with the best ranks")
+    alt = f"{alt} {moved.sum()} of {len(moved)} ranks change."
+    return Plot(fig, "threshold", alt, captions.joined(caption, note))
+
+
+def _panels(crowd: Crowd, n_rows: int, below: int = 12, *, stacked: bool = False) -> tuple[Figure, np.ndarray]:
+    """A panel per run for matrices with systems as rows, whose names are on the left only. below : letters of the
+    longest name of a column. stacked : panels one below the other, each with the names."""
+    n = len(crowd.corpora)
+    if stacked:
+        fig, axes = subplots(n, 1, width=PAGE, height=0.6 + n * (0.5 + 0.16 * n_rows), squeeze=False)
+        return fig, axes[:, 0]
+    height = 1.0 + 0.07 * min(below, 30) + 0.19 * n_rows
+    fig, axes = subplots(1, n, width=min(PAGE, 4 * n), height=height, squeeze=False, sharey=True)
+    return fig, axes[0]
+
+
+def _panel(ax: Axes, crowd: Crowd, corpus: str) -> None:
+    ax.set_title(crowd.title(corpus))
+    ax.tick_params(labelleft=ax.get_subplotspec().is_first_col())
+
+
+def pairs(frame: pd.DataFrame) -> Plot | None:
+    """Distribution of the correlation of two workers, with and without the control. frame : `worker_pairs.pairs`."""
+    if frame.empty:
+        return None
+    fig, axes = subplots(1, 2, width=PAGE, height=2.4)
+    for ax, control in zip(axes, ("with", "without"), strict=True):
+        rows = where(frame, control=control, pairs="all", workers=[*PALETTE])
+        _densities(ax, rows["r"], rows["workers"], np.arange(-10, 11) / 10)
+        ax.set(
+            xlabel="r of two workers",
+            ylabel="Density",
+            xlim=(-1, 1),
+            ylim=(0, None),
+            title=f"{control.capitalize()} the control",
+        )
+    _legend(fig)
+    medians = where(frame, control="with", pairs="all").groupby("workers")["r"].median()
+    told = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
+    alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
+    caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
+    sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
+    caption += (
+        f" workers who both passed and both failed quality control ({captions.sample(sizes, 'pairs each')}), with and"
+    )
+    caption += " without the ratings of the degraded control, by which workers are selected. Dashed lines: medians."
+    return Plot(fig, "pairs", alt.replace("-", "−"), caption)
+
+
+def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
+    """Distributions of lengths of texts by run, up to the 99th percentile (Ji et al. 2022, Figures 7 to 10). sizes :
+    `analysis.text_lengths`."""
+    panels = [(of, unit) for of in ("conversation", "input") for unit in ("characters", "words")]
+    for i, (corpus, here) in enumerate(sizes.groupby("corpus", sort=False)):
+        fig, axes = subplots(1, 4, width=PAGE, height=1.9)
+        for ax, (of, unit) in zip(axes, panels, strict=True):
+            part = here[here["of"] == of]
+            longest = max(part[unit].quantile(0.99), 1)
+            bins = np.arange(-0.5, longest + 1, max(1, round(longest / 25)))  # whole numbers: equally many per bin
+            _densities(ax, part[unit], np.where(part["passed"], "passed", "failed"), bins)
+            ylabel = "Density" if (of, unit) == panels[0] else ""
+            ax.set(xlabel=f"{unit.capitalize()} per {of}", ylabel=ylabel, ylim=(0, None), yticks=[])
+            ax.spines["left"].set_visible(False)
+        _legend(fig)
+        alt = f"Densities of characters and words per conversation and input in {crowd.title(corpus)}, workers who"
+        caption = (
+            f"Lines: distributions of the lengths of what workers wrote in {crowd.title(corpus)}, for those who passed"
+        )
+        sizes = here.groupby(["of", "passed"]).size()
+        caption += (
+            f" and failed quality control ({captions.sample(sizes, 'texts each')}), up to the 99th percentile. Dashed"
+        )
+        yield Plot(fig, f"lengths_{i}", f"{alt} passed and failed: {len(here):,} texts.", f"{caption} lines: medians.")
+
+
+def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bins: np.ndarray) -> None:
+    """Outlines of the distributions of passed and failed, each with its median."""
+    import seaborn as sns  # takes a second, and few figures need it
+
+    options = {"element": "step", "fill": False, "stat": "density", "common_norm": False, "legend": False}
+    inside = values.between(bins[0], bins[-1])
+    data = pd.DataFrame({"x": values, "workers": workers})
+    sns.histplot(data[inside], x="x", hue="workers", hue_order=[*PALETTE], palette=PALETTE, bins=bins, ax=ax, **options)
+    for name, median in data.groupby("workers")["x"].median().items():
+        ax.axvline(median, color=PALETTE[name], linewidth=0.9, linestyle=DASHED)
+
+
+def _legend(fig: Figure) -> None:
+    keys = [handle(SETS[name], color, "") for name, color in PALETTE.items()]
+    legend_of(fig, [*keys, handle("median", NEUTRAL[0], "", linewidth=0.9, linestyle=DASHED)])

@@ -1,0 +1,287 @@
+"""Do results repeat? Correlation of system scores between two runs, and what it depends on (Ji et al. 2022, section 4).
+
+A high correlation over ten systems can come from a few large differences that no evaluation would miss. Three things
+are therefore correlated between runs: the systems' means; the means of families of systems (architectures); and, within
+each family, the variant minus the plain system (say, with a persona minus without), which is what is not known before a
+study.
+
+Two kinds of interval answer two questions. Fisher's takes the systems as a sample: what of other systems? It is
+optimistic, because the systems are few and chosen. Leaving out one worker at a time keeps the systems: what if other
+people had rated them? A bootstrap of workers adds noise a second time, and its correlations are smaller than the
+estimate on average: that bias is reported, and the interval comes from the jackknife on Fisher's scale.
+
+Means of resamples come from sums over a worker's ratings: `tally`. A worker who took part in several runs is resampled
+as one person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import nan
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.statistics.correlation import fisher
+from judgebook.statistics.intervals import Interval, Replicates, jackknife_t
+from judgebook.statistics.resampling import replicate_sums
+
+#: fewer points than this have no correlation worth the name
+MIN_POINTS = 3
+#: fewer points than this have no interval over workers: with three systems it would cover 86% instead of 95%
+LEAST_FOR_INTERVAL = 5
+SYSTEMS, FAMILIES, VARIANTS = "systems", "families", "variants"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums of ratings by person, from which the means of any set of people follow.
+
+    total, count : (people, corpora, systems, labels) arrays. people, corpora, systems, labels : names along the axes.
+    """
+
+    people: list[str]
+    corpora: list[str]
+    systems: list[str]
+    labels: list[str]
+    total: np.ndarray
+    count: np.ndarray
+
+    def means(self) -> np.ndarray:
+        """(corpora, systems, labels + 1) means, the mean of all labels last."""
+        return means_of(self.total.sum(axis=0), self.count.sum(axis=0))
+
+    def places(self, *, overall: bool) -> dict[int, str]:
+        """Place on the last axis of means -> label, or only that of the overall mean."""
+        names = dict(enumerate([*self.labels, OVERALL]))
+        return {len(self.labels): OVERALL} if overall else names
+
+
+def means_of(total: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Means from sums over (…, labels), with the mean over labels appended; NaN where nothing was rated."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        out = total / count
+    return np.concatenate([out, out.mean(axis=-1, keepdims=True)], axis=-1)
+
+
+def tally(scores: pd.DataFrame, value: str, corpora: Sequence[str], systems: Sequence[str]) -> Tally:
+    """Sums of `value` by person, corpus, system and label; ratings without a value or of other systems do not count."""
+    rows = scores[scores[value].notna() & scores["system"].isin(systems) & scores["corpus"].isin(corpora)]
+    people, labels = (list(dict.fromkeys(rows[c])) for c in ("annotator", "label"))
+    axes = {"annotator": people, "corpus": list(corpora), "system": list(systems), "label": labels}
+    at = tuple(pd.Index(names).get_indexer(rows[column]) for column, names in axes.items())
+    total, count = np.zeros((2, *map(len, axes.values())))
+    np.add.at(total, at, rows[value].to_numpy(float))
+    np.add.at(count, at, 1.0)
+    return Tally(people, list(corpora), list(systems), labels, total, count)
+
+
+def points(systems: Sequence[str], families: Mapping[str, Sequence[str]]) -> dict[str, np.ndarray]:
+    """What is correlated: name -> (points, systems) matrix that turns means of systems into points.
+
+    `systems` is the identity; `families` averages the systems of a family; `variants` subtracts the family's first
+    system from its second. Families with fewer than two of the systems give no variant point.
+    """
+    place = {system: i for i, system in enumerate(systems)}
+    unit = np.eye(len(systems))
+    out = {SYSTEMS: unit}
+    members = [[place[s] for s in names if s in place] for names in families.values()]
+    members = [m for m in members if m]
+    if members:
+        out[FAMILIES] = np.stack([unit[m].mean(axis=0) for m in members])
+    pairs = [m for m in members if len(m) > 1]
+    if pairs:
+        out[VARIANTS] = np.stack([unit[m[1]] - unit[m[0]] for m in pairs])
+    return out
+
+
+def pearson(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Pearson correlation over axis -2 of arrays (…, points, labels): (…, labels).
+
+    NaN with fewer than three points, a missing point or a constant side.
+    """
+    if x.shape[-2] < MIN_POINTS:
+        return np.full(x.shape[:-2] + x.shape[-1:], nan)
+    u, v = (a - a.mean(axis=-2, keepdims=True) for a in (x, y))
+    uu, vv, uv = (u**2).sum(axis=-2), (v**2).sum(axis=-2), (u * v).sum(axis=-2)
+    scale = 1e-24 * (np.abs(x).max(axis=-2) ** 2 + np.abs(y).max(axis=-2) ** 2) * x.shape[-2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = np.where((uu <= scale) | (vv <= scale), nan, uv / np.sqrt(uu * vv))
+    return np.clip(r, -1, 1)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Numbers from means (k, corpora, systems, labels + 1): `values` gives (k, m), `rows` identifies each of the m."""
+
+    rows: list[dict[str, object]]
+    values: Callable[[np.ndarray], np.ndarray]
+
+
+def correlations(t: Tally, families: Mapping[str, Sequence[str]], *, overall: bool = False) -> Quantity:
+    """r of each label (or of overall means) between the first corpus and every other: `replication_r`.
+
+    Its key `among` is what is correlated: see `points`.
+    """
+    places = t.places(overall=overall)
+    at, rows, parts = list(places), [], []
+    for c, corpus in enumerate(t.corpora[1:], start=1):
+        for among, matrix in points(t.systems, families).items():
+            parts.append((c, matrix))
+            head = {"statistic": "replication_r", "corpus": corpus, "level": "system", "n": len(matrix)}
+            head |= {"against": t.corpora[0], "among": among}
+            rows += [head | {"label": label} for label in places.values()]
+
+    def values(m: np.ndarray) -> np.ndarray:
+        found = [pearson(matrix @ m[:, 0][..., at], matrix @ m[:, c][..., at]) for c, matrix in parts]
+        return np.concatenate(found, axis=1) if found else np.empty((len(m), 0))
+
+    return Quantity(rows, values)
+
+
+def _linear(t: Tally, statistic: str, terms: Sequence[tuple], *, overall: bool = True) -> Quantity:
+    """Means, or differences of two means. terms : (identifiers, (corpus, system), and the same of what is subtracted,
+    or None), by their places on the axes."""
+    places = t.places(overall=overall)
+    head = {"statistic": statistic, "level": "dialogue"}
+    rows = [head | ids | {"label": label} for ids, *_ in terms for label in places.values()]
+    plus, minus = (np.array([term[i] or (0, 0) for term in terms], dtype=int).reshape(-1, 2).T for i in (1, 2))
+    subtracted = any(term[2] for term in terms)
+
+    def values(m: np.ndarray) -> np.ndarray:
+        found = m[:, plus[0], plus[1]]
+        found = found - m[:, minus[0], minus[1]] if subtracted else found
+        return found[..., list(places)].reshape(len(m), -1)
+
+    return Quantity(rows, values)
+
+
+def levels(t: Tally, statistic: str, *, overall: bool) -> Quantity:
+    """The mean of every corpus and system; n counts dialogues rated once per label."""
+    n = t.count.sum(axis=0).max(axis=-1)
+    terms = [
+        ({"corpus": corpus, "system": system, "n": int(n[i, j])}, (i, j), None)
+        for i, corpus in enumerate(t.corpora)
+        for j, system in enumerate(t.systems)
+    ]
+    return _linear(t, statistic, terms, overall=overall)
+
+
+def differences(t: Tally, statistic: str, pairs: Sequence[tuple[str, str]], *, overall: bool = True) -> Quantity:
+    """In every corpus, the mean of the first system of each pair minus that of the second."""
+    place = {system: j for j, system in enumerate(t.systems)}
+    terms = [
+        ({"corpus": corpus, "system": a, "system_b": b}, (i, place[a]), (i, place[b]))
+        for i, corpus in enumerate(t.corpora)
+        for a, b in pairs
+    ]
+    return _linear(t, statistic, terms, overall=overall)
+
+
+def run_differences(t: Tally) -> Quantity:
+    """Every system's overall mean minus that in the first corpus: `run_difference`."""
+    terms = [
+        ({"corpus": corpus, "system": system, "against": t.corpora[0]}, (i, j), (0, j))
+        for i, corpus in enumerate(t.corpora[1:], start=1)
+        for j, system in enumerate(t.systems)
+    ]
+    return _linear(t, "run_difference", terms)
+
+
+def strata(t: Tally) -> np.ndarray:
+    """(people,): a code for the corpora in which a person took part."""
+    took_part = t.count.sum(axis=(2, 3)) > 0
+    return np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def estimates(t: Tally, quantity: Quantity) -> pd.DataFrame:
+    """A quantity without intervals: its rows with `estimate`."""
+    return pd.DataFrame(quantity.rows).assign(estimate=quantity.values(t.means()[None])[0])
+
+
+def replicates(t: Tally, quantities: Sequence[Quantity], rng: np.random.Generator, n_resamples: int) -> Replicates:
+    """The quantities under resampling of people, within those who took part in the same corpora."""
+    shape = t.total.shape[1:]
+    flat = np.concatenate([t.total.reshape(len(t.people), -1), t.count.reshape(len(t.people), -1)], axis=1)
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        total, count = (part.reshape(-1, *shape) for part in np.split(sums, 2, axis=1))
+        m = means_of(total, count)
+        return np.concatenate([q.values(m) for q in quantities], axis=1)
+
+    return replicate_sums(flat, statistic, unit="worker", rng=rng, strata=strata(t), n_resamples=n_resamples)
+
+
+def resampled(
+    t: Tally, quantities: Sequence[Quantity], *, rng: np.random.Generator, n_resamples: int, confidence: float = 0.95
+) -> pd.DataFrame:
+    """The quantities with intervals over people.
+
+    Means and differences have BCa intervals. Correlations of LEAST_FOR_INTERVAL points or more have those of the
+    jackknife, which estimate the r to expect of runs of this size with other workers (`notebook 80` tries them). Two
+    further columns: `bias`, the mean of the resamples minus the estimate; `standard_error`. Differences of systems also
+    have `jackknife_error`, without one worker at a time, and `effective`, the number of equally busy workers of the
+    corpus (one over the sum of squared shares of ratings; Kish 1965): what `system_scores.wald` takes.
+    """
+    rows = [row for q in quantities for row in q.rows]
+    found = replicates(t, quantities, rng, n_resamples)
+    people = dict(zip(t.corpora, (t.count.sum(axis=(2, 3)) > 0).sum(axis=0).tolist(), strict=True))
+    given = t.count.sum(axis=(2, 3))
+    effective = dict(zip(t.corpora, given.sum(axis=0) ** 2 / np.maximum(np.sum(given**2, axis=0), 1), strict=True))
+    for i, (row, interval) in enumerate(zip(rows, found.intervals(confidence), strict=True)):
+        values = found.values[:, i]
+        defined = values[np.isfinite(values)]
+        row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
+        row["bias"] = defined.mean() - found.estimate[i] if len(defined) else nan
+        if row["statistic"] == "system_gap":
+            left_out = jackknife_t(
+                found.estimate[i], found.jackknife[:, i], "worker", bounded=False, groups=found.groups
+            )
+            row |= {"jackknife_error": left_out.standard_error, "effective": effective[row["corpus"]]}
+        if row["statistic"] == "replication_r" and interval.kind != "not_estimable":
+            row |= over_workers(found, i, row["n"], confidence).row()
+    return pd.DataFrame(rows)
+
+
+def over_workers(found: Replicates, i: int, n_points: int, confidence: float = 0.95) -> Interval:
+    """Interval of the i-th statistic, a correlation of `n_points` points, from the workers left out in turn."""
+    if n_points < LEAST_FOR_INTERVAL:
+        note = f"{n_points} points are too few for an interval over workers; {LEAST_FOR_INTERVAL} are needed"
+        return Interval(float(found.estimate[i]), nan, nan, "not_estimable", found.unit, found.n_units, note=note)
+    return jackknife_t(found.estimate[i], found.jackknife[:, i], found.unit, confidence, groups=found.groups)
+
+
+def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+    """`replication_r` from `estimates` with Fisher's interval over points."""
+    ends = [fisher(r, n, confidence) for r, n in zip(rows["estimate"], rows["n"], strict=True)]
+    low, high = (np.array([e[i] for e in ends]) for i in (0, 1))
+    kind = np.where(np.isnan(low), "not_estimable", "fisher")
+    return rows.assign(ci_low=low, ci_high=high, ci_kind=kind, resample_unit="system", interval="fisher")
+
+
+def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generator, n_draws: int = 2_000) -> np.ndarray:
+    """(n_draws, pairs): `overall_r` of random sets of workers.
+
+    sizes : corpus -> how many of its workers are drawn without replacement.
+    """
+    total, count = [], []
+    for c, corpus in enumerate(t.corpora):
+        here = np.flatnonzero(t.count[:, c].sum(axis=(1, 2)) > 0)
+        order = rng.random((n_draws, len(here))).argsort(axis=1)
+        drawn = (order < sizes[corpus]).astype(float)
+        for out, source in ((total, t.total), (count, t.count)):
+            out.append((drawn @ source[here, c].reshape(len(here), -1)).reshape(n_draws, *source.shape[2:]))
+    return overall_r(means_of(np.stack(total, axis=1), np.stack(count, axis=1)))
+
+
+def overall_r(means: np.ndarray) -> np.ndarray:
+    """(…, pairs): r of overall means between all pairs of corpora, the first pairs being those of the first corpus.
+
+    means : (…, corpora, systems, labels + 1), as from `means_of`.
+    """
+    m = means[..., -1:]
+    pairs = combinations(range(m.shape[-3]), 2)
+    return np.stack([pearson(m[..., a, :, :], m[..., b, :, :])[..., 0] for a, b in pairs], axis=-1)

@@ -1,0 +1,270 @@
+"""Tables of notebook 10."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from judgebook.display import cells, tables
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import number
+from judgebook.display.views import Table
+from judgebook.published import verdicts
+from judgebook.published.comparison import places
+from judgebook.questions.quality_control.crowd import Crowd
+from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.study.results import Results, where
+
+SETS = {"all": "No quality control", "passed": "Passed", "failed": "Failed", "once": "Passed, in one run"}
+SCORES = {"z": "Standardised", "raw": "Raw"}
+AMONG = {"systems": "{n} systems", "families": "{n} architectures", "variants": "Effect of {variant}, {n} pairs"}
+#: what identifies a correlation between two given runs
+CORRELATION = ["among", "scores", "workers"]
+UNDEFINED = "Not defined: too few points, or one side is constant."
+
+
+def repeat_rows(results: Results, corpus: str) -> pd.DataFrame:
+    """r of overall means by rule, with either interval: `interval` workers and fisher."""
+    rows = results.select("replication_r", corpus=corpus, label=OVERALL, interval=["workers", "fisher"], list=None)
+    return rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
+
+
+def headings(rows: pd.DataFrame, crowd: Crowd) -> dict[str, str]:
+    """What is correlated -> its heading with the number of points, in the order of figures."""
+    n = rows.groupby("among")["n"].max()
+    return {a: text.format(n=n[a], variant=crowd.options.variant) for a, text in AMONG.items() if a in n}
+
+
+def repeat(results: Results, crowd: Crowd) -> Iterator[Table]:
+    """r with both intervals, the bias of resampling, and r of as many random workers."""
+    for i, corpus in enumerate(crowd.corpora[1:]):
+        every = repeat_rows(results, corpus)
+        rows = where(every, interval="workers").set_index(CORRELATION)
+        random = results.select("replication_r", corpus=corpus, against=crowd.corpora[0], interval="random sets")
+        random = random.assign(workers=random["workers"].str.removeprefix("random as ")).set_index(CORRELATION)
+        bias = results.select("replication_bias", corpus=corpus, label=OVERALL).set_index(CORRELATION)["estimate"]
+        fisher = where(every, interval="fisher").set_index(CORRELATION)
+        titles = headings(every, crowd)
+        out = pd.DataFrame(
+            {
+                "Correlated": [titles[a] for a, _, _ in rows.index],
+                "Scores": [SCORES[s] for _, s, _ in rows.index],
+                "Workers": [SETS[w] for _, _, w in rows.index],
+                "r, other workers": tables.intervals(rows, 3),
+                "Bias": bias,
+                "CI, other systems": cells.ranges(fisher[["ci_low", "ci_high"]], 3, brackets=True),
+                "As many at random": tables.intervals(random, 3),
+            },
+            index=rows.index,
+        )
+        caption = f"Correlation between {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}: r with its CI for"
+        caption += " other workers (resampling bias removed), Fisher's CI for other systems, and median and"
+        caption += " range for equally many workers drawn at random."
+        why = {"As many at random": "Drawn for systems only, with as many workers as passed and as failed."}
+        why |= dict.fromkeys(("r, other workers", "Bias", "CI, other systems"), UNDEFINED)
+        yield Table(out, f"repeat_{i}", caption, 3, why)
+
+
+def gain(results: Results, crowd: Crowd) -> Table | None:
+    """What quality control buys, for every pair of runs: r with it, without it, and of as many random workers."""
+    key, gains = ["corpus", "against", "scores"], results["replication_gain"]
+    if gains.empty:
+        return None
+    rows = gains.set_index(key)
+    share = results.select("replication_share", workers="passed").set_index(key).reindex(rows.index)
+    r = results.select("replication_r", interval="point").set_index([*key, "workers"])["estimate"]
+    random = results.select("replication_r", interval="random sets", workers="random as passed").set_index(key)
+    out = pd.DataFrame({"Runs": [f"{crowd.title(a)}, {crowd.title(b)}" for b, a, _ in rows.index]}, index=rows.index)
+    out["Scores"] = [SCORES[scores] for *_, scores in rows.index]
+    for workers in ("passed", "all"):
+        out[f"r, {SETS[workers].lower()}"] = [r.get((*place, workers)) for place in rows.index]
+    out["Gain"] = tables.intervals(rows, 3)
+    out["As many at random"] = tables.intervals(random.reindex(rows.index), 3)
+    out["At least that of passed"] = cells.percents(share["estimate"], 1)
+    out["p, adjusted"] = cells.p_values(share["p_adjusted"])
+    caption = (
+        "What quality control buys. Gain: r of the workers who passed minus r of all, with its CI over workers, not"
+    )
+    caption += (
+        " adjusted. As many at random: median and range of r of random sets of as many workers as passed; then the"
+    )
+    caption += " share of them with at least the r of those who passed, whose p-value is adjusted for all pairs of runs"
+    caption += " and kinds of scores (Holm)."
+    return Table(out, "gain", caption, 3, dict.fromkeys(out, UNDEFINED))
+
+
+def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
+    """r between systems by label (below Tables 3, 8 and 9 of the paper), by kind of score and set of workers."""
+    for i, corpus in enumerate(crowd.corpora[1:]):
+        rows = results.select("replication_r", corpus=corpus, among="systems", interval="fisher", list=None)
+        rows = rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
+        keys = [SCORES[s] + ", " + SETS[w].lower() for s, w in zip(rows["scores"], rows["workers"], strict=True)]
+        wide = rows.assign(key=keys).pivot_table(index="label", columns="key", values="estimate", sort=False)
+        wide = wide[[c for c in (f"{s}, {w.lower()}" for s in SCORES.values() for w in SETS.values()) if c in wide]]
+        wide = wide.loc[overall_first(wide.index)].rename(index=label_titles(names, crowd)).rename_axis("Label")
+        caption = f"Correlation between systems by label, {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
+        yield Table(wide.reset_index(), f"labels_{i}", caption, 3, dict.fromkeys(wide, UNDEFINED))
+
+
+def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
+    """Labels of the crowd's ratings -> display names."""
+    known = crowd.scores.drop_duplicates("label")
+    titles = {r.label: names.name("label", r.label, r.method) for r in known.itertuples()}
+    return {OVERALL: "Overall"} | titles
+
+
+def overall_first(index: pd.Index) -> list[str]:
+    return sorted(index, key=lambda label: label != OVERALL)
+
+
+def numbers(results: Results, crowd: Crowd) -> Table | None:
+    """Workers, dialogues, and minutes per dialogue, for all, passed and failed of each run."""
+    count = results.select("qc_count", what=["workers", "dialogues"], list=None, threshold=None)
+    if count.empty:
+        return None
+    key = ["corpus", "workers"]
+    out = tables.pivot(count, key, "what", {"workers": "Workers", "dialogues": "Dialogues"}).set_index(key)
+    for of in ("workers", "dialogues"):
+        rate = results.select("pass_rate", of=of, list=None).assign(workers="passed").set_index(key)
+        out[f"{of.capitalize()} passed"] = cells.percents(rate["estimate"], 1)
+    time = results.select("minutes_per_dialogue", list=None)
+    out["Minutes per dialogue"] = tables.intervals(time.set_index(key), 1)
+    caption = "Before and after quality control; CI of minutes over workers. “All” includes workers without answers."
+    why = {"Minutes per dialogue": "Not timed, or no worker."}
+    why |= dict.fromkeys(("Workers passed", "Dialogues passed"), "Only for workers who passed.")
+    return Table(_by_run(out.reset_index(), crowd), "numbers", caption, 1, why)
+
+
+def _by_run(frame: pd.DataFrame, crowd: Crowd) -> pd.DataFrame:
+    """Corpora and sets of workers as readers know them."""
+    frame = frame.assign(corpus=frame["corpus"].map(crowd.title))
+    if "workers" in frame:
+        frame["workers"] = frame["workers"].replace(SETS | {"all": "All"})
+    return frame.rename(columns={"corpus": "Run", "workers": "Of"}).rename_axis(columns=None)
+
+
+def scores(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Table]:
+    """Means of the workers who passed: a row per system, best first; overall with its interval, then each label."""
+    titles = label_titles(names, crowd)
+    for i, corpus in enumerate(crowd.corpora):
+        for statistic, what, decimals in (("mean_z", "Standardised", 3), ("mean_raw", "Raw", 1)):
+            rows = results.select(statistic, corpus=corpus, workers="passed", list=None)
+            rows = where(rows, standardised="all") if statistic == "mean_z" else rows
+            if rows.empty:
+                continue
+            overall = where(rows, label=OVERALL).set_index("system").sort_values("estimate", ascending=False)
+            wide = rows.pivot_table(index="system", columns="label", values="estimate", sort=False)
+            out = pd.DataFrame({"System": [names.name("system", s) for s in overall.index]}, index=overall.index)
+            out["Dialogues"], out["Overall"] = overall["n"], tables.intervals(overall, decimals)
+            out = out.join(wide.drop(columns=OVERALL, errors="ignore").rename(columns=titles))
+            caption = f"{what} scores in {crowd.title(corpus)}, workers who passed."
+            why = {c: "Not rated for the label." for c in out}
+            yield Table(out, f"{statistic}_{i}", caption, decimals, why)
+
+
+def run_differences(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
+    """Every system's overall mean minus that in the first run, standardised and raw."""
+    rows = results["run_difference"]
+    if rows.empty:
+        return None
+    text = rows.assign(text=tables.intervals(rows))
+    wide = text.pivot_table(index=["corpus", "system"], columns="scores", values="text", aggfunc="first", sort=False)
+    wide = wide.reset_index().assign(system=lambda f: [names.name("system", s) for s in f["system"]])
+    caption = f"Overall means minus those in {crowd.title(crowd.corpora[0])}, workers who passed; CI over workers."
+    return Table(_by_run(wide.rename(columns={"system": "System", **SCORES}), crowd), "runs", caption)
+
+
+def concordance(results: Results, crowd: Crowd) -> Iterator[Table]:
+    """Agreement of conclusions with the first run, by set of workers, test and level."""
+    tests = {"rank_sum": "Rank-sum", "wald": "t over workers"}
+    key = ["test", "workers", "alpha"]
+    rows = results.select("concordance", list=None)
+    rows = rows[rows["standardised"].isna() | (rows["standardised"] == "all")]
+    first = where(rows, corpus=crowd.corpora[0], of="significant").set_index(key)["estimate"].astype("Int64")
+    shown = {"significant": "Significant, this run", "identical": "Identical", "chance": "By chance", "kappa": "Kappa"}
+    shown |= {"contradiction": "Contradictions", "power_mismatch": "Power mismatches"}
+    for i, corpus in enumerate(crowd.corpora[1:] if len(rows) else ()):
+        wide = tables.pivot(where(rows, corpus=corpus), key, "of", shown).set_index(key)
+        wide.insert(0, "Significant, first run", first)
+        for share in ("Identical", "By chance"):
+            wide[share] = cells.percents(wide[share], 1)
+        wide = wide.reset_index().assign(test=lambda f: f["test"].map(tests), workers=lambda f: f["workers"].map(SETS))
+        wide["alpha"] = wide["alpha"].map("{:g}".format)
+        caption = f"Conclusions about pairs of systems in {crowd.title(crowd.corpora[0])} and {crowd.title(corpus)}."
+        caption += " Contradiction: significant in both, with opposite signs. Power mismatch: significant in one only."
+        caption += " By chance: conclusions permuted within each run."
+        wide = wide.rename(columns={"test": "Test", "workers": "Workers", "alpha": "Level"})
+        yield Table(wide, f"concordance_{i}", caption, why={"Kappa": "All conclusions are the same."})
+
+
+def thresholds(results: Results, crowd: Crowd) -> Table:
+    """r between the runs as the threshold changes."""
+    rows = results["replication_r"].dropna(subset="threshold")
+    wide = tables.pivot(rows, ["threshold"], "corpus", {c: crowd.title(c) for c in crowd.corpora[1:]})
+    wide["threshold"] = wide["threshold"].map("{:g}".format)
+    caption = f"Correlation of system means with {crowd.title(crowd.corpora[0])} for each threshold."
+    return Table(wide.rename(columns={"threshold": "Threshold"}), "threshold", caption, 3)
+
+
+def opinions(results: Results, crowd: Crowd) -> Table:
+    """Share of each opinion on the topic."""
+    rows = results.select("opinion_share", list=None)
+    titles = {o: o.capitalize() for o in rows["opinion"].unique()}
+    wide = tables.pivot(rows.assign(estimate=100 * rows["estimate"]), ["corpus", "workers"], "opinion", titles)
+    return Table(_by_run(wide, crowd), "opinions", "Opinions of workers on the topic of a dialogue (%).", 1)
+
+
+def lengths(results: Results, crowd: Crowd) -> Table:
+    """Median words and characters of inputs and conversations."""
+    rows = results.select("median_length", list=None)
+    rows = rows.assign(what=rows["unit"].str.capitalize() + " per " + rows["of"])
+    wide = tables.pivot(rows, ["corpus", "workers"], "what", {w: w for w in rows["what"].unique()})
+    return Table(_by_run(wide, crowd), "lengths", "Median lengths; conversations: only what the person wrote.", 1)
+
+
+def criteria(results: Results, names: DisplayNames, crowd: Crowd) -> Table | None:
+    """Correlation of labels over systems in the first run, raw means: Pearson above the diagonal, Spearman below."""
+    rows = results.select("criteria_correlation", corpus=crowd.corpora[0], scores="raw")
+    order, titles = overall_first(rows["label"].unique()), label_titles(names, crowd)
+    place = {label: i for i, label in enumerate(order)}
+    above = rows["label"].map(place) < rows["label_b"].map(place)
+    kept = rows[(rows["coefficient"] == "pearson") == above]
+    wide = kept.pivot_table(index="label", columns="label_b", values="estimate").reindex(index=order, columns=order)
+    caption = f"Correlation of labels over systems, raw means in {crowd.title(crowd.corpora[0])}: Pearson above the"
+    wide = wide.rename(index=titles, columns=titles).rename_axis("Label").rename_axis(columns=None).reset_index()
+    return Table(wide, "criteria", f"{caption} diagonal, Spearman below.", 3)
+
+
+def costs(results: Results, crowd: Crowd) -> Table:
+    """What a run cost, and what it is divided by."""
+    titles = {
+        "run": "Total",
+        "system": "Per system",
+        "dialogue": "Per dialogue",
+        "passed dialogue": "Per dialogue kept",
+    }
+    wide = tables.pivot(results["crowd_cost"].dropna(subset="corpus"), ["corpus"], "per", titles)
+    caption = f"Payments in {crowd.options.currency}, excluding fees. Workers who failed were also paid."
+    return Table(_by_run(wide, crowd), "cost", caption)
+
+
+def printed(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table]:
+    """Printed numbers by verdict, and those that differ. cells : from `verdicts.compared`."""
+    if cells.empty:
+        return
+    words = verdicts.WORDS | {verdicts.DOWNLOAD: "needs a download"}
+    told = places(cells, names).set_axis(["panel", "row", "column"], axis=1)
+    cells = cells.assign(**told.set_axis(cells.index))
+    counts = verdicts.tally(cells).rename(columns=words).rename(columns=str.capitalize)
+    caption = "Printed numbers by verdict. Fitted: equal only with a list found by searching for these numbers."
+    yield Table(counts.rename(columns={"Cells": "All"}), "cells", caption)
+    rows = where(cells, verdict=verdicts.DIFFERS)
+    digits = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
+    told = [
+        f"{cell.row}, {cell.column}: {cell.printed} ({number(cell.here, decimals)})"
+        for cell, decimals in zip(rows.itertuples(), digits, strict=True)
+    ]
+    rows = rows.assign(told=told, place=rows["element"] + ", " + rows["panel"])
+    out = rows.groupby(["place", "note"], sort=False)["told"].agg("; ".join).reset_index()[["place", "told", "note"]]
+    yield Table(out.set_axis(["Place", "Printed (here)", "Why"], axis=1), "differ", "Printed numbers that differ.")

@@ -1,0 +1,183 @@
+"""What workers did, those who passed quality control and those who failed it: numbers, times, opinions, texts, money.
+
+`verdict` names the column of `workers` (see `crowd`) that separates them: the rule's, or that of a list. The
+definitions are those that give the printed values of Ji et al. 2022 (Tables 1, 2 and 11).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import nan
+
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+from judgebook.questions.quality_control.worker_tests import WORKER, verdict_of
+from judgebook.statistics.intervals import generator
+from judgebook.statistics.resampling import bootstrap_sums
+
+#: fact of a dialogue: the opinion on its topic, with the topic as text
+OPINION = "topic_opinion"
+#: fact of a dialogue: what its work unit was paid
+PAYMENT = "payment"
+
+
+def by_verdict(rows: pd.DataFrame, workers: pd.DataFrame, verdict: str) -> Iterator[tuple[dict, pd.DataFrame]]:
+    """(corpus and workers, rows) for all, passed and failed; rows whose worker has no verdict only count in all."""
+    passed = verdict_of(rows, workers, verdict)
+    for corpus, part in rows.groupby("corpus", sort=False):
+        for name, kept in {"all": None, "passed": True, "failed": False}.items():
+            here = part if kept is None else part[(passed.loc[part.index] == kept).to_numpy(bool)]
+            yield {"corpus": corpus, "workers": name}, here
+
+
+def work_units(frame: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """One row per whole work unit: corpus, annotator, work_unit, n_dialogues, seconds.
+
+    From the study's work units: those of the tasks in which ratings were made, including units without any answer.
+    From the ratings where a study has none.
+    """
+    whole = frame[(frame["part"] == "whole") & frame["corpus"].isin(scores["corpus"])]
+    whole = whole[whole["task"].isin(whole.loc[whole["work_unit"].isin(scores["work_unit"]), "task"])]
+    if len(whole):
+        return whole[[*WORKER, "work_unit", "n_dialogues", "seconds"]].reset_index(drop=True)
+    units = scores.dropna(subset="work_unit").groupby([*WORKER, "work_unit"], sort=False)
+    return units.agg(n_dialogues=("dialogue", "nunique"), seconds=("seconds", "first")).reset_index()
+
+
+def planned_dialogues(scores: pd.DataFrame, control: str) -> int:
+    """How many dialogues with ordinary systems a work unit usually holds: the most frequent number; 0 if unknown."""
+    ordinary = scores[(scores["system"] != control) & scores["work_unit"].notna()]
+    n = ordinary.groupby(["corpus", "work_unit"])["dialogue"].nunique()
+    return int(n.mode().iloc[0]) if len(n) else 0
+
+
+def designs(scores: pd.DataFrame, control: str, facts: pd.DataFrame) -> Iterator[dict]:
+    """What a work unit holds and pays, over all runs: `qc_count` of systems and `crowd_cost` per work unit.
+
+    Both are the most frequent value. The payment is a fact of the data (`PAYMENT`), not of the YAML.
+    """
+    units = scores.dropna(subset="work_unit").drop_duplicates(["corpus", "work_unit", "dialogue"])
+    for what, part in {"systems": units, "control systems": units[units["system"] == control]}.items():
+        n = part.groupby(["corpus", "work_unit"]).size()
+        if len(n):
+            yield {"statistic": "qc_count", "what": f"{what} of a work unit", "estimate": float(n.mode().iloc[0])}
+    if ordinary := planned_dialogues(scores, control):
+        row = {"statistic": "qc_count", "what": "ordinary systems of a work unit"}
+        yield row | {"estimate": float(ordinary)}
+    paid = pd.to_numeric(facts.loc[facts["key"] == PAYMENT, "value"])
+    if len(paid):
+        yield {"statistic": "crowd_cost", "per": "work unit", "estimate": float(paid.mode().iloc[0])}
+
+
+def numbers(
+    units: pd.DataFrame, workers: pd.DataFrame, per_unit: int, *, verdict: str = "passed", confidence: float = 0.95
+) -> Iterator[dict]:
+    """Workers, work units and dialogues before and after quality control (Ji et al. 2022, Table 1).
+
+    Workers without any answer, and their units, count in all. Dialogues are `per_unit` for each unit, as in the paper.
+    Yields `qc_count`, and `pass_rate` with Wilson's interval, which treats units of one worker as independent.
+    """
+    total: dict[str, int] = {}
+    for keys, part in by_verdict(units, workers, verdict):
+        found = {"workers": part["annotator"].nunique(), "work_units": len(part), "dialogues": per_unit * len(part)}
+        total = found if keys["workers"] == "all" else total
+        for what, n in found.items():
+            yield {"statistic": "qc_count", **keys, "what": what, "estimate": n}
+        for of in ("workers", "dialogues") if keys["workers"] == "passed" else ():
+            unit = "work_units" if of == "dialogues" else of
+            if total[of]:
+                low, high = proportion_confint(found[unit], total[unit], alpha=1 - confidence, method="wilson")
+                row = {"statistic": "pass_rate", "corpus": keys["corpus"], "of": of, "estimate": found[of] / total[of]}
+                row |= {"ci_low": low, "ci_high": high, "ci_kind": "wilson", "n": total[unit]}
+                yield row | {"resample_unit": unit.removesuffix("s").replace("_", " ")}
+
+
+def minutes(
+    units: pd.DataFrame,
+    workers: pd.DataFrame,
+    *,
+    verdict: str = "passed",
+    seed: int,
+    n_resamples: int,
+    confidence: float = 0.95,
+) -> Iterator[dict]:
+    """`minutes_per_dialogue`: seconds of a work unit over its dialogues, mean over units (Ji et al. 2022, Table 1).
+
+    Units without an answer, or not timed, are left out. The interval resamples workers.
+    """
+    timed = units[units["seconds"].notna() & (units["n_dialogues"] > 0)]
+    timed = timed.assign(minutes=timed["seconds"] / 60 / timed["n_dialogues"].astype(float))
+    for keys, part in by_verdict(timed, workers, verdict):
+        row = {"statistic": "minutes_per_dialogue", **keys, "n": len(part)}
+        if part.empty:
+            yield row | {"estimate": nan, "note": "no timed work unit"}
+            continue
+        sums = part.groupby("annotator")["minutes"].agg(["size", "sum"]).to_numpy(float)
+        options = {"n_resamples": n_resamples, "confidence": confidence, "unit": "worker"}
+        rng = generator(seed, "minutes", *keys.values())
+        found = bootstrap_sums(sums, lambda s: s[:, 1] / s[:, 0], rng=rng, **options)
+        yield row | found.row() | {"n_annotators": len(sums)}
+
+
+def opinions(
+    dialogues: pd.DataFrame, facts: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed"
+) -> Iterator[dict]:
+    """`opinion_share`: share of each opinion on the topic (Ji et al. 2022, Table 2).
+
+    dialogues : corpus, annotator, dialogue; those with the control count, too. facts : the study's dialogue facts, of
+    which the first opinion of a dialogue counts.
+    """
+    known = facts[facts["key"] == OPINION].drop_duplicates(["corpus", "dialogue"])
+    rows = dialogues.merge(known[["corpus", "dialogue", "value"]], on=["corpus", "dialogue"])
+    for keys, part in by_verdict(rows, workers, verdict):
+        for opinion in rows["value"].unique():
+            share = (part["value"] == opinion).mean() if len(part) else nan
+            row = {"statistic": "opinion_share", "level": "dialogue", "opinion": opinion, "n": len(part)}
+            yield keys | row | {"estimate": share}
+
+
+def lengths(dialogues: pd.DataFrame) -> pd.DataFrame:
+    """Words and characters of inputs and conversations (Ji et al. 2022, A.4): corpus, dialogue, of, words, characters.
+
+    dialogues : DataFrame
+        corpus, dialogue, user_text, system_text.
+
+    An `input` is a message of the person, a `message` one of either side, a `conversation` all that the person wrote.
+    Words are separated by white space, which is not counted as characters. The paper's caption says that inputs are
+    "provided by workers", but its values are those of messages of either side.
+    """
+    keys = ["corpus", "dialogue"]
+    sides = dialogues.melt(keys, ["user_text", "system_text"], var_name="side", value_name="text").dropna(subset="text")
+    pieces = sides["text"].str.split()
+    sized = sides[[*keys, "side"]].assign(words=pieces.str.len(), characters=pieces.str.join("").str.len())
+    inputs, messages = sized[sized["side"] == "user_text"], sized.assign(of="message")
+    whole = inputs.groupby(keys, sort=False)[["words", "characters"]].sum().reset_index()
+    parts = [inputs.assign(of="input"), messages, whole.assign(of="conversation")]
+    return pd.concat([part.drop(columns="side", errors="ignore") for part in parts], ignore_index=True)
+
+
+def median_lengths(sizes: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed") -> Iterator[dict]:
+    """`median_length` (Ji et al. 2022, Table 11). sizes : from `lengths`, with annotator."""
+    for keys, part in by_verdict(sizes, workers, verdict):
+        for of, here in part.groupby("of", sort=False):
+            for unit in ("characters", "words"):
+                row = {"statistic": "median_length", "of": of, "unit": unit, "n": len(here)}
+                yield keys | row | {"estimate": here[unit].median()}
+
+
+def costs(units: pd.DataFrame, workers: pd.DataFrame, payment: float, n_systems: int, per_unit: int) -> Iterator[dict]:
+    """`crowd_cost` of a run: in total, per system, and per dialogue before and after quality control.
+
+    payment : for one work unit. Every unit counts as paid, since workers who failed quality control were paid, too (Ji
+    et al. 2022, A.2); platform fees are not included.
+    """
+    counts: dict = {}
+    for keys, part in by_verdict(units, workers, "passed"):
+        counts.setdefault(keys["corpus"], {})[keys["workers"]] = len(part)
+    for corpus, n in counts.items():
+        total, kept = payment * n["all"], per_unit * n["passed"]
+        amounts = {"run": total, "system": total / n_systems, "dialogue": total / (per_unit * n["all"])}
+        amounts["passed dialogue"] = total / kept if kept else nan
+        for per, value in amounts.items():
+            yield {"statistic": "crowd_cost", "corpus": corpus, "per": per, "estimate": value}

@@ -1,0 +1,213 @@
+"""Quality control of workers by a degraded control system, and standardised scores (Ji et al. 2022).
+
+Every worker rates ordinary systems and a control whose replies are deliberately bad. Workers who do not rate the
+control lower than the others paid no attention, or cannot distinguish good from bad replies, and are excluded (section
+3.2). The scores of each worker are then standardised, so that lenient and strict workers count alike (section 3.3).
+
+All functions start from `ratings`. A worker is an annotator within one corpus (run).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from judgebook.annotations.summary import evaluated
+from judgebook.study.labels import Label
+from judgebook.study.sections.analyses import QualityControl
+
+WORKER = ["corpus", "annotator"]
+OVERALL = "overall"
+
+
+def ratings(annotations: pd.DataFrame, labels: Iterable[Label], control: str) -> pd.DataFrame:
+    """The ratings by known people, reversed where necessary so that a high score is good.
+
+    Of the methods that rate single dialogues or turns, the one by which the control was rated most often. Pilots and
+    gold units, which are no runs of the evaluation, are left out. A label of direction -1 is reversed on its scale
+    (100 - x on a scale from 0 to 100); labels of direction 0, which are neither good nor bad, are left out.
+
+    Returns
+    -------
+    DataFrame with the columns of `schema.ANNOTATIONS`.
+
+    Raises
+    ------
+    ValueError
+        Where the control was never rated.
+
+    References
+    ----------
+    Ji et al. 2022, section 3.3.
+    """
+    rated = evaluated(annotations[annotations["dialogue_b"].isna()])
+    methods = rated.loc[rated["system"] == control, "method"]
+    if methods.empty:
+        raise ValueError(f"control_system: expected a system that was rated, found {control!r}")
+    method = methods.value_counts().index[0]
+    out = rated[rated["annotator_known"] & (rated["annotator_kind"] == "human") & (rated["method"] == method)]
+    known = {label.id: label for label in labels if label.method == method}
+    direction = out["label"].map({id_: label.direction for id_, label in known.items()})
+    ends = out["label"].map({id_: sum(label.scale) for id_, label in known.items()})
+    out = out.assign(score=out["score"].where(direction != -1, ends - out["score"]))
+    return out[direction != 0].reset_index(drop=True)
+
+
+def rank_sum(block: np.ndarray, first: np.ndarray, values: np.ndarray) -> pd.DataFrame:
+    """Wilcoxon's rank-sum (Mann-Whitney) test of two samples, in many blocks at once.
+
+    Parameters
+    ----------
+    block : (n,) array
+        Codes from 0.
+    first : (n,) array of bool
+        Whether the value belongs to the first sample of its block.
+    values : (n,) array
+        Without missing values.
+
+    Returns
+    -------
+    DataFrame with one row per block, in the order of codes: n_first, n_second; `superiority`, the share of pairs in
+    which the first is larger (ties count half); `p_less`, `p_greater`, one-sided: the first tends to be lower, higher.
+    Missing where a sample is empty; 1 where all values are equal.
+
+    Notes
+    -----
+    Normal approximation with corrections for ties and continuity.
+    """
+    size = int(block.max()) + 1 if len(block) else 0
+    frame = pd.DataFrame({"block": block, "value": values})
+    ranks = frame.groupby("block")["value"].rank().to_numpy()
+    n1 = np.bincount(block, first, size)
+    n = np.bincount(block, minlength=size)
+    n2 = n - n1
+    u = np.bincount(block, np.where(first, ranks, 0), size) - n1 * (n1 + 1) / 2
+    ties = frame.groupby(["block", "value"]).size()
+    tied = np.bincount(ties.index.get_level_values("block"), (ties**3 - ties).to_numpy(float), size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sd = np.sqrt(n1 * n2 / 12 * (n + 1 - tied / (n * (n - 1))))
+        superiority, shift = u / (n1 * n2), u - n1 * n2 / 2
+        p_less, p_greater = (np.where(sd > 0, ndtr((s - -0.5) / sd), 1.0) for s in (shift, -shift))
+    empty = (n1 == 0) | (n2 == 0)
+    p_less, p_greater, superiority = (np.where(empty, np.nan, v) for v in (p_less, p_greater, superiority))
+    columns = {"n_first": n1.astype(int), "n_second": n2.astype(int), "superiority": superiority}
+    return pd.DataFrame(columns | {"p_less": p_less, "p_greater": p_greater})
+
+
+def worker_tests(scores: pd.DataFrame, control: str, labels: Iterable[str] = ()) -> pd.DataFrame:
+    """How reliably each worker rates the control lower than the other systems.
+
+    Parameters
+    ----------
+    scores : DataFrame
+        From `ratings`.
+    labels : iterable of str
+        Those whose ratings are pooled in the test; none: all. Ji et al. use the positively worded ones.
+
+    Returns
+    -------
+    DataFrame with one row per worker: corpus, annotator, n_control, n_ordinary, `superiority` of the control, `p`
+    (one-sided, control lower; missing where the worker rated only one side), `sd` of all the worker's scores (ddof 1;
+    of all labels, including the control), n_units (work units).
+
+    Notes
+    -----
+    All ratings of the worker in the corpus are pooled, also over several work units. With 5 ratings of the control and
+    25 of the others the normal approximation is coarse; the exact test requires untied scores.
+
+    References
+    ----------
+    Ji et al. 2022, section 3.2.
+    """
+    keys = scores.groupby(WORKER, sort=False)
+    workers = keys.agg(sd=("score", "std"), n_units=("work_unit", "nunique")).reset_index()
+    code = keys.ngroup().to_numpy()
+    tested = (scores["label"].isin(list(labels)) if labels else scores["label"].notna()).to_numpy()
+    found = rank_sum(code[tested], (scores["system"] == control).to_numpy()[tested], scores["score"].to_numpy()[tested])
+    found = found.reindex(range(len(workers)))
+    workers["n_control"], workers["n_ordinary"] = (found[c].fillna(0).astype(int) for c in ("n_first", "n_second"))
+    return workers.assign(superiority=found["superiority"], p=found["p_less"])
+
+
+def passes(tests: pd.DataFrame, alpha: float = 0.05) -> pd.Series:
+    """Whether each worker of `worker_tests` passes: p below alpha, and more than one score.
+
+    A worker without a rating of the control has no p and does not pass.
+    """
+    return ((tests["p"] < alpha) & (tests["sd"] > 0)).rename("passes")
+
+
+def of_those_who_passed(
+    annotations: pd.DataFrame, labels: Iterable[Label], control: str | None, options: QualityControl
+) -> pd.DataFrame:
+    """The annotations of workers who pass, for analyses other than quality control.
+
+    All annotations where the control was not rated by known people, or nobody passes.
+    """
+    if not (annotations["annotator_known"] & (annotations["system"] == control)).any():
+        return annotations
+    workers = worker_tests(ratings(annotations, labels, control), control, options.labels)
+    kept = verdict_of(annotations, workers.assign(passed=passes(workers, options.alpha))).eq(True)
+    return annotations[kept] if kept.any() else annotations
+
+
+def verdict_of(rows: pd.DataFrame, workers: pd.DataFrame, column: str = "passed") -> pd.Series:
+    """The verdict of each row's worker, from a column of `workers`; missing for workers it does not have."""
+    known = workers.set_index(WORKER)[column].astype(object)
+    return pd.Series(known.reindex(pd.MultiIndex.from_frame(rows[WORKER])).to_numpy(), rows.index)
+
+
+def last_of_family(scores: pd.DataFrame, families: Mapping[str, Iterable[str]]) -> pd.Series:
+    """Whether a rating is of the last dialogue, within its work unit, with its family of systems.
+
+    families : name -> systems; a system without a family is its own. The order is that of the source. Workers of Ji et
+    al. 2022 met some architectures twice in a task; the released standard scores depend on the last of each.
+    """
+    family = {system: name for name, systems in families.items() for system in systems}
+    key = [scores["corpus"], scores["work_unit"], scores["system"].map(lambda s: family.get(s, s))]
+    last = scores["source_row"].groupby(key).transform("max")
+    at = pd.Series(scores["dialogue"].to_numpy(), index=scores["source_row"])
+    return pd.Series(scores["dialogue"].to_numpy() == at.loc[last].to_numpy(), index=scores.index)
+
+
+def standardise(scores: pd.DataFrame, over: pd.Series | None = None) -> pd.Series:
+    """Scores minus the worker's mean, divided by the worker's standard deviation (ddof 1).
+
+    over : from which ratings mean and standard deviation are computed; by default all of the worker's in the corpus,
+    including those of the control. Missing where the worker gave only one score. Ji et al. 2022, section 3.3.
+    """
+    base = scores["score"] if over is None else scores["score"].where(over)
+    grouped = base.groupby([scores[c] for c in WORKER])
+    sd = grouped.transform("std")
+    return ((scores["score"] - grouped.transform("mean")) / sd.where(sd > 0)).rename("z")
+
+
+def system_means(scores: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Mean of `value` by corpus, system and label, and `overall`, the mean of the labels' means; with n dialogues.
+
+    Ratings without a value are left out. `overall` is missing where a system lacks one of the labels of its corpus.
+    """
+    rows = scores[scores[value].notna()]
+    keys = ["corpus", "system"]
+    wide = rows.groupby([*keys, "label"], sort=False)[value].mean().unstack("label")  # noqa: PD010 no repeats here
+    asked = rows.groupby(["corpus", "label"], sort=False).size().unstack("label").reindex(wide.index, level="corpus")  # noqa: PD010
+    overall = wide.mean(axis=1).where((wide.notna() | asked.isna()).all(axis=1))
+    n = rows.drop_duplicates([*keys, "dialogue"]).groupby(keys).size()
+    out = wide.assign(**{OVERALL: overall}).reset_index().melt(keys, var_name="label", value_name="estimate")
+    out = out.dropna(subset="estimate")
+    return out.assign(n=n.reindex(pd.MultiIndex.from_frame(out[keys])).to_numpy()).reset_index(drop=True)
+
+
+def dialogue_means(scores: pd.DataFrame, value: str) -> pd.DataFrame:
+    """One row per dialogue: corpus, system, dialogue, annotator (the first), work_unit, and the mean of its values.
+
+    The mean is that of the labels' means, so that labels judged more often do not weigh more.
+    """
+    rows = scores[scores[value].notna()]
+    keys = ["corpus", "system", "dialogue"]
+    means = rows.groupby([*keys, "label"], sort=False)[value].mean().groupby(keys, sort=False).mean()
+    who = rows.groupby(keys, sort=False)[["annotator", "work_unit"]].first()
+    return who.assign(value=means).reset_index()

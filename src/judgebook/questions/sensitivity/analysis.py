@@ -1,0 +1,364 @@
+"""Does a label distinguish systems? The results of notebook 05.
+
+As published: one annotation per item, 32 conversations per system, drawn once; pairs of systems with p below 0.01, 0.05
+and 0.1 by tests that differ between methods. As we would defend it: the same permutation test for all methods, on one
+value per dialogue, the mean of all its annotations, permuted within sessions, using all dialogues and Holm's
+adjustment; and the type I error of every test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.dialogue_values import dialogue_values, interactors
+from judgebook.annotations.picks import picks
+from judgebook.annotations.scales import within_scale
+from judgebook.annotations.scores import sampled
+from judgebook.annotations.summary import in_sessions, main_group
+from judgebook.questions.sensitivity import differences, equivalence, power, system_tests
+from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.statistics.bounded_means import BOUNDED
+from judgebook.statistics.multiplicity import adjust_rows
+from judgebook.study.labels import METHODS, Label
+from judgebook.study.results import Results, collect, where
+from judgebook.study.sections.analyses import Sensitivity
+
+#: a system with fewer dialogues in a method is not compared
+MIN_DIALOGUES = 5
+#: permutations per comparison of the largest family, so that the smallest p-value can survive its adjustment
+PER_COMPARISON = 40
+#: columns of `differences.differences` for further calculation, not for results
+_INNER = ["se", "df", "per_system"]
+#: p-values that all draws together may have; fewer draws are made of larger families, but not fewer than FEWEST_DRAWS
+MOST_TESTS, FEWEST_DRAWS = 30_000_000, 100
+#: primary tests: by permutation, or the t test of weighted means where dialogues have sampling weights
+PRIMARY = ("session", differences.WEIGHTED)
+#: tests that are made as published, one per method
+PUBLISHED = ("z", "student", "sign")
+#: of what notebooks store for each pair of systems, that which the report's pages read
+ASKED = {
+    "without": ("smallest_margin", "effect_size", "effect_difference"),
+    "only": {"system_difference": {"test": (*PRIMARY, differences.TEST)}},
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """What one evaluator group judged in one corpus.
+
+    panels : one per method, in the order of `labels.METHODS`, of all annotations. picked : the same panels of one
+    annotation per item, for the tests as published. blocks : what dialogues are exchanged within: `session`,
+    `context` (where the study has no sessions, but responses to the same context), or `none` where no two dialogues
+    share either.
+    """
+
+    corpus: str
+    group: str
+    panels: list[Panel]
+    picked: list[Panel]
+    annotations: pd.DataFrame
+    blocks: str
+
+    @property
+    def weighted(self) -> bool:
+        """Whether dialogues have sampling weights."""
+        return sampled(self.annotations)
+
+    @property
+    def dialogues(self) -> list[int]:
+        """Dialogues of each system and method; of comparisons, pairs of dialogues of each pair of systems."""
+        sizes = [int(n) for p in self.panels if p.unit != "pair" for n in pd.Series(p.system).value_counts()]
+        return sizes + [int(p.rows_of(a, b).sum()) for p in self.panels if p.unit == "pair" for a, b in p.pairs]
+
+    def on_scales(self, labels: Sequence[Label]) -> Group:
+        """The same with the scales of labels, which the primary test needs where most dialogues lie at one end."""
+        panels, picked = ([p.on_scales(labels) for p in own] for own in (self.panels, self.picked))
+        return replace(self, panels=panels, picked=picked)
+
+    def draw_size(self, n: int) -> int | None:
+        """`n`, or None where no system has more than n dialogues, so that there is nothing to draw, and where dialogues
+        have sampling weights: the tests of draws know none."""
+        return n if max(self.dialogues) > n and not self.weighted else None
+
+    def n_draws(self, wanted: int) -> int:
+        """How many draws are made of those wanted: fewer of very many pairs of systems and labels."""
+        tests = sum(len(p.pairs) * len(p.labels) for p in self.panels)
+        return min(wanted, max(FEWEST_DRAWS, MOST_TESTS // tests))
+
+
+def groups(
+    annotations: pd.DataFrame, dialogues: pd.DataFrame, *, systems: Sequence[str], pick_seed: int
+) -> list[Group]:
+    """What can be compared, by corpus and evaluator group; the group that judged most labels first.
+
+    Systems of which a group judged fewer than MIN_DIALOGUES dialogues by a method are left out of that method; so are
+    methods with fewer than two systems, and groups without a method.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        By people, of the evaluation itself.
+    dialogues : DataFrame
+        Columns of `schema.DIALOGUES`; say who talked.
+    systems : sequence of str
+        Those to compare, in the order of figures.
+    pick_seed : int
+        Of the random pick among several annotations of an item, for the tests as published.
+    """
+    out = []
+    annotations = annotations[annotations["system"].isin(list(systems))]
+    for corpus, part in annotations.groupby("corpus", sort=False):
+        talked, first = interactors(dialogues[dialogues["corpus"] == corpus]), main_group(part)
+        for group in [first, *(g for g in sorted(part["group"].unique()) if g != first)]:
+            found = _group(part[part["group"] == group], talked, systems, pick_seed)
+            out += [found] if found.panels else []
+    return out
+
+
+def _group(part: pd.DataFrame, talked: pd.Series, systems: Sequence[str], pick_seed: int) -> Group:
+    part, blocks = in_sessions(part)
+    values, of_picks = dialogue_values(part), dialogue_values(next(picks(part, 1, pick_seed)))
+    panels, picked = [], []
+    for method in METHODS:
+        enough = _judged(values[values["method"] == method])
+        here = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
+        if len(here) > 1 and (one := panel(values, method, here, talked)).pairs:
+            panels.append(one)
+            picked.append(panel(of_picks, method, here, talked))
+    if not any(_shared(p) for p in panels):
+        blocks = "none"
+    return Group(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), panels, picked, part, blocks)
+
+
+def _judged(values: pd.DataFrame) -> pd.Series:
+    """How many dialogues of each system were judged, on either side of a comparison."""
+    right = values[["system_b", "dialogue_b"]].dropna().set_axis(["system", "dialogue"], axis=1)
+    return pd.concat([values[["system", "dialogue"]], right]).drop_duplicates().groupby("system").size()
+
+
+def _shared(data: Panel) -> bool:
+    """Whether any two systems meet in a session (context), or are compared."""
+    systems = pd.Series(data.system).groupby(data.session).nunique()
+    return data.unit == "pair" or bool((systems > 1).any())
+
+
+def analyse(
+    judged: Sequence[Group], options: Sensitivity, labels: Sequence[Label] = (), *, permute_seed: int, draw_seed: int
+) -> Results:
+    """All results of notebook 05: of every group, but type I error for the first group of each corpus.
+
+    Parameters
+    ----------
+    judged : sequence of Group
+        From `groups`.
+    labels : sequence of Label
+        Intervals of differences end with the scales of these, on which the primary test rests where most dialogues of a
+        system lie at one end.
+    permute_seed, draw_seed : int
+        Of the permutation tests, and of which conversations a draw has.
+    """
+    judged = [one.on_scales(labels) for one in judged]
+    given = {"seed": draw_seed, "within": options.within}
+    null = {"n": options.n_dialogues, "n_runs": options.null_runs, "n_permutations": options.null_permutations}
+    parts = []
+    for one in judged:
+        parts.append(tests(one, seed=permute_seed, within=options.within, n_permutations=options.n_permutations))
+        if n := one.draw_size(options.n_dialogues):
+            n_draws = one.n_draws(options.n_draws)
+            parts.append(draws(one, n=n, n_draws=n_draws, seed=draw_seed, within=options.within))
+        parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
+    for corpus in dict.fromkeys(one.corpus for one in judged):
+        first = next(one for one in judged if one.corpus == corpus)
+        parts += [] if first.weighted else [type_i_errors(first, **null, **given)]
+    results = collect(*parts)
+    if len(rows := results["system_difference"]):
+        own = rows["test"].isin([differences.TEST, differences.WEIGHTED])
+        cut = within_scale(rows[own], labels, difference=True)
+        results["system_difference"] = pd.concat([cut, rows[~own]]).loc[rows.index]
+    return results
+
+
+def tests(judged: Group, *, seed: int, within: str, n_permutations: int) -> Results:
+    """Every pair of systems and label by the published test, Welch's t and the permutation test, on all dialogues.
+
+    `system_difference` with p-values adjusted by Holm within each label and test; with intervals by
+    `differences.differences`, over annotators too where they are known; where items have several annotations,
+    also by the permutation test on one of each (`sample` is pick), to show what the others add, unless permutations are
+    too many to draw. Where dialogues have sampling weights, the t test of weighted means takes the place of the
+    permutation test, whose null hypothesis is not that of equal means in the population. And `n_significant`
+    counted from the tests, also with the families over all labels. Large families get more permutations
+    (PER_COMPARISON), or p-values by saddlepoint where these would be too many (`system_tests.session_tests`).
+    """
+    n_permutations = max(n_permutations, PER_COMPARISON * sum(len(p.pairs) * len(p.labels) for p in judged.panels))
+    parts = []
+    for data, one in zip(judged.panels, judged.picked, strict=True):
+        parts += [system_tests.published_tests(one)]
+        parts += [system_tests.published_tests(one, "welch")] if one.published_test == "student" else []
+        options = {"within": _within(data, within), "n_permutations": n_permutations}
+        compared = judged.annotations, data.method, data.systems
+        if judged.weighted:
+            alone = differences.differences(*compared, people=False).assign(test=differences.WEIGHTED)
+            parts.append(alone.drop(columns=_INNER))
+        else:
+            parts.append(system_tests.session_tests(data, seed=seed, **options))
+        parts.append(differences.differences(*compared, scales=data.scales).drop(columns=_INNER))
+        several = not judged.weighted and not np.array_equal(data.squares, one.squares)
+        if several and not system_tests.too_many(data, n_permutations):
+            parts.append(system_tests.session_tests(one, seed=seed, **options).assign(sample="pick"))
+    rows = collect(*parts)["system_difference"]
+    rows = adjust_rows(rows, ["method", "label", "test", "within", "sample"], "systems of one label")
+    results = [rows.assign(statistic="system_difference")]
+    rows = where(rows, sample=None)
+    results += [system_tests.count_tests(judged.panels, where(rows, test=t)) for t in (PRIMARY, PUBLISHED)]
+    return _marked(judged, results)
+
+
+def draws(judged: Group, *, n: int, n_draws: int, seed: int, within: str) -> Results:
+    """Counts over draws of `n` dialogues per system by the published and the permutation test, and the tests of the
+    first draw: `system_tests.count_significant`."""
+    within = min(_within(p, within) for p in judged.panels)  # `interactor` only where all panels allow it
+    options = {"n": n, "n_draws": n_draws, "seed": seed, "within": within, "picked": judged.picked}
+    return _marked(judged, [system_tests.count_significant(judged.panels, **options)])
+
+
+def alike(judged: Group, *, margin: float) -> Results:
+    """Equivalence tests of every pair of systems and label, adjusted by Holm within each label as `tests` are."""
+    found = (differences.differences(judged.annotations, data.method, data.systems) for data in judged.panels)
+    parts = zip(found, judged.panels, strict=True)
+    results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in parts if len(one)))
+    rows = adjust_rows(results["equivalence"], ["method", "label"], "systems of one label")
+    parts = [rows.assign(statistic="equivalence"), results["smallest_margin"].assign(statistic="smallest_margin")]
+    return _marked(judged, parts)
+
+
+def type_i_errors(judged: Group, *, n: int, n_runs: int, seed: int, within: str, n_permutations: int) -> Results:
+    """How often each test finds a difference within one system, with up to n dialogues per side."""
+    parts = []
+    for data, one in zip(judged.panels, judged.picked, strict=True):
+        ours = [*(["dialogue_welch"] if data.row != data.unit else []), "session"]
+        least = len(data.system) if data.unit == "pair" else int(pd.Series(data.system).value_counts().max()) // 2
+        if (size := min(n, least)) > 1:
+            options = {"n": size, "n_runs": n_runs, "seed": seed, "within": _within(data, within)}
+            for used, tests in ((one, [one.published_test]), (data, ours)):
+                parts.append(power.null_rejection(used, tests, n_permutations=n_permutations, **options))
+    return _marked(judged, parts)
+
+
+def planning(judged: Group, *, sizes: Sequence[int]) -> Results:
+    """Power by number of dialogues and the detectable difference: `power.planning` with the same annotators, and
+    `power.detectable_differences` with others too, of labels whose annotators are known."""
+    parts = []
+    for data in judged.panels:
+        found = differences.differences(judged.annotations, data.method, data.systems, people=False)
+        parts.append(pd.DataFrame(power.planning(found, sizes)))
+        others = _over_people(differences.differences(judged.annotations, data.method, data.systems))
+        parts.append(pd.DataFrame(power.detectable_differences(others, power.SAMPLE)))
+    return _marked(judged, [part for part in parts if len(part)])
+
+
+def _within(data: Panel, wanted: str) -> str:
+    """`wanted`, but `session` where it is not known who talked."""
+    return "session" if data.interactor is None and data.unit != "pair" else wanted
+
+
+def _marked(judged: Group, parts: Sequence[pd.DataFrame]) -> Results:
+    """With corpus and group, and with the context as unit where it takes the place of the session."""
+    results = collect(*parts)
+    for statistic, rows in results.items():
+        if judged.blocks == "context":
+            rows = rows.assign(resample_unit=rows["resample_unit"].replace("session", "context"))
+        results[statistic] = rows.assign(corpus=judged.corpus, group=judged.group)
+    return results
+
+
+def of_group(results: Results, judged: Group) -> Results:
+    """The results of one corpus and evaluator group."""
+    return results.part(corpus=judged.corpus, group=judged.group)
+
+
+def of_methods(results: Results, judged: Sequence[Group]) -> Results:
+    """The results of the first corpus, of each method those of the first group that judged with it."""
+    groups: dict[str, str] = {}
+    for one in (one for one in judged if one.corpus == judged[0].corpus):
+        groups = {data.method: one.group for data in one.panels} | groups
+    here = results.part(corpus=judged[0].corpus)
+    return Results({s: rows[rows["group"] == rows["method"].map(groups)] for s, rows in here.items()})
+
+
+def primary(results: Results) -> pd.DataFrame:
+    """The permutation tests of all dialogues, or the t tests of weighted means (PRIMARY)."""
+    return results.select("system_difference", test=PRIMARY, sample=None)
+
+
+def primary_name(results: Results) -> str:
+    """How prose calls the primary test."""
+    weighted = (primary(results)["test"] == differences.WEIGHTED).any()
+    return "t test of weighted means" if weighted else "permutation test"
+
+
+def with_people(results: Results) -> pd.DataFrame:
+    """The differences with intervals over sessions and annotators, of labels whose annotators are known."""
+    return _over_people(results.select("system_difference", test=differences.TEST))
+
+
+def _over_people(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows[rows["resample_unit"].str.endswith(" and annotator").astype(bool)] if len(rows) else rows
+
+
+def detectable(results: Results, *, people: str = power.SAME) -> pd.DataFrame:
+    """The difference found with 80% power after Holm's adjustment, with the dialogues there are: a row for each label.
+
+    people : `power.SAME` for the annotators of the study, `power.SAMPLE` for others like them (only labels whose
+    annotators are known). It goes with counts of differences after Holm's adjustment for the same people;
+    `detectable_effect` is by a single test instead.
+    """
+    rows = results.select("detectable_difference", people=people, n_dialogues=None)
+    return rows.dropna(subset="estimate")
+
+
+def verdicts(results: Results) -> pd.DataFrame:
+    """Each pair of systems and label with what is shown of it: the rows of `equivalence` with `differ` and `alike`
+    (p < 0.05 after Holm's adjustment within the label) and `smallest`, the smallest margin in standard deviations."""
+    keys = ["corpus", "group", "method", "label", "system", "system_b"]
+    rows = results["equivalence"].dropna(subset="p_value")
+    smallest = results.select("smallest_margin", scale="d").set_index(keys)["estimate"].rename("smallest")
+    apart = primary(results).set_index(keys)["p_adjusted"].rename("apart")
+    rows = rows.join(smallest, on=keys).join(apart, on=keys)
+    return rows.assign(differ=rows["apart"] < 0.05, alike=rows["p_adjusted"] < 0.05)
+
+
+def approximate(results: Results) -> bool:
+    """Whether p-values of the permutation test are those of saddlepoints."""
+    return bool((primary(results)["note"] == system_tests.SADDLEPOINT).any())
+
+
+def bounded(tests: pd.DataFrame) -> int:
+    """How many tests compared bounds of means, because few dialogues of a system lie away from one end of the scale."""
+    return int((tests["note"] == BOUNDED).sum()) if "note" in tests else 0
+
+
+def of_one_pick(results: Results) -> pd.DataFrame:
+    """The permutation tests on one annotation per item; empty where no item has several."""
+    return results.select("system_difference", test="session", sample="pick")
+
+
+def as_published(results: Results) -> pd.DataFrame:
+    """The tests of the first draw by the paper's tests; those of all dialogues where nothing was drawn."""
+    drawn = results.select("system_difference", test=PUBLISHED, sample="draw")
+    return drawn if len(drawn) else results.select("system_difference", test=PUBLISHED, sample=None)
+
+
+def counts(
+    results: Results, test: str | Sequence[str], over: str, summary: str | None = None, alpha: float = 0.05
+) -> pd.Series:
+    """Pairs of systems that differ, by (method, label), by one test and family.
+
+    summary : over draws (`first`, `mean`, `smallest`, `largest`); None: on all dialogues, where there is one count.
+    """
+    rows = results.select("n_significant", test=test, adjusted_over=over, alpha=alpha, summary=summary or "first")
+    rows = rows[rows["adjust"].isin(["none", "holm"]) & (rows["n_dialogues"].isna() == (summary is None))]
+    return rows.set_index(["method", "label"])["estimate"]

@@ -1,0 +1,277 @@
+"""Differences between systems with intervals: for other dialogues and, where annotators are known, other annotators.
+
+The permutation tests of `system_tests` generalise to other dialogues judged by the same people. Here the variance of a
+difference is that of scores clustered by session and by annotator (`stats.clusters`), and systems judged in the same
+sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from one end
+of the scale, their variance is not known: the interval then also holds that of `stats.bounded_means`.
+
+References
+----------
+Cameron, Gelbach and Miller 2011, Journal of Business and Economic Statistics 29, 238-249.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from judgebook.annotations.dialogue_values import one_side
+from judgebook.annotations.scores import sampled
+from judgebook.statistics import bounded_means
+from judgebook.statistics.clusters import (
+    LEAST_DF,
+    covariance,
+    crossed,
+    effective_number,
+    heaviest,
+    largest_share,
+    pair_df,
+    variances,
+)
+from judgebook.statistics.intervals import generator
+from judgebook.study.labels import METHODS
+
+#: name of the test among those of `system_difference`
+TEST = "clustered_t"
+#: the same for these annotators only: the primary test where dialogues have sampling weights, as weighted means are not
+#: exchangeable under permutation
+WEIGHTED = "weighted_t"
+#: label -> ends of its scale
+Scales = Mapping[str, tuple[float, float]]
+NO_SCALES: Scales = MappingProxyType({})
+
+
+def differences(
+    annotations: pd.DataFrame,
+    method: str,
+    systems: list[str],
+    *,
+    people: bool = True,
+    confidence: float = 0.95,
+    scales: Scales = NO_SCALES,
+) -> pd.DataFrame:
+    """Every pair of systems on every label: difference of means, t interval and p-value.
+
+    A dialogue counts once, with the mean of its items, and an item once, with the mean of its annotations; so does a
+    pair of dialogues that is compared.
+
+    Parameters
+    ----------
+    annotations : DataFrame
+        Of one corpus and evaluator group, with `session`; dialogues without one are sessions of their own.
+    systems : list of str
+        Which are compared; the first of a pair comes first here.
+    people : bool
+        Treat annotators as a sample too, for labels whose annotators are known.
+    scales : mapping
+        Label -> ends of its scale, for the bounds where few dialogues lie away from one of them (not with sampling
+        weights); `note` says where they were used.
+
+    Returns
+    -------
+    DataFrame of rows `system_difference` with `test` of TEST, `se` and `df` besides; `n` counts dialogues (pairs),
+    `n_clusters` the fewer of sessions and annotators of either system. df is one less than their effective number
+    (`clusters.effective_number`), or Welch's if the systems share neither.
+    """
+    rows = annotations[annotations["method"] == method]
+    rows = rows[rows["system"].isin(systems)]
+    if METHODS[method].unit == "pair":
+        rows = one_side(rows[rows["system_b"].isin(systems)])
+    found = of_numbers(made := numbers(rows, method, systems), method, systems, people=people, confidence=confidence)
+    if METHODS[method].unit == "pair" or not scales or sampled(rows):
+        return found
+    return _bounded(found, made, systems, scales, confidence)
+
+
+def _bounded(
+    found: pd.DataFrame, rows: pd.DataFrame, systems: list[str], scales: Scales, confidence: float
+) -> pd.DataFrame:
+    """`found` with intervals and p-values that also allow for what few dialogues at one end of a scale do not show.
+
+    rows : of `numbers`, from which the means of a system's sessions are made.
+    """
+    found = found.reset_index(drop=True)
+    cell = ["label", "one", "session"]
+    value = rows.groupby([*cell, "dialogue", "item"], observed=True)["score"].mean()
+    for level in ([*cell, "dialogue"], cell):
+        value = value.groupby(level=level, observed=True).mean()
+    values, few = {}, set()
+    for (label, one), part in value.groupby(level=["label", "one"], observed=True):
+        values[label, systems[one]] = x = part.to_numpy()[:, None]
+        if label in scales and bounded_means.at_one_end(x, *np.array(scales[label])[:, None])[0]:
+            few.add((label, systems[one]))
+    for at, pair in found[found["ci_kind"] == "t"].iterrows() if few else ():
+        label, *sides = pair[["label", "system", "system_b"]]
+        if few.isdisjoint((label, side) for side in sides):
+            continue
+        ends, rng = np.array(scales[label])[:, None], generator(0, "bounded", label, *sides)
+        p, low, high = bounded_means.compare(
+            *(values[label, side] for side in sides), *ends, rng=rng, confidence=confidence
+        )
+        wider = [max(pair["p_value"], p[0]), min(pair["ci_low"], low[0]), max(pair["ci_high"], high[0])]
+        found.loc[at, ["p_value", "ci_low", "ci_high"]] = wider
+        found.loc[at, ["ci_kind", "note"]] = "t_or_bound", bounded_means.BOUNDED
+    return found
+
+
+def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame:
+    """What differences are made from, with numbers in place of names, which take most of the time; a row for each.
+
+    rows : annotations by the method of these systems; comparisons of two dialogues all seen from one side.
+
+    `one`, `two` : places in `systems`. `known` : by a known person. A dialogue, or pair, without a session is one.
+    `item` : of a dialogue or pair, whatever its label.
+    """
+    paired = METHODS[method].unit == "pair"
+    place, dialogue = pd.Index(systems), rows["dialogue"]
+    if paired:
+        dialogue = rows.groupby(["dialogue", "dialogue_b"], sort=False).ngroup().astype(str)
+    people = {"annotator", "annotator_known", "annotator_kind"} <= set(rows)
+    unit, session = (pd.factorize(names)[0] for names in (dialogue, rows["session"]))
+    return pd.DataFrame(
+        {
+            "label": rows["label"].astype("category"),
+            "one": place.get_indexer(rows["system"]),
+            "two": place.get_indexer(rows["system_b"]) if paired else -1,
+            "dialogue": unit,
+            "item": crossed(unit, rows["turn"].fillna(-1).to_numpy()),
+            # numbers of its own, whatever the sessions and dialogues are called
+            "session": np.where(session < 0, session.max(initial=-1) + 1 + unit, session),
+            "annotator": pd.factorize(rows["annotator"])[0] if people else 0,
+            "known": rows["annotator_known"] & (rows["annotator_kind"] == "human") if people else False,
+            "score": rows["score"].to_numpy(float),
+            "sampling": rows["sampling_weight"].fillna(1.0).to_numpy() if sampled(rows) else 1.0,
+        }
+    )
+
+
+def of_numbers(
+    rows: pd.DataFrame, method: str, systems: list[str], *, people: bool = True, confidence: float = 0.95
+) -> pd.DataFrame:
+    """As `differences`, of some or all rows of `numbers`: for callers that compare many selections of annotations."""
+    paired = METHODS[method].unit == "pair"
+    if paired:
+        rows = rows[rows["one"] != rows["two"]]
+    found = []
+    columns = {k: rows[k].to_numpy() for k in rows.columns.drop("label")} | {"weight": _weights(rows)}
+    for label, at in _by_label(rows["label"]):
+        part = {k: column[at] for k, column in columns.items()}
+        session, annotator = part["session"], part["annotator"]
+        both = people and part["known"].all() and np.any(annotator != annotator[0])
+        clusters = [session, annotator] if both else [session]
+        own = (_pairs if paired else _systems)(part, clusters, len(systems))
+        same = {"label": label, "people": both}
+        found.append(own | {k: np.full(len(own["n"]), v, dtype=object) for k, v in same.items()})
+    if not found:
+        return pd.DataFrame()
+    out, names = {k: np.concatenate([f[k] for f in found]) for k in found[0]}, np.array(systems, dtype=object)
+    sides = {k: names[out[k]] for k in ("system", "system_b")}
+    return _rows(pd.DataFrame({"method": method, **out, **sides}), METHODS[method].unit, confidence)
+
+
+def _by_label(labels: pd.Series) -> Iterator[tuple[str, np.ndarray]]:
+    """Each label, in the order in which they first appear, and the places of its rows."""
+    code, present = pd.factorize(labels.cat.codes.to_numpy())
+    places = np.split(np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))[:-1])
+    yield from zip(labels.cat.categories[present], places, strict=True) if len(code) else ()
+
+
+def _weights(rows: pd.DataFrame) -> np.ndarray:
+    """(annotations,) so that every dialogue or pair counts once per label, and every item in it alike.
+
+    With sampling weights a dialogue counts as often as these say; they add up to the number of dialogues of a system
+    (of pairs of two systems).
+    """
+    label, sampling = rows["label"].cat.codes.to_numpy(), rows["sampling"].to_numpy()
+    dialogue, item = (crossed(label, rows[unit].to_numpy()) for unit in ("dialogue", "item"))
+    of_item = 1 / np.bincount(item)[item]
+    once = of_item / np.bincount(dialogue, of_item)[dialogue]
+    if (sampling == 1).all():
+        return once
+    sides = np.sort(rows[["one", "two"]].to_numpy(), axis=1)
+    sample = crossed(label, crossed(sides[:, 0], sides[:, 1]))
+    return once * sampling * (np.bincount(sample, once) / np.bincount(sample, once * sampling))[sample]
+
+
+def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
+    """Columns, a row for each pair of the systems that were judged.
+
+    part : columns of `numbers` and weights, of one label.
+    """
+    present, code = np.unique(part["one"], return_inverse=True)
+    weight = part["weight"]
+    means, cov, fewest = covariance(code, part["score"], weight, clusters)
+    sizes = np.bincount(code, weight)
+    a, b = np.triu_indices(len(present), 1)
+    share, kind = largest_share(code, weight, clusters)
+    worse = np.where(share[a] >= share[b], a, b)
+    return {
+        "system": present[a],
+        "system_b": present[b],
+        "n": np.rint(sizes[a] + sizes[b]).astype(int),
+        "per_system": 2 / (1 / sizes[a] + 1 / sizes[b]),
+        "unit": np.full(len(a), "session"),
+        "estimate": means[a] - means[b],
+        "variance": cov.pair_errors() ** 2,
+        "n_clusters": np.minimum(fewest[a], fewest[b]),
+        "df": pair_df(code, weight, clusters, cov.variances),
+        "share": share[worse],
+        "kind": kind[worse],
+    }
+
+
+def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: int) -> dict[str, np.ndarray]:
+    """Columns, a row for each pair of systems that were compared.
+
+    part : columns of `numbers` and weights, of one label.
+    """
+    one, two = part["one"], part["two"]
+    score = np.where(one < two, 1, -1) * part["score"]
+    pairs, code = np.unique(np.minimum(one, two) * n_systems + np.maximum(one, two), return_inverse=True)
+    unit = "session" if len(np.unique(part["session"])) < len(np.unique(part["dialogue"])) else "pair"
+    weight = part["weight"]
+    means, variance, fewest = variances(code, score, weight, clusters)
+    sizes, (share, kind) = np.bincount(code, weight), largest_share(code, weight, clusters)
+    return {
+        "system": pairs // n_systems,
+        "system_b": pairs % n_systems,
+        "n": np.rint(sizes).astype(int),
+        "per_system": sizes,
+        "unit": np.full(len(pairs), unit),
+        "estimate": means,
+        "variance": variance,
+        "n_clusters": fewest,
+        "df": effective_number(code, weight, clusters) - 1,
+        "share": share,
+        "kind": kind,
+    }
+
+
+def _rows(found: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:
+    df = found["df"].to_numpy(float)
+    enough, spread = df >= LEAST_DF, found["variance"].to_numpy() > 1e-12
+    usable = enough & spread
+    se = np.where(usable, np.sqrt(np.maximum(found["variance"], 0)), np.nan)
+    t, half = found["estimate"] / se, stdtrit(np.maximum(df, LEAST_DF), (1 + confidence) / 2) * se
+    kind = np.where(usable, "t", "not_estimable")
+    over = found["unit"].where(~found["people"].astype(bool), found["unit"] + " and annotator")
+    kinds = np.where(found["kind"] == 1, "annotator", found["unit"])
+    why = [heaviest(k, s, "scores of a system") for k, s in zip(kinds[~enough], found["share"][~enough], strict=True)]
+    note = np.where(usable, None, "no spread").astype(object)
+    note[~enough] = why
+    return found.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
+        statistic="system_difference",
+        test=TEST,
+        level="pair" if unit == "pair" else "dialogue",
+        se=se,
+        ci_low=found["estimate"] - half,
+        ci_high=found["estimate"] + half,
+        ci_kind=kind,
+        p_value=2 * stdtr(np.maximum(df, LEAST_DF), -np.abs(t)),
+        resample_unit=over,
+        note=note,
+    )

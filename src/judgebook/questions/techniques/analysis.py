@@ -1,0 +1,187 @@
+"""Which way of asking people distinguishes two systems, and after how many hours? The results of notebook 11.
+
+As published (Smith et al. 2022): win rates by technique, effective win rates where systems are judged one at a time,
+and hours until a test is first significant, treating every rating as independent. As we would defend it: intervals that
+resample whole conversations, ties counted both ways, and hours to a stated power for shrunken differences, with the
+type I error rate of the test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.techniques import turn_marks, turn_weights
+from judgebook.questions.techniques.chunks import variability
+from judgebook.questions.techniques.effective_rates import effective
+from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken
+from judgebook.questions.techniques.reasons import reasons
+from judgebook.questions.techniques.same_winner import same_winner
+from judgebook.questions.techniques.sittings import TechniqueData, by_conversation, sides
+from judgebook.questions.techniques.turn_marks import Turned
+from judgebook.questions.techniques.turn_ratings import correlations, paired
+from judgebook.questions.techniques.win_rates import by_turn, stream, system_rate, win_rate
+from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.study.labels import Label
+from judgebook.study.results import Results, collect
+from judgebook.study.sections.analyses import Mixture, Techniques
+
+
+def analyse(
+    data: TechniqueData,
+    turned: Turned,
+    labels: Sequence[Label],
+    options: Techniques,
+    *,
+    seed: int,
+    run_seed: int,
+    n_resamples: int,
+    confidence: float,
+) -> Results:
+    """Everything notebook 11 says about judgements; results of `messages` and printed rates are added by the notebook.
+
+    Each part needs only what it is about: `data` may be without techniques, `turned` without marks or ratings.
+
+    Parameters
+    ----------
+    data : TechniqueData
+    turned : Turned
+    labels : sequence of Label
+    options : Techniques
+        Mixtures and averages, and the plan of the simulated studies.
+    seed, run_seed : int
+        Of intervals, and of simulated studies.
+    """
+    size = {"n_resamples": n_resamples, "confidence": confidence}
+    timed = collect(seconds(data))
+    found = contests(data, timed["technique_seconds"], options.average)
+    return collect(
+        rates(data, seed=seed, **size),
+        mixtures(data, options.combine, seed=seed, **size),
+        rates(turned.data, seed=seed, **size),
+        *turn_rates(data, confidence),
+        *turn_rates(turned.data, confidence),
+        turn_marks.halves(turned.data, confidence),
+        same_winner(data, seed=seed, **size),
+        *_beside_ratings(turned, labels, options.final_rating, seed=seed, **size),
+        timed,
+        chain.from_iterable(hours(contest, options, seed=run_seed, **size) for contest in shrunken(found)),
+        variability(data, options.chunk_minutes),
+        reasons(data, seed=seed, **size),
+    )
+
+
+def rates(data: TechniqueData, *, seed: int, **size: float) -> Iterator[dict]:
+    """`technique_win_rate` of pairs, `technique_score` of systems and `effective_win_rate` of pairs, by technique.
+
+    size : n_resamples, confidence.
+    """
+    for technique, spec in data.techniques.items():
+        for head, rows in data.cells(technique):
+            names = (seed, technique, head["corpus"], head["group"], head["label"])
+            if data.compares(technique):
+                for a, b in data.pairs:
+                    (compared,) = sides(rows, (a, b))
+                    pair = head | {"statistic": "technique_win_rate", "system": a, "system_b": b}
+                    found = win_rate(compared, spec.rate, rng=stream(*names, a, b), **size) if len(compared) else []
+                    yield from (pair | row for row in found)
+            else:
+                yield from _scores(data, head, rows, names, size)
+
+
+def _scores(data: TechniqueData, head: dict, rows: pd.DataFrame, names: tuple, size: dict) -> Iterator[dict]:
+    own = {system: part for system, part in rows.groupby("system", sort=False)}
+    for system in (s for s in data.systems if s in own):
+        found = system_rate(own[system], rng=stream(*names, system), **size)
+        yield head | {"statistic": "technique_score", "system": system} | found
+    values = {system: by_conversation(part)["value"].to_numpy() for system, part in own.items()}
+    for a, b in (pair for pair in data.pairs if own.keys() >= {*pair}):
+        found = effective(values[a], values[b], rng=stream(*names, "effective", a, b), **size)
+        yield from (head | {"statistic": "effective_win_rate", "system": a, "system_b": b} | row for row in found)
+
+
+def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
+    """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in
+    which turns are judged, whatever windows its techniques use."""
+    known = set()
+    for technique, spec in data.techniques.items():
+        marks = data.judgements[technique]
+        marks = marks[marks["turn"].notna()]
+        if (spec.method, spec.corpus) not in known and len(set(marks["turn"])) > 1:
+            known.add((spec.method, spec.corpus))
+            yield by_turn(marks, data.pairs, confidence).assign(method=spec.method, level="turn")
+
+
+def mixtures(
+    data: TechniqueData, specs: Mapping[str, Mixture], *, seed: int, n_resamples: int, confidence: float
+) -> Iterator[dict]:
+    """`technique_win_rate` of ratings sampled from several pairwise techniques; rows have the corpus of the first.
+
+    Techniques of different corpora may be combined.
+    """
+    size = {"n_resamples": n_resamples, "confidence": confidence}
+    for name, spec in specs.items():
+        if not all(t in data.techniques and data.compares(t) for t in spec.techniques):
+            continue
+        first, *others = (data.sittings[t] for t in spec.techniques)
+        for (group, label, a, b), rows in first.groupby(["group", "label", "system", "system_b"], sort=False):
+            same = [part[(part["group"] == group) & (part["label"] == label)] for part in others]
+            parts = [rows, *(sides(part, (a, b))[0] for part in same)]
+            if all(len(part) for part in parts):
+                head = {"corpus": rows["corpus"].iloc[0], "group": group, "label": label, "level": "pair"}
+                head |= {"system": a, "system_b": b, "technique": name, "statistic": "technique_win_rate"}
+                rng = stream(seed, name, group, label, a, b)
+                yield head | {"ties": "half"} | combined(parts, spec.weights, rng=rng, **size)
+
+
+def combined(
+    parts: Sequence[pd.DataFrame], weights: Sequence[float], *, rng: np.random.Generator, **size: float
+) -> dict[str, object]:
+    """Win rate when ratings of several techniques are sampled in a given ratio: the weighted mean of their rates.
+
+    Parameters
+    ----------
+    parts : sequence of DataFrame
+        `sittings` of one pair and label for each technique. Linear rates, ties as half a win.
+    weights : sequence of float
+        Share of each technique, up to a factor.
+
+    Returns
+    -------
+    dict
+        Columns of a result row. Conversations of each technique are resampled independently (BCa).
+
+    References
+    ----------
+    Smith et al. 2022, section 4.4.2.
+    """
+    rows, counts = [], []
+    for part in parts:
+        codes = pd.factorize(part["conversation"])[0]
+        won = (part["won"] + (part["n"] - part["won"] - part["lost"]) / 2).to_numpy(float)
+        sums = np.stack([np.bincount(codes, won), np.bincount(codes, part["n"].to_numpy(float))], axis=1)
+        kinds, often = np.unique(sums, axis=0, return_counts=True)
+        rows.append(kinds)
+        counts.append(often)
+    shares = np.asarray(weights, dtype=float) / np.sum(weights)
+
+    def statistic(*sums: np.ndarray) -> np.ndarray:
+        return sum(share * s[:, 0] / s[:, 1] for share, s in zip(shares, sums, strict=True))
+
+    found = bootstrap_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, **size)
+    return found.row() | {"n": sum(len(part) for part in parts)}
+
+
+def _beside_ratings(
+    turned: Turned, labels: Sequence[Label], final: Sequence[str], *, seed: int, n_resamples: int, confidence: float
+) -> Iterator[Iterator[dict]]:
+    """What turns say about the rating of the whole conversation (Smith et al. 2022, Figure 6), and how closely the mean
+    of turns follows it."""
+    if len(turned.marks) and len(turned.ratings):
+        for both in paired(turned.marks, turned.ratings, labels, final):
+            yield turn_weights.by_turn(both, confidence)
+        size = {"n_resamples": n_resamples, "confidence": confidence}
+        yield correlations(turned.marks, turned.ratings, seed=seed, **size)

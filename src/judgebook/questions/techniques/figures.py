@@ -1,0 +1,312 @@
+"""Figures of notebook 11."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from judgebook.display import captions
+from judgebook.display.grid_plots import ROW, filled, grid_figure, hue_styles, interval_keys, intervals, pages
+from judgebook.display.names import BAD, NEUTRAL, DisplayNames
+from judgebook.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
+from judgebook.display.text import percent, span, told
+from judgebook.display.views import Plot
+from judgebook.questions.techniques.sittings import TechniqueData
+from judgebook.questions.techniques.tables import described, matching, shown, win_rates
+from judgebook.study.results import Results
+from judgebook.study.sections.analyses import Techniques
+
+#: with more pairs than this, power is averaged over them
+MANY_PAIRS = 3
+#: pairs of systems in a figure; of more, those that differ most are shown
+MOST_PAIRS = 20
+#: the same where each has a panel with lines
+MOST_PANELS = 6
+#: conversations of a system below which a turn is not drawn
+FEWEST = 5
+LEVEL = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
+
+
+def turns(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
+    """Win rate by turn where systems are compared, and share marked where they are not: a line per dimension."""
+    methods = [t.method for t in data.techniques.values()]
+    rows = results.select("turn_rate", label=shown(data), method=methods)
+    for name, part in {"turns": rows.dropna(subset="system_b"), "marks": rows[rows["system_b"].isna()]}.items():
+        if len(part):
+            part = described(part, data, names)
+            compared = name == "turns"
+            panel, ylabel = ("Pair", "Wins of the first system") if compared else ("System", "Share marked")
+            hue = part["label"].map(names.titles["dimension"])
+            part = part.assign(panel=part[panel].astype(str), hue=hue, x=part["turn"])
+            few, note = _most_different(part, "panel", MOST_PANELS, "pairs" if compared else "systems")
+            reference = (0.5, "both equal") if compared else None
+            fig = _lines(few, names, "Turn", ylabel, reference)
+            alt = f"{ylabel} by turn with intervals, for {', '.join(few['panel'].unique())}, a line per dimension:"
+            caption = "Marks: share of answers at a turn that prefer the first system of a pair" if compared else ""
+            caption = caption or "Marks: share of conversations of a system that are marked at a turn"
+            caption += (
+                f", by dimension. {captions.intervals(names.ci, 'conversations', few['n'], lines='Vertical lines')}"
+            )
+            yield Plot(fig, name, f"{alt} {span(few['estimate'])}.", captions.joined(caption, note))
+
+
+def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
+    """What systems that are not compared get at each turn, for each corpus, group and method: a panel per dimension, a
+    line per system."""
+    methods = [t.method for t in data.techniques.values()]
+    parts = [results.select(s, method=methods).assign(share=s == "turn_rate") for s in ("turn_rate", "turn_mean")]
+    rows = pd.concat([p for p in parts if len(p)]) if any(map(len, parts)) else parts[0]
+    rows = rows[(rows["n"] >= FEWEST) & rows["system_b"].isna()]
+    groups = list(rows.groupby(["corpus", "group", "method", "share"], sort=False))
+    for i, ((corpus, group, method, share), part) in enumerate(groups):
+        part = described(part, data, names)
+        panel = part["label"].map(names.titles["dimension"])
+        part = part.assign(panel=panel, hue=part["System"].astype(str), x=part["turn"])
+        ylabel = "Share marked" if share else "Mean mark"
+        fig = _lines(part, names, "Turn", ylabel, None, sharey=share)
+        caption = f"Marks: {'share of conversations that are marked' if share else 'mean mark'} at a turn, by system"
+        who = [names.name("group", group)] * (len(set(rows["group"])) > 1)
+        who += [names.name("corpus", corpus)] * (len(set(rows["corpus"])) > 1)
+        who += [names.name("method", method)] * (len(set(rows["method"])) > 1)
+        over = captions.intervals(names.ci, "conversations", part["n"], lines="Vertical lines")
+        caption += f"{' (' + ', '.join(who) + ')' if who else ''}, in panels by dimension. {over}"
+        caption += f" Turns with fewer than {FEWEST} conversations of a system are left out."
+        alt = f"{ylabel} by turn with intervals, for {', '.join(part['panel'].unique())}, a line per system:"
+        yield Plot(fig, f"by_turn{f'_{i + 1}' if i else ''}", f"{alt} {span(part['estimate'])}.", caption)
+
+
+def _most_different(rows: pd.DataFrame, by: str, most: int, what: str) -> tuple[pd.DataFrame, str]:
+    """The rows of the `most` pairs (or systems) whose estimates are furthest from one half, and what is left out."""
+    distance = (rows["estimate"] - 0.5).abs().groupby(rows[by].astype(str), sort=False).mean()
+    kept = distance.nlargest(most).index if len(distance) > most else distance.index
+    note = captions.chosen(len(kept), len(distance), f"{what} furthest from equality")
+    return rows[rows[by].astype(str).isin(kept)], note
+
+
+def coefficients(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
+    """What a mark at each turn adds to the final rating, by system, and over all systems; a figure for each corpus and
+    groups of markers and raters."""
+    every = results["turn_coefficient"].dropna(subset="estimate")
+    for i, (key, rows) in enumerate(every.groupby(["corpus", "group", "group_b"], dropna=False, sort=False)):
+        whole = rows["system"].isna()
+        few = rows[~whole]["system"].drop_duplicates().head(MOST_PANELS)
+        note = captions.chosen(len(few), rows["system"].nunique(), "systems that come first")
+        one = len(set(rows["system"].dropna())) == 1 and whole.any()  # the only system is all systems
+        rows = rows[whole if one else whole | rows["system"].isin(few)]
+        panel = rows["system"].map(names.titles["system"]).fillna("All conversations" if one else "All systems")
+        end = results.select("turn_conversations", corpus=key[0], group=key[1], counted="end")
+        xlabel = "Marked turn, the last one rightmost" if len(end) else "Turn"
+        fig = _lines(rows.assign(panel=panel, hue="", x=rows["turn"]), names, xlabel, "Coefficient", (0, "no effect"))
+        alt = f"Coefficient of each turn for the final rating with intervals, by system: {span(rows['estimate'])}."
+        caption = "Marks: regression coefficient of a mark at a turn for the final rating"
+        if pd.notna(key[2]):
+            caption += f" (marks by {names.name('group', key[1])}, ratings by {names.name('group', key[2])})"
+        caption += f"{', by system' * (not one)}. "
+        caption += captions.intervals(names.ci, "conversations", rows["n"], lines="Vertical lines")
+        yield Plot(fig, f"coefficients{f'_{i + 1}' if i else ''}", alt, captions.joined(caption, note))
+
+
+def _lines(
+    rows: pd.DataFrame,
+    names: DisplayNames,
+    xlabel: str,
+    ylabel: str,
+    reference: tuple[float, str] | None,
+    *,
+    sharey: bool = True,
+) -> Figure:
+    """Estimates over `x`, with intervals where there are any: a panel for each `panel`, a line for each `hue`.
+
+    reference : where a line is drawn, and what it is.
+    """
+    panels, hues = (list(rows[c].unique()) for c in ("panel", "hue"))
+    n = min(len(panels), 4 if len(panels) > 6 or len(panels) == 4 else 3)
+    lines = -(-len(panels) // n)
+    size = {"width": min(PAGE, 4.4 + 2.1 * (n - 1)), "height": 1.9 * lines + 0.5}
+    fig, axes = subplots(lines, n, squeeze=False, sharex=True, sharey=sharey, **size)
+    ends = np.clip([rows["estimate"] - rows["ci_low"], rows["ci_high"] - rows["estimate"]], 0, None)
+    rows = rows.assign(below=ends[0], above=ends[1], x=rows["x"].astype(float)).sort_values("x", kind="stable")
+    styles = hue_styles(hues, names)
+    for (panel, hue), part in rows.groupby(["panel", "hue"], sort=False):
+        ax, (color, marker) = axes.flat[panels.index(panel)], styles[hue]
+        style = {"color": color, "marker": marker, "markersize": 3.5, "linewidth": 1.3}
+        shift = 0.09 * (hues.index(hue) - (len(hues) - 1) / 2) if part["below"].notna().any() else 0
+        ax.errorbar(part["x"] + shift, part["estimate"], part[["below", "above"]].T, elinewidth=0.9, **style)
+        who = ", ".join(str(p) for p in (panel, hue) if p)
+        said = [told(f"{who}, {xlabel.lower()} {row['x']:g}", row) for row in part.to_dict("records")]
+        tips(ax, said, part["x"] + shift, part["estimate"])
+    for ax, panel in zip(axes.flat, panels, strict=False):
+        ax.set_title(fill(panel, int(size["width"] / n / 0.1)))
+        ax.set_xlabel(xlabel)
+        ax.tick_params(labelbottom=True)
+        ax.grid(axis="y")
+        if reference:
+            ax.axhline(reference[0], **LEVEL)
+    for ax in axes.flat[len(panels) :]:
+        ax.axis("off")
+    for ax in axes[:, 0]:
+        ax.set_ylabel(ylabel)
+    keys = [handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []
+    legend_of(fig, [*keys, *([handle(reference[1], marker="", **LEVEL)] if reference else [])])
+    return fig
+
+
+def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Plot]:
+    """Win rates with intervals, figures of each corpus: a panel per pair of systems, a row per technique."""
+    for suffix, part in _by_corpus(win_rates(results, data, names)):
+        few, note = _most_different(part, "Pair", MOST_PAIRS, "pairs of systems")
+        keys = interval_keys(f"{names.ci} over conversations", None, few)
+        options = {"names": names, "xlabel": "Win rate of the first system", "percent": True, "reference": 0.5}
+        options["named"] = "both equal"
+        caption = "Marks: share of judgements that prefer the first system of a pair to the second, ties as half, by"
+        caption += f" technique (rows). {captions.intervals(names.ci, 'conversations', few['n_clusters'])}"
+        exact = " Dashed, hollow: exact binomial interval, where too few judgements differ for the bootstrap."
+        caption = captions.joined(caption + exact * bool((few["ci_kind"] == "exact_bound").any()), note)
+        for page, rows in pages(_grid(few), columns=3):
+            fig = grid_figure(rows, intervals, columns=3, sharex=True, keys=keys, **options)
+            alt = f"Win rates with intervals for {_sizes(few)}: {span(rows['estimate'].dropna())}."
+            yield Plot(fig, f"rates{suffix}{'_page' if page else ''}{page}", alt, caption)
+
+
+def _by_corpus(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The rows of each corpus, where there are several, with the end of its figure's name."""
+    parts = [p for _, p in rows.groupby("Corpus", sort=False)] if "Corpus" in rows else [rows] * (len(rows) > 0)
+    yield from ((f"_{i}" if i else "", part) for i, part in enumerate(parts))
+
+
+def _sizes(rows: pd.DataFrame) -> str:
+    corpus = f" ({rows['Corpus'].iloc[0]})" if "Corpus" in rows else ""
+    return f"{rows['Pair'].nunique()} pairs of systems under {rows['Technique'].nunique()} techniques{corpus}"
+
+
+def _grid(rows: pd.DataFrame) -> pd.DataFrame:
+    """`described` rows for `grid_figure`: a panel per pair, a row per technique, a hue per group and dimension; all
+    panels have the same rows, so that names on the left hold for all of them."""
+    hue = [", ".join(row) for row in rows[[c for c in ("Group", "Dimension") if c in rows]].to_numpy()]
+    placed = rows.assign(panel=rows["Pair"].astype(str), block=rows["Technique"].astype(str), hue=hue)
+    return filled(placed, [str(t) for t in rows["Technique"].cat.categories if str(t) in set(placed["block"])])
+
+
+def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Iterator[Plot]:
+    """Hours to the stated power with intervals, and hours until first significant: panels as in `rates`."""
+    rows = described(results.select("hours_to_power", label=shown(data)), data, names)
+    rows = rows.assign(first=matching(rows, results["hours_to_significance"]))
+    power = f"{percent(options.power)} power"
+    for suffix, part in _by_corpus(rows):
+        part, note = _least_hours(part)
+        keys = [handle(f"to {power}, with {names.ci}", "#555555", "o")]
+        if part["estimate"].isna().any():
+            keys.append(handle(f"CI alone: {power} not reached", "#555555", ""))
+        keys.append(handle("until first significant, as published", "#555555", "D", linewidth=0, mfc="white"))
+        if (part["ci_low"].notna() & part["ci_high"].isna()).any():
+            keys.append(handle("no upper end below 1,000 hours", "#555555", ">", linewidth=0))
+        ends = part[["estimate", "ci_low", "ci_high", "first"]]
+        part = part.assign(end=1.5 * ends.max().max(), start=ends[ends > 0].min().min() / 1.5)
+        caption = f"Large marks: hours of work until a test finds the difference between two systems with {power}, by"
+        caption += (
+            f" technique (rows). {captions.intervals(names.ci, 'conversations', part['n'])} A line without a mark: the"
+        )
+        caption += (
+            " power is not reached with as many conversations as were simulated. Small hollow marks: hours until the"
+        )
+        caption += (
+            " difference is first significant if it is tested after every rating, as published. Logarithmic axis."
+        )
+        known = part[["estimate", "first"]].melt()["value"].dropna()
+        for page, own in pages(_grid(part), columns=3, around=2.0):
+            fig = grid_figure(own, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
+            for ax in fig.axes[: own["panel"].nunique()]:
+                log_axis(ax)
+            alt = f"Hours of work for {_sizes(part)}, to {power} and until first significant: {span(known, 1)}."
+            name = f"hours{suffix}{'_page' if page else ''}{page}"
+            yield Plot(fig, name, alt, captions.joined(caption, note))
+
+
+def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """The rows of the MOST_PAIRS pairs that need least work, and what is left out."""
+    needed = rows["estimate"].fillna(np.inf).groupby(rows["Pair"].astype(str), sort=False).median()
+    kept = needed.sort_values(kind="stable").index[:MOST_PAIRS]
+    note = captions.chosen(len(kept), len(needed), "pairs of systems that take the least work to distinguish")
+    return rows[rows["Pair"].astype(str).isin(kept)], note
+
+
+def _hours(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
+    known = rows[rows["ci_low"].notna()]
+    opened = known[known["ci_high"].isna()]
+    low = known["ci_low"].clip(lower=known["start"])  # no 0 on a logarithmic axis
+    ax.hlines(known["y"], low, known["ci_high"].fillna(known["end"]), color=color, linewidth=1.3)
+    ax.plot(opened["end"], opened["y"], ">", color=color, markersize=3)
+    ax.plot(rows["estimate"], rows["y"], marker, color=color, markersize=3.2)
+    ax.plot(rows["first"], rows["y"] + 0.3 * ROW, "D", color=color, markersize=2.2, mfc="white", mew=0.7)
+
+
+def power(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Plot | None:
+    """Power against hours, a panel for each technique: means over the shown dimensions, and over all pairs where there
+    are many."""
+    timed = [t for t, spec in data.techniques.items() if spec.timed]
+    rows = described(results.select("technique_power", label=shown(data), technique=timed), data, names)
+    if rows.empty:
+        return None
+    parts = [c for c in ("Corpus", "Group") if c in rows] + ["Pair"] * (rows["Pair"].nunique() <= MANY_PAIRS)
+    rows["hue"] = [", ".join(r) for r in rows[parts].to_numpy()] if parts else "Mean over all pairs"
+    rows = rows.assign(panel=rows["Technique"].astype(str), x=rows["hours"].astype(float))
+    grouped = rows.groupby(["panel", "hue", "conversations"], sort=False)
+    mean = grouped[["x", "estimate"]].mean().reset_index().assign(ci_low=np.nan, ci_high=np.nan)
+    quartiles = grouped["estimate"].quantile([0.25, 0.75]).unstack().reset_index()  # noqa: PD010
+    fig = _lines(mean, names, "Hours of work", "Power", (options.power, f"{percent(options.power)} power"))
+    panels, styles = list(mean["panel"].unique()), hue_styles(list(mean["hue"].unique()), names)
+    band = quartiles.merge(mean, on=["panel", "hue", "conversations"]).sort_values("x")
+    for (panel, hue), part in band.groupby(["panel", "hue"], sort=False):
+        area = {"color": styles[hue][0], "alpha": 0.18, "linewidth": 0}
+        fig.axes[panels.index(panel)].fill_between(part["x"], part[0.25], part[0.75], **area)
+    for ax in fig.axes[: len(panels)]:
+        log_axis(ax)
+        ax.set_ylim(0, 1.02)
+        ax.yaxis.set_major_formatter(lambda y, _: f"{round(100 * y)}%")
+    alt = f"Power against hours of work, in panels for {', '.join(panels)}, a line for"
+    over = "dimensions" if "Pair" in parts else "pairs of systems and dimensions"
+    caption = "Marks: share of simulated studies in which a test finds the difference between two systems, by hours of"
+    caption += f" work, mean over {over}; bands: interquartile range. {captions.sample(rows['n'])} simulated studies"
+    caption += (
+        f" each, whose Monte Carlo error is at most {percent(0.98 / np.sqrt(rows['n'].min()))}. Logarithmic axis."
+    )
+    return Plot(fig, "power", f"{alt} {', '.join(mean['hue'].unique())}: {span(mean['estimate'])}.", caption)
+
+
+def errors(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Plot | None:
+    """Type I error rates by technique, of one planned test and of testing after every rating."""
+    import seaborn as sns  # takes a second, and few figures need it
+
+    tests = {"one planned test": "technique_false_positive", "a test after every rating": "technique_false_crossing"}
+    parts = [results[statistic].assign(test=test) for test, statistic in tests.items() if len(results[statistic])]
+    if not parts:
+        return None
+    rows = described(pd.concat(parts, ignore_index=True), data, names)
+    rows["Technique"] = rows["Technique"].cat.remove_unused_categories()
+    height = 0.9 + 0.26 * rows["Technique"].nunique()
+    fig, ax = subplots(width=5.6, height=height)
+    colors = (NEUTRAL[1], BAD)
+    style = {"palette": list(colors), "markers": ["o", "D"], "linestyle": "none", "dodge": 0.3, "markersize": 4}
+    style |= {"errorbar": ("pi", 100), "err_kws": {"linewidth": 1.2}, "hue": "test", "hue_order": list(tests)}
+    sns.pointplot(rows, x="estimate", y="Technique", ax=ax, legend=False, **style)
+    ax.axvline(options.alpha, **LEVEL)
+    ax.set(xlabel="Type I error rate: mean and range over pairs and dimensions", ylabel="")
+    ax.xaxis.set_major_formatter(lambda x, _: f"{round(100 * x, 6):g}%")
+    ax.set_xlim(left=0)
+    ax.grid(axis="x")
+    keys = [handle(t, colors[i], "oD"[i]) for i, t in enumerate(tests)]
+    legend_of(fig, [*keys, handle(f"nominal {percent(options.alpha)}", marker="", **LEVEL)])
+    alt = "Type I error rates by technique of one planned test and of a test after every rating:"
+    caption = (
+        "Marks: share of simulated studies of two equal systems in which a test finds a difference, mean over pairs of"
+    )
+    caption += (
+        f" systems and dimensions; lines: smallest to largest. {captions.sample(rows['n'])} simulated studies each."
+    )
+    alt += f" {span(parts[0]['estimate'])} and {span(parts[-1]['estimate'])}."
+    return Plot(fig, "errors", alt, caption)

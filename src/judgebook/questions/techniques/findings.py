@@ -1,0 +1,204 @@
+"""What notebook 11 says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.questions.techniques.sittings import TechniqueData
+from judgebook.questions.techniques.tables import median_hours, pair_title, shown
+from judgebook.questions.techniques.turn_marks import Turned
+from judgebook.questions.techniques.win_rates import REUSED
+from judgebook.study.results import Results
+from judgebook.study.sections.analyses import Techniques
+
+_PHRASES = Phrases(__package__)
+
+
+def findings(
+    results: Results, data: TechniqueData, names: DisplayNames, options: Techniques, *, simulated: bool
+) -> Iterator[Prose]:
+    """The headline; type I errors; whether ratings and comparisons agree; ties; what marks of turns say."""
+    parts, facts = _hours(results, data, names), {"power": options.power, "simulated": simulated}
+    facts |= {"parts": parts, "techniques": len(data.techniques), "together": _together(results)}
+    facts["same"] = len({part["ranked"][0][0] if part["ranked"] else None for part in parts}) == 1
+    yield Prose(_PHRASES.say("headline", **facts))
+    yield Prose(_PHRASES.say("errors", **_errors(results), alpha=options.alpha, most=options.most_ratings))
+    yield Prose(_PHRASES.say("same_winner", **_same_winner(results)))
+    yield Prose(_PHRASES.say("ties", **_ties(results, names)))
+    recency, first = _recency(results, names), not data.techniques
+    yield Prose(_PHRASES.say("after_turns", parts=recency, first=first))
+    yield Prose(_PHRASES.say("means", parts=_means(results, names)))
+    yield Prose(_PHRASES.say("changes", parts=_changes(results, names), first=first and not recency))
+    yield left_out(results, data, names)
+
+
+def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
+    """The techniques, pairs of systems and dimensions; or what there is where nothing is compared."""
+    if not data.techniques:
+        marks = [
+            {
+                "group": names.name("group", group),
+                "several": len(set(turned.marks["group"])) > 1,
+                "n": rows["dialogue"].nunique(),
+                "each": rows.groupby(["dialogue", "turn", "label"], observed=True).size().median(),
+                "dimensions": [names.name("dimension", x) for x in rows["label"].unique()],
+            }
+            for group, rows in turned.marks.groupby("group", sort=False)
+        ]
+        systems = [names.name("system", s) for s in turned.data.systems]
+        return Prose(_PHRASES.say("alone", marks=marks, systems=systems, rated=len(turned.ratings) > 0))
+    named = [(names.titles["pair"].get(pair), *(names.name("system", s) for s in pair)) for pair in data.pairs]
+    facts = {
+        "techniques": [names.name("technique", t) for t in data.techniques],
+        "pairs": [p for p in named if p[0]],
+        "systems": [names.name("system", s) for s in data.systems],
+        "n_pairs": len(data.pairs),
+        "dimensions": [names.name("dimension", x) for x in data.labels],
+        "shown": [names.name("dimension", x) for x in shown(data)],
+    }
+    return Prose(_PHRASES.say("compared", **facts))
+
+
+def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Prose:
+    """How many people fail a check of their messages, and what leaving them out changes."""
+    found = results["message_check"].pivot(index="check", columns="of", values="estimate").astype(int).T.to_dict()  # noqa: PD010
+    moved, facts = results["message_effect"].dropna(subset="estimate"), {"n": 0}
+    if len(moved):
+        most = moved.loc[moved["estimate"].abs().idxmax()]
+        facts = {"n": len(moved), "fall": int((moved["estimate"] < 0).sum()), "most": most.to_dict()}
+        facts["system"] = names.name("system", most["system"])
+    first = not data.techniques and results["turn_half"].empty
+    return Prose(_PHRASES.say("left_out", found=found, first=first, facts=facts))
+
+
+def turns(results: Results, data: TechniqueData) -> Prose:
+    """How the first turn of comparisons differs from later ones."""
+    rows = results["turn_rate"].dropna(subset="system_b")
+    if rows.empty:
+        by_turn = len(results["turn_rate"]) + len(results["turn_mean"])
+        return Prose("" if by_turn or not data.techniques else "In this study whole dialogues are judged, not turns.")
+    rows = rows.assign(first=rows["turn"].astype(int) == rows["turn"].astype(int).min())
+    mean = rows.groupby(["system", "system_b", "label", "first"])["estimate"].mean().unstack("first")  # noqa: PD010
+    higher = int((mean[False] > mean[True]).sum())
+    return Prose(_PHRASES.say("turns", first=mean[True].mean(), later=mean[False].mean(), higher=higher, n=len(mean)))
+
+
+def reused(results: Results, names: DisplayNames) -> Prose:
+    """Where dialogues are used in several comparisons, hours that treat these as independent are too low."""
+    rows = results["technique_uses"]
+    rows = rows[rows["estimate"] >= REUSED]
+    uses = [(names.name("technique", t), mean) for t, mean in rows[["technique", "estimate"]].itertuples(index=False)]
+    return Prose(_PHRASES.say("reused", uses=uses))
+
+
+def printed(rates: pd.DataFrame, names: DisplayNames) -> Prose:
+    """How many printed effective win rates the printed rates allow, by the way of counting ties."""
+    if rates.empty:
+        return Prose("")
+    neither = ~rates.groupby(["system", "system_b", "label"])["fits"].any()
+    lost = [f"{pair_title(names, a, b)}, {names.name('dimension', x)}" for a, b, x in neither.index[neither]]
+    fits = rates.groupby("ties")["fits"].sum().astype(int).to_dict()
+    return Prose(_PHRASES.say("printed", fits=fits, n=len(neither), lost=lost))
+
+
+def nearness(cells: pd.DataFrame, *, simulated: bool) -> Prose:
+    """What closeness to printed numbers shows in a study simulated from them. cells : `calibrated.beside`."""
+    if cells.empty or not simulated:
+        return Prose("")
+    linear = cells[(cells["element"] == "Table 1") & cells["column"].str.endswith("_lin") & cells["low"].notna()]
+    half = 0.5 * 10.0 ** -linear["decimals"]
+    inside = int(linear["value"].between(linear["low"] - half, linear["high"] + half).sum())
+    return Prose(_PHRASES.say("nearness", n=len(linear), inside=inside))
+
+
+def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[dict]:
+    """For each corpus and group the techniques with the fewest and the most hours, and those without a median."""
+    median, out = median_hours(results, data, names), []
+    places = [c for c in ("Corpus", "Group") if c in median]
+    for place, part in median.groupby(places, sort=False) if places else [((), median)]:
+        reached = part.dropna(subset="Hours").sort_values("Hours", kind="stable")
+        ranked = list(
+            reached[["Technique", "Hours", "Lower quartile", "Upper quartile"]].itertuples(index=False, name=None)
+        )
+        never = list(part.loc[part["Hours"].isna(), "Technique"])
+        overlap = len(ranked) > 1 and not ranked[0][3] < ranked[-1][2]
+        out.append({"place": ", ".join(place), "ranked": ranked, "never": never, "overlap": overlap})
+    return [part for part in out if part["ranked"] or part["never"]]
+
+
+def _errors(results: Results) -> dict:
+    planned, every = (results[f"technique_false_{test}"] for test in ("positive", "crossing"))
+    rates = list(planned.groupby("technique")["estimate"].mean())
+    return {"planned": planned["estimate"].mean(), "rates": rates, "every": list(every["estimate"])}
+
+
+def _same_winner(results: Results) -> dict:
+    shares, tied = results["same_winner"]["estimate"], results["tied_share"]
+    ties = [list(tied.loc[tied["of"] == tied[side], "estimate"]) for side in ("technique", "against")]
+    return {"shares": list(shares), "ties": ties, "together": _together(results)}
+
+
+def _together(results: Results) -> bool:
+    """Whether most ratings and comparisons of some techniques were given in the same sittings."""
+    return bool((results["same_sitting"]["estimate"] > 0.5).any())
+
+
+def _ties(results: Results, names: DisplayNames) -> dict:
+    rows = pd.concat([results.select(s, ties=["drop", "half"]) for s in ("technique_win_rate", "effective_win_rate")])
+    rows = rows[rows["data"].isna()]
+    key = ["corpus", "group", "technique", "system", "system_b", "label"]
+    wide = rows.pivot_table(index=key, columns="ties", values="estimate").dropna()
+    if wide.empty or not (wide["drop"] != wide["half"]).any():
+        return {"gap": None, "technique": "", "most": None}
+    gap = 100 * (wide["drop"] - wide["half"]).abs()
+    means = gap.groupby(level="technique").mean().sort_values(ascending=False)
+    return {"gap": gap.mean(), "technique": names.name("technique", means.index[0]), "most": means.iloc[0]}
+
+
+def _recency(results: Results, names: DisplayNames) -> list[dict]:
+    """For each corpus and groups of markers and raters: whose marks and ratings, and whether later turns count more."""
+    key, out = ["corpus", "group", "group_b"], []
+    for row in results["turn_conversations"].to_dict("records"):
+        here = {k: row[k] if pd.notna(row[k]) else None for k in key}
+        turns = results.select("turn_coefficient", **here, system=None)
+        found = results.select("turn_recency", **here).dropna(subset=["estimate", "ci_low"])
+        raters = names.name("group", here["group_b"] or here["group"])
+        part = {"people": row["people"], "counted": row["counted"], "n": int(row["estimate"]), "turns": len(turns)}
+        part |= {"markers": names.name("group", here["group"]), "raters": raters}
+        part["halves"] = {r["half"]: r for r in found.to_dict("records")}
+        out.append(part | {"place": _place(results["turn_conversations"], row, names)})
+    return out
+
+
+def _place(rows: pd.DataFrame, row: dict, names: DisplayNames) -> str:
+    """Corpus and groups of a result, where there are several."""
+    said = [names.name("corpus", row["corpus"])] if len(set(rows["corpus"])) > 1 else []
+    groups = [g for g in ("group", "group_b") if len(rows[g].drop_duplicates()) > 1 and pd.notna(row[g])]
+    return ", ".join([*said, *(names.name("group", row[g]) for g in groups)])
+
+
+def _means(results: Results, names: DisplayNames) -> list[dict]:
+    """Correlations of mean marks with ratings, the largest and the smallest, for each corpus and groups."""
+    rows, out = results.select("turn_mean_correlation", coefficient="spearman").dropna(subset="estimate"), []
+    for _, part in rows.groupby(["corpus", "group", "group_b"], dropna=False, sort=False):
+        found = part.sort_values("estimate", ascending=False).to_dict("records")
+        found = [row | {"title": names.name("dimension", row["label"])} for row in found]
+        out.append({"rows": found, "place": _place(rows, found[0], names)})
+    return out
+
+
+def _changes(results: Results, names: DisplayNames) -> list[dict]:
+    """Dimensions whose marks change over a conversation, for each corpus, group and method."""
+    rows, out = results.select("turn_half", half="difference"), []
+    for _, part in rows.groupby(["corpus", "group", "method"], sort=False):
+        found = [row | {"title": names.name("dimension", row["label"])} for row in part.to_dict("records")]
+        place = [_place(rows, found[0], names)]
+        place += [names.name("method", found[0]["method"])] * (len(set(rows["method"])) > 1)
+        some = [row for row in found if row["p_adjusted"] < 0.05]
+        out.append({"rows": found, "some": some, "n": len(found), "place": ", ".join(p for p in place if p)})
+    return out

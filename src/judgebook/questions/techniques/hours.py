@@ -1,0 +1,190 @@
+"""What techniques cost until they distinguish two systems: seconds per judgement, power by hours, hours to power."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from judgebook.questions.techniques import power
+from judgebook.questions.techniques.power import Cost, Sample
+from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, by_conversation, sides, uses
+from judgebook.questions.techniques.win_rates import stream
+from judgebook.statistics.intervals import exact_binomial
+from judgebook.study.sections.analyses import Mixture, Techniques
+
+#: hours beyond which an interval is called open
+OPEN = 1_000.0
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Two systems under one technique and label.
+
+    head : columns of its result rows. a, b : values of conversations, b None where the two are compared directly.
+    ratings : single ratings likewise; each : how many there are in a conversation. cost : of a conversation or
+    comparison.
+    """
+
+    head: dict[str, object]
+    a: Sample
+    b: Sample | None
+    ratings: tuple[Sample, Sample | None]
+    each: float
+    cost: Cost
+
+    @property
+    def n(self) -> int:
+        """Conversations or comparisons judged."""
+        return self.a.n + (self.b.n if self.b else 0)
+
+
+def seconds(data: TechniqueData) -> Iterator[dict]:
+    """Mean seconds of a conversation or comparison (`of` is `unit`; without those left open), and of the training that
+    goes with it (`training`: minutes of training times people, over their sittings): rows of `technique_seconds`. For
+    comparisons also in how many of them a dialogue is used: rows of `technique_uses`.
+
+    A work unit is counted once, whatever labels it holds.
+    """
+    for technique, spec in data.techniques.items():
+        for (corpus, group), rows in data.sittings[technique].groupby(["corpus", "group"], sort=False):
+            one = rows.drop_duplicates(["conversation", "annotator"])
+            known, two = one["seconds"].dropna(), data.compares(technique)
+            head = {"corpus": corpus, "group": group, "method": spec.method, "level": "pair" if two else "dialogue"}
+            head |= {"technique": technique, "n_annotators": one["annotator"].nunique()}
+            people = rows.groupby("label").apply(lambda r: r["annotator"].nunique() / len(r), include_groups=False)
+            means = {"unit": known.mean(), "training": 60 * spec.onboarding_minutes * people.mean()}
+            note = None if len(known) else "not timed"
+            for of, mean in means.items():
+                row = head | {"statistic": "technique_seconds", "of": of, "estimate": mean, "n": len(known)}
+                yield row | {"note": note}
+            if two:
+                n, mean = uses(rows)
+                yield head | {"statistic": "technique_uses", "estimate": mean, "n": n}
+
+
+def contests(data: TechniqueData, timed: pd.DataFrame, averages: Mapping[str, Mixture]) -> Iterator[Contest]:
+    """Every pair of systems under every technique that has seconds, and under averages of techniques.
+
+    timed : frame of `technique_seconds`. averages : of single-system techniques on the same conversations (Smith et al.
+    2022, Appendix G); values are first rescaled from their technique's scale to 0 to 1, and the time is that of the
+    first technique.
+    """
+    spent = timed.groupby(["corpus", "group", "technique"])["estimate"].sum(skipna=False).dropna()
+    for technique in (t for t, spec in data.techniques.items() if spec.timed):
+        for head, rows in data.cells(technique):
+            place = head["corpus"], head["group"], technique
+            if place in spent.index:
+                yield from _contests(data, head, rows, spent[place])
+    for name, mix in averages.items():
+        if not all(t in data.techniques and not data.compares(t) for t in mix.techniques):
+            continue
+        for key, rows in _average(data, mix).groupby(QUESTION, sort=False):
+            place = key[0], key[1], mix.techniques[0]
+            for a, b in data.pairs:
+                both = [power.sample(rows.loc[rows["system"] == s, "value"]) for s in (a, b)]
+                if place in spent.index and all(s.n > 1 for s in both):
+                    head = dict(zip(QUESTION, key, strict=True)) | {"system": a, "system_b": b, "level": "dialogue"}
+                    yield Contest(head | {"technique": name}, *both, tuple(both), 1.0, Cost(spent[place], 2))
+
+
+def _contests(data: TechniqueData, cell: dict, rows: pd.DataFrame, each: float) -> Iterator[Contest]:
+    technique = cell["technique"]
+    spec, two = data.techniques[technique], data.compares(technique)
+    for a, b in data.pairs:
+        parts = sides(rows, (a, b))
+        if any(len(p) < 2 for p in parts):
+            continue
+        units = [by_conversation(p) for p in parts]
+        values = (*(power.sample(u["value"]) for u in units), None)[:2]
+        ratings = (*(power.sample(_ratings(p, two, spec.rate)) for p in parts), None)[:2]
+        often = float(np.mean([u["sittings"].mean() for u in units]))  # how many people judge one conversation
+        marks = float(np.mean([u["marks"].mean() for u in units])) if spec.rate == "linear" else often
+        cost = Cost(each * often, 1 if two else 2, 60 * spec.conversation_minutes)
+        head = {k: cell[k] for k in (*QUESTION, "method")} | {"system": a, "system_b": b}
+        yield Contest(head | {"level": cell["level"], "technique": technique}, *values, ratings, marks, cost)
+
+
+def _ratings(rows: pd.DataFrame, two: bool, rate: str) -> np.ndarray:
+    """Single ratings: every mark by itself where the rate is linear, otherwise the value of the sitting."""
+    won, lost, n, total = (rows[k].sum() for k in ("won", "lost", "n", "total"))
+    if rate == "linear" and two:
+        return np.repeat([1.0, -1.0, 0.0], [won, lost, n - won - lost])
+    if rate == "linear" and total == won and won + lost == n:  # marks of 0 and 1
+        return np.repeat([1.0, 0.0], [won, lost])
+    return rows["value"].to_numpy(float)
+
+
+def _average(data: TechniqueData, mix: Mixture) -> pd.DataFrame:
+    """Mean value of each conversation that all techniques of an average have, on a scale of 0 to 1."""
+    key = [*QUESTION, "system", "conversation", "annotator"]
+    parts = []
+    for technique, share in zip(mix.techniques, np.array(mix.weights) / np.sum(mix.weights), strict=True):
+        low, high = data.scales[technique]
+        parts.append(share * (data.sittings[technique].set_index(key)["value"] - low) / (high - low))
+    return pd.concat(parts, axis=1, join="inner").sum(axis=1).rename("value").reset_index()
+
+
+def shrunken(found: Iterable[Contest]) -> Iterator[Contest]:
+    """Contests with the differences of conversations shrunken, by those of the same technique, corpus and group."""
+    kinds: dict[tuple, list[Contest]] = {}
+    for contest in found:
+        kinds.setdefault(tuple(contest.head[c] for c in ("corpus", "group", "technique")), []).append(contest)
+    for members in kinds.values():
+        factors = power.shrinkage([(c.a, c.b) for c in members])
+        for contest, factor in zip(members, factors, strict=True):
+            a, b = power.shrunken(contest.a, contest.b, float(factor))
+            yield replace(contest, a=a, b=b)
+
+
+def hours(contest: Contest, plan: Techniques, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+    """Power by hours, hours to the stated power, and hours until a test is first significant, for one contest, which
+    should be `shrunken`.
+
+    Yields rows of `technique_power` and `technique_false_positive` by size, `hours_to_power`, and as published
+    `hours_to_significance` with its type I error rate, `technique_false_crossing`.
+    """
+    names = (seed, "hours", *contest.head.values())
+    head = contest.head | {"alpha": plan.alpha}
+    options = {"runs": plan.n_runs, "alpha": plan.alpha, "rng": stream(*names, "power")}
+    curve = power.power_curve(contest.a, contest.b, plan.sizes, **options)
+    spent = [float(f"{contest.cost.hours(n):.4g}") for n in curve["conversations"]]
+    for row in curve.assign(hours=spent, n=plan.n_runs, ci_kind="exact_bound").to_dict("records"):
+        yield head | row
+    reached = curve.loc[curve["statistic"] == "technique_power", "estimate"]
+    size = power.size_for(plan.sizes, reached, plan.power)
+    options = {"rng": stream(*names, "interval"), "n_resamples": n_resamples, "confidence": confidence}
+    ends = power.size_interval(contest.a, contest.b, plan.power, plan.alpha, **options)
+    yield head | {"power": plan.power} | _to_power(contest, plan, size, ends)
+    yield from (head | row for row in _crossings(contest, plan, stream(*names, "crossing")))
+
+
+def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float, float]) -> dict[str, object]:
+    needed, low, high = (contest.cost.hours(n) if np.isfinite(n) else np.nan for n in (size, *ends))
+    most = f"{plan.sizes[-1]} conversations ({contest.cost.hours(plan.sizes[-1]):,.0f} hours)"
+    notes = [f"not reached with {most}"] if np.isnan(needed) else []
+    notes += ["reached with the fewest conversations that were tried"] if size == plan.sizes[0] else []
+    if np.isnan(high) or high > OPEN:
+        high = np.nan
+        notes.append(f"the interval has no upper end below {OPEN:,.0f} hours")
+    row = {"statistic": "hours_to_power", "estimate": needed, "ci_low": low, "ci_high": high, "ci_kind": "percentile"}
+    return row | {"resample_unit": "conversation", "n": contest.n, "note": "; ".join(notes) or None}
+
+
+def _crossings(contest: Contest, plan: Techniques, rng: np.random.Generator) -> Iterator[dict[str, object]]:
+    a, b = contest.ratings
+    equal = (power.mirrored(a), None) if b is None else (power.pooled(a, b),) * 2
+    given = {"runs": plan.crossing_runs, "alpha": plan.alpha, "rng": rng}
+    real, null = (power.first_crossing(x, y, plan.most_ratings, **given) for x, y in ((a, b), equal))
+    # a study that never gets there would take longer than any: the median is known where fewer than half do not
+    middle = float(np.median(real))
+    known = middle <= plan.most_ratings
+    needed = contest.cost.hours(middle / contest.each) if known else np.nan
+    note = None if known else f"not significant after {plan.most_ratings} ratings in half of the orders or more"
+    yield {"statistic": "hours_to_significance", "estimate": needed, "n": contest.n, "note": note}
+    hits, runs = int(np.sum(null <= plan.most_ratings)), plan.crossing_runs
+    low, high = exact_binomial(hits, runs)
+    row = {"statistic": "technique_false_crossing", "estimate": hits / runs, "ci_low": low, "ci_high": high}
+    yield row | {"ci_kind": "exact_bound", "n": runs}

@@ -1,0 +1,322 @@
+"""Tables of notebook 11."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from judgebook.display import captions, cells, tables
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import MISSING, p_value, percent
+from judgebook.display.views import Prose, Table
+from judgebook.published import calibrated
+from judgebook.questions.techniques.messages import CHECKS
+from judgebook.questions.techniques.sittings import OVERALL, TechniqueData
+from judgebook.study.results import Results, where
+from judgebook.study.sections.analyses import Techniques
+
+#: with more dimensions than this, one of them is shown
+MANY_DIMENSIONS = 3
+#: identifies two systems under one technique and label
+CONTEST = ["corpus", "group", "label", "system", "system_b", "technique"]
+HEADINGS = ("Corpus", "Group", "Pair", "System", "Dimension", "Technique")
+#: why a cell of scores is empty
+WHY = "Not judged."
+TIES = {"half": "ties as half a win", "drop": "ties excluded"}
+
+
+def shown(data: TechniqueData) -> list[str]:
+    """The dimensions that figures and tables show: all of a few, or else `quality` or the first; all where no systems
+    are compared."""
+    if len(data.labels) <= MANY_DIMENSIONS or data.alone:
+        return data.labels
+    return ["quality"] if "quality" in data.labels else data.labels[:1]
+
+
+def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> pd.DataFrame:
+    """`rows` in the order of figures, led by display names (ordered categories): Pair or System, Technique, and Corpus,
+    Group and Dimension where there are several.
+
+    Corpora are left out where techniques have corpora of their own: they do not separate what is compared.
+    """
+    own = any(t.corpus for t in data.techniques.values())
+    titles = {
+        "Corpus": {} if own else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
+        "Group": names.titles["group"],
+        "Pair": {pair: pair_title(names, *pair) for pair in data.pairs},
+        "System": {s: names.name("system", s) for s in data.systems},
+        "Dimension": names.titles["dimension"],
+        "Technique": names.titles["technique"],
+    }
+    pairs = pd.Series([*zip(rows["system"], rows["system_b"], strict=True)], index=rows.index, dtype=object)
+    keys = rows.rename(columns={"label": "dimension"}).assign(pair=pairs)
+    out = {}
+    for heading, known in titles.items():
+        if heading.lower() in keys:
+            found = keys[heading.lower()].map(known)
+            several = heading in ("Pair", "System") or len(set(found)) > 1
+            if heading == "Technique" or (found.notna().any() and several):
+                out[heading] = pd.Categorical(found, list(dict.fromkeys(known.values())), ordered=True)
+    if "Pair" in out:
+        out.pop("System", None)
+    return pd.concat([pd.DataFrame(out, index=rows.index), rows], axis=1).sort_values(list(out), kind="stable")
+
+
+def pair_title(names: DisplayNames, a: str, b: str) -> str:
+    """The name that the study gives a pair of systems, or both systems."""
+    return names.titles["pair"].get((a, b), f"{names.name('system', a)} – {names.name('system', b)}")
+
+
+def crossed(rows: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
+    """Texts of `described` rows: pairs as columns where they are fewer than techniques, otherwise techniques."""
+    key = "Pair" if "Pair" in rows and rows["Pair"].nunique() < rows["Technique"].nunique() else "Technique"
+    index = [c for c in HEADINGS if c in rows and c != key]
+    wide = rows.assign(text=texts).set_index([*index, key])["text"].unstack(key)  # noqa: PD010 (one value per place)
+    return wide.set_axis(list(wide.columns), axis=1).reset_index()
+
+
+def matching(rows: pd.DataFrame, others: pd.DataFrame) -> np.ndarray:
+    """The estimates in `others` for the same systems, technique and label as each of `rows`."""
+    return others.set_index(CONTEST)["estimate"].reindex(pd.MultiIndex.from_frame(rows[CONTEST])).to_numpy(float)
+
+
+def win_rates(results: Results, data: TechniqueData, names: DisplayNames, ties: str = "half") -> pd.DataFrame:
+    """Win rates of the shown dimensions, `described`: ties as half a win, or `drop`: left out, where there are any."""
+    keys = {"label": shown(data), "ties": "drop" if ties == "drop" else ["half", "none"]}
+    effective = results.select("effective_win_rate", data=None, **keys)
+    both = [f for f in (results.select("technique_win_rate", **keys), effective) if len(f)]
+    return described(pd.concat(both, ignore_index=True), data, names) if both else pd.DataFrame()
+
+
+def effects(results: Results, names: DisplayNames) -> Table | None:
+    """How means of systems change without the people who fail a check."""
+    rows = results["message_effect"]
+    if rows.empty:
+        return None
+    rows = names.sort(rows)
+    out = names.named(rows[["corpus", "system"]]).assign(Change=tables.intervals(rows), People=rows["n"])
+    caption = "Change of the mean rating if the people who fail a check are left out, in points, with CI over people."
+    return Table(out, "message_effects", caption, why={"Change": "All who rated the system pass."})
+
+
+def checks(results: Results) -> Table | None:
+    """Conversations and people that fail a check of their messages."""
+    rows = results["message_check"]
+    if rows.empty:
+        return None
+    wide = tables.pivot(rows, ["check"], "of", {"conversations": "Conversations", "people": "People"})
+    wide["check"] = wide["check"].map(CHECKS | {"any": "any of these", "all": "checked"})
+    return Table(wide.rename(columns={"check": "Check"}), "checks", "Messages that fail a check.")
+
+
+def rates(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Table]:
+    """Win rates in percent with intervals, for either way of counting ties."""
+    for ties, words in TIES.items():
+        rows = win_rates(results, data, names, ties)
+        if len(rows):
+            wide = crossed(rows, tables.intervals(in_percent(rows), 0))
+            caption = f"Win rate of the first system in percent, {words}, with CI over conversations."
+            yield Table(wide, f"rates_{ties}", caption, why=dict.fromkeys(wide, "Not judged, or no ties."))
+
+
+def in_percent(rows: pd.DataFrame) -> pd.DataFrame:
+    """`rows` with estimate and interval times 100."""
+    return rows.assign(**{c: 100 * rows[c] for c in ("estimate", "ci_low", "ci_high")})
+
+
+def scores(results: Results, data: TechniqueData, names: DisplayNames, name: str = "scores") -> Table | None:
+    """The score of each system where systems are judged one at a time: percent where conversations are worth 0 to 1,
+    otherwise the mean on the technique's own scale. All dimensions where no systems are compared."""
+    rows = results.select("technique_score", label=shown(data), technique=list(data.techniques))
+    if rows.empty:
+        return None
+    rows = described(rows, data, names)
+    share = rows["technique"].map(lambda t: data.scales[t] == (0, 1)).astype(bool)
+    wide = crossed(rows, tables.intervals(in_percent(rows), 0).where(share, tables.intervals(rows)))
+    units = dict(zip(rows["Technique"], np.where(share, "%", "mean"), strict=True))
+    wide = wide.rename(columns={title: f"{title} ({unit})" for title, unit in units.items()})
+    return Table(wide, name, "Systems judged one at a time, with CI over conversations.", why=dict.fromkeys(wide, WHY))
+
+
+def halves(results: Results, names: DisplayNames) -> Table | None:
+    """Mean mark in the first and second half of conversations, and the difference."""
+    rows = results["turn_half"]
+    if rows.empty:
+        return None
+    key = [c for c in ("corpus", "group", "method", "label") if c == "label" or len(set(rows[c])) > 1]
+    kinds = {"corpus": "Corpus", "group": "Group", "method": "Method", "label": "Dimension"}
+    change = rows[rows["half"] == "difference"].set_index(key)
+    out = pd.DataFrame(index=change.index)
+    for half, heading in {"first": "First half", "second": "Second half"}.items():
+        out[heading] = rows[rows["half"] == half].set_index(key)["estimate"]
+    out["Difference"] = tables.intervals(change)
+    out["p (Holm)"] = change["p_adjusted"].map(p_value)
+    out = out.reset_index().rename(columns=kinds)
+    for kind in ("group", "method"):
+        if kinds[kind] in out:
+            out[kinds[kind]] = out[kinds[kind]].map(names.titles[kind])
+    out["Dimension"] = out["Dimension"].map(names.titles["dimension"])
+    caption = "Mean mark in the first and the second half of conversations, all systems together, with CI over"
+    caption += f" conversations ({captions.sample(change['n'])})."
+    why = dict.fromkeys(("Difference", "p (Holm)"), "No conversation changes.")
+    return Table(out, "halves", caption, 2, why)
+
+
+def turn_means(results: Results, names: DisplayNames) -> Table | None:
+    """Correlation of the mean mark of conversations with their ratings."""
+    rows = results["turn_mean_correlation"]
+    if rows.empty:
+        return None
+    key = ["corpus", "group", "group_b", "of", "label"]
+    parts = [rows[rows["coefficient"] == c].set_index(key) for c in ("pearson", "spearman")]
+    out = pd.DataFrame({"Pearson": tables.intervals(parts[0]), "Spearman": tables.intervals(parts[1])})
+    out["Conversations"] = parts[0]["n"]
+    out = out.reset_index()
+    named = {"of": "Marked", "label": "Rated"}
+    for column, heading in named.items():
+        out[column] = out[column].map(names.titles["dimension"])
+        out = out.rename(columns={column: heading})
+    several = len(out[["group", "group_b"]].drop_duplicates()) > 1
+    out["Raters"] = out["group_b"].fillna(out["group"]).map(names.titles["group"])
+    first = ["Raters"] * several + ["Marked"] * (len(set(out["Marked"])) > 1) + ["Rated"]
+    caption = "Correlation of the mean mark of a conversation's turns with its mean rating, with CI over conversations."
+    return Table(out[[*first, "Pearson", "Spearman", "Conversations"]], "turn_means", caption)
+
+
+def same_winner(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:
+    """How often ratings and comparisons of the same dialogues name the same winner."""
+    rows = results["same_winner"]
+    if rows.empty:
+        if not data.techniques:
+            return None
+        return Prose("No two dialogues were both compared and rated by the same group.")
+    rows = described(rows, data, names)
+    out = rows[[c for c in HEADINGS if c in rows]].rename(columns={"Technique": "Compared"})
+    out["Rated"] = rows["against"].map(names.titles["technique"])
+    out["Same winner (%)"], out["Pairs"] = tables.intervals(in_percent(rows), 0), rows["n"]
+    key = ["corpus", "group", "label", "technique", "against"]
+    tied = 100 * results["tied_share"].set_index([*key, "of"])["estimate"]
+    for heading, of in (("Ties, compared (%)", "technique"), ("Ties, rated (%)", "against")):
+        out[heading] = tied.reindex(pd.MultiIndex.from_frame(rows[[*key, of]].set_axis(range(6), axis=1))).to_numpy()
+    return Table(out, "same_winner", "Ratings and comparisons of the same pairs of dialogues, with CI over pairs.", 0)
+
+
+def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table | Prose | None:
+    """Seconds per judgement, of training, and of collecting a conversation, for techniques that are timed."""
+    if not data.techniques:
+        return None
+    timed = [t for t, spec in data.techniques.items() if spec.timed]
+    rows = described(results.select("technique_seconds", technique=timed), data, names)
+    if rows["estimate"].isna().all() or results["technique_power"].empty:
+        return Prose("The data do not say how long judgements took.")
+    index = [c for c in ("Corpus", "Group", "Technique") if c in rows]
+    unit, training = (where(rows, of=of).set_index(index) for of in ("unit", "training"))
+    out = pd.DataFrame({"Seconds": unit["estimate"], "Training": training["estimate"]})
+    collecting = [60 * data.techniques[t].conversation_minutes for t in unit["technique"]]
+    out = out.assign(**{"Collecting a conversation": collecting} if any(collecting) else {})
+    out = out.assign(**{"Sittings timed": unit["n"], "People": unit["n_annotators"]})
+    caption = "Mean seconds per conversation or comparison, and what else is counted in the hours."
+    return Table(out.reset_index(), "seconds", caption, 0)
+
+
+def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Iterator[Table]:
+    """Hours to the stated power: the median by technique, and each pair and dimension."""
+    median = median_hours(results, data, names)
+    caption = f"Hours to {percent(options.power)} power: median and quartiles over pairs of systems and dimensions, for"
+    caption += " differences shrunk according to the noise of the technique."
+    few = "Too many differences not found at the largest sample size tried."
+    why = dict.fromkeys(("Hours", "Lower quartile", "Upper quartile"), few)
+    yield Table(median, "middle", caption, 1, why)
+    rows = described(results.select("hours_to_power", label=shown(data)), data, names)
+    if len(rows):
+        first = pd.Series(matching(rows, results["hours_to_significance"]), rows.index)
+        first = cells.numbers(first, 1, "first significant").fillna(MISSING)
+        wide = crossed(rows, tables.intervals(rows, 1) + " / " + first)
+        caption = f"Hours to {percent(options.power)} power with CI / until first significant, as published."
+        caption += " A dash: not reached, or no upper limit, at the largest sample size tried."
+        yield Table(wide, "hours", caption, why=dict.fromkeys(wide, "Not judged, or not timed."))
+
+
+def median_hours(results: Results, data: TechniqueData, names: DisplayNames) -> pd.DataFrame:
+    """Median hours to the stated power by technique, over pairs of systems and dimensions: Hours, with quartiles;
+    Found, Differences.
+
+    A difference that is not found takes longer than all that are; the (lower) median is missing where that is so for
+    half of them.
+    """
+    rows = described(results["hours_to_power"], data, names)
+    index = [c for c in ("Corpus", "Group", "Technique") if c in rows]
+    each = rows.sort_values("estimate", kind="stable").groupby(index)["estimate"]  # missing ones last
+    ends = {"Lower quartile": 0.25, "Upper quartile": 0.75}
+    quartiles = {k: (lambda h, q=q: h.iloc[int(q * (len(h) - 1))]) for k, q in ends.items()}
+    out = each.agg(
+        **{"Hours": lambda h: h.iloc[(len(h) - 1) // 2], **quartiles, "Found": "count", "Differences": "size"}
+    )
+    return out.reset_index()
+
+
+def chunks(results: Results, data: TechniqueData, names: DisplayNames, minutes: float) -> Table | None:
+    """Standard deviation of win rates over parts of equal working time, and in brackets that expected by chance."""
+    rows = results.select("chunk_sd", label=OVERALL if len(data.labels) > 1 else data.labels, of="observed")
+    rows = described(rows.dropna(subset="estimate"), data, names)
+    if rows.empty:
+        return None
+    chance = pd.Series(matching(rows, results.select("chunk_sd", of="independent")), rows.index)
+    texts = cells.numbers(100 * rows["estimate"], 0)
+    texts = texts + (" (" + cells.numbers(100 * chance, 0, "by chance") + ")").fillna("")
+    caption = f"Standard deviation of the win rate (percentage points) over parts of {minutes:g} minutes."
+    wide = crossed(rows, texts)
+    return Table(wide, "chunks", caption, why=dict.fromkeys(wide, "Fewer than two full parts."))
+
+
+def reasons(results: Results, data: TechniqueData, names: DisplayNames) -> Iterator[Table]:
+    """Length and typical terms of the reasons for choosing each system of a pair."""
+    rows = results.select("reason_words", label=shown(data))
+    if rows.empty:
+        return
+    index = ["corpus", "group", "label", "technique", "system", "system_b"]
+    terms = results["reason_term"].groupby(index, sort=False)["term"].agg(", ".join)
+    out = pd.DataFrame({"Chosen": names.named(rows[["system"]])["System"], "Reasons": rows["n"]})
+    out.insert(1, "Other", [names.name("system", s) for s in rows["system_b"]])
+    out.insert(0, "Technique", rows["technique"].map(names.titles["technique"]))
+    if len(set(rows["label"])) > 1:
+        out.insert(1, "Dimension", rows["label"].map(names.titles["dimension"]))
+    out["Words"] = tables.intervals(rows, 1)
+    out["Typical terms"] = [terms.get(key) for key in rows[index].itertuples(index=False, name=None)]
+    over = "people" if set(rows["resample_unit"]) == {"annotator"} else "conversations"
+    caption = (
+        f"Reasons for choosing a system: mean number of words, with {names.ci} over {over}, and the terms with the"
+    )
+    caption += " highest mean TF-IDF."
+    yield Table(out, "reasons", caption, why={"Typical terms": "No term occurs in two reasons by two people."})
+    gap = results.select("reason_words_difference", label=shown(data))
+    out = pd.DataFrame({"Pair": [pair_title(names, *p) for p in zip(gap["system"], gap["system_b"], strict=True)]})
+    if len(set(gap["label"])) > 1:
+        out["Dimension"] = gap["label"].map(names.titles["dimension"]).to_numpy()
+    gap = out.assign(**{"Difference in words": tables.intervals(gap, 1).to_numpy()})
+    yield Table(
+        gap, "reason_lengths", "Words of the reasons for the first system of a pair minus those for the second."
+    )
+
+
+def printed(rates: pd.DataFrame, names: DisplayNames) -> Table | None:
+    """Printed effective win rates and the ranges that printed rates of systems allow. rates : `of_printed`."""
+    if rates.empty:
+        return None
+    out = pd.DataFrame({"Dimension": rates["label"].map(names.titles["dimension"]), "Ties": rates["ties"].map(TIES)})
+    out.insert(0, "Pair", [pair_title(names, *p) for p in zip(rates["system"], rates["system_b"], strict=True)])
+    out = out.assign(Printed=rates["printed"], Lowest=100 * rates["ci_low"], Highest=100 * rates["ci_high"])
+    caption = "Printed effective win rates (%), and the range that the printed rates of the two systems allow."
+    return Table(out.assign(Fits=rates["fits"]), "printed_wins", caption, {"Printed": 0, "Lowest": 1, "Highest": 1})
+
+
+def nearness(cells: pd.DataFrame) -> Table | None:
+    """How close a simulated study is to the printed numbers it was simulated from. cells : `calibrated.beside`."""
+    if cells.empty:
+        return None
+    caption = "Printed numbers and those of this study: mean distance (in the printed unit), share of printed numbers"
+    caption += " in the CI of their own counterpart and, as a control, in those of the other numbers in the column."
+    why = dict.fromkeys(("Inside (%)", "Others inside (%)"), "No intervals.")
+    return Table(calibrated.table(cells), "beside", caption, 1, why)

@@ -1,0 +1,165 @@
+"""Marks of single turns beside ratings of the same conversations: whose they are, and how closely they follow.
+
+Smith et al. 2022 asked the same person for both. Elsewhere other people rated the conversations: then marks and ratings
+are related over conversations, and nothing can be said about what one person remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.summary import with_means
+from judgebook.questions.techniques.win_rates import stream
+from judgebook.statistics.correlation import correlate, weighted_correlations
+from judgebook.statistics.resampling import bootstrap_weights
+from judgebook.study.labels import Label
+
+#: how often marker and rater must be the same person for both to be taken as theirs
+MOSTLY = 0.5
+#: conversations with fewer marked turns than this share of the median were broken off, and are left out
+BROKEN_OFF = 0.5
+#: most resamples of a correlation, as ranks are recomputed in each
+MOST_RESAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Conversations of a corpus with marks by one group and ratings by one.
+
+    head : corpus, group, group_b (of the ratings, None if the same). people : `same`, `other`, or `unknown` (the data
+    do not say). counted : whether turns 1, 2, … are those of the conversation (`start`), or places among its last
+    marked turns (`end`), where conversations differ in which turns are marked. rows : system, dialogue, annotator (None
+    unless the same person gave both), 1, 2, … (mean mark), rating.
+    """
+
+    head: dict[str, object]
+    people: str
+    counted: str
+    rows: pd.DataFrame
+
+    @property
+    def turns(self) -> list[int]:
+        return [c for c in self.rows if isinstance(c, int)]
+
+
+def paired(
+    marks: pd.DataFrame, ratings: pd.DataFrame, labels: Sequence[Label], final: Sequence[str] = ()
+) -> Iterator[Paired]:
+    """Marks and ratings of the same conversations, for each corpus and pair of groups.
+
+    Parameters
+    ----------
+    marks, ratings : DataFrame
+        Judgements by turn and of whole conversations. Labels of which a high score is bad are turned round; where
+        labels have several scales, all are put on one from 0 to 1.
+    labels : sequence of Label
+    final : sequence of str
+        Labels that are the final rating. By default those that are also marked by turn, or else all; if any is, the
+        marks are restricted to these labels, too.
+    """
+    ratings = ratings[ratings["label"].isin(final)] if final else ratings
+    shared = set(marks["label"]) & set(ratings["label"])
+    marks, ratings = (rows[rows["label"].isin(shared)] if shared else rows for rows in (marks, ratings))
+    marks, ratings = _on_one_scale(marks, labels), _on_one_scale(ratings, labels)
+    for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
+        there = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(own["dialogue"]))]
+        for other, rated in there.groupby("group", sort=False):
+            people = whose(own, rated)
+            counted, rows = conversations(own, rated, same=people == "same")
+            if len(rows):
+                head = {"corpus": corpus, "group": group, "group_b": None if other == group else other}
+                yield Paired(head, people, counted, rows)
+
+
+def whose(marks: pd.DataFrame, ratings: pd.DataFrame) -> str:
+    """`same` if those who marked the turns of a conversation mostly rated it as well, `other` if they did not, and
+    `unknown` where one group gave both and the data do not identify its members.
+
+    Positions in a list are no people: `pos0` of the marks may be anybody among the ratings.
+    """
+    if not (marks["annotator_known"].all() and ratings["annotator_known"].all()):
+        return "unknown" if set(marks["group"]) == set(ratings["group"]) else "other"
+    key = ["dialogue", "annotator"]
+    who, raters = (pd.MultiIndex.from_frame(rows[key].drop_duplicates()) for rows in (marks, ratings))
+    return "same" if who.isin(raters).mean() >= MOSTLY else "other"
+
+
+def conversations(marks: pd.DataFrame, ratings: pd.DataFrame, *, same: bool) -> tuple[str, pd.DataFrame]:
+    """How turns are counted, and one row per conversation (and annotator, if the `same` people gave both): the mean
+    mark at each turn (columns 1, 2, …) and `rating`, both averaged over labels, as the paper does to reduce noise.
+
+    Where conversations differ in which turns are marked, their last marked turns are used, as many as all have.
+    """
+    key = ["system", "dialogue", *(["annotator"] if same else [])]
+    each = marks.groupby([*key, "turn"], observed=True)["score"].mean().sort_index().reset_index()
+    place = each.groupby(key).cumcount(ascending=False)
+    size = each.groupby(key)["turn"].transform("size")
+    enough = size >= BROKEN_OFF * size.median()
+    k = int(size[enough].min())
+    alike = (each["turn"] + 1 + place == k)[enough].all() and (size[enough] == k).all()
+    used = each.assign(place=k - place)[enough & (place < k)]
+    turns = used.set_index([*key, "place"])["score"].unstack("place")  # noqa: PD010 (one value a place)
+    turns.columns = [int(t) for t in turns.columns]
+    rating = ratings.groupby(key, observed=True)["score"].mean().rename("rating")
+    out = turns.join(rating, how="inner").dropna().reset_index()
+    return "start" if alike else "end", out if same else out.assign(annotator=None)
+
+
+def _on_one_scale(rows: pd.DataFrame, labels: Sequence[Label]) -> pd.DataFrame:
+    """Ordered labels with a direction, high scores good; from 0 to 1 where their scales differ."""
+    rows = with_means(rows, labels)
+    known = {(x.method, x.id): x for x in labels if x.direction}
+    judged = [known.get(key) for key in rows[["method", "label"]].itertuples(index=False, name=None)]
+    rows = rows[[x is not None for x in judged]]
+    of = [x for x in judged if x is not None]
+    low, high = (np.array([x.scale[side] for x in of], dtype=float) for side in (0, 1))
+    turned = np.array([x.direction < 0 for x in of], dtype=bool)
+    score = np.where(turned, low + high - rows["score"].to_numpy(float), rows["score"].to_numpy(float))
+    several = len({x.scale for x in of}) > 1
+    return rows.assign(score=(score - low) / (high - low) if several else score)
+
+
+def correlations(
+    marks: pd.DataFrame, ratings: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float
+) -> Iterator[dict]:
+    """`turn_mean_correlation` of the mean mark of a conversation (every turn counts once) with its mean rating, Pearson
+    and Spearman.
+
+    Each label that is marked by turn with the rating on the same label; one that is the only one marked, and not rated,
+    with every rating. Conversations are resampled (BCa), and ranked anew in each resample. Nothing for several marked
+    labels that are not rated: which of those predict a rating is the subject of notebook 04.
+    """
+    shared = set(marks["label"]) & set(ratings["label"])
+    alone = len(set(marks["label"])) == 1 and not shared
+    for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
+        turns = own.groupby(["label", "dialogue", "turn"], observed=True)["score"].mean()
+        mean = turns.groupby(level=["label", "dialogue"]).mean()
+        for (other, label), rated in ratings[ratings["corpus"] == corpus].groupby(["group", "label"], sort=False):
+            if not (alone or (label in shared and label in mean)):
+                continue
+            of = own["label"].iloc[0] if alone else label
+            both = pd.concat([mean[of], rated.groupby("dialogue")["score"].mean()], axis=1, join="inner").to_numpy()
+            both = both.round(9)  # the last bits of a mean depend on the processor: they must not break ties
+            head = {"corpus": corpus, "group": group, "group_b": None if other == group else other, "label": label}
+            head |= {"statistic": "turn_mean_correlation", "level": "dialogue", "method": rated["method"].iloc[0]}
+            rng = stream(seed, "turn means", corpus, group, other, of, label)
+            for coefficient in ("pearson", "spearman"):
+                found = _correlation(both, coefficient, rng, min(n_resamples, MOST_RESAMPLES), confidence)
+                yield head | {"of": of, "coefficient": coefficient, "n": len(both)} | found
+
+
+def _correlation(both: np.ndarray, coefficient: str, rng, n_resamples: int, confidence: float) -> dict[str, object]:
+    x, y = both.T
+    r, why = correlate(x, y, coefficient)
+    if why:
+        return {"estimate": r, "note": why}
+
+    def statistic(drawn: np.ndarray) -> np.ndarray:
+        return weighted_correlations(x, y[:, None], drawn, coefficient)[:, 0]
+
+    size = {"n_resamples": n_resamples, "confidence": confidence}
+    return bootstrap_weights(len(x), statistic, unit="dialogue", rng=rng, **size).row()

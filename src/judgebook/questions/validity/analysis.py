@@ -1,0 +1,167 @@
+"""Does a label predict quality, and what do labels explain jointly? The results of notebooks 04 and 06, and the parts
+used by several views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from judgebook.questions.validity import coverage, label_selection, label_sets, specifications
+from judgebook.questions.validity.coverage import FITS
+from judgebook.questions.validity.importance import importance
+from judgebook.questions.validity.label_ranks import importance_ranks, shared_source
+from judgebook.questions.validity.label_sets import Sets
+from judgebook.questions.validity.targets import POOLED, Targets
+from judgebook.study.labels import Label
+from judgebook.study.result_schema import statistics
+from judgebook.study.results import Results, collect, where
+from judgebook.study.sections.analyses import Coverage, LabelSelection
+
+KEY = ["method", "label"]
+
+
+def analyse_importance(found: Targets, *, seed: int, n_resamples: int, confidence: float) -> Results:
+    """All results of notebook 04: correlations, models of one label, ranks, and what labels of a method share."""
+    boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
+    parts = [shared_source(found.values, {method for method, _ in found.n_annotators})]
+    for target, design in found.designs.items():
+        parts.append(importance(design, repeats=found.repeats[target], n_annotators=found.n_annotators, **boot))
+        parts.append(importance_ranks(design, confidence=confidence))
+        count = {"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)}
+        parts.append([count])
+    return _of_group(collect(*parts), found)
+
+
+def analyse_coverage(
+    found: Targets,
+    earlier: Sequence[Results],
+    labels: Iterable[Label],
+    *,
+    options: Coverage,
+    thresholds: LabelSelection,
+    seed: int,
+    sets: Sets | None = None,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> tuple[Results, pd.DataFrame]:
+    """All results of notebook 06, and the criteria of each label that could be kept (`label_selection.select`).
+
+    Parameters
+    ----------
+    found : Targets
+    earlier : sequence of Results
+        Of notebooks 02 (cost), 03 (agreement), 04 (importance) and 05 (sensitivity).
+    labels : iterable of Label
+        Of the study: which task gives a label.
+    seed : int
+        Of folds, halves and shuffled targets.
+    sets : mapping, optional
+        Sets of labels to hold against all (`label_sets.compare_sets`), besides those that reach every threshold.
+    """
+    rows: list[dict] = []
+    common = {"seed": seed, "exclude": options.exclude}
+    folds = {"n_folds": options.n_folds, "n_repeats": options.n_repeats, "n_permutations": options.n_permutations}
+    for design in found.designs.values():
+        methods = list(dict.fromkeys(design.x.columns.get_level_values(0)))
+        for method in methods:
+            rows += coverage.stepwise(design, method, width=options.beam, exclude=options.exclude)
+            rows += coverage.best_subsets(design, method, exclude=options.exclude)
+            rows += coverage.stability(design, method, n_halves=options.n_halves, **common)
+        rows += coverage.compare(design, methods, confidence=confidence, **folds, **common)
+    searched = collect(rows)
+    # a label or method that is left out is so in every search, and has one row
+    searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in searched.items()}
+    mine = {s: _by_predictors(f, found) for s, f in collect(*earlier).items()}
+    evidence = Results(mine | searched)
+    candidates = found.values.loc[~found.values["label"].isin(options.exclude), KEY].drop_duplicates()
+    selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
+    kept = label_selection.rows(selected, label_selection.limits(thresholds))
+    minutes = label_selection.minutes(selected, evidence, labels)
+    reached = {m: list(part["label"]) for m, part in selected[selected["kept"]].groupby("method", sort=False)}
+    size = {k: folds[k] for k in ("n_folds", "n_repeats")} | {"n_resamples": n_resamples, "confidence": confidence}
+    compared = [
+        row
+        for design in found.designs.values()
+        for row in label_sets.compare_sets(design, dict(sets or {}) | {label_sets.KEPT: reached}, **size, **common)
+    ]
+    return _of_group(collect(Results(searched), kept, minutes, compared), found), selected
+
+
+def with_decisions(results: Results, *data: Any, **options: Any) -> Results:
+    """The results of notebook 06 with those under other decisions (`specifications.fits`, which takes the rest)."""
+    return collect(results, specifications.fits(*data, **options))
+
+
+def _by_predictors(rows: pd.DataFrame, found: Targets) -> pd.DataFrame:
+    """Rows of the corpus, of each method those of the group whose judgements predict."""
+    rows = where(rows, corpus=found.corpus)
+    if "method" not in rows or rows.empty:
+        return rows
+    return rows[rows["group"] == rows["method"].map(found.groups)]
+
+
+def _of_group(results: Results, found: Targets) -> Results:
+    """Results with the corpus and, of each method, the group whose judgements predict."""
+    only = set(found.groups.values())
+    other = only.pop() if len(only) == 1 else POOLED
+    out = {}
+    for statistic, frame in results.items():
+        method = frame["method"] if "method" in frame else pd.Series(None, frame.index, dtype=object)
+        out[statistic] = frame.assign(corpus=found.corpus, group=method.map(found.groups).fillna(other))
+    return Results(out)
+
+
+def correlations(results: Results, target: str) -> pd.DataFrame:
+    """Signed r of each label with its primary interval; labels without r left out."""
+    return results.select("r", target=target, kind=None).dropna(subset="estimate")
+
+
+def excludes_zero(rows: pd.DataFrame) -> pd.Series:
+    """Whether each interval lies on one side of 0; not so where there is none."""
+    return (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
+
+
+def corrected(results: Results, target: str) -> pd.DataFrame:
+    """Corrected correlations that can be estimated (`importance.importance` has the rule)."""
+    return results.select("corrected_r", target=target).dropna(subset="estimate")
+
+
+def path(results: Results, target: str) -> pd.DataFrame:
+    """The published path of each method: method, k, label added, fit, adjusted, gain, and `best`, the fit of the best
+    subset of the size."""
+    fit, index = FITS[target], ["method", "k"]
+
+    def column(statistic: str, kind: str, name: str = "estimate") -> pd.Series:
+        return results.select(statistic, target=target, kind=kind).set_index(index)[name]
+
+    parts = {"label": column(fit, "stepwise", "label"), "fit": column(fit, "stepwise")}
+    parts |= {"adjusted": column(f"adjusted_{fit}", "stepwise"), "gain": column("smallest_gain", "stepwise")}
+    parts["best"] = column(fit, "best_subset").reindex(parts["fit"].index)
+    return pd.DataFrame(parts).reset_index().astype({"k": int}).sort_values(index, ignore_index=True)
+
+
+def chosen(results: Results, target: str) -> pd.DataFrame:
+    """The subset with the highest adjusted fit of each method: method, k, fit, adjusted, labels, close, n."""
+    rows, out = results.select(FITS[target], target=target, kind="best_subset").set_index(["method", "k"]), []
+    adjusted = results.select(f"adjusted_{FITS[target]}", target=target, kind="best_subset").set_index(["method", "k"])
+    inside, close = (where(results[s], target=target) for s in ("selected", "close_subsets"))
+    for method, values in adjusted["estimate"].groupby("method", sort=False):
+        at = values.astype(float).idxmax()
+        labels = list(where(inside, method=method, kind="best_subset", k=at[1])["label"])
+        best = {"method": method, "k": int(at[1]), "fit": rows.loc[at, "estimate"], "adjusted": values[at]}
+        n_close = int(where(close, method=method)["estimate"].iloc[0])
+        out.append(best | {"labels": labels, "close": n_close, "n": int(rows.loc[at, "n"])})
+    return pd.DataFrame(out, columns=["method", "k", "fit", "adjusted", "labels", "close", "n"])
+
+
+def comparison(results: Results, target: str) -> pd.DataFrame:
+    """Methods on the same rows, by number of labels: method, k, n, common, cross_validated (with ci_low, ci_high),
+    permuted_mean, permuted_p95."""
+    kinds = ["common", "cross_validated", "permuted_mean", "permuted_p95"]
+    rows = results.select(FITS[target], target=target, kind=kinds)
+    wide = rows.set_index(["method", "k", "n", "kind"])["estimate"].unstack("kind")  # noqa: PD010 (a repeat must raise)
+    wide = wide.reindex(columns=kinds).rename_axis(columns=None).reset_index().astype({"k": int, "n": int})
+    ends = rows.loc[rows["kind"] == "cross_validated", ["method", "k", "ci_low", "ci_high"]].astype({"k": int})
+    return wide.merge(ends, how="left", on=["method", "k"])

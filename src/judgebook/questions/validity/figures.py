@@ -1,0 +1,231 @@
+"""Figures of notebooks 04 and 06. The two targets never share an axis: their fits are different quantities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.ticker import MaxNLocator
+
+from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
+from judgebook.display import plots
+from judgebook.display.names import DisplayNames
+from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
+from judgebook.display.text import counted, number, span
+from judgebook.display.views import Plot
+from judgebook.questions.validity.analysis import KEY, comparison, path
+from judgebook.questions.validity.analysis import correlations as correlations_of
+from judgebook.questions.validity.coverage import FITS
+from judgebook.questions.validity.tables import CRITERIA, TITLES, sampled
+from judgebook.study.results import Results
+
+AXES = {DIALOGUE_QUALITY: "R², dialogue quality", COMPARATIVE_QUALITY: "Pseudo-R², comparative quality"}
+#: what one value of a target belongs to
+UNITS = {DIALOGUE_QUALITY: "dialogue", COMPARATIVE_QUALITY: "pair"}
+MISSED, MET = "#EAD7BF", "#BFE0DC"
+_GREY = {"color": "#444444"}
+
+
+def correlations(results: Results, names: DisplayNames, target: str) -> Plot | None:
+    """Forest plot of the signed r of every label with both intervals."""
+    rows, light = correlations_of(results, target), results.select("r", target=target, kind="bca")
+    if rows.empty:
+        return None
+    ends = rows[["estimate", "ci_low", "ci_high"]].abs().max().max()
+    limit = min(1.0, np.ceil(10 * (ends or 0.9) + 0.2) / 10)
+    options = {"xlabel": f"r with {TITLES[target]}", "xlim": (-limit, limit)}
+    key = (f"jackknife {names.ci}", f"BCa {names.ci}")
+    fig = plots.forest_figure(rows, names, light=light, key=key, **options)
+    best = rows.loc[rows["estimate"].abs().idxmax()]
+    alt = f"Forest plot: correlation of {len(rows)} labels with {TITLES[target]}, by method, with CIs, from"
+    alt += f" {span(rows['estimate'])}; largest |r|: {names.name('label', best['label'], best['method'])},"
+    alt = f"{alt} {names.name('method', best['method'])}, {number(best['estimate'])}."
+    caption = f"Pearson's r of each label with {TITLES[target]}. Points: estimates; lines: {key[0]}"
+    caption += f"; thin lines: {key[1]}" if len(light) else ""
+    caption += f", both over {_over(rows)}; {counted(rows['n'], f'{UNITS[target]}s')}."
+    caption += " Hollow: no CI available." if rows["ci_kind"].isin(plots.HOLLOW).any() else ""
+    return Plot(fig, target, alt, caption)
+
+
+def fits(results: Results, names: DisplayNames) -> Plot | None:
+    """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
+    found = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
+    found = {
+        t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]]
+        for t, rows in found.items()
+        if len(rows)
+    }
+    if not found:
+        return None
+    every = pd.concat(found.values()).index.unique()  # the same rows in both panels, named once
+    longest = len(every) + 1.6 * every.get_level_values("method").nunique()
+    fig, axes = subplots(1, len(found), width=PAGE, height=0.6 + 0.165 * longest, squeeze=False)
+    for ax, (target, rows) in zip(axes[0], found.items(), strict=True):
+        top = np.nanmax(rows[["estimate", "ci_high"]].to_numpy(float))
+        limits = (-0.01 * top, 1.05 * top) if top > 0 else (-0.01, 0.1)
+        # values stand in the table: beside two panels they would leave the marks a third of the width
+        plots.forest(rows.reindex(every).reset_index(), ax, names, xlabel=AXES[target], xlim=limits, decimals=None)
+        ax.set_ylim(longest - 0.7, -0.7)
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+        if ax is not axes[0, 0]:
+            ax.set_yticklabels([])
+    said = [f"{AXES[t]} from {span(rows['estimate'])} for {len(rows)} labels" for t, rows in found.items()]
+    sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
+    over = _over(pd.concat(found.values()))
+    caption = f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over {over}"
+    caption += f"; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
+    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(said)}.", caption)
+
+
+def _over(rows: pd.DataFrame) -> str:
+    return sampled(rows).replace("people", "the people who talked to the systems")
+
+
+def paths(results: Results, names: DisplayNames) -> Plot | None:
+    """The published paths, as Figure 3 of Finch et al. 2023: a panel and an axis of its own for each target."""
+    found = {t: path(results, t) for t in TITLES}
+    found = {t: rows for t, rows in found.items() if len(rows)}
+    if not found:
+        return None
+    longest = max(len(f) + 1.6 * f["method"].nunique() for f in found.values())
+    width = PAGE if len(found) > 1 else 4.2
+    fig, axes = subplots(1, len(found), width=width, height=0.85 + 0.165 * longest, squeeze=False)
+    for ax, (target, rows) in zip(axes[0], found.items(), strict=True):
+        _paths(ax, rows, names)
+        ax.set(xlabel=AXES[target], ylim=(longest - 0.7, -0.7), xlim=(0, None))
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+    keys = [
+        handle("every label improves the adjusted fit", marker="o", linewidth=0, **_GREY),
+        handle("at least one label does not", marker="o", linewidth=0, markerfacecolor="white", **_GREY),
+        handle("best subset of the same size, if better", marker="|", linewidth=0, markeredgewidth=1.2, **_GREY),
+    ]
+    legend_of(fig, keys)
+    said = [f"{AXES[t]} up to {number(rows['fit'].max())}" for t, rows in found.items()]
+    caption = (
+        "Unadjusted fit of models to which labels are added one at a time, from top to bottom, as Figure 3 of Finch et"
+    )
+    caption += (
+        " al. (2023). Filled: every label in the model improves the adjusted fit; ticks: another subset of the same"
+    )
+    caption += " size that fits better. No intervals: fits after selection are too high by an unknown amount."
+    alt = f"Fit of models as labels are added one at a time, by method: {'; '.join(said)}."
+    return Plot(fig, "paths", alt, caption)
+
+
+def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
+    y, ticks, labels = 0.0, [], []
+    for method in sorted(rows["method"].unique(), key=lambda m: names.position("method", m)):
+        here, color = rows[rows["method"] == method], names.color("method", method)
+        y += 0.6 if labels else 0.0
+        ax.text(0, y, names.name("method", method), transform=ax.get_yaxis_transform(), fontweight="bold", va="center")
+        at = y + 1 + np.arange(len(here))
+        ax.plot(here["fit"], at, "o-", color=color, linewidth=1.0, markersize=4.5, markerfacecolor="white", zorder=1)
+        fills, better = (here["gain"] > 0).to_numpy(), (here["best"] > here["fit"] + 1e-9).to_numpy()
+        ax.plot(here["fit"][fills], at[fills], "o", color=color, markersize=4.5)
+        ax.plot(here["best"][better], at[better], "|", color=INK, markersize=7, markeredgewidth=1.2)
+        ticks += at.tolist()
+        labels += [names.name("label", label, method) for label in here["label"]]
+        y = at[-1] + 1
+        said = [
+            f"{k} labels, with {x}: {number(v)}"
+            for k, x, v in zip(here["k"], labels[-len(here) :], here["fit"], strict=True)
+        ]
+        tips(ax, said, here["fit"], at)
+    ax.set(yticks=ticks, yticklabels=labels)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x")
+    ax.spines["left"].set_visible(False)
+
+
+def compared(results: Results, names: DisplayNames) -> Plot | None:
+    """The best subset of each size on the same rows: fit, cross-validated fit, and fit to a shuffled target. A row of
+    panels per target, a column per method."""
+    found = {t: comparison(results, t) for t in TITLES}
+    found = {t: rows for t, rows in found.items() if len(rows)}
+    if not found:
+        return None
+    methods = sorted({m for rows in found.values() for m in rows["method"]}, key=lambda m: names.position("method", m))
+    size = {"width": PAGE if len(methods) > 2 else 4.6, "height": 0.7 + 1.7 * len(found)}
+    fig, axes = subplots(len(found), len(methods), squeeze=False, sharey="row", sharex=True, **size)
+    for line, (target, rows) in zip(axes, found.items(), strict=True):
+        for ax, method in zip(line, methods, strict=True):
+            part = rows[rows["method"] == method]
+            if part.empty:
+                ax.axis("off")
+                continue
+            color = names.color("method", method)
+            ax.fill_between(part["k"], part["permuted_mean"], part["permuted_p95"], color="#BBBBBB", linewidth=0)
+            ax.plot(part["k"], part["common"], color=color, linewidth=1.0, linestyle=(0, (4, 2)))
+            ax.vlines(part["k"], part["ci_low"], part["ci_high"], color=color, linewidth=0.9, alpha=0.6)
+            ax.plot(part["k"], part["cross_validated"], "o-", color=color, linewidth=1.4, markersize=3.5)
+            ax.axhline(0, color="#888888", linewidth=0.7)
+            tips(ax, [f"{k} labels: {number(v)}" for k, v in zip(part["k"], part["cross_validated"], strict=True)],
+                 part["k"], part["cross_validated"])  # fmt: skip
+            ax.grid(axis="y")
+            ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=7))
+            ax.set_title(names.name("method", method), fontsize=7.5)
+        line[0].set_ylabel(AXES[target].replace(", ", ",\n"))
+    fig.supxlabel("Labels in the model", fontsize=8)
+    keys = [
+        handle("same data", marker="", linewidth=1.0, linestyle=(0, (4, 2)), **_GREY),
+        handle(f"cross-validated, with {names.ci}", marker="o", linewidth=1.4, **_GREY),
+        handle("shuffled target: mean to 95th percentile", "#BBBBBB", "", linewidth=5),
+    ]
+    legend_of(fig, keys)
+    said = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in found.items()]
+    alt = "Fit of the best subset of labels by its size, for each method and target: on the same data, cross-validated"
+    n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
+    over = sampled(pd.concat([results.select(FITS[t], target=t, kind="cross_validated") for t in found]))
+    caption = "Fit of the best subset of each size, all methods on the same data. Points: fit on"
+    caption += f" {over} left out of selection and fitting, with {names.ci}, the fitted models held fixed; below 0, the"
+    caption += " prediction is worse than the mean. Dashed: fit on the same data; grey: the same for a shuffled target,"
+    caption += f" mean to 95th percentile; {n}."
+    return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.", caption)
+
+
+def selection(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> Plot:
+    """Which thresholds each label reaches: a heatmap per method, a row per label, a column per criterion."""
+    selected = names.sort(selected)
+    shown = [c for c in CRITERIA if c in applied or selected[c].notna().any()]
+    parts = list(selected.groupby("method", sort=False))
+    size = {"width": 6.2, "height": 0.9 + 0.165 * len(selected) + 0.25 * len(parts)}
+    heights = {"height_ratios": [len(part) for _, part in parts]}
+    fig, axes = subplots(len(parts), 1, squeeze=False, gridspec_kw=heights, **size)
+    for ax, (method, part) in zip(axes[:, 0], parts, strict=True):
+        rows = [names.name("label", label, method) for label in part["label"]]
+        met = {c: part[f"{c}_met"].astype(float) if c in applied else 0.5 for c in shown} | {"kept": part["kept"]}
+        texts = {c: [_value(v, c, applied.get(c)) for v in part[c]] for c in shown}
+        texts["kept"] = ["kept" if k else "" for k in part["kept"]]
+        values, texts = (pd.DataFrame(v, index=part.index).set_axis(rows) for v in (met, texts))
+        plots.heatmap(values, ax, texts=texts, cmap=ListedColormap([MISSED, "#EEEEEE", MET]), vmin=0, vmax=1)
+        ax.set_title(names.name("method", method))
+        ax.set_xticks([])
+        for tick, kept in zip(ax.get_yticklabels(), part["kept"], strict=True):
+            tick.set_fontweight("bold" if kept else "normal")
+    heads = [f"{CRITERIA[c][0]}\n{_limit(c, applied.get(c))}" for c in shown]
+    axes[-1, 0].set_xticks(np.arange(len(shown) + 1) + 0.5, [*heads, "All"], rotation=0, ha="center")
+    keys = [("reaches the threshold", MET), ("does not", MISSED), ("no threshold", "#EEEEEE")]
+    legend_of(fig, [handle(name, color, "", linewidth=6) for name, color in keys])
+    n = int(selected["kept"].sum())
+    caption = (
+        "Values of each label and the thresholds of the study (below); a label is kept, bold, if it reaches all of"
+    )
+    caption += f" them: {n} of {len(selected)} do. Thresholds are choices, and values are rounded."
+    alt = f"Heatmap: which thresholds each of {len(selected)} labels reaches; {n} reach all."
+    return Plot(fig, "selection", alt, caption)
+
+
+def _value(value: float, criterion: str, limit: float | None) -> str:
+    """With a further decimal where rounding would hide on which side of the threshold the value is."""
+    decimals = CRITERIA[criterion][1]
+    hidden = limit is not None and (round(value, decimals) >= limit) != (value >= limit)
+    return number(value, decimals + hidden)
+
+
+def _limit(criterion: str, limit: float | None) -> str:
+    if limit is None:
+        return ""
+    if criterion == "importance":
+        return "CI excludes 0"
+    return f"{'≤' if criterion == 'cost' else '≥'} {limit:g}"

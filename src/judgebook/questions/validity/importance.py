@@ -1,0 +1,216 @@
+"""How well does one label predict a target? Signed correlation, R² and McFadden's pseudo-R², one label at a time.
+
+As published (Finch et al. 2023, section 7.2): R² of a linear model of the interactors' rating, pseudo-R² of a logistic
+model of the dialogue they preferred. Primary: the signed correlation with a jackknife interval over people on Fisher's
+z scale, because dialogues of one person are not independent and an interval for R² cannot contain 0. The interval for
+R² is that interval squared; pseudo-R² is treated in the same way, via its signed root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+from scipy.special import fdtrc
+
+from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, Design
+from judgebook.statistics import logit
+from judgebook.statistics.correlation import moments, pearson_of_sums
+from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, generator, jackknife_t
+from judgebook.statistics.resampling import replicate_sums
+from judgebook.study.results import Results, collect
+
+Row = dict[str, object]
+
+#: a corrected correlation with a wider interval than half of its scale is not estimated
+MAX_WIDTH = 1.0
+
+
+def importance(
+    design: Design,
+    *,
+    seed: int,
+    repeats: tuple[Design, Design] | None = None,
+    n_annotators: Mapping[tuple[str, str], int] | None = None,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Results:
+    """How well each label alone predicts the target.
+
+    Parameters
+    ----------
+    design : Design
+        From `dialogue_values`. A predictor is used on the rows that have it.
+    seed : int
+        Each label has a stream of its own.
+    repeats : two designs with the target and rows of `design`, optional
+        From the two frames of `repeated_values`; they give reliabilities and corrected correlations.
+    n_annotators : (method, label) -> number of people who judged it, optional
+
+    Returns
+    -------
+    Results with key `target`:
+        r : signed Pearson correlation (point-biserial for a 0/1 target), and again with its BCa interval (`kind` bca);
+        r2, f_test : linear model of dialogue quality;
+        mcfadden_r2, llr : logit of comparative quality;
+        coefficient, firth_coefficient : change in log-odds per standard deviation of the predictor; the first is
+            missing under separation;
+        separated : 1 where the likelihood of the logit has no maximum; mcfadden_r2 then uses its supremum;
+        repeat_reliability, corrected_r : with `repeats`. Error of the target is not corrected: it was rated once.
+    A predictor that cannot be used has only r, missing, with the reason. P-values take rows as independent.
+
+    References
+    ----------
+    Spearman 1904, American Journal of Psychology 15, 72-101 (r over the root of the reliability).
+    """
+    rows: list[Row] = []
+    for other in repeats or ():
+        if other.target != design.target or len(other.y) != len(design.y):
+            raise ValueError("repeats: expected two designs with the same target and rows as `design`")
+    twice = [d.x.reindex(columns=design.x.columns).to_numpy(float) for d in repeats or ()]
+    for i, column in enumerate(design.x.columns):
+        known = design.x.iloc[:, i].notna().to_numpy()
+        rng = generator(seed, "importance", design.target, *column)
+        one = _Label(design.rows(known), i, [x[known, i] for x in twice], rng, n_resamples, confidence)
+        people = (n_annotators or {}).get(tuple(column))
+        rows += [row | {"n_annotators": people} for row in one.rows()]
+    return collect(rows)
+
+
+def linear_test(r: float, n: int, k: int = 1) -> tuple[float, float]:
+    """F statistic and p-value of a linear model with k predictors, multiple correlation r and n rows.
+
+    Infinite and 0 for a perfect fit.
+    """
+    if 1 - r**2 < 1e-15:
+        return np.inf, 0.0
+    f = r**2 / k / ((1 - r**2) / (n - k - 1))
+    return float(f), float(fdtrc(k, n - k - 1, f))
+
+
+def squared(interval: Interval) -> Interval:
+    """The interval of a squared quantity from that of the signed one: its values squared, so 0 when it spans 0."""
+    ends = sorted((interval.low**2, interval.high**2))
+    low = 0.0 if interval.low <= 0 <= interval.high else ends[0]
+    return replace(interval, estimate=interval.estimate**2, low=low, high=ends[1])
+
+
+def _estimable(corrected: Interval, reliability: Interval) -> Interval:
+    """A corrected r, or none: where the reliability may be 0, and where the interval is wider than MAX_WIDTH, dividing
+    by the root of the reliability says more about the reliability than about r."""
+    if reliability.low > 0 and not corrected.high - corrected.low > MAX_WIDTH:
+        return corrected
+    note = "not estimable: the CI of the reliability contains 0 or is missing"
+    if reliability.low > 0:
+        note = f"not estimable: its CI would be wider than {MAX_WIDTH:g}"
+    return replace(corrected, estimate=nan, low=nan, high=nan, kind="not_estimable", note=note)
+
+
+class _Label:
+    """One predictor of one target, and its result rows."""
+
+    def __init__(self, design: Design, i: int, repeats: list[np.ndarray], rng, n_resamples: int, confidence: float):
+        self.x, self.y, self.column = design.x.iloc[:, i].to_numpy(float), design.y, design.x.columns[i]
+        self.design, self.repeats, self.rng = design, repeats, rng
+        self.n_resamples, self.confidence = n_resamples, confidence
+        self.clusters = np.unique(design.clusters.astype(str), return_inverse=True)[1]
+        self.n_clusters = int(self.clusters.max(initial=-1)) + 1
+
+    def rows(self) -> Iterator[Row]:
+        method, label = self.column
+        fixed = {"level": self.design.level, "method": method, "label": label, "target": self.design.target}
+        for statistic, values in self._values():
+            yield {"statistic": statistic, **fixed, "n": len(self.x), "n_clusters": self.n_clusters} | values
+
+    def _values(self) -> Iterator[tuple[str, Row]]:
+        reason = self._unusable()
+        if reason:
+            yield "r", {"estimate": nan, "ci_kind": "not_estimable", "note": reason}
+            return
+        found = self._correlations()
+        r = self._jackknife(found, 0)
+        yield "r", r.row()
+        yield "r", self._guard(found.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
+        if len(found.estimate) > 1:
+            reliability = self._jackknife(found, 1)
+            yield "repeat_reliability", reliability.row()
+            yield "corrected_r", _estimable(self._jackknife(found, 2, bounded=False), reliability).row()
+        if self.design.target == COMPARATIVE_QUALITY:
+            yield from self._logit()
+            return
+        f, p = linear_test(r.estimate, len(self.x))
+        yield "r2", squared(r).row()
+        yield "f_test", {"estimate": f, "p_value": p, "resample_unit": self.design.level}
+
+    def _unusable(self) -> str:
+        if len(self.x) < 4:
+            return f"{len(self.x)} rows have both the label and the target; at least 4 are needed"
+        if np.ptp(self.x) == 0:
+            return f"the label has the same value, {self.x[0]:g}, throughout"
+        if np.ptp(self.y) == 0:
+            return f"the target has the same value, {self.y[0]:g}, throughout"
+        return ""
+
+    def _correlations(self) -> Replicates:
+        """r and, where some dialogues were judged twice, reliability and corrected r, from the same resamples."""
+        sums = moments(self.x[:, None], self.y)
+        if self.repeats:
+            first, second = (v - self.x.mean() for v in self.repeats)
+            both = np.isfinite(first) & np.isfinite(second)
+            if both.sum() >= 2:
+                pair = [np.ones_like(first), first + second, first**2 + second**2, first * second]
+                sums = np.column_stack([sums, np.where(both[:, None], np.column_stack(pair), 0.0)])
+        total = np.zeros((self.n_clusters, sums.shape[1]))
+        np.add.at(total, self.clusters, sums)
+        return replicate_sums(total, _statistics, unit=self.design.unit, rng=self.rng, n_resamples=self.n_resamples)
+
+    def _jackknife(self, found: Replicates, i: int, bounded: bool = True) -> Interval:
+        interval = jackknife_t(found.estimate[i], found.jackknife[:, i], found.unit, self.confidence, bounded=bounded)
+        return self._guard(interval)
+
+    def _without_each(self) -> Iterator[np.ndarray]:
+        """Weights of all rows, then of all but those of one cluster each; as many at a time as memory allows."""
+        every, size = np.arange(-1, self.n_clusters), max(1, logit.AT_ONCE // len(self.x))
+        for start in range(0, len(every), size):
+            yield (self.clusters[None] != every[start : start + size, None]).astype(float)
+
+    def _guard(self, interval: Interval) -> Interval:
+        """No interval for a label that hardly varies."""
+        values, counts = np.unique(self.x, return_counts=True)
+        moving = len(self.x) - counts.max()
+        if moving >= MIN_MINORITY:
+            return interval
+        common = values[np.argmax(counts)]
+        note = f"only {moving} of {len(self.x)} rows differ from {common:g}; an interval needs {MIN_MINORITY}"
+        return replace(interval, low=nan, high=nan, kind="not_estimable", note=note)
+
+    def _logit(self) -> Iterator[tuple[str, Row]]:
+        fit, firth = logit.fit(self.x[:, None], self.y), logit.firth(self.x[:, None], self.y)
+        roots = np.concatenate([logit.signed_root(self.x, self.y, weights) for weights in self._without_each()])
+        root = self._guard(jackknife_t(roots[0], roots[1:], self.design.unit, self.confidence))
+        scale, independent = np.std(self.x, ddof=1), {"resample_unit": self.design.level}
+        why = f"{fit.separation} separation: the likelihood has no maximum, its supremum is used"
+        why = why if fit.converged else "the iterations did not converge: the likelihood is a bound from below"
+        note = {} if fit.separation == "none" and fit.converged else {"note": why}
+        yield "mcfadden_r2", squared(root).row() | {"estimate": fit.mcfadden} | note
+        yield "llr", {"estimate": fit.llr, "p_value": fit.p_value} | independent | note
+        yield "coefficient", {"estimate": fit.coefficients[1] * scale} | independent | note
+        slope = {"estimate": firth.coefficients[1] * scale, "p_value": firth.p_values[1]} | independent
+        reached = np.isfinite(firth.coefficients).all()
+        yield "firth_coefficient", slope | ({} if reached else {"note": "the iterations did not converge"})
+        yield "separated", {"estimate": float(fit.separation != "none")}
+
+
+def _statistics(sums: np.ndarray) -> np.ndarray:
+    """(k, 1) or (k, 3): r, reliability (intraclass correlation, both orders of a pair counted), r over its root."""
+    r = pearson_of_sums(sums[:, :6])
+    if sums.shape[1] == 6:
+        return r
+    m, total, squares, product = sums[:, 6:].T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / (2 * m)
+        variance, covariance = squares / (2 * m) - mean**2, product / m - mean**2
+        reliable = np.where(variance > 1e-12 * squares / m, covariance / variance, nan)
+        return np.column_stack([r, reliable, np.where(reliable > 0, r[:, 0] / np.sqrt(reliable), nan)])

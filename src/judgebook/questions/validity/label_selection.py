@@ -1,0 +1,135 @@
+"""Which labels to keep? (Finch et al. 2023, section 7.5)
+
+The paper selects labels "given the results" of four analyses without saying how they were weighed. Here each analysis
+has a threshold in the YAML, and a label is kept if it reaches all of them. The thresholds are choices, not findings.
+Labels selected and reported on the same data look better than they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+
+from judgebook.questions.agreement.analysis import judged
+from judgebook.study.labels import Label
+from judgebook.study.results import Results
+from judgebook.study.sections.analyses import LabelSelection
+
+#: criterion -> what its value is
+VALUES = {
+    "agreement": "alpha",
+    "importance": "largest |r| with an interval that excludes 0",
+    "sensitivity": "pairs of systems that differ significantly",
+    "distinctness": "share of half-samples that select it",
+    "cost": "estimated cost of one label",
+}
+KEY = ["method", "label"]
+#: statistics of notebook 05 that have a row for each pair of systems, and say nothing here
+OF_PAIRS = ("system_difference", "equivalence", "smallest_margin")
+
+
+def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
+    """The value of each criterion for each label: columns method, label and those of `VALUES`, missing where unknown.
+
+    Parameters
+    ----------
+    results : Results
+        Of one corpus and group: alpha, r, n_significant, cost_per_label and selection_frequency.
+    labels : DataFrame
+        Columns method, label.
+
+    Returns
+    -------
+    DataFrame. agreement: alpha over dialogues or pairs. importance: the larger |r| over the two targets among those
+    whose jackknife interval excludes 0; 0 where neither does. sensitivity: pairs of systems with p < 0.05, adjusted
+    within the label (Holm). distinctness: the larger selection frequency over the two targets. cost: the same for all
+    labels of a method.
+
+    Raises
+    ------
+    ValueError
+        Where a label has several values of a criterion.
+    """
+    holm = {
+        "test": ("session", "weighted_t"),
+        "alpha": 0.05,
+        "adjusted_over": "label",
+        "adjust": "holm",
+        "n_dialogues": None,
+    }
+    r = results.select("r", kind=None).dropna(subset="ci_low")
+    clear = (r["ci_low"] > 0) | (r["ci_high"] < 0)
+    cost = results.select("cost_per_label", tasks="all").set_index("method")["estimate"]
+    out = labels[KEY].drop_duplicates().set_index(KEY)
+    out["agreement"] = _one(judged(results))
+    out["importance"] = r["estimate"].abs().where(clear, 0.0).groupby([r["method"], r["label"]]).max()
+    out["sensitivity"] = _one(results.select("n_significant", **holm))
+    out["distinctness"] = results["selection_frequency"].groupby(KEY)["estimate"].max()
+    out["cost"] = out.index.get_level_values("method").map(cost).astype(float)
+    return out.reset_index()
+
+
+def _one(rows: pd.DataFrame) -> pd.Series:
+    """One value per label."""
+    if rows.duplicated(KEY).any():
+        raise ValueError(f"{int(rows.duplicated(KEY).sum())} rows are a second one of the same label; select one group")
+    return rows.set_index(KEY)["estimate"]
+
+
+def select(values: pd.DataFrame, thresholds: LabelSelection) -> pd.DataFrame:
+    """Which thresholds each label reaches: the frame of `criteria` with a column `<criterion>_met` for each that is
+    applied, and `kept`, whether all are. A missing value reaches nothing."""
+    out, applied = values.copy(), limits(thresholds)
+    for name, limit in applied.items():
+        column = values[name]
+        met = column <= limit if name == "cost" else column > 0 if name == "importance" else column >= limit
+        out[f"{name}_met"] = met.fillna(False).astype(bool)
+    out["kept"] = out[[f"{name}_met" for name in applied]].all(axis=1)
+    return out
+
+
+def limits(thresholds: LabelSelection) -> dict[str, float]:
+    """The criteria that are applied, and their thresholds; 0 for importance, which asks for an interval without 0."""
+    given = {
+        "agreement": thresholds.min_alpha,
+        "importance": 0.0 if thresholds.excludes_zero else None,
+        "sensitivity": thresholds.min_pairs,
+        "distinctness": thresholds.min_selected,
+        "cost": thresholds.max_cost,
+    }
+    return {name: float(limit) for name, limit in given.items() if limit is not None}
+
+
+def rows(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[dict]:
+    """Rows of criterion_met, per label and criterion (and `all`), and of n_kept: how many labels of a method reach each
+    criterion, all of them, and all but that one. applied : `limits`."""
+    for row in selected.to_dict("records"):
+        base = {"statistic": "criterion_met", "method": row["method"], "label": row["label"], "level": "dialogue"}
+        for name, limit in applied.items():
+            note = None if pd.notna(row[name]) else f"not known: {VALUES[name]}"
+            met = {"criterion": name, "threshold": limit, "estimate": float(row[f"{name}_met"]), "note": note}
+            yield base | met
+        yield base | {"criterion": "all", "estimate": float(row["kept"])}
+    sets = {"all": list(applied)} | {name: [name] for name in applied}
+    sets |= {f"all but {name}": [other for other in applied if other != name] for name in applied}
+    for method, part in selected.groupby("method", sort=False):
+        base = {"statistic": "n_kept", "method": method, "level": "dialogue", "n": len(part)}
+        for name, wanted in sets.items():
+            kept = part[[f"{w}_met" for w in wanted]].all(axis=1).sum()
+            yield base | {"criterion": name, "estimate": float(kept)}
+
+
+def minutes(selected: pd.DataFrame, results: Results, labels: Iterable[Label]) -> Iterator[dict]:
+    """Minutes per dialogue or pair for the tasks of the labels kept: rows of unit_minutes (`tasks` kept), by method.
+
+    results : median_minutes of one corpus and group. A task counts in full where it gives any kept label. Methods
+    without durations of such a task are left out.
+    """
+    task_of, known = {(x.method, x.id): x.task or x.method for x in labels}, results["median_minutes"]
+    for method, part in selected[selected["kept"]].groupby("method", sort=False):
+        tasks = {task_of.get((method, label), method) for label in part["label"]}
+        here = known[(known["method"] == method) & known["task"].isin(tasks)]
+        if set(here["task"]) == tasks:
+            row = {"statistic": "unit_minutes", "method": method, "level": here["level"].iloc[0], "tasks": "kept"}
+            yield row | {"n": len(tasks), "estimate": float(here["estimate"].sum())}

@@ -1,0 +1,64 @@
+"""R² and McFadden's pseudo-R² recomputed by `statsmodels`, on the data of the report itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.dialogue_values import Design
+from judgebook.questions.validity.coverage import FITS, Predictors
+from judgebook.questions.validity.targets import Targets
+from judgebook.study.results import Results, where
+
+COLUMNS = ["library", "ours", "theirs"]
+
+
+def single_labels(found: Targets, results: Results) -> pd.DataFrame:
+    """Fits of the models of notebook 04, one label each: a row per model with library, ours, theirs.
+
+    Logits without a maximum have no counterpart: `statsmodels` iterates to its limit.
+    """
+    rows = []
+    for target, design in found.designs.items():
+        ours = _apart(results, target, results.select(FITS[target], target=target, kind=None))
+        for row in ours.to_dict("records"):
+            part = design.common([(row["method"], row["label"])])
+            rows.append(_row(row["estimate"], part.x.to_numpy(float), part.y, target))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def stepwise(found: Targets, results: Results, exclude: Sequence[str]) -> pd.DataFrame:
+    """Fits of the models of the published paths of notebook 06, from one label to all of each method."""
+    rows = []
+    for target, design in found.designs.items():
+        ours = _apart(results, target, results.select(FITS[target], target=target, kind="stepwise"))
+        for method, path in ours.sort_values("k").groupby("method", sort=False):
+            every = results.select(FITS[target], target=target, kind="stepwise", method=method).set_index("k")["label"]
+            rows += _of_path(design, method, path, every, exclude)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def _of_path(design: Design, method: str, path: pd.DataFrame, every: pd.Series, exclude: Sequence[str]) -> Iterator:
+    one = Predictors(design, method, exclude)
+    for k, estimate in path[["k", "estimate"]].itertuples(index=False):
+        inside = [one.labels.index(label) for label in every[every.index <= k]]
+        yield _row(estimate, one.fitness.x[:, inside], one.fitness.y, design.target)
+
+
+def _apart(results: Results, target: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of fits without those whose logit is separated."""
+    key = ["method", "label", "kind", "k"]
+    bad = where(results["separated"], target=target).query("estimate == 1")[key]
+    marked = rows.merge(bad, how="left", on=key, indicator="side")
+    return marked[(marked["side"] == "left_only") & marked["estimate"].notna()]
+
+
+def _row(ours: float, x: np.ndarray, y: np.ndarray, target: str) -> tuple[str, float, float]:
+    import statsmodels.api as sm
+
+    z = sm.add_constant((x - x.mean(axis=0)) / x.std(axis=0))
+    linear = FITS[target] == "r2"
+    fit = sm.OLS(y, z).fit() if linear else sm.Logit(y, z).fit(disp=0, maxiter=200, tol=1e-10)
+    return "statsmodels", ours, float(fit.rsquared if linear else fit.prsquared)

@@ -1,0 +1,331 @@
+"""HTML pages of executed notebooks, and the index of a study. A page needs no network and runs no foreign code.
+
+Notebooks show text from data files. All HTML and Markdown passes through `prose.clean`, drawings through `svg.inline`;
+the page's own policy forbids any script but ours and any address but the page itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import nbformat
+from markupsafe import Markup
+from nbconvert.exporters.templateexporter import TemplateExporter
+from pygments import highlight as _pygments
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from judgebook.report import fonts, sheet, svg
+from judgebook.report.blocks import Block, first_sentences, parts
+from judgebook.report.prose import Outline, clean, markdown, slug
+from judgebook.study import params
+
+#: after the stem of a figure: its form for phones
+NARROW = "_narrow"
+#: files of a figure or table in the order of their links, and what these say
+_DOWNLOADS = {"pdf": "PDF", "png": "PNG (300 dpi)", "svg": "SVG", "csv": "CSV", "tex": "TEX", "docx": "DOCX"}
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What every page of a study shows: nav is name and title of each notebook that has a page; name is empty on the
+    index. note : shown above the page, where it is not of the same run as the others. sampling : how far sampling
+    weights of dialogues differ (`features.profile`), with `weighted` and `unweighted`, what of the page uses them and
+    what does not; None where they do not differ."""
+
+    study_title: str
+    simulated: bool
+    name: str = ""
+    nav: tuple[tuple[str, str], ...] = ()
+    note: str = ""
+    sampling: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Card:
+    """A notebook on the index. finding is Markdown. note : as of Page."""
+
+    name: str
+    title: str
+    question: str = ""
+    finding: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question on the index with its answer (Markdown). svg : a figure; empty where there is none. evidence : number
+    and address of the notebook with the evidence; empty where there is none. older : numbers of the notebooks that it
+    draws on whose results are from an earlier run."""
+
+    key: str
+    question: str
+    text: str
+    svg: str = ""
+    alt: str = ""
+    caption: str = ""
+    evidence: tuple[str, str] = ("", "")
+    older: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Before:
+    """`Before you read on`: findings on the design. findings : (what was found, what changes and what to do, which
+    answers it concerns), in Markdown but for the last. note : what was checked, and what was not. page : address of the
+    notebook with the rest; empty where it has no page. older : as in `Answered`."""
+
+    findings: tuple[tuple[str, str, str], ...]
+    note: str
+    page: str = ""
+    older: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A notebook without a page: state is skipped, failed or not run; reason is a sentence."""
+
+    name: str
+    title: str
+    state: str
+    reason: str
+
+
+def highlight(source: str) -> Markup:
+    """Python source as coloured HTML."""
+    return Markup(_pygments(source, PythonLexer(), HtmlFormatter()))
+
+
+class PageExporter(TemplateExporter):
+    """nbconvert with our templates: an executed notebook becomes a page.
+
+    `resources` of `from_notebook_node` hold what the page shows around the notebook: page, heading, files, drawings.
+    """
+
+    file_extension = ".html"
+    output_mimetype = "text/html"
+    template_file = "notebook.html.j2"
+
+    def _template_paths_default(self) -> list[str]:
+        return [str(_TEMPLATES)]
+
+    def _create_environment(self) -> jinja2.Environment:
+        return _environment()
+
+    def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> tuple[str, dict]:
+        about = resources["page"]
+        files = sorted(resources["files"])
+        found = parts(nb)
+        blocks = [*found.head, *found.answer, *found.rest]
+        drawn = {b.name: _drawings(b, resources["drawings"]) for b in blocks if b.kind == "figure"}
+        shown = {
+            "parts": found,
+            "outline": Outline(),
+            "figure": lambda block: _figure(block, drawn[block.name]),
+            "table": _table,
+            "readable": _readable,
+            "links": _linker(files),
+            "results": [f for f in files if f.rpartition("/")[2] in (f"{about.name}.csv", f"{about.name}.parquet")],
+            "fonts": typefaces(d for found in drawn.values() for d in found),
+        }
+        has_code = any(b.kind == "code" for b in blocks)
+        frame = _frame(about, resources["heading"], has_code=has_code)
+        return super().from_notebook_node(nb, {**resources, **frame, **shown}, **kwargs)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    loader = jinja2.FileSystemLoader(_TEMPLATES)
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    shared = (markdown, highlight, clean, width, slug, first_sentences)
+    environment.globals |= {function.__name__: function for function in shared}
+    return environment
+
+
+def width(png: str) -> int | None:
+    """Pixels of a page that a figure takes, so that text has one size in all; None where the picture does not say.
+
+    png : base64. A picture holds its width, and in `pHYs` its resolution (PNG specification, 11.2.1 and 11.3.4.3).
+    """
+    data, at, pixels = base64.b64decode(png), 8, 0
+    while (kind := data[at + 4 : at + 8]) not in (b"IDAT", b""):
+        body = data[at + 8 : at + 8 + int.from_bytes(data[at : at + 4], "big")]
+        if kind == b"IHDR":
+            pixels = int.from_bytes(body[:4], "big")
+        elif kind == b"pHYs" and body[8] == 1:  # pixels to a metre, not just a ratio
+            return round(pixels / int.from_bytes(body[:4], "big") / 0.0254 * svg.PER_INCH)
+        at += 12 + len(body)
+    return None
+
+
+def _drawings(block: Block, sources: Mapping[str, str]) -> list[svg.Drawing]:
+    """A figure as SVG, and its form for phones where there is one; empty where it is a picture only."""
+    forms = {"drawing wide": sources.get(block.name), "drawing narrow": sources.get(block.name + NARROW)}
+    if not forms["drawing narrow"]:
+        forms = {"drawing": forms["drawing wide"]}
+    found = [
+        svg.inline(text, prefix=f"f{block.number}{'n' if 'narrow' in name else ''}-", alt=block.text, classes=name)
+        for name, text in forms.items()
+        if text
+    ]
+    return [d for d in found if d] if all(found) else []
+
+
+def _figure(block: Block, drawn: list[svg.Drawing]) -> Markup:
+    if drawn:
+        return Markup().join(d.markup for d in drawn)
+    taken = width(block.png)
+    size = Markup(' width="{}"').format(taken) if taken else ""
+    return Markup('<img src="data:image/png;base64,{}" alt="{}"{}>').format(block.png, block.text, size)
+
+
+def typefaces(drawn: Iterable[svg.Drawing]) -> Markup:
+    """CSS with the fonts that drawings on a page are set in."""
+    characters = [d.characters for d in drawn]
+    each = (frozenset().union(*(pair[bold] for pair in characters)) for bold in (0, 1))
+    return Markup().join(fonts.face(found, bold=bool(bold)) for bold, found in enumerate(each))
+
+
+def _table(block: Block, link: str) -> Markup:
+    """A table with its number, in a box that says how it is printed."""
+    html = clean(block.html)
+    fits = sheet.fit(html)
+    if block.number:
+        number = Markup('<caption><a class="number" href="#{}">Table {}</a>. ').format(link, block.number)
+        html = Markup(html.replace(Markup("<caption>"), number, 1))
+    box = Markup(
+        '<div class="table-box {}" id="{}" tabindex="0" role="group" aria-label="{}" style="--type:{}pt">{}</div>'
+    )
+    return box.format(fits.classes, link, block.text or "Table", f"{fits.size:g}", html)
+
+
+@cache
+def _css(has_code: bool) -> Markup:
+    ours = Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8"))
+    if not has_code:
+        return ours
+    light, dark = (HtmlFormatter(style=style).get_style_defs(".highlight") for style in ("xcode", "github-dark"))
+    coloured = (
+        f"{light}\n@media screen and (prefers-color-scheme: dark) {{\n{dark}\n}}\n.highlight {{ background: none }}"
+    )
+    return Markup(re.sub(r" *(/\*.*?\*/)", "", coloured)) + Markup("\n") + ours
+
+
+def _frame(page: Page, heading: str, script: str = "report.js", *, has_code: bool = False) -> dict[str, Any]:
+    """Style and script of a page, and the hash by which its policy allows the script."""
+    source = (_TEMPLATES / script).read_text(encoding="utf-8").strip()
+    sha = base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
+    foot = _quoted(page.study_title if heading == page.study_title else f"{page.study_title} – {heading}")
+    frame = {"css": _css(has_code), "fonts": Markup(), "foot": foot, "has_code": has_code}
+    return {**frame, "script": Markup(source), "script_hash": Markup(f"sha256-{sha}")}
+
+
+def _quoted(text: str) -> Markup:
+    """Text as a string in CSS: anything but letters, digits and spaces by its number."""
+    return Markup('"{}"').format(re.sub(r"[^\w ]", lambda m: f"\\{ord(m[0]):x} ", " ".join(text.split())))
+
+
+def _rendered(template: str, page: Page, heading: str, script: str = "report.js", **content: Any) -> str:
+    """A page that is not made from a notebook."""
+    resources = {**_frame(page, heading, script), "page": page, "heading": heading, **content}
+    return _environment().get_template(template).render(resources=resources)
+
+
+def notebook_page(
+    nb: Any, page: Page, heading: str, files: Iterable[str] = (), drawings: Mapping[str, str] | None = None
+) -> str:
+    """The page of an executed notebook.
+
+    nb : the notebook, a dict in nbformat 4.
+    files : addresses of figures, tables and results in the report's folder, e.g. `files/03_iaa_forest.png`.
+    drawings : stem of a figure -> its SVG; others are shown as the picture in the notebook.
+    """
+    resources = {"page": page, "heading": heading, "files": files, "drawings": drawings or {}}
+    return PageExporter().from_notebook_node(nbformat.from_dict(nb), resources)[0]
+
+
+def _readable(block: Block) -> str:
+    """Plain output without addresses of the machine it ran on."""
+    return block.text.replace(str(params.ROOT), ".").rstrip()
+
+
+def _linker(files: list[str]) -> Callable[..., Markup]:
+    """A function that lists the files of a figure or table as links.
+
+    `kinds` are their suffixes, empty for all. `results` stand in for the table that a figure has not got of its own.
+    """
+
+    def links(name: str, kinds: Iterable[str] = (), results: Iterable[str] = ()) -> Markup:
+        suffixes = {f: f.rpartition(".")[2] for f in files if name and Path(f).stem == name}
+        mine = [f for kind in kinds or _DOWNLOADS for f, suffix in suffixes.items() if suffix == kind]
+        shown = [(f, _DOWNLOADS[suffixes[f]]) for f in mine]
+        if mine and "csv" not in suffixes.values():
+            shown += [(f, "results (CSV)") for f in results]
+        if not shown:
+            return Markup()
+        joined = Markup(", ").join(Markup('<a href="{}">{}</a>').format(*link) for link in shown)
+        return Markup('<p class="files">{}</p>').format(joined)
+
+    return links
+
+
+def index_page(
+    page: Page,
+    *,
+    description: str,
+    before: Before | None = None,
+    answers: Iterable[Answered] = (),
+    facts: Iterable[tuple[str, str]],
+    cards: Iterable[Card],
+    absent: Iterable[Absent],
+    made: Iterable[tuple[str, str]],
+) -> str:
+    """The first page of a study.
+
+    before : what to know before the answers. answers : to what is asked first.
+    facts : what was collected. made : how the report came about (versions, seeds).
+    """
+    answers = list(answers)
+    drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
+    figures = {"figures": {key: d.markup for key, d in drawn.items() if d}}
+    figures["fonts"] = typefaces(d for d in drawn.values() if d)
+    lists = {"answers": answers, "facts": facts, "cards": cards, "absent": absent, "made": made}
+    lists = {name: list(items) for name, items in lists.items()}
+    return _rendered(
+        "index.html.j2", page, page.study_title, description=description, before=before, **figures, **lists
+    )
+
+
+def scoreboard_page(page: Page, heading: str, **content: Any) -> str:
+    """The page of all printed numbers; content is what `published.page` gives its template, data as a JSON value."""
+    inert = Markup(json.dumps(content.pop("data"), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+    return _rendered("cells.html.j2", page, heading, "cells.js", data=inert, **content)
+
+
+def text_page(page: Page, heading: str, text: str) -> str:
+    """A page of prose. text : Markdown."""
+    return _rendered("text.html.j2", page, heading, text=text)
+
+
+_PRIVATE = re.compile("<!--private-->.*?<!--/private-->", re.DOTALL)
+
+
+def without_private(page: str) -> tuple[str, int]:
+    """A page of a notebook without what cells tagged private show, and how many blocks that were.
+
+    Nothing but the page's template writes these comments: what comes from data is cleaned of them.
+    """
+    hidden = _PRIVATE.findall(page)
+    page = _PRIVATE.sub('<p class="files">Left out: the output of a cell that is tagged private.</p>', page)
+    for link in {link for block in hidden for link in re.findall(r'\bid="([^"]+)"', block)}:
+        page = re.sub(rf'<li class="level-\d"><a href="#{re.escape(link)}">.*?</a></li>\n?', "", page, flags=re.DOTALL)
+    return page, len(hidden)

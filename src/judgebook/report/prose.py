@@ -1,0 +1,144 @@
+"""Prose of a page: Markdown as harmless HTML, with headings that can be linked to and terms that explain themselves."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from html import unescape
+from pathlib import Path
+
+import nh3
+from markupsafe import Markup
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+
+from judgebook.report.blocks import GLOSSARY
+
+TAGS = frozenset(
+    """a abbr b blockquote br caption code col colgroup dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i kbd li ol
+    p pre s small span strong sub summary sup table tbody td tfoot th thead tr ul var""".split()  # noqa: SIM905 forty quoted strings would be hard to read
+)
+ATTRIBUTES = {
+    "*": {"class", "title"},
+    "a": {"href"},
+    "td": {"colspan", "rowspan", "style"},
+    "th": {"colspan", "rowspan", "style", "scope"},
+}
+_CLEANER = nh3.Cleaner(
+    tags=set(TAGS),
+    clean_content_tags=set(),
+    attributes=ATTRIBUTES,
+    url_schemes={"http", "https", "mailto"},
+    filter_style_properties={"text-align", "white-space", "font-weight"},
+    link_rel=None,
+)
+#: what begins a tag or comment that is not ours; sanitisers take it out, and readers would miss what the data say
+_FOREIGN = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})(?=[\s/>]))", re.IGNORECASE)
+_HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
+_TAG = r'<(?:[^>"]|"[^"]*")*>'
+#: terms that are verbs, too: explained only after an article
+_VERBS, _NOUN = ("bound", "judge"), r"(?:(?<=\ba )|(?<=\bthe )|(?<=\beach ))"
+_UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
+
+
+def clean(html: str) -> Markup:
+    """HTML of which only harmless parts are left as markup; the rest shows as text."""
+    return Markup(_CLEANER.clean(_FOREIGN.sub("&lt;", html)))
+
+
+def markdown(text: str) -> Markup:
+    """Markdown as clean HTML."""
+    renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
+    return clean(MarkdownWithMath(renderer=renderer).render(text))
+
+
+def words(html: str) -> str:
+    """The text of clean HTML."""
+    return " ".join(unescape(re.sub(_TAG, "", html)).split())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line in the contents of a page. level : 2 and 3 of headings, 4 of figures and tables."""
+
+    level: int
+    id: str
+    title: str
+
+
+@dataclass
+class Outline:
+    """What a page holds, collected while it is rendered: its contents, the ids in use, the terms explained."""
+
+    entries: list[Entry] = field(default_factory=list)
+    ids: set[str] = field(default_factory=lambda: {"main", "code", "parameters", "terms"})  # of the page's template
+    terms: dict[str, str] = field(default_factory=dict)
+
+    def add(self, level: int, wanted: str, title: str) -> str:
+        """An id like `wanted` that the page does not have yet; the place is listed in the contents."""
+        numbered = (f"{wanted}-{i}" for i in range(2, len(self.ids) + 3))
+        found = wanted if wanted not in self.ids else next(i for i in numbered if i not in self.ids)
+        self.ids.add(found)
+        self.entries.append(Entry(level, found, title))
+        return found
+
+    def prose(self, text: str) -> Markup:
+        """Markdown as clean HTML: headings carry an id and a link to themselves, and a term of the glossary is a link
+        to its meaning where it first occurs on the page."""
+        return Markup(self._explained(_HEADING.sub(self._heading, markdown(text))))
+
+    def _heading(self, match: re.Match[str]) -> str:
+        tag, inner = match.groups()
+        title = words(inner)
+        link = self.add(int(tag[1]), slug(title), title)
+        permalink = f'<a class="permalink" href="#{link}" aria-label="Link to this section">#</a>'
+        return f'<{tag} id="{link}">{inner}{permalink}</{tag}>'
+
+    def _explained(self, html: str) -> str:
+        out, inside = [], []
+        for part in re.split(f"({_TAG})", html):
+            if tag := re.match(r"<(/?)(\w+)", part):
+                if tag[1] and inside and inside[-1] == tag[2]:
+                    inside.pop()
+                elif not tag[1] and tag[2] in _UNEXPLAINED:
+                    inside.append(tag[2])
+            elif not inside:
+                part = self._linked(part)
+            out.append(part)
+        return "".join(out)
+
+    def _linked(self, text: str) -> str:
+        """Text with each term that is not explained yet as a link; terms do not overlap."""
+        known = {term.lower(): (term, meaning) for term, meaning in glossary().items()}
+
+        def link(match: re.Match[str]) -> str:
+            word = match[0].lower()
+            term, meaning = known.get(word) or known[word.removesuffix("s")]
+            if term in self.terms:
+                return match[0]
+            self.terms[term] = meaning
+            shown = Markup('<a class="term" href="#term-{}" title="{}">{}</a>')
+            return shown.format(slug(term), meaning, Markup(match[0]))
+
+        return _pattern(tuple(known)).sub(link, text) if known else text
+
+
+def slug(title: str) -> str:
+    """A title as an id, like GitHub's: one address leads to a section of a page and of the gallery."""
+    return re.sub(r"[^\w-]", "", title.lower().replace(" ", "-")) or "section"
+
+
+@cache
+def glossary(path: Path = GLOSSARY) -> dict[str, str]:
+    """Term -> meaning as plain text, of the tables in `path`; `a, b` are two terms. Empty where there is no file."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    rows = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    found = [(row[0], re.sub(r"[*_`]", "", row[1])) for row in rows if len(row) == 2 and not set(row[0]) <= set("- ")]
+    return {term: meaning for names, meaning in found for term in names.split(", ") if "term" not in term.split()}
+
+
+@cache
+def _pattern(terms: tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of the terms, longer ones first, in singular and plural, but not at the head of a name in capitals."""
+    found = [(_NOUN if t in _VERBS else "") + re.escape(t) + "s?" for t in sorted(terms, key=len, reverse=True)]
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(found)})(?![\w-]|(?-i: [A-Z]))", re.IGNORECASE)

@@ -1,0 +1,60 @@
+"""What notebooks 05 and 07 find of the truth behind a simulated study.
+
+The truth is that of `simulation.truth`. One study shows single cases only, and its labels are not independent; how
+often the analyses are right over many studies is tested in `tests/simulation/test_recovery.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judgebook.display.text import Phrases
+from judgebook.study.results import Results
+
+Truth = Mapping[str, Any]
+#: a true |d| between two systems that a test is expected to find
+LARGE = 0.25
+_PAIR = ["group", "method", "label", "system", "system_b"]
+_PHRASES = Phrases(__package__)
+
+
+def of_sensitivity(results: Results, truth: Truth) -> str:
+    """How many pairs of equal systems, and of systems that differ, the tests of notebook 05 on all dialogues find to
+    differ: the permutation test, and those as published. truth : `effects`, records of a pair and its effect."""
+    true = pd.DataFrame(truth["effects"]).rename(columns={"effect": "true"})
+    turned = true.rename(columns={"system": "system_b", "system_b": "system"}).assign(true=-true["true"])
+    rows = results.select("system_difference", sample=None).query("test != 'welch'").dropna(subset="p_value")
+    rows = rows.merge(pd.concat([true, turned]), on=_PAIR)
+    primary, found, adjusted = rows["test"] == "session", rows["p_value"] < 0.05, rows["p_adjusted"] < 0.05
+    equal, large = rows["true"].abs() < 1e-12, (rows["true"].abs() >= LARGE) & rows["method"].ne("comparative")
+    wrong = large & primary & found & (np.sign(rows["estimate"]) != np.sign(rows["true"]))
+
+    def counts(which: pd.Series) -> dict[str, int]:
+        return {"n": which.sum(), "found": (which & found).sum(), "adjusted": (which & adjusted).sum()}
+
+    facts = {"equal": counts(equal & primary), "published": counts(equal & ~primary), "large": counts(large & primary)}
+    return _PHRASES.say("sensitivity", n=len(rows), least=LARGE, wrong=wrong.sum(), **facts)
+
+
+def of_performance(results: Results, truth: Truth, names: Mapping[str, str]) -> str:
+    """How many 95% intervals of rates, means and shares won contain the true value, by method and kind of interval.
+
+    truth : `means`, records of a group, method, label and system with its mean, or its share of wins and of ties.
+    names : of methods.
+    """
+    true = pd.DataFrame(truth["means"])
+    share = true["win_share"] * (1 - true["ties"])
+    true = true.assign(true=true["mean"].where(true["mean"].notna(), share))[[*_PAIR[:-1], "true"]]
+    rows = pd.concat([results["rate"], results["mean"], results.select("share", outcome="win")])
+    rows = rows[rows["outcome"].isin([None, "win"]) & rows["interval"].isin(["dialogue", "independent"])]
+    rows = rows.dropna(subset="ci_low").merge(true, on=_PAIR[:-1])
+    rows["held"] = rows["true"].between(rows["ci_low"], rows["ci_high"])
+    methods = [
+        (names.get(method, method), part.groupby("interval").size().max(), part.groupby("interval")["held"].mean())
+        for method, part in rows.groupby("method", sort=False)
+    ]
+    return _PHRASES.say("performance", methods=[(name, n, held.to_dict()) for name, n, held in methods])

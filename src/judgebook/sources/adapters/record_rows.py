@@ -1,0 +1,314 @@
+"""Walking through records by paths: from nested JSON, or rows of a table, to one row per score."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from judgebook.sources import json_text
+from judgebook.sources.formats import Records, scalar
+from judgebook.study import limits, paths
+from judgebook.study.paths import ALONE, Step
+from judgebook.study.record_options import prefixes
+from judgebook.study.schema import DataError, Problem
+
+_SHOWN = 60
+#: digits of a position in a list
+_DIGITS = 9
+Env = dict[str, Any]
+
+
+class Walk:
+    """Takes values out of the records of one file, and collects what is wrong.
+
+    known : name -> the only texts it may stand for (the labels). Where a path binds a name, the env holds it; where it
+    goes through a list, the env holds the position under `@` and the path to the list. taken : columns that no
+    placeholder means. empty : what the last list of a path stands for where it is empty.
+    """
+
+    def __init__(self, file: str, known: dict[str, Iterable[str]], taken: Iterable[str] = (), empty: str | None = None):
+        self.file, self.known, self.taken, self.empty = file, known, set(taken), empty
+        self.problems: list[Problem] = []
+        self._matchers: dict[tuple, paths.Matcher] = {}
+        self._told: set[str] = set()
+        self._pairs: dict[int, tuple[list[Step], list[tuple[str, Step]]]] = {}
+
+    def report(self, where: str, path: str, expected: str, found: str, hint: str = "") -> None:
+        hint = hint or "correct it in the file, or the path in the YAML"
+        self.problems.append(Problem(self.file, where, path, expected, found[:_SHOWN], hint))
+        if len(self.problems) >= limits.PROBLEMS:
+            raise DataError(self.problems)
+
+    def each(self, record: Any, steps: list[Step], where: str, env: Env) -> Iterator[tuple[Any, str, Env]]:
+        """Every value that a path leads to: (value, where it stands, what its names stand for)."""
+        yield from self._each(record, steps, prefixes(steps), 0, [], where, env)
+
+    def _each(
+        self, node: Any, steps: list[Step], at: list[str], i: int, place: list[str], where: str, env: Env
+    ) -> Iterator[tuple[Any, str, Env]]:
+        if i == len(steps):
+            yield node, _place(where, place), env
+            return
+        step = steps[i]
+        if node is None or node == "":
+            return
+        if step.kind == "list":
+            if not isinstance(node, list):
+                self.report(_place(where, place), at[i], "a list", _named(node), "leave out [] where there is none")
+                return
+            if not node and self.empty is not None and not any(s.iterates for s in steps[i + 1 :]):
+                yield self.empty, _place(where, place), env
+            chosen = range(len(node)) if step.index is None else [step.index] if step.index < len(node) else []
+            for k in chosen:
+                more = {} if step.index is not None else {f"@{at[i]}": k} | ({step.name: str(k)} if step.name else {})
+                if step.name and env.get(step.name, str(k)) != str(k):
+                    continue
+                yield from self._each(node[k], steps, at, i + 1, [*place, f"[{k}]"], where, env | more)
+        elif step.kind == "key":
+            if not isinstance(node, dict):
+                hint = "write [] where the path goes through a list" if isinstance(node, list) else ""
+                self.report(_place(where, place), at[i], "an object with keys", _named(node), hint)
+                return
+            for key, more in self._keys(node, step.text, env):
+                yield from self._each(node[key], steps, at, i + 1, [*place, key], where, env | more)
+        else:
+            value = self._opened(node, step, _place(where, place), at[i])
+            yield from self._each(value, steps, at, i + 1, place, where, env)
+
+    def _keys(self, node: dict, text: str, env: Env) -> Iterator[tuple[str, Env]]:
+        """Keys that a key of a path means, and what its names stand for there."""
+        names = paths.placeholders(text)
+        if not names:
+            if text in node:
+                yield text, {}
+            return
+        bound = {n: [env[n]] for n in names if n in env}
+        match = self._matchers.get((text, *(env.get(n) for n in names)))
+        if match is None:
+            match = paths.Matcher(text, {**self.known, **bound})
+            self._matchers[text, *(env.get(n) for n in names)] = match
+        for key in (k for k in node if k not in self.taken):
+            found = match(key)
+            if found:
+                yield key, found
+            elif key in match.ambiguous and key not in self._told:
+                self._told.add(key)
+                first, second = match.ambiguous[key]
+                found = f"{first} and {second}"
+                self.problems.append(
+                    Problem(
+                        self.file,
+                        "",
+                        text,
+                        "a key that fits in one way",
+                        f"{key!r}: {found}",
+                        "make the pattern more exact",
+                    )
+                )
+
+    def _opened(self, node: Any, step: Step, where: str, path: str) -> Any:
+        """The content of a cell: the parts of a list written in it, its JSON, the ranks of a ranking, or how many."""
+        if step.kind == "count":
+            if isinstance(node, dict | list):
+                return len(node)
+            self.report(where, path, "a list", _named(node), "`:count` is for lists")
+            return None
+        if step.kind == "ranking":
+            return self._ranks(node, step.text, where, path)
+        text = scalar(node) if not isinstance(node, dict | list) else None
+        if text is None:
+            self.report(where, path, "a cell with text", _named(node), f"`:{step.kind}` is for text that holds values")
+            return None
+        if step.kind == "split":
+            divider = step.text.replace("\\n", "\n").replace("\\t", "\t")
+            return [part.strip() for part in text.split(divider)]
+        try:
+            return json_text.parse(text, self.file, where)
+        except json.JSONDecodeError as error:
+            self.report(where, path, "JSON", f"{text!r}", error.msg)
+        except DataError as error:
+            self.problems += error.problems
+        return None
+
+    def _ranks(self, node: Any, divider: str, where: str, path: str) -> dict[str, float] | None:
+        """What a ranking puts in order -> its rank from 1; what is tied shares the mean of its ranks."""
+        steps = node if isinstance(node, list) else (scalar(node) or "").split(divider)
+        groups = [
+            [(scalar(x) or "").strip() for x in (s if isinstance(s, list) else re.split("[=~≈]", scalar(s) or ""))]
+            for s in steps
+        ]
+        names = [name for group in groups for name in group]
+        odd = [x for x in names if not x or (not isinstance(node, list) and set(x) & set("<>,;|"))]
+        if odd or len(set(names)) < len(names) or len(names) < 2:
+            found = f"{node!r}"
+            hint = "`:ranking(,)` names another divider; write each name once, from best to worst"
+            self.report(where, path, f"a ranking such as B {divider} A = C", found, hint)
+            return None
+        ranks, before = {}, 0
+        for group in groups:
+            ranks |= dict.fromkeys(group, before + (len(group) + 1) / 2)
+            before += len(group)
+        return ranks
+
+    def value(self, record: Any, steps: list[Step], where: str, env: Env, path: str) -> tuple[str | None, bool]:
+        """The one value that a path leads to from a score (as text), and whether its place exists."""
+        node = record
+        for prefix, step in self._prefixed(steps):
+            if node is None:
+                return None, True
+            if step.kind == "list":
+                k = step.index if step.index is not None else env.get(f"@{prefix}", env.get(step.name))
+                if not isinstance(node, list) or k is None:
+                    return None, False
+                if not (str(k).isascii() and str(k).isdecimal() and len(str(k)) <= _DIGITS):
+                    hint = (
+                        f"[{step.name}] selects an element by position: use a name that is a list position in `scores`"
+                    )
+                    self.report(where, path, "a position in the list: 0, 1, …", repr(k), hint)
+                    return None, True
+                if not int(k) < len(node):
+                    return None, False
+                node = node[int(k)]
+            elif step.kind == "key":
+                key = paths.fill(step.text, env) if "{" in step.text else step.text
+                if not isinstance(node, dict) or key not in node:
+                    return None, False
+                node = node[key]
+            else:
+                node = self._opened(node, step, where, prefix)
+        if isinstance(node, dict | list):
+            hint = "write the path on to what is in it, e.g. [0] for the first of a list"
+            self.report(where, path, "text or a number", _named(node), hint)
+            return None, True
+        return scalar(node), True
+
+    def _prefixed(self, steps: list[Step]) -> list[tuple[str, Step]]:
+        key = id(steps)
+        if key not in self._pairs:
+            self._pairs[key] = steps, list(zip(prefixes(steps), steps, strict=True))
+        return self._pairs[key][1]
+
+    def missed(self, records: Records, steps: list[Step], path: str, place: str) -> Problem:
+        """What is wrong with a path that leads nowhere in any record: where it ends, and what there is instead."""
+        node, at = (records.records[0] if records.records else None), []
+        for step in steps:
+            if step.kind == "list" and isinstance(node, list) and node:
+                node = node[step.index or 0] if (step.index or 0) < len(node) else None
+            elif step.kind == "key" and isinstance(node, dict):
+                found = next(iter(self._keys(node, step.text, {})), None)
+                if found is None:
+                    return self._no_key(node, step, path, at, place)
+                node = node[found[0]]
+            elif step.kind in ("json", "split", "ranking") and isinstance(node, str):
+                node = self._opened(node, step, "", path)
+            else:
+                break
+            at.append(str(step))
+        found = f"{_named(node)} at {'.'.join(at) or 'the beginning'}" if at or node is not None else "nothing"
+        return Problem(self.file, "", path, "a place in the file", found, f"`{place}` in the YAML names it")
+
+    def _no_key(self, node: dict, step: Step, path: str, at: list[str], place: str) -> Problem:
+        keys = [k for k in node if k]
+        names = [n for n in paths.placeholders(step.text) if n in self.known]
+        near = difflib.get_close_matches(step.text, keys, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"`{place}` in the YAML names it"
+        if names == ["label"]:
+            labels = ", ".join(self.known["label"]) or "none"
+            hint = f"declared are {labels}: declare others under `labels:`, or say how they are spelt in `label_names`"
+        shown = ", ".join(keys)[:200] or "no keys"
+        inside = f" in {'.'.join(at)}" if at else ""
+        return Problem(self.file, "", path, f"a key {step.text!r}{inside}", shown, hint)
+
+
+class Look(Walk):
+    """A walk along a path that is only tried: where it does not fit, nothing is found and nothing is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__("", {})
+
+    def report(self, where: str, path: str, expected: str, found: str, hint: str = "") -> None:
+        """Nobody is told."""
+
+
+def _place(where: str, place: list[str]) -> str:
+    inner = ".".join(key[:_SHOWN] for key in place).replace(".[", "[")
+    return ", ".join(p for p in (where, inner) if p)
+
+
+def _named(node: Any) -> str:
+    kinds = {dict: "an object {…}", list: "a list […]", type(None): "nothing"}
+    return kinds.get(type(node), repr(node))
+
+
+#: a place in records: keys, and [] for every element of a list
+Place = tuple[str, ...]
+
+
+def leaves(records: Records, *, most: int = 2000) -> dict[Place, list[str | None]]:
+    """Every place of a value in the first `most` records, with its values: what there is to use."""
+    out: dict[Place, list[str | None]] = {}
+    for record in records.records[:most]:
+        stack: list[tuple[Place, Any]] = [((), record)]
+        while stack:
+            place, node = stack.pop()
+            if isinstance(node, dict):
+                stack += [((*place, str(key)), value) for key, value in reversed(node.items())]
+            elif isinstance(node, list):
+                stack += [((*place, "[]"), value) for value in reversed(node)]
+            else:
+                out.setdefault(place, []).append(scalar(node))
+    return out
+
+
+def unused(
+    records: Records, used: list[list[Step]], known: Mapping[str, Iterable[str]] | None = None
+) -> dict[str, list[str | None]]:
+    """Places to which no path leads, with their values; keys for which a path has a name under that name.
+
+    known : name -> the only texts it may stand for.
+    """
+    plain = [[_key(s, known) for s in steps if s.kind in ("key", "list")] for steps in used]
+    out: dict[str, list[str | None]] = {}
+    for place, values in leaves(records).items():
+        if any(len(steps) == len(place) and _shared(steps, place) == len(place) for steps in plain):
+            continue
+        alike = max(plain, key=lambda steps: _shared(steps, place), default=[])
+        n = _shared(alike, place)
+        # only declared labels are labels: other keys at the same level keep their names
+        shown = [
+            text if ALONE.fullmatch(text) and text != "{label}" else key
+            for (text, _), key in zip(alike[:n], place[:n], strict=True)
+        ]
+        out.setdefault(".".join([*shown, *place[n:]]), []).extend(values)
+    return out
+
+
+def of_each(records: Records, names: Sequence[str]) -> dict[str, list[str | None]]:
+    """Of the places that are called so and are in no list, the value in each record; None where it has none."""
+    places = [place for place in leaves(records) if "[]" not in place and ".".join(place) in names]
+    return {".".join(place): [_at(record, place) for record in records.records] for place in places}
+
+
+def _at(record: Any, place: Place) -> str | None:
+    for key in place:
+        record = record.get(key) if isinstance(record, dict) else None
+    return None if isinstance(record, dict | list) else scalar(record)
+
+
+def _key(step: Step, known: Mapping[str, Iterable[str]] | None) -> tuple[str, re.Pattern[str] | None]:
+    if step.kind == "list":
+        return "[]", None
+    return step.text, paths.pattern(step.text, known) if paths.placeholders(step.text) else None
+
+
+def _shared(steps: list[tuple[str, re.Pattern[str] | None]], place: Place) -> int:
+    """How many steps lead to the place."""
+    n = 0
+    for (text, fits), key in zip(steps, place, strict=False):
+        if not (fits.fullmatch(key) if fits else text == key):
+            break
+        n += 1
+    return n

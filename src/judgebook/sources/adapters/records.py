@@ -1,0 +1,352 @@
+"""Records: JSON, JSON Lines or tables, nested or flat, by paths in the YAML (`study.record_options`).
+
+Every path to scores is walked through every record; each score becomes a row, with what the path's names stand for and
+the values of the other paths at the same place. From there on it is a long table (`judgements`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook.sources import sampling
+from judgebook.sources.adapters import judgements
+from judgebook.sources.adapters.judgements import WHERE
+from judgebook.sources.adapters.record_rows import Walk, of_each, unused
+from judgebook.sources.adapters.table_cells import identified
+from judgebook.sources.files import Files
+from judgebook.sources.formats import Records as Read
+from judgebook.sources.formats import filled_sheets, read_records, scalar
+from judgebook.sources.reading import Reading
+from judgebook.study import paths
+from judgebook.study.paths import ALONE, Step
+from judgebook.study.record_options import VALUE
+from judgebook.study.schema import DataError, Problem
+from judgebook.study.source_options import Records
+from judgebook.study.source_shared import OURS
+
+ROW, FILE, SCORE = "{row}", "{file}", "{score}"
+#: of `cells`, besides judgements.WHERE: names that no path and no pattern can have
+WHERE_RECORD, NUMBER, POSITIONAL = "{.where_record}", "{.record}", "{.positional}"
+#: leads the names of columns with values that nothing uses, and that may say how dialogues were drawn
+_DRAWN = "{.drawn}"
+#: a number of judgements above this is none
+_MOST = 1_000_000
+
+
+def read(source: Records, open_file: Files) -> Reading:
+    """One annotation per score. Missing scores are dropped and counted, with the reason the YAML gives."""
+    known = {"label": list(judgements.spellings(source, open_file.labels))}
+    joins = {join.name: _Joined(source, join, open_file) for join in source.join}
+    rows: list[dict[str, Any]] = []
+    problems: list[Problem] = []
+    left: dict[str, dict[str, pd.Series]] = {}
+    notes: list[str] = []
+    for name in open_file.fitting(source.file):
+        for sheet, options in _sheets(source, name, open_file):
+            reader = _File(source, name, read_records(open_file(name), name, options), known, joins, sheet)
+            own, unused_ = reader.rows(), reader.unused()
+            drawn = reader.drawn(unused_)
+            rows += [row | {_DRAWN + path: held[row[NUMBER]] for path, held in drawn.items()} for row in own]
+            problems += reader.problems
+            left.setdefault(name, {}).update(unused_)
+    for join in joins.values():
+        problems += join.problems
+        notes += join.notes()
+        left[join.file] = join.unused()
+    if problems and not rows:
+        raise DataError(problems)
+    if not rows:
+        found = "no record that the paths of `scores` fit"
+        raise DataError([Problem(source.file, "", "", "at least one score", found, "check `scores`")])
+    cells = pd.DataFrame(rows, dtype=object)
+    # names that only paths bind which lead nowhere
+    cells = cells.assign(**{f"{{{name}}}": None for name in source.variables if f"{{{name}}}" not in cells})
+    if source.chosen:
+        cells = _chosen(source, cells, problems)
+    if source.count:
+        cells = _counted(source, cells, problems)
+    positional = cells.pop(POSITIONAL)
+    cells, odd = judgements.with_patterns(source, cells)
+    problems += odd
+    cells, made = identified(cells, source.identify)
+    if "score" in source.constants:
+        cells = cells.drop(columns=SCORE)
+    base = judgements.mapped(source, cells, source.columns)
+    base["_item"], base["_record"], base["_positional"] = base.index, cells[NUMBER], positional
+    if problems and base[["label", "dialogue"]].isna().all().any():
+        raise DataError(problems)
+    reading = judgements.finish(source, source.file, cells, base, base.copy(), open_file.labels, problems)
+    reading.unused, reading.notes, reading.made = {f: u for f, u in left.items() if u}, notes, made
+    drawn = {c.removeprefix(_DRAWN): cells[c] for c in cells if c.startswith(_DRAWN)}
+    reading.dialogue_facts = sampling.facts(base, drawn)
+    return reading
+
+
+def _sheets(source: Records, name: str, open_file: Files) -> list[tuple[str | None, Records]]:
+    """The sheets to be read, where the YAML gives a pattern for them: each, and the options that read it."""
+    if not source.sheet or not ("*" in source.sheet or paths.names(source.sheet)):
+        return [(None, source)]
+    sheets = filled_sheets(open_file(name), name)
+    match = paths.Matcher(source.sheet.replace("*", "{_any}"))
+    fitting = [s for s in sheets if match(s) is not None]
+    if not fitting:
+        found = ", ".join(sheets) or "no sheet with data"
+        raise DataError(
+            [Problem(name, "", "sheet", f"one like {source.sheet!r}", found, "correct `sheet`, or the file")]
+        )
+    return [(s, source.model_copy(update={"sheet": s})) for s in fitting]
+
+
+def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
+    """Options with the score of having been chosen: known by what stands there, or by what `scores` calls its place."""
+    scores = pd.Series(0.0, cells.index)
+    silent = pd.Series(False, cells.index)
+    names = [f"{{{n}}}" for path in source.scores for n in paths.names(path)]
+    once = pd.Series(False, cells.index)
+    # an option that nobody filled in was not shown
+    shown = ~cells[VALUE].isin(source.na_values) & cells[VALUE].notna()
+    for path, score in source.chosen.items():
+        picked = cells[path].astype(object).where(cells[path].notna(), "").astype(str).str.strip()
+        missing = picked.isin(source.na_values)
+        hit = shown & (cells[VALUE] == picked) & ~missing
+        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+        for name in names:
+            hit |= shown & ~found & ~missing & (cells[name] == picked)
+        found = hit.groupby(cells[WHERE_RECORD]).transform("any")
+        hint = "correct it in the file, or the path in `chosen`"
+        for i in cells.index[~found & ~missing & ~cells[WHERE_RECORD].duplicated()]:
+            options = ", ".join(cells.loc[cells[WHERE_RECORD] == cells.at[i, WHERE_RECORD], VALUE].dropna())
+            place = cells.at[i, FILE], cells.at[i, WHERE_RECORD], path
+            problems.append(Problem(*place, f"one of {options}", repr(picked[i]), hint))
+        for i in cells.index[hit & once]:
+            place = cells.at[i, FILE], cells.at[i, WHERE], path
+            problems.append(Problem(*place, "an option not chosen before", repr(picked[i]), hint))
+        once |= hit
+        scores = scores.where(~hit, score)
+        silent |= missing
+    text = scores.map("{:g}".format).astype(object)
+    return cells.assign(**{SCORE: text.where(~silent & shown, None)})
+
+
+def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
+    """Every row as many times as it was judged so."""
+    held = cells[source.count].map(lambda text: "0" if text is None or text in source.na_values else text)
+    number = pd.to_numeric(held, errors="coerce")
+    odd = number.isna() | (number % 1 != 0) | ~number.between(0, _MOST)
+    for i in cells.index[odd]:
+        place = cells.at[i, FILE], cells.at[i, WHERE], source.count
+        problems.append(Problem(*place, "a number of judgements", repr(held[i]), "`count` in the YAML names it"))
+    if number[~odd].sum() > 10 * _MOST:
+        hint = "`count` in the YAML names it: is it a number of judgements?"
+        raise DataError([Problem(source.file, "", source.count, "numbers of judgements", f"{number.sum():,.0f}", hint)])
+    return cells.loc[cells.index.repeat(number.where(~odd, 0).astype(int))].reset_index(drop=True)
+
+
+def cells_of(source: Records, name: str, read: Read, folder: Path) -> tuple[pd.DataFrame, list[Problem]]:
+    """The scores of one file and what the source's paths lead to, for guessing the labels; problems."""
+    joins = {join.name: _Joined(source, join, lambda file: folder / file) for join in source.join}
+    file = _File(source, name, read, {}, joins)
+    return pd.DataFrame(file.rows(), dtype=object), file.problems
+
+
+def _paths(source: Records) -> dict[str, tuple[str | None, list[Step]]]:
+    """Paths of values that belong to a score -> the join they lead into, and their steps there."""
+    return {path: source.steps(path) for path in source.looked_up() if not ALONE.fullmatch(path)}
+
+
+class _Joined:
+    """The records of a joined file by their key."""
+
+    def __init__(self, source: Records, join: Any, open_file: Files):
+        self.file, self.name = join.file, join.name
+        self.by = join.by
+        self.read = read_records(open_file(join.file), join.file, join)
+        self.walk = Walk(join.file, {})
+        self.problems = self.walk.problems
+        self.n_found = self.n_missed = 0
+        self._used = [
+            steps for name, steps in (*_paths(source).values(), *map(source.steps, source.scores)) if name == join.name
+        ]
+        key = join.key or join.by
+        steps = paths.parse(key, table=_flat(self.read))
+        self._used.append(steps)
+        self.of: dict[str, Any] = {}
+        twice, where_of = [], {}
+        for record, where in zip(self.read.records, self.read.where, strict=True):
+            value, _ = self.walk.value(record, steps, where, {}, key)
+            if value is None:
+                continue
+            if value in self.of:
+                twice.append((where, value))
+                continue
+            self.of[value], where_of[value] = record, where
+        if not self.of:
+            self.problems.append(self.walk.missed(self.read, steps, key, f"join: {join.name}"))
+        hint = "each record of a joined file needs a key of its own"
+        for where, value in twice:
+            self.walk.report(where, key, "a key given once", f"{value!r} again (first {where_of[value]})", hint)
+
+    def find(self, key: str | None) -> Any:
+        record = self.of.get(key) if key is not None else None
+        self.n_found += record is not None
+        self.n_missed += record is None
+        return record
+
+    def notes(self) -> list[str]:
+        if not self.n_found and self.of:
+            keys = ", ".join(list(self.of)[:3])
+            hint = f"its keys are {keys}, …"
+            self.problems.append(Problem(self.file, "", self.by, "records that belong to the first file", "none", hint))
+        if self.n_missed:
+            return [f"{self.n_missed:,} scores have no record in {self.file}, {self.n_found:,} have one"]
+        return []
+
+    def unused(self) -> dict[str, pd.Series]:
+        return _unused(self.read, self._used, self.walk.known)
+
+
+def _flat(read: Read) -> bool:
+    """Whether records are rows of a table: all their values are text."""
+    return bool(read.where) and read.where[0].startswith("row ")
+
+
+def _unused(read: Read, used: list[list[Step]], known: Mapping[str, Iterable[str]]) -> dict[str, pd.Series]:
+    """Places of values that no steps lead to -> the values."""
+    cut = [steps[: _operation(steps)] if _flat(read) else steps for steps in used]
+    return {path: pd.Series(values, dtype=object) for path, values in unused(read, cut, known).items()}
+
+
+def _operation(steps: list[Step]) -> int:
+    return next((i for i, s in enumerate(steps) if s.kind in ("json", "split")), len(steps))
+
+
+class _File:
+    """The scores of one file."""
+
+    def __init__(
+        self,
+        source: Records,
+        name: str,
+        read: Read,
+        known: dict,
+        joins: dict[str, _Joined],
+        sheet: str | None = None,
+    ):
+        self.source, self.name, self.read, self.joins = source, name, read, joins
+        self.paths = _paths(source)
+        columns = [steps[0].text for join, steps in self.paths.values() if join is None] if _flat(read) else []
+        self.walk = Walk(name, known, columns, source.empty)
+        self.problems = self.walk.problems
+        self.scores = [(path, *source.steps(path)) for path in source.scores]
+        self.named = paths.Matcher(source.file.replace("*", "{_any}"))(name) if paths.names(source.file) else {}
+        if self.named is None:
+            self.problems.append(
+                Problem(name, "", "file", f"a name like {source.file!r} that fits in one way", "another")
+            )
+            self.named = {}
+        self.sheet = sheet
+        if sheet is not None:
+            self.named = {**self.named, **(paths.Matcher(source.sheet.replace("*", "{_any}"))(sheet) or {})}
+        self._there: set[str] = set()
+        who = source.columns.get("annotator", "{annotator}")
+        #: paths in which the annotator is a place in a list
+        self._positional = {
+            path
+            for path, _, steps in self.scores
+            if any(s.kind == "list" and s.name and who == f"{{{s.name}}}" for s in steps)
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per score: cells by path, names as {name}."""
+        out: list[dict[str, Any]] = []
+        for n, (record, where) in enumerate(zip(self.read.records, self.read.where, strict=True)):
+            env: dict[str, Any] = dict(self.named)
+            joined = self._join(record, where, env)
+            for path, join, steps in self.scores:
+                root = joined.get(join) if join else record
+                for value, place, names in self.walk.each(root, steps, where, env):
+                    self._there.add(path)
+                    if isinstance(value, dict | list):
+                        hint = "write the path on to what is in it: .[] for each of a list, .{label} for the keys"
+                        self.walk.report(
+                            place, path, "a score", "an object {…}" if isinstance(value, dict) else "a list […]", hint
+                        )
+                        continue
+                    text = scalar(value)
+                    if "score" in names and self.source.value_used:
+                        names = {**names, "value": text}
+                        text = names["score"]
+                    elif (
+                        "score" in names
+                    ):  # the key is the answer where its value is true; any other value is itself one
+                        if text is None or text.strip().lower() in ("", "false"):
+                            continue
+                        text = names["score"] if text.strip().lower() == "true" else text
+                    out.append(self._row(record, joined, path, place, names, n, None if text is None else text.strip()))
+        self._check()
+        return out
+
+    def _join(self, record: Any, where: str, env: dict[str, Any]) -> dict[str, Any]:
+        """Records of joined files that belong to the whole record; the others are found score by score."""
+        out = {}
+        for join in self.joins.values():
+            if not ALONE.fullmatch(join.by) and not any(
+                s.iterates or paths.placeholders(s.text) for s in self.paths[join.by][1]
+            ):
+                key, there = self.walk.value(record, self.paths[join.by][1], where, env, join.by)
+                self._there |= {join.by} if there else set()
+                out[join.name] = join.find(key)
+        return out
+
+    def _row(
+        self, record: Any, joined: dict[str, Any], path: str, place: str, env: dict[str, Any], n: int, text: str | None
+    ) -> dict[str, Any]:
+        where = f"sheet {self.sheet}, " if self.sheet else ""
+        env = {"value": text, **env}
+        row = {f"{{{name}}}": value for name, value in env.items() if name[0] != "@"}
+        row |= {WHERE_RECORD: where + self.read.where[n]}
+        place = where + place
+        row |= {ROW: str(n + 1), FILE: self.name, SCORE: text, WHERE: place, NUMBER: n}
+        for name, join in self.joins.items():
+            if name not in joined:
+                on = join.by
+                key = (
+                    env.get(on[1:-1])
+                    if ALONE.fullmatch(on)
+                    else self.walk.value(record, self.paths[on][1], place, env, on)[0]
+                )
+                self._there.add(on)
+                joined = {**joined, name: join.find(key)}
+        for other, (join, steps) in self.paths.items():
+            root = joined.get(join) if join else record
+            row[other], there = self.walk.value(root, steps, place, env, other)
+            if there:
+                self._there.add(other)
+        row[POSITIONAL] = path in self._positional
+        return row
+
+    def _check(self) -> None:
+        """Paths that lead nowhere in the whole file."""
+        named = self.source.looked_up() | {path: "scores" for path in self.source.scores}
+        for path, place in named.items():
+            if path in self._there or ALONE.fullmatch(path):
+                continue
+            join, steps = self.source.steps(path)
+            walk, read = (self.joins[join].walk, self.joins[join].read) if join else (self.walk, self.read)
+            self.problems.append(walk.missed(read, steps, path, place))
+
+    def unused(self) -> dict[str, pd.Series]:
+        """Paths that the YAML does not name -> their values."""
+        used = [steps for join, steps in self.paths.values() if join is None]
+        used += [steps for _, join, steps in self.scores if join is None]
+        out = _unused(self.read, used, self.walk.known)
+        return {path: values for path, values in out.items() if path not in OURS or path not in self.source.columns}
+
+    def drawn(self, left: Mapping[str, pd.Series]) -> dict[str, list[str | None]]:
+        """Of the paths in `left`, those that may say how dialogues were drawn -> the value of every record."""
+        wanted = [path for path, values in left.items() if sampling.key_for(path, values)]
+        return of_each(self.read, wanted) if wanted else {}

@@ -1,0 +1,177 @@
+"""The cells of a table as text, one row per item: reading, repeats side by side, ids made of several columns."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from judgebook.sources.adapters.judgements import WHERE, with_patterns
+from judgebook.sources.formats import read_table
+from judgebook.sources.ids import naming
+from judgebook.sources.reading import Reading
+from judgebook.study.paths import ALONE
+from judgebook.study.schema import DataError, Problem
+from judgebook.study.source_options import Table
+from judgebook.study.source_shared import OURS
+
+ROW = "{row}"
+#: columns whose ids name the same things
+_SHARED = (("dialogue", "dialogue_b"), ("context",), ("session",))
+#: longer joined values are replaced by a checksum, which `sources.build` replaces by a number
+_LONG = 60
+
+
+def load(source: Table, path: Path) -> pd.DataFrame:
+    """All cells as text, index = row in the file (1-based, header included); column `{row}` repeats it.
+
+    Raises DataError for a file that cannot be read, or columns that the YAML names and the file does not have.
+    """
+    cells = read_table(path, source.file, source)
+    _check_columns(source, list(cells.columns))
+    return cells.assign(**{ROW: cells.index.astype(str)})
+
+
+def named_columns(source: Table) -> dict[str, str]:
+    """Columns of the file that the YAML names -> where it names them."""
+    named = {column: f"columns.{ours}" for ours, column in source.columns.items()}
+    named |= {column: f"identify.{ours}" for ours, columns in source.identify.items() for column in columns}
+    named |= {column: "patterns" for column in source.patterns}
+    for key in ("keep", "drop"):
+        named |= {c: f"{key}.{c}" for c in getattr(source, key) if c not in OURS and c not in named}
+    named |= {source.sampling[1]: source.sampling[0]} if source.sampling else {}
+    named |= {column: "skip_columns" for column in source.skip_columns if column not in named}
+    return named | {column: f"metrics.{metric}" for metric, column in source.metrics.items()}
+
+
+def numbered(source: Table, name: str) -> list[str]:
+    """The columns of the file that a name with {i} stands for."""
+    if source.repeat is None or "{i}" not in name:
+        return [name]
+    return [name.replace("{i}", str(i)) for i in range(source.repeat[0], source.repeat[1] + 1)]
+
+
+def matching(cells: pd.DataFrame, name: str) -> list[str]:
+    """The columns that a name means: itself, or those that a wildcard matches."""
+    return [name] if name in cells else fnmatch.filter(map(str, cells), name)
+
+
+def ours(column: str) -> bool:
+    """Whether a column of the cells is none of the file's."""
+    return column in (WHERE, ROW, "{file}") or column.startswith("identify.") or bool(ALONE.fullmatch(column))
+
+
+def samples(cells: pd.DataFrame, columns: list[str]) -> dict[str, pd.Series]:
+    """Columns -> their cells, for saying why they are not used."""
+    return {c: cells[c] for c in columns if c in cells}
+
+
+def _check_columns(source: Table, columns: list[str]) -> None:
+    problems, bound = [], {f"{{{name}}}" for name in source.bound}
+    for name, place in named_columns(source).items():
+        for column in numbered(source, name):
+            if column == ROW or column in columns or column in bound or fnmatch.filter(columns, column):
+                continue
+            near = difflib.get_close_matches(column, columns, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"`{place}` in the YAML names it"
+            shown = ", ".join(c for c in columns if c)[:200]
+            problems.append(Problem(source.file, "row 1", column, "this column", f"columns {shown}", hint))
+    if problems:
+        raise DataError(problems)
+
+
+def items(source: Table, cells: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem], dict[str, dict[str, str]]]:
+    """One row per item: repeats below each other, cells divided by `patterns`, ids made from several columns.
+
+    Columns `identify.<ours>` hold those ids, `{name}` what a pattern found, `where` the place in the file. The third
+    is `Reading.made`.
+    """
+    repeated = {c for c in source.patterns if "{i}" in c}
+    early = {k: v for k, v in source.identify.items() if not any(ALONE.fullmatch(n) or "{i}" in n for n in v)}
+    cells, made = identified(cells, early)
+    cells[WHERE] = "row " + cells[ROW]
+    problems: list[Problem] = []
+    if not repeated:
+        cells, problems = with_patterns(source, cells)
+    if source.repeat is not None:
+        cells = _unrolled(source, cells)
+    if repeated:
+        cells, problems = with_patterns(source, cells)
+    cells, more = identified(cells, {k: v for k, v in source.identify.items() if k not in early})
+    return cells, problems, made | more
+
+
+def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
+    """Items that stand side by side in a row, below each other: a column written with {i} holds each one's cell."""
+    names = [name for name in {**named_columns(source), **dict.fromkeys(source.label_names)} if "{i}" in name]
+    series = {name: numbered(source, name) for name in names}
+    shared = cells.drop(columns=[c for many in series.values() for c in many if c in cells])
+    parts = []
+    for k in range(source.repeat[1] - source.repeat[0] + 1):
+        own = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
+        where = shared[WHERE] + f", item {source.repeat[0] + k}"
+        parts.append(shared.assign(**own, **{WHERE: where}))
+    return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
+
+
+def identified(
+    cells: pd.DataFrame, identify: Mapping[str, list[str]]
+) -> tuple[pd.DataFrame, dict[str, dict[str, str]]]:
+    """`cells` with columns `identify.<ours>`, the values of some columns as one id, and `Reading.made`.
+
+    Values are joined by _. Where that is long or not unique in the file, ids are checksums (led by `naming.LONG`), the
+    same in all files; `sources.build` numbers these. An id is "" where all values are, that of a dialogue where one is.
+    """
+    out, made = {}, {}
+    for columns in (*_SHARED, ("work_unit",)):
+        ids = [_joined(cells, identify[c], whole=c in _SHARED[0]).assign(ours=c) for c in columns if c in identify]
+        if not ids:
+            continue
+        every = pd.concat(ids)
+        long = every["short"].str.len().max() > _LONG or every["short"].nunique() != every["exact"].nunique()
+        sums = every["exact"].map({text: _checksum(text) for text in every["exact"].unique()})
+        for ours, mine in every.assign(sums=sums).groupby("ours", sort=False):
+            out[f"identify.{ours}"] = mine["sums" if long else "short"].where(mine["there"], "")
+            made[ours] = {} if long else dict(zip(mine["short"], mine["sums"], strict=True))
+    return cells.assign(**out), made
+
+
+def _joined(cells: pd.DataFrame, names: list[str], *, whole: bool) -> pd.DataFrame:
+    """The values of some columns joined: `short` by _, `exact` so that others give another text, and `there`: whether
+    there is a value at all, or (whole) one for each of `names`."""
+    of = [matching(cells, name) for name in names]
+    parts = cells[list(dict.fromkeys(c for columns in of for c in columns))]
+    parts = parts.apply(lambda column: column.fillna("").str.strip())
+    given = pd.DataFrame({name: (parts[columns] != "").any(axis=1) for name, columns in zip(names, of, strict=True)})
+    rows = parts.to_numpy(dtype=object).tolist()
+    short, exact = (pd.Series([between.join(row) for row in rows], parts.index) for between in ("_", "\x1f"))
+    return pd.DataFrame({"short": short, "exact": exact, "there": given.all(axis=1) if whole else given.any(axis=1)})
+
+
+def _checksum(text: str) -> str:
+    return naming.LONG + hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def alike(readings: list[Reading]) -> None:
+    """Ids made of several columns in the same form in all sources, in place: where one has checksums, or two mean
+    different things by an id, all have checksums."""
+    for columns in _SHARED:
+        mine = [r for r in readings if r.made.keys() & set(columns)]
+        # `orient` may have put an id of one side on the other
+        sums = [{id_: sum_ for c in columns for id_, sum_ in r.made.get(c, {}).items()} for r in mine]
+        pairs = {pair for known in sums for pair in known.items()}
+        frames = [(f, c, known) for r, known in zip(mine, sums, strict=True) for c in columns for f in _with(r, c)]
+        long = any(str(id_).startswith(naming.LONG) for f, c, _ in frames for id_ in f[c].unique())
+        if long or len(dict(pairs)) < len(pairs):
+            for frame, column, known in frames:
+                frame[column] = frame[column].map(lambda id_, known=known: known.get(id_, id_))
+
+
+def _with(reading: Reading, column: str) -> list[pd.DataFrame]:
+    """The frames of a reading that have the column."""
+    frames = (reading.annotations, reading.dialogues, reading.metric_scores)
+    return [frame for frame in frames if frame is not None and column in frame]

@@ -1,0 +1,315 @@
+"""Where raw files are looked for, and reading them with errors that say what to do.
+
+A name in a YAML is looked for in the folder of that YAML, then in `data/raw`, `$COMPENDIUM_RAW` and `../shared/data`,
+there first in the folder named for the study. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+import json
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook.sources import json_text
+from judgebook.sources.places import candidates, find, wild
+from judgebook.sources.registry import fetch_hint
+from judgebook.study import limits, params
+from judgebook.study.labels import Label
+from judgebook.study.schema import DataError, Problem, several
+
+
+class Files:
+    """Opens the raw files of one study: called with a name, it returns the path, or raises DataError.
+
+    names : what the source says it reads. A name outside it is a mistake of the adapter (the pipeline hashes exactly
+        the declared files), so that it raises ValueError.
+    labels : what the study declares, for formats whose own words do not say what a label is.
+    hint : how an absent file is made; default: how it is fetched.
+    """
+
+    def __init__(
+        self,
+        study: str,
+        names: Iterable[str],
+        beside: Path | None = None,
+        labels: Iterable[Label] = (),
+        hint: str = "",
+    ):
+        self.study, self.names, self.beside, self.labels, self.hint = study, set(names), beside, list(labels), hint
+
+    def __call__(self, name: str) -> Path:
+        if name not in self.names:
+            raise ValueError(f"{name!r} is not among the files the source declares: {sorted(self.names)}")
+        path = find(name, self.study, self.beside)
+        if path is None:
+            raise DataError([self._absent(name)])
+        return path
+
+    def fitting(self, name: str) -> list[str]:
+        """The declared files that a name with {placeholders} or * stands for; itself where it has none."""
+        if not wild(name):
+            return [name]
+        fits = re.compile(re.sub(r"\\\{[a-z][a-z_0-9]*\\\}|\\\*", "[^/]*", re.escape(name)))
+        return sorted(n for n in self.names if fits.fullmatch(n)) or [name]
+
+    def _absent(self, name: str) -> Problem:
+        places = ", ".join(dict.fromkeys(_shown(p.parent) for p in candidates(name, self.study, self.beside)))
+        hint = (
+            self.hint
+            or fetch_hint(self.study, name)
+            or f"put the file at {_shown(params.ROOT / 'data' / 'raw' / self.study)}"
+        )
+        return Problem(name, "", "", f"the file in one of {places}", "no such file", hint)
+
+
+def _shown(path: Path) -> str:
+    """A path as a reader of the project would write it."""
+    try:
+        return path.relative_to(params.ROOT).as_posix() or "."
+    except ValueError:
+        return os.path.relpath(path, params.ROOT) if path.is_relative_to(params.ROOT.parent) else str(path)
+
+
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """The file's bytes, unpacked where it is a .gz.
+
+    Raises DataError for a file that cannot be opened, or is no whole gzip file or one that unpacks to far too much.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        hint = "check the permissions of the file"
+        raise DataError([Problem(name, "", "", "a file that can be read", str(error.strerror), hint)]) from None
+    if data.startswith(b"PK\x03\x04"):
+        hint = "unpack it, and name the file that is in it"
+        raise DataError([Problem(name, "", "", "a text file", "a zip archive", hint)])
+    if path.suffix.lower() != ".gz":
+        return data
+    most = unpacked_at_most(len(data))
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            unpacked = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        found = str(error) or type(error).__name__
+        raise DataError([Problem(name, "", "", "a complete gzip file", found, "fetch or export it again")]) from None
+    if len(unpacked) > most:
+        raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
+    return unpacked
+
+
+UNPACK = "if this is correct, unpack the file and name the unpacked one"
+
+
+def unpacked_at_most(size: int) -> int:
+    """Bytes that a packed file of `size` bytes may become."""
+    return max(limits.UNPACKED, limits.UNPACKED_TIMES * size)
+
+
+def read_text(path: Path, name: str, encoding: str = "utf-8-sig") -> str:
+    """The file's text, without a byte order mark. Raises DataError for another encoding or an empty file.
+
+    A file that begins with the byte order mark of UTF-16, as spreadsheets write it, is read as that.
+    """
+    data = read_bytes(path, name)
+    if encoding == "utf-8-sig" and data.startswith(_UTF16):
+        encoding = "utf-16"
+    hint = "save the file as UTF-8, or name its encoding in the YAML (`encoding: cp1252`, `encoding: utf-16-le`)"
+    expected = f"text in {encoding}"
+    try:
+        text = data.decode(encoding).removeprefix("\ufeff")
+        text.encode("utf-8")  # some encodings allow half of a surrogate pair, which nothing can store
+    except LookupError:
+        raise DataError([Problem(name, "", "encoding", "an encoding", repr(encoding), hint)]) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        found = f"the byte 0x{data[error.start]:02x}, which is not" if error.start < len(data) else error.reason
+        raise DataError([Problem(name, f"line {line}", "", expected, found, hint)]) from None
+    except UnicodeError as error:
+        raise DataError([Problem(name, "", "", expected, str(error)[: limits.QUOTED], hint)]) from None
+    if (null := text.find("\0")) >= 0:
+        line = text.count("\n", 0, null) + 1
+        raise DataError([Problem(name, f"line {line}", "", expected, "a null character", hint)])
+    if not text.strip():
+        raise DataError([Problem(name, "", "", "data", "an empty file", "fetch or export it again")])
+    return text
+
+
+def read_json(path: Path, name: str, expect: type = dict) -> Any:
+    """The file's JSON. Raises DataError with line and column where it breaks off, or when it is not an `expect`."""
+    try:
+        value = json_text.parse(read_text(path, name), name)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, character {error.colno}"
+        hint = "the file may be truncated: fetch it again"
+        raise DataError([Problem(name, place, "", "JSON", error.msg, hint)]) from None
+    if not isinstance(value, expect):
+        kinds = {dict: "an object {…}", list: "a list […]"}
+        hint = "is this the kind of file that `adapter` reads?"
+        raise DataError([Problem(name, "line 1", "", kinds.get(expect, expect.__name__), type(value).__name__, hint)])
+    return value
+
+
+def read_csv(
+    path: Path,
+    name: str,
+    *,
+    header: int = 1,
+    delimiter: str = ",",
+    quoting: bool = True,
+    encoding: str = "utf-8-sig",
+    skip_rows: Collection[int] = (),
+    fill: bool = False,
+    columns: Collection[str] = (),
+) -> pd.DataFrame:
+    """The file as text cells; an empty cell is an empty string, empty lines are passed over.
+
+    header, skip_rows, fill : as in `as_table`. columns : those that must be there.
+
+    The index is the row in the file as a spreadsheet counts it: 1-based, header included. Raises DataError for an
+    unclosed quote, and as `as_table` does.
+    """
+    text = read_text(path, name, encoding)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    options = {"strict": True} if quoting else {"quoting": csv.QUOTE_NONE}
+    reader, rows, n = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **options), {}, 0
+    try:
+        for n, cells in enumerate(reader, start=1):
+            rows[n] = cells
+    except csv.Error as error:
+        hint = "is a quote left open? `quoting: false` reads quotes as text"
+        if n == 0 and text.lstrip()[:1] in ("{", "["):
+            hint = "this looks like JSON: name the file .json or .jsonl and use `adapter: records`"
+        problem = Problem(name, f"row {n + 1} (line {reader.line_num})", "", "well-formed cells", str(error), hint)
+        raise DataError([problem]) from None
+    frame = as_table(name, rows, header=header, skip_rows=skip_rows, fill=fill)
+    absent = ", ".join(c for c in columns if c not in frame)
+    if absent:
+        found = f"columns {', '.join(frame.columns)}"[:200]
+        raise DataError([Problem(name, "row 1", absent, f"columns {', '.join(columns)}", found)])
+    return frame
+
+
+def as_table(
+    name: str, rows: dict[int, list[str]], *, header: int = 1, skip_rows: Collection[int] = (), fill: bool = False
+) -> pd.DataFrame:
+    """Rows of cells under the names that the header gives them.
+
+    rows : number of the row -> its cells; a row without cells is passed over. header : rows of the header (0: none,
+    columns are numbered from 0); the cells of several are joined by _, an empty one repeating the one to its left in
+    all but the last. fill : cells that rows lack at their end are empty, as are Approve and Reject, which MTurk's rows
+    lack. Empty cells beyond the header are left out.
+
+    Raises DataError for no rows, a name given to two columns, or rows whose number of cells differs.
+    """
+    rows = {n: cells for n, cells in rows.items() if cells and n not in skip_rows}
+    heads = [rows.pop(n) for n in list(rows)[:header]]
+    names = _joined_heads(heads) if heads else [str(i) for i in range(max(map(len, rows.values()), default=0))]
+    widest = max([len(names), *map(len, rows.values())])
+    if widest > limits.COLUMNS:
+        found = f"{widest:,}, e.g. {', '.join(names[:3])}"[: limits.QUOTED]
+        hint = "leave out columns that are not needed; is the delimiter right?"
+        raise DataError([Problem(name, "row 1", "", f"at most {limits.COLUMNS:,} columns", found, hint)])
+    if heads:
+        del names[_used_columns(names, rows.values()) :]
+    width = len(names)
+    rows = {n: cells[:width] if not any(cells[width:]) else cells for n, cells in rows.items()}
+    lengths = {len(cells) for cells in rows.values()}
+    mturk = width > 2 and set(names[-2:]) == {"Approve", "Reject"} and lengths == {width - 2}
+    lacking = sum(max(0, width - len(cells)) for cells in rows.values())
+    if fill and lacking > limits.FILLED_CELLS:
+        expected = f"at most {limits.FILLED_CELLS:,} cells missing at the end of rows"
+        hint = "`short_rows: fill` would add them: are the header and delimiter right?"
+        raise DataError([Problem(name, "", "", expected, f"{lacking:,}", hint)])
+    if fill or mturk:
+        rows = {n: cells + [""] * (width - len(cells)) for n, cells in rows.items()}
+    _check_cells(name, names, rows, bool(heads), _blocks(list(rows)))
+    return pd.DataFrame(list(rows.values()), index=list(rows), columns=names, dtype=str)
+
+
+def _used_columns(names: list[str], rows: Iterable[list[str]]) -> int:
+    """How many columns are left without those at the end that have neither a name nor a filled cell."""
+    used = next((i for i in range(len(names), 0, -1) if names[i - 1]), 0)
+    for cells in rows:
+        while any(cells[used : len(names)]):
+            used = next(i for i in range(min(len(cells), len(names)), used, -1) if cells[i - 1])
+    return used
+
+
+def _joined_heads(heads: list[list[str]]) -> list[str]:
+    """Names of columns from the rows of a header."""
+    width, parts = max(map(len, heads)), []
+    for k, row in enumerate(heads):
+        cells = row + [""] * (width - len(row))
+        if k < len(heads) - 1:
+            for i in range(1, width):
+                cells[i] = cells[i].strip() or cells[i - 1]
+        parts.append(cells)
+    return [
+        "_".join(p.strip() for p in column if p.strip()) if len(parts) > 1 else column[0]
+        for column in zip(*parts, strict=True)
+    ]
+
+
+def in_blocks(frame: pd.DataFrame) -> bool:
+    """Whether empty lines divided the rows of a table into blocks, as where each is a dialogue."""
+    return _blocks(list(frame.index))
+
+
+def lines_in_blocks(path: Path) -> bool:
+    """As `in_blocks`, for a text that cannot be read as a table."""
+    try:
+        lines = read_text(path, path.name).splitlines()
+    except DataError:
+        return False
+    return _blocks([n for n, line in enumerate(lines, start=1) if line.strip()])
+
+
+def _blocks(rows: list[int]) -> bool:
+    gaps = sum(b - a > 1 for a, b in itertools.pairwise(rows))
+    return gaps >= 2 and len(rows) >= 2 * (gaps + 1)
+
+
+#: the header of the format that any data can be brought into
+LONG_FORMAT = "dialogue,turn,system,annotator,label,score"
+
+
+def blocks_problem(name: str) -> Problem:
+    hint = (
+        "here, only the position of a line shows which dialogue it belongs to: write a table with one row per judgement"
+        f", header {LONG_FORMAT} (a short script will do), and use that instead"
+    )
+    return Problem(name, "", "", "a table, JSON or JSON Lines", "blocks of lines divided by empty lines", hint)
+
+
+def _check_cells(name: str, columns: list[str], rows: dict[int, list[str]], header: bool, blocks: bool) -> None:
+    named = [c for c in columns if c]
+    twice = "rename one, or set `header: none`, `skip_rows: [1]` and `column_names`"
+    problems = [
+        Problem(name, "row 1", c[: limits.QUOTED], "a column name given once", f"{n} columns of that name", twice)
+        for c, n in Counter(named).items()
+        if n > 1
+    ]
+    odd = {n: len(cells) for n, cells in rows.items() if len(cells) != len(columns)}
+    if blocks and (odd or not header):
+        raise DataError([blocks_problem(name)])
+    hint = "check delimiter and quoting; `short_rows: fill` treats cells missing at the end of rows as empty"
+    width = f"{len(columns)} cells"
+    problems += several(list(odd), lambda n: Problem(name, f"row {n}", "", width, str(odd[n]), hint))
+    if not rows:
+        problems.append(Problem(name, "", "", "rows of data", "a header only", "fetch or export the file again"))
+    if problems:
+        raise DataError(problems)

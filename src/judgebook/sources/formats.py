@@ -1,0 +1,265 @@
+"""Files of any format as a table of text cells, or as a series of records."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import re
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook.sources import json_text
+from judgebook.sources.files import UNPACK, as_table, read_csv, read_text, unpacked_at_most
+from judgebook.study import limits
+from judgebook.study.record_options import is_table
+from judgebook.study.schema import DataError, Problem
+from judgebook.study.source_shared import FileOptions
+
+_TABS = (".tsv", ".txt", ".tab")
+WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
+_LINES = (".jsonl", ".ndjson", ".jsonlines")
+
+
+@dataclass(frozen=True)
+class Records:
+    """records : what the file holds one after the other. where : the place of each, for messages. single : the file is
+    one record, not a series."""
+
+    records: list[Any]
+    where: list[str]
+    single: bool = False
+
+
+def kind(path: Path) -> str:
+    """The suffix that says how a file is read: that before `.gz`, in lower case."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
+    """All cells of a table as text; the index is the row in the file, 1-based, header included.
+
+    Raises DataError for a file that cannot be read, or whose columns are not as many as `column_names`.
+    """
+    suffix = kind(path)
+    if suffix in (".json", *_LINES):
+        hint = "use `adapter: records`"
+        raise DataError([Problem(name, "", "", "a table (CSV, TSV, Excel, Parquet)", f"a {suffix} file", hint)])
+    rows = {"header": options.header_rows, "skip_rows": options.skip_rows, "fill": options.short_rows == "fill"}
+    if suffix == ".parquet":
+        cells = _read_parquet(path, name)
+    elif suffix in WORKBOOKS:
+        cells = as_table(name, read_workbook(path, name, options.sheet), **rows)
+    else:
+        delimiter = options.delimiter or ("\t" if suffix in _TABS else ",")
+        form = {"delimiter": delimiter, "quoting": options.quoting, "encoding": options.encoding}
+        cells = read_csv(path, name, **form, **rows)
+    if options.column_names:
+        if len(options.column_names) != len(cells.columns):
+            expected, found = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))
+            raise DataError([Problem(name, "row 1", "", expected, found, "check delimiter and names")])
+        cells.columns = options.column_names
+    return cells
+
+
+def read_records(path: Path, name: str, options: FileOptions) -> Records:
+    """The records of a table (rows, as column -> text), of JSON Lines, or of JSON (elements of its list, or itself).
+
+    Raises DataError for a file that cannot be read.
+    """
+    if kind(path) == ".parquet":
+        rows = _parquet_rows(path, name)
+        return Records(rows, [f"row {i}" for i in range(2, len(rows) + 2)])
+    if is_table(path.name):
+        cells = read_table(path, name, options)
+        cells = cells[[c for c in cells if c]]
+        return Records(cells.to_dict("records"), [f"row {i}" for i in cells.index])
+    text = read_text(path, name, options.encoding)
+    if kind(path) not in _LINES:
+        try:
+            value = json_text.parse(text, name)
+        except json.JSONDecodeError as error:
+            lines = text.strip().splitlines()
+            if len(lines) < 2 or lines[0].strip()[:1] not in ("{", "["):
+                raise DataError([_broken(name, error)]) from None
+            return _lines(text, name, error)
+        if isinstance(value, list):
+            return Records(value, [f"record {i + 1}" for i in range(len(value))])
+        return Records([value], [""], single=True)
+    return _lines(text, name)
+
+
+def _broken(name: str, error: json.JSONDecodeError, line: int | None = None) -> Problem:
+    place = f"line {line or error.lineno}, character {error.colno}"
+    return Problem(name, place, "", "JSON", error.msg, "the file may be truncated: fetch or export it again")
+
+
+def _lines(text: str, name: str, whole: json.JSONDecodeError | None = None) -> Records:
+    """One JSON value per line. whole : what was wrong when the text was read as one JSON value."""
+    records, where, problems = [], [], []
+    for n, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            records.append(json_text.parse(line, name, f"line {n}"))
+            where.append(f"line {n}")
+        except json.JSONDecodeError as error:
+            problems.append(_broken(name, error, n))
+    if problems:
+        raise DataError([_broken(name, whole)] if whole is not None and len(problems) > len(records) else problems)
+    return Records(records, where)
+
+
+def _parquet_rows(path: Path, name: str) -> list[dict[str, Any]]:
+    """The rows with the lists and objects that they hold."""
+    import pyarrow.parquet as pq
+
+    _check_parquet(path, name)
+    try:
+        return pq.read_table(path).to_pylist()
+    except Exception as error:  # errors of a file have no common type there
+        raise DataError([_no_parquet(name, error)]) from None
+
+
+def _no_parquet(name: str, error: Exception) -> Problem:
+    found = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return Problem(name, "", "", "a Parquet file", found, "export it again")
+
+
+def _check_parquet(path: Path, name: str) -> None:
+    """Refuse a file whose few bytes stand for more cells than memory can hold."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, columns = file.metadata.num_rows, file.metadata.num_columns
+            size = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
+        packed = path.stat().st_size
+    except Exception as error:  # as above
+        raise DataError([_no_parquet(name, error)]) from None
+    if columns > limits.COLUMNS:
+        raise DataError([Problem(name, "", "", f"at most {limits.COLUMNS:,} columns", f"{columns:,}")])
+    # repeated values are stored once: what counts is cells, each at least a pointer
+    if max(size, 8 * rows * columns) > unpacked_at_most(packed):
+        found = f"{rows:,} rows of {columns:,} in {packed:,} bytes"
+        raise DataError([Problem(name, "", "", "a table whose size matches its file", found, "export it as CSV")])
+
+
+def _read_parquet(path: Path, name: str) -> pd.DataFrame:
+    _check_parquet(path, name)
+    try:
+        frame = pd.read_parquet(path)
+    except Exception as error:  # as above
+        raise DataError([_no_parquet(name, error)]) from None
+    if frame.empty:
+        raise DataError([Problem(name, "", "", "rows of data", "none", "export the file again")])
+    frame.index = pd.RangeIndex(2, len(frame) + 2)
+    frame.columns = frame.columns.map(str)
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise DataError([Problem(name, "", twice, "a column name given once", "it again", "rename one")])
+    return frame.apply(_as_text)
+
+
+def _as_text(values: pd.Series) -> pd.Series:
+    """Cells as a CSV would hold them: nothing for a missing value, whole numbers without a decimal point."""
+    held = values.dropna() if pd.api.types.is_float_dtype(values) else None
+    if held is not None and (held % 1 == 0).all() and (held.abs() < 2**53).all():
+        values = values.astype("Int64")
+    return values.astype(object).where(values.notna(), "").astype(str)
+
+
+def read_workbook(path: Path, name: str, sheet: str | None) -> dict[int, list[str]]:
+    """The rows of a sheet, as many cells each as the widest has; an empty row has none."""
+    sheets = _sheets(path, name)
+    filled = [s for s, rows in sheets.items() if rows]
+    if sheet is None and len(filled) != 1:
+        found = f"{len(filled)}: {', '.join(filled)}"
+        raise DataError([Problem(name, "", "", "one sheet with data", found, "name one in the YAML: `sheet: …`")])
+    if sheet is not None and sheet not in sheets:
+        raise DataError([Problem(name, "", "sheet", f"one of {', '.join(sheets)}", repr(sheet))])
+    return sheets[sheet or filled[0]]
+
+
+def filled_sheets(path: Path, name: str) -> list[str]:
+    """Sheets that hold data, that with most rows first."""
+    rows = {sheet: len(rows) for sheet, rows in _sheets(path, name).items() if rows}
+    return sorted(rows, key=rows.__getitem__, reverse=True)
+
+
+def _sheets(path: Path, name: str) -> dict[str, dict[int, list[str]]]:
+    _check_workbook(path, name)
+    try:
+        import python_calamine
+    except ImportError:
+        hint = "save the sheet as CSV (UTF-8), or install the package: pip install python-calamine"
+        raise DataError([Problem(name, "", "", "the package python-calamine", "not installed", hint)]) from None
+    try:
+        book = python_calamine.CalamineWorkbook.from_path(str(path))
+        sheets = {s: book.get_sheet_by_name(s).to_python(skip_empty_area=False) for s in book.sheet_names}
+    except BaseException as error:
+        # the package is written in Rust: what it did not foresee comes as an exception of no class that can be imported
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        hint = "open it in a spreadsheet and save it again"
+        raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None
+    text = {s: {n: [_cell(c) for c in row] for n, row in enumerate(rows, start=1)} for s, rows in sheets.items()}
+    text = {s: {n: cells if any(cells) else [] for n, cells in rows.items()} for s, rows in text.items()}
+    return {s: rows if any(rows.values()) else {} for s, rows in text.items()}
+
+
+_CELL = re.compile(rb'<(?:\w+:)?c [^<>]*?\br="([A-Z]{1,3})([0-9]{1,7})"')
+
+
+def _check_workbook(path: Path, name: str) -> None:
+    """Refuse a workbook that unpacks to far too much, or that has cells so far out that the empty ones fill memory."""
+    if not zipfile.is_zipfile(path):
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            most = unpacked_at_most(path.stat().st_size)
+            if sum(m.file_size for m in members) > most:
+                raise DataError([Problem(name, "", "", f"at most {most:,} bytes when unpacked", "more", UNPACK)])
+            for member in (m for m in members if re.fullmatch(r"xl/worksheets/[^/]*\.xml", m.filename)):
+                far = _farthest(archive.read(member))
+                if far[0] * far[1] > limits.SHEET_CELLS:
+                    found = f"cells out to row {far[0]:,}, column {far[1]:,}, in {member.filename}"
+                    hint = "delete the empty rows and columns around the data, or save the sheet as CSV"
+                    raise DataError([Problem(name, "", "", f"at most {limits.SHEET_CELLS:,} cells", found, hint)])
+    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError, zlib.error) as error:
+        hint = "open it in a spreadsheet and save it again"
+        raise DataError([Problem(name, "", "", "a workbook", str(error)[: limits.QUOTED], hint)]) from None
+
+
+def _farthest(sheet: bytes) -> tuple[int, int]:
+    """The last row and the last column of a sheet that have a cell."""
+    names = {column for column, _ in _CELL.findall(sheet)}
+    rows = max((int(m[2]) for m in _CELL.finditer(sheet)), default=0)
+    numbers = [sum((c - 64) * 26**k for k, c in enumerate(reversed(column))) for column in names]
+    return rows, max(numbers, default=0)
+
+
+def _cell(value: Any) -> str:
+    """A cell of a workbook as its CSV would hold it."""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, dt.datetime):
+        return value.isoformat(sep=" ")
+    return scalar(value) or ""
+
+
+def scalar(value: Any) -> str | None:
+    """A value of JSON or of a workbook as text; None for a missing one."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return str(value)

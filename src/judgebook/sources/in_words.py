@@ -1,0 +1,101 @@
+"""What was understood of a study's data, in words: some judgements as sentences, and the columns that are not used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judgebook.sources.guessing.nature import Nature, nature
+from judgebook.study import params
+
+
+def sentences(study: params.Study, marks: pd.DataFrame) -> list[str]:
+    """Judgements as sentences, with the ids of the source: for the terminal, not for pages."""
+    labels = {(label.method, label.id): label for label in study.label_list()}
+    several = len(set(marks["file"])) > 1 or len(study.sources) > 1
+    return [
+        ", ".join([*([Path(row.file).name] if several else []), row.where]) + f": {_who(row)} {_what(row, labels)}"
+        for row in marks.itertuples()
+    ]
+
+
+def directions(study: params.Study, marks: pd.DataFrame) -> list[str]:
+    """Which judged labels count as good when high, which as bad, which as neither; first those of which nobody said."""
+    judged = set(marks[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    labels = [x for x in study.label_list() if (x.method, x.id) in judged and not x.unordered]
+    kinds = {
+        "direction not known": [x for x in labels if not x.direction_declared],
+        "counted as good when high": [x for x in labels if x.direction == 1],
+        "bad when high": [x for x in labels if x.direction == -1],
+        "neither good nor bad": [x for x in labels if x.direction == 0 and x.direction_declared],
+    }
+    hint = " (they enter no headline; write `direction: 1`, `-1` or `0` under labels)"
+    return [
+        f"{kind}: {', '.join(dict.fromkeys(x.id for x in own))}" + (hint if kind == "direction not known" else "")
+        for kind, own in kinds.items()
+        if own
+    ]
+
+
+def _who(row: Any) -> str:
+    if row.annotator_kind != "human":
+        kind = {"llm": "language model", "classifier": "classifier"}.get(row.annotator_kind, "model")
+        return f"the {kind} {row.annotator}"
+    if not row.annotator_known:
+        return f"an unknown person (place {int(str(row.annotator).removeprefix('pos')) + 1})"
+    return f"annotator {row.annotator}"
+
+
+def _what(row: Any, labels: dict) -> str:
+    label = labels.get((row.method, row.label))
+    score = pd.to_numeric(row.score, errors="coerce")
+    if pd.notna(row.dialogue_b):
+        outcome = {1: "the first won", 0: "a tie", -1: "the second won"}.get(score, f"{score:g}")
+        return f"compared {_judged(row)} with {_judged(row, '_b')} for {row.label}: {outcome}"
+    if label is not None and label.categories and pd.notna(score):
+        if label.level == "sets":
+            said = ", ".join(repr(word) for i, word in enumerate(label.categories) if int(score) >> i & 1)
+            return f"judged {_judged(row)}, {row.label} {said}"
+        return f"judged {_judged(row)}, {row.label} {label.categories[int(score - label.scale[0])]!r}"
+    scale = f" of {label.scale[0]:g}–{label.scale[1]:g}" if label is not None else ""
+    return f"judged {_judged(row)}, {row.label} {score:g}{scale}"
+
+
+def _judged(row: Any, side: str = "") -> str:
+    system = getattr(row, f"system{side}")
+    turn = f"turn {row.turn:g} of " if pd.notna(row.turn) and not side else ""
+    of = f" of system {system}" if pd.notna(system) and system != "system" else ""
+    return f"{turn}dialogue {getattr(row, f'dialogue{side}')}{of}"
+
+
+def not_used(unused: dict[str, dict[str, pd.Series]]) -> list[str]:
+    """Every column that nothing in the YAML names, and why it may be left out; what may be judgements comes first."""
+    lines = []
+    for file, columns in unused.items():
+        kinds = {column: nature(column, cells) for column, cells in columns.items()}
+        missed = {c: k for c, k in kinds.items() if k.judged}
+        if missed:
+            lines.append(f"warning: {Path(file).name}: columns that may be judgements and are not used:")
+            lines += [f"  {column}: {found.says}" for column, found in missed.items()]
+        rest = {c: k for c, k in kinds.items() if not k.judged}
+        if rest:
+            lines.append(f"not used from {Path(file).name}:")
+            lines += [f"  {_listed(names)}: {says}" for says, names in _alike(rest).items()]
+    return lines
+
+
+def _alike(kinds: dict[str, Nature]) -> dict[str, list[str]]:
+    """What is said of columns -> the columns; those of one kind together where no example is lost that matters."""
+    out: dict[str, list[str]] = {}
+    counts = Counter(k.kind for k in kinds.values())
+    for column, found in kinds.items():
+        says = found.says if counts[found.kind] == 1 else found.says.partition(":")[0]
+        out.setdefault(says, []).append(column)
+    return out
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) if len(names) <= 12 else f"{', '.join(names[:10])} and {len(names) - 10} more"

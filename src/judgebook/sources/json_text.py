@@ -1,0 +1,79 @@
+"""JSON as it stands: what Python's reader would drop, mend or choke on is refused with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from judgebook.study import limits
+from judgebook.study.schema import DataError, Problem
+
+#: half of a character beyond the 65,536th, written as an escape, without its other half
+_HALF = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+)
+
+
+_MEANT = "is this the right file?"
+
+
+def parse(text: str, name: str, where: str = "") -> Any:
+    """The value of a JSON text.
+
+    name, where : the file, and the place of the text in it, for messages; without a place, that is a line.
+
+    Raises json.JSONDecodeError for what is no JSON. Raises DataError for an object with a key given twice, of which
+    Python would keep the last; for values nested too deep; for numbers too long; for half of a surrogate pair, which no
+    file can hold.
+    """
+
+    def refused(expected: str, found: str, at: int, column: str = "", hint: str = _MEANT) -> DataError:
+        place = where or (f"line {text.count(chr(10), 0, at) + 1}" if at >= 0 else "")
+        return DataError([Problem(name, place, column, expected, found, hint)])
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        out = dict(pairs)
+        if len(out) < len(pairs):
+            seen: set[str] = set()
+            key = next(k for k, _ in pairs if k in seen or seen.add(k))
+            hint = "the object would lose values: write a list, or give each a key of its own"
+            given = [m.start() for m in re.finditer(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:", text)]
+            at = given[1] if len(given) == 2 else -1  # elsewhere, too: which two they are is not known
+            raise refused("a key given once in an object", "it twice", at, key[: limits.QUOTED], hint)
+        return out
+
+    def whole(digits: str) -> int:
+        if len(digits) > limits.JSON_DIGITS:
+            expected = f"numbers of at most {limits.JSON_DIGITS} digits"
+            raise refused(expected, f"{len(digits):,} digits", text.find(digits), "", "put ids in quotes")
+        return int(digits)
+
+    too_deep = f"objects and lists at most {limits.JSON_DEPTH} deep", "deeper nesting"
+    try:
+        value = json.loads(text, object_pairs_hook=once, parse_int=whole)
+    except RecursionError:
+        raise refused(*too_deep, -1) from None
+    if _deep(value):
+        raise refused(*too_deep, -1)
+    for half in _HALF.finditer(text) if "\\u" in text else ():
+        before = text[: half.start()]
+        if (len(before) - len(before.rstrip("\\"))) % 2 == 0:
+            hint = "save the file again as UTF-8"
+            raise refused("whole characters", f"{half[0]}, half of a surrogate pair", half.start(), "", hint)
+    return value
+
+
+def _deep(value: Any) -> bool:
+    """Whether lists and objects are nested beyond the limit."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(limits.JSON_DEPTH):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) is dict or type(inner) is list
+        ]
+        if not level:
+            return False
+    return True

@@ -1,0 +1,93 @@
+"""What an adapter hands over: raw frames, and counts of what was read, kept, mended and dropped, by reason.
+
+An adapter is a function `read(source, open_file) -> Reading`. `source` is its model from `study.source_options`;
+`open_file(name)` gives the path of a raw file the source declares (`sources.files.Files`). It delivers annotators and
+work units by the ids of the source: `sources.build` replaces them by pseudonyms, and checks everything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from judgebook.study.labels import Label
+from judgebook.study.schema import COUNTS, Problem
+
+OpenFile = Callable[[str], Path]
+ACTIONS = ("read", "kept", "mended", "dropped")
+
+
+class Counts:
+    """Counts what became of the units of a file. `mended` and `dropped` need a reason, `read` and `kept` have none."""
+
+    def __init__(self) -> None:
+        self._n: Counter[tuple[str | None, ...]] = Counter()
+
+    def add(
+        self,
+        file: str,
+        what: str,
+        action: str,
+        reason: str = "",
+        n: int = 1,
+        *,
+        corpus: str | None = None,
+        missing: tuple[str | None, ...] = (None, None, None, None),
+    ) -> None:
+        """Add `n` units of `what` (annotations, dialogues, work units, …) to which `action` happened.
+
+        missing : of scores that are missing, their method, label, system and, of comparisons, the other system.
+        """
+        if action not in ACTIONS:
+            raise ValueError(f"action: expected one of {', '.join(ACTIONS)}, found {action!r}")
+        if (action in ("mended", "dropped")) != bool(reason):
+            raise ValueError(f"{action} {what}: a reason is needed for mended and dropped, and only there")
+        if n:
+            self._n[(corpus, file, what, action, reason, *missing)] += int(n)
+
+    def add_kept(self, file: str, corpus: str | None = None, **n: int) -> None:
+        """Add units that were read and kept: what (`_` for a space) -> number."""
+        for what, number in n.items():
+            for action in ("read", "kept"):
+                self.add(file, what.replace("_", " "), action, n=number, corpus=corpus)
+
+    def frame(self) -> pd.DataFrame:
+        """One row per count, columns of `schema.COUNTS`."""
+        return pd.DataFrame([(*key, n) for key, n in self._n.items()], columns=list(COUNTS))
+
+
+@dataclass
+class Reading:
+    """Frames of one source, with the columns of `study.schema` without `study`.
+
+    annotations : columns of ANNOTATIONS; absent ones are filled in: corpus `main`, group `all`, annotator_known True,
+        annotator_kind `human`, nullable ones null. Rows are in the order of the source. Annotators are raw ids
+        (`pos0`… with annotator_known False where only a position is known; a model's name where it is no person). Two
+        more columns name the place for messages: `file`, `where` (e.g. "row 12").
+    dialogues, metric_scores, screening, work_units, dialogue_facts : as in the schema; corpus and group are filled in
+        likewise.
+    counts : see `Counts`.
+    labels : labels that the source brings with it and no YAML need declare.
+    made : our column -> ids that `identify` joined -> their checksums, which `table_cells.alike` puts in their place
+        where other sources have checksums; empty where this one has.
+    unused : file -> column (or path) that nothing in the YAML names -> its cells.
+    notes : what `check` says of the source, one line each.
+    problems : what the adapter found wrong and could read past; what it could not read past it raises as DataError.
+    """
+
+    annotations: pd.DataFrame
+    dialogues: pd.DataFrame | None = None
+    metric_scores: pd.DataFrame | None = None
+    screening: pd.DataFrame | None = None
+    work_units: pd.DataFrame | None = None
+    dialogue_facts: pd.DataFrame | None = None
+    counts: Counts = field(default_factory=Counts)
+    problems: list[Problem] = field(default_factory=list)
+    labels: list[Label] = field(default_factory=list)
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
+    unused: dict[str, dict[str, pd.Series]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,100 @@
+"""Reading the records (JSON) and tables of fixed formats, with messages that name the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import pandas as pd
+
+from judgebook.study import limits
+from judgebook.study.schema import DataError, Problem, several
+
+KINDS = {dict: "an object {…}", list: "a list […]", str: "text", int: "a whole number"}
+
+
+def slug(name: str) -> str:
+    """The id of a label or metric: lower case, with _ for everything but letters and digits."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+
+
+class Checked:
+    """Takes values out of the records of one file and collects what is wrong with them."""
+
+    def __init__(self, file: str):
+        self.file = file
+        self.problems: list[Problem] = []
+
+    def report(self, where: str, key: str, expected: str, found: Any, hint: str = "") -> None:
+        """Note a problem. `found` may be any value; long ones are cut."""
+        text = (found or "empty text") if isinstance(found, str) else repr(found)
+        self.problems.append(Problem(self.file, where, key, expected, text[:80], hint or "correct it in the file"))
+        if len(self.problems) >= limits.PROBLEMS:
+            raise DataError(self.problems)
+
+    def plain(self, value: Any, where: str, key: str) -> Any:
+        """`value` where it is text, a number or missing; else None, and the problem is noted."""
+        if isinstance(value, dict | list | bool):
+            self.report(where, key, "text or a number", value)
+            return None
+        return value
+
+    def name(self, value: Any, where: str, key: str) -> str | None:
+        """An id: `value` as text where it is text or a number; None where it is missing, empty, or noted as neither."""
+        value = self.plain(value, where, key)
+        if value is None or value == "" or value != value:  # NaN
+            return None
+        return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+
+    def get(self, record: Any, key: str, kind: type, where: str) -> Any:
+        """`record[key]` when it is a `kind`; else None, and the problem is noted."""
+        if not isinstance(record, dict):
+            self.report(where, "", KINDS[dict], type(record).__name__)
+            return None
+        value = record.get(key)
+        if key not in record or not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            self.report(where, key, KINDS[kind], repr(value) if key in record else "nothing")
+            return None
+        return value
+
+    def optional(self, value: Any, kind: type, where: str) -> Any:
+        """`value` when it is a `kind`; else an empty one, and the problem is noted unless it is null."""
+        if value is not None and not isinstance(value, kind):
+            self.report(where, "", KINDS[kind], f"{type(value).__name__} {str(value)[:40]!r}")
+        return value if isinstance(value, kind) else kind()
+
+
+def with_ids(table: pd.DataFrame, columns: list[str], file: str) -> pd.DataFrame:
+    """A table of text cells without blanks around the ids in `columns`. Raises DataError for rows that lack one.
+
+    Formats that join ids to others, or tell repeats by them, ask for this: what is missing would become part of an id.
+    """
+    table = table.assign(**{column: table[column].str.strip() for column in columns})
+    hint = "fill it in, or delete the row"
+    problems = [
+        problem
+        for column in columns
+        for problem in several(
+            table.index[table[column] == ""],
+            lambda n, column=column: Problem(file, f"row {n}", column, "a value", "nothing", hint),
+        )
+    ]
+    if problems:
+        raise DataError(problems)
+    return table
+
+
+def criteria(table: pd.DataFrame, known: Collection[str], file: str) -> list[str]:
+    """The columns that are not among the known ones. Raises DataError where there are none, or one has no name."""
+    found = [column for column in table if column not in known]
+    if not found or not all(map(str.strip, found)):
+        expected = "named columns of scores in addition to the ids"
+        what = "a column without a name" if found else "only ids"
+        raise DataError([Problem(file, "row 1", "", expected, what, "correct the header")])
+    return found
+
+
+def lines(text: str) -> str:
+    """Utterances one per line, without the blanks around them and without empty lines."""
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip())

@@ -1,0 +1,258 @@
+"""Mixed models of the scores of one label: where their variance comes from, and means drawn towards the average.
+
+Systems, annotators, dialogues, and annotators within systems (how differently an annotator judges the systems) are
+random and crossed. Marks given fewer than FEW_MARKS times per dialogue do not tell how much dialogues differ: the
+Laplace approximation of so few 0/1 scores per level lets the standard deviation of dialogues run away, and with it the
+rates (2 marks per dialogue, a rate of 5%: 2 to 4 times the truth). Their model has no dialogues; means take the
+dependence within dialogues into account by the design effect of Rao and Scott, and shares of variance are those of the
+linear model, where marks are not rare. Turns of a dialogue are part of the residual. Scores enter as numbers (`linear`,
+by REML), as ordered categories of a latent scale (`ordinal`) or as marks (`logistic`; both by maximum likelihood with
+the Laplace approximation, which estimates variances a little too low).
+
+The models need annotators who are people and enough of them: a variance estimated from two degrees of freedom (three
+annotators) has a 95% interval whose ends differ by a factor of 146.
+
+References
+----------
+Baayen, Davidson and Bates 2008, Journal of Memory and Language 59, 390-412 (crossed random effects). Agresti 2002,
+Categorical Data Analysis, sections 7.2 and 12.1 (ordinal and logistic models), 12.2.1 (marginal probabilities). Rao
+and Scott 1992, Biometrics 48, 577-585 (counts of clustered marks, divided by their design effect).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import log, sqrt
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from judgebook.statistics import ordinal_mixed, reml
+from judgebook.statistics.intervals import MIN_MINORITY
+
+#: fewer annotators or systems than these are no sample to estimate a variance from
+MIN_ANNOTATORS, MIN_SYSTEMS = 5, 3
+#: most levels of systems, annotators and annotators within systems together with which the last are a part of their
+#: own: where shares have intervals, and where only means are estimated, which costs less
+MOST_LEVELS, MOST_EFFECTS = 150, 450
+#: rows times levels above which the ordinal and logistic models are left out: they would take seconds per label
+MOST_WORK = 200_000
+#: ordered scores with more values than this are treated as numbers
+MOST_CATEGORIES = 10
+#: share of the variance below which a linear model has no residual, as where annotators always agree
+NO_RESIDUAL = 1e-7
+#: marks per dialogue below which these do not tell how much dialogues differ
+FEW_MARKS = 5
+#: dialogues with a mark of the rarer kind, below which there are no rates of so few marks. Of 640 or 960 judgements,
+#: 1.5% of which are expected to be marks, fewer than 1% of studies have as many (and then rates twice the true one); of
+#: 5%, 58% to 98% do, and of 10% all
+LEAST_MARKED = 25
+#: share of the rarer mark below which no linear model takes the place of the logistic one: of marks given two or three
+#: times per dialogue, its intervals of the share of dialogues cover 92% to 96% at 30%, and 53% to 94% at 5% and 10%
+RARE = 0.2
+#: largest factor between the odds of the modelled rate of all systems together and those of the raw rate
+MOST_ODDS = 1.5
+FEW = f"fewer than {FEW_MARKS} marks per dialogue, from which the variance of dialogues cannot be estimated"
+TOO_LARGE = "too many scores and levels for the Laplace approximation"
+RESIDUAL = "residual"
+MODELS = ("linear", "ordinal", "logistic")
+_BOTH = "system_annotator"
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A model of one label's scores.
+
+    parts : names of the factors. levels : per part the (k,) names of its levels. sd : per part, on the scale of the
+    scores or on the logit scale. shares, share_low, share_high : per part and of the residual. effects, errors : per
+    part the (k,) predicted effects and their standard errors, which take the variances as known. means, mean_errors :
+    (systems,) level of each system (a mean; a logit) and its standard error, which accounts for the variance of systems
+    being estimated; None unless asked for. mean_sd : standard deviation of all effects but those of systems, over which
+    rates of marks are averaged on the logit scale.
+    """
+
+    model: str
+    parts: tuple[str, ...]
+    levels: dict[str, np.ndarray]
+    sd: dict[str, float]
+    shares: dict[str, float]
+    share_low: dict[str, float]
+    share_high: dict[str, float]
+    effects: dict[str, np.ndarray]
+    errors: dict[str, np.ndarray]
+    means: np.ndarray | None
+    mean_errors: np.ndarray | None
+    mean_sd: float = 0.0
+
+    @property
+    def rates(self) -> np.ndarray:
+        """(systems,) of a logistic model."""
+        return marginal(self.means, self.mean_sd)
+
+
+def models(scores: pd.Series) -> tuple[str, ...]:
+    """The models that suit the scores of a label: marks, ordered categories, or numbers."""
+    values = scores.unique()
+    if set(values) <= {0.0, 1.0}:
+        return ("logistic",)
+    return ("linear", "ordinal") if len(values) <= MOST_CATEGORIES else ("linear",)
+
+
+def why_not(rows: pd.DataFrame) -> str:
+    """'' or why there is no model of the scores of one label.
+
+    rows : system, annotator, annotator_known, dialogue, score.
+    """
+    if not rows["annotator_known"].all():
+        return "annotators are positions, not people"
+    annotators, systems = rows["annotator"].nunique(), rows["system"].nunique()
+    if annotators < MIN_ANNOTATORS:
+        return f"{'one annotator' if annotators == 1 else f'{annotators} annotators'}, fewer than {MIN_ANNOTATORS}"
+    if systems < MIN_SYSTEMS:
+        return f"{'one system' if systems == 1 else f'{systems} systems'}, fewer than {MIN_SYSTEMS}"
+    if rows["score"].nunique() < 2:
+        return "all scores are equal"
+    marks = rows["score"].sum() if models(rows["score"]) == ("logistic",) else np.inf
+    if (rarer := min(marks, len(rows) - marks)) < MIN_MINORITY and np.isfinite(marks):
+        return f"{rarer:g} marks of one kind, fewer than {MIN_MINORITY}"
+    return ""
+
+
+def factors(rows: pd.DataFrame, most_levels: int = MOST_LEVELS) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The parts of the variance that the design separates: name -> (n,) codes and (k,) names of levels.
+
+    A dialogue with a single score is not separated from the residual; of two factors that group scores alike the first
+    stays.
+    """
+    out = {name: pd.factorize(rows[name], sort=True) for name in ("system", "annotator", "dialogue")}
+    pairs = rows["system"].astype(str) + " " + rows["annotator"].astype(str)
+    if len(out["system"][1]) + len(out["annotator"][1]) + pairs.nunique() <= most_levels:
+        out[_BOTH] = pd.factorize(pairs, sort=True)
+    sizes = {name: len(levels) for name, (_, levels) in out.items()}
+    gone = {name for name, size in sizes.items() if size < 2 or size > 0.9 * len(rows)}
+    for a, b in combinations(out, 2):
+        together = len(pd.MultiIndex.from_arrays([out[a][0], out[b][0]]).unique())
+        gone |= {b} if together == sizes[a] == sizes[b] and a not in gone else set()
+    return {name: (codes, np.asarray(levels)) for name, (codes, levels) in out.items() if name not in gone}
+
+
+def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, means: bool = False) -> Fitted | str:
+    """A model of the scores of one label, or why it could not be fitted.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        system, annotator, dialogue, score: all annotations of one label; `why_not` is ''.
+    model : {"linear", "ordinal", "logistic"}
+    confidence : float, optional
+        Of the intervals of shares: profile intervals (linear), Wald intervals on the logit scale (ordinal, logistic);
+        None leaves them out.
+    means : bool
+        Whether means of systems are wanted.
+    """
+    found = factors(rows, MOST_LEVELS if confidence else MOST_EFFECTS)
+    codes, score = [c for c, _ in found.values()], rows["score"].to_numpy(dtype=float)
+    if model == "linear":
+        fitted = reml.fit(score, np.ones((len(rows), 1)), codes, confidence, pooled=0 if means else None)
+        if not fitted.converged:
+            return "the restricted likelihood did not converge"
+        if fitted.shares[-1] < NO_RESIDUAL:
+            return "the factors explain every score: there is no residual to hold their variance against"
+        return _named(model, found, fitted, np.sqrt(fitted.variances))
+    if few := model == "logistic" and _few_marks(rows, found):
+        if confidence is not None:
+            return FEW
+        if (marked := _marked_dialogues(rows)) < LEAST_MARKED:
+            return f"{marked} dialogues with a mark of the rarer kind, fewer than {LEAST_MARKED}"
+        del found["dialogue"]
+        codes = [c for c, _ in found.values()]
+    y = pd.factorize(score, sort=True)[0]
+    same = pd.DataFrame(np.column_stack([*codes, y])).value_counts(sort=False)
+    cells, counts = same.index.to_frame().to_numpy(), same.to_numpy()
+    if len(cells) * (sum(len(levels) for _, levels in found.values()) - max(map(np.max, codes))) > MOST_WORK:
+        return TOO_LARGE
+    if few and means:
+        counts = counts / design_effect(rows)
+    columns = [np.ascontiguousarray(c) for c in cells.T]
+    options = {"counts": counts, "confidence": confidence, "interval": "wald", "pooled": 0 if means else None}
+    latent = ordinal_mixed.fit(columns[-1], np.zeros((len(cells), 0)), columns[:-1], **options)
+    if not latent.converged:
+        return "the likelihood did not converge"
+    out = _named(model, found, latent, latent.sd)
+    return wrong if means and model == "logistic" and (wrong := _unlike_raw(rows, out)) else out
+
+
+def _few_marks(rows: pd.DataFrame, found: dict) -> bool:
+    return "dialogue" in found and len(rows) < FEW_MARKS * len(found["dialogue"][1])
+
+
+def _marked_dialogues(rows: pd.DataFrame) -> int:
+    """Dialogues with a mark of the rarer kind: marks of the same dialogue say much the same."""
+    rarer = float(rows["score"].mean() < 0.5)
+    return int(rows.loc[rows["score"] == rarer, "dialogue"].nunique())
+
+
+def design_effect(rows: pd.DataFrame) -> float:
+    """How many times as large the variances of rates are as if marks of a dialogue were independent; at least 1.
+
+    Rao and Scott 1992, section 2, pooled over systems: the variance over dialogues, by the binomial one.
+    """
+    system, dialogue, y = *(pd.factorize(rows[c])[0] for c in ("system", "dialogue")), rows["score"].to_numpy(float)
+    n = np.bincount(system)
+    rate = np.bincount(system, y) / n
+    by_dialogue = pd.DataFrame({"system": system, "dialogue": dialogue, "rest": y - rate[system]})
+    totals = by_dialogue.groupby(["system", "dialogue"])["rest"].sum() ** 2
+    size = totals.groupby("system").size()
+    # a system with a single dialogue does not tell how much these differ
+    size, known = size.clip(lower=2), (size > 1).to_numpy()
+    between = (totals.groupby("system").sum() * size / (size - 1)).to_numpy()[known].sum()
+    within = (n * rate * (1 - rate))[known].sum()
+    return max(float(between / within), 1.0) if within > 0 else 1.0
+
+
+def _unlike_raw(rows: pd.DataFrame, found: Fitted) -> str:
+    """'' or why modelled rates are not to be believed: together they are not those of the marks."""
+    n = rows["system"].value_counts().reindex(found.levels["system"]).to_numpy()
+    modelled, raw = float(np.average(found.rates, weights=n)), float(rows["score"].mean())
+    if abs(logit(modelled) - logit(raw)) <= log(MOST_ODDS):
+        return ""
+    return f"the modelled rate, {modelled:.1%}, is far from that of the marks, {raw:.1%}"
+
+
+def first_fit(rows: pd.DataFrame, **options: object) -> Fitted | str:
+    """The logistic model of marks, or the linear one where that cannot be fitted and marks are not rare or too many for
+    it; the linear one of other scores."""
+    names = ("logistic", "linear") if "logistic" in models(rows["score"]) else ("linear",)
+    found: list[Fitted | str] = [why_not(rows)]
+    if found[0]:
+        return found[0]
+    for name in names:
+        found.append(fit(rows, name, **options))
+        if not isinstance(found[-1], str) or (name == "logistic" and found[-1] != TOO_LARGE and _rare(rows)):
+            break
+    return found[-1]
+
+
+def _rare(rows: pd.DataFrame) -> bool:
+    return min(rate := float(rows["score"].mean()), 1 - rate) < RARE
+
+
+def _named(model: str, found: dict, fitted: reml.Fit | ordinal_mixed.Fit, sd: np.ndarray) -> Fitted:
+    parts, shares = tuple(found), (fitted.shares, fitted.share_low, fitted.share_high)
+    numbers = [dict(zip([*parts, RESIDUAL], x.tolist(), strict=True)) for x in shares]
+    by_level = [dict(zip(parts, x, strict=True)) for x in (fitted.effects, fitted.effect_se)]
+    levels = {name: names for name, (_, names) in found.items()}
+    head = (model, parts, levels, dict(zip(parts, sd.tolist(), strict=True)))
+    others = sqrt(float(np.sum(sd[1:] ** 2)))
+    return Fitted(*head, *numbers, *by_level, fitted.pooled, fitted.pooled_se, others)
+
+
+def marginal(logits: np.ndarray, sd: float) -> np.ndarray:
+    """Probabilities over a normal distribution of further effects on the logit scale, with standard deviation sd.
+
+    By Gauss-Hermite quadrature; monotone, so that ends of an interval may be passed.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(41)
+    return expit(np.asarray(logits)[..., None] + sd * nodes) @ weights / weights.sum()

@@ -1,0 +1,52 @@
+"""What annotators are told a label means: the words of the study, else those of a paper."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field, RootModel
+
+from judgebook.study import yaml_file
+from judgebook.study.labels import METHODS
+from judgebook.study.params import Study
+from judgebook.study.source_shared import Strict
+
+
+class _Set(Strict):
+    """What a paper says of labels of these methods, and of all methods that judge such units."""
+
+    source: str
+    units: list[str] = Field([])
+    methods: list[str] = Field([])
+    labels: dict[str, str]
+
+
+class _Papers(RootModel[dict[str, list[_Set]]]):
+    pass
+
+
+@cache
+def _known() -> dict[str, list[_Set]]:
+    return yaml_file.read(Path(__file__).with_suffix(".yaml"), _Papers).root
+
+
+def definitions(study: Study, method: str) -> dict[str, str]:
+    """Label -> what annotators are told: the study's words, else those of the paper whose wordings or label set it
+    has."""
+    papers = (own.labels for own in _published(study, method))
+    return {**{label: text for labels in papers for label, text in labels.items()}, **study.elicitation.definitions}
+
+
+def source_of(study: Study, method: str) -> str:
+    """Where the words that the YAML does not give are from; empty where there are none."""
+    return "; ".join(own.source for own in _published(study, method))
+
+
+def _published(study: Study, method: str) -> list[_Set]:
+    papers = [paper for paper in (study.label_set, study.elicitation.wordings) if paper]
+    return [own for paper in papers for own in _known().get(paper, []) if _applies(own, method)]
+
+
+def _applies(own: _Set, method: str) -> bool:
+    return method in own.methods or METHODS[method].unit in own.units

@@ -1,0 +1,75 @@
+"""What a result row can hold: its columns, and for each statistic its title, keys and range (`statistics.yaml`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from math import inf
+
+import yaml
+
+#: identify a row, together with the keys of its statistic
+IDS = ("corpus", "level", "method", "label", "label_b", "metric", "group", "group_b", "system", "system_b")
+#: columns of a stored row: dtype, and what they hold
+COLUMNS = {
+    "study": ("str", "study key"),
+    "corpus": ("str", "as in annotations"),
+    "notebook": ("str", "the notebook that computed it"),
+    "statistic": ("str", "a key of statistics.yaml"),
+    "level": ("str", "what one unit of the statistic is: turn, dialogue, pair, context, system"),
+    "method": ("str", "evaluation method"),
+    "label": ("str", "label"),
+    "label_b": ("str", "a second label, where two are related"),
+    "metric": ("str", "automatic metric or judge"),
+    "group": ("str", "evaluator group"),
+    "group_b": ("str", "a second group, where two are compared"),
+    "system": ("str", "dialogue system"),
+    "system_b": ("str", "a second system, where two are compared"),
+    "condition": ("str", "the statistic's keys, sorted: key=value;…"),
+    "estimate": ("float64", "the value; missing only where `note` or n_undefined says why"),
+    "ci_low": ("float64", "lower end of the interval"),
+    "ci_high": ("float64", "upper end of the interval"),
+    "ci_kind": ("str", "bca, percentile, wilson, t, exact_bound, not_estimable, …"),
+    "resample_unit": ("str", "what was resampled or assumed independent: turn, dialogue, session, …"),
+    "p_value": ("float64", "unadjusted p-value"),
+    "p_adjusted": ("float64", "adjusted within `family`"),
+    "family": ("str", "the family of tests and the adjustment"),
+    "n": ("Int64", "units analysed"),
+    "n_clusters": ("Int64", "clusters analysed"),
+    "n_annotators": ("Int64", "annotators"),
+    "n_undefined": ("Int64", "resamples in which the statistic is undefined"),
+    "seed": ("Int64", "seed, where random numbers were used"),
+    "note": ("str", "for readers; code never reads it"),
+}
+REQUIRED = ("study", "notebook", "statistic")
+#: identify a stored row
+IDENTITY = [*COLUMNS][: [*COLUMNS].index("condition") + 1]
+VALUES = tuple([*COLUMNS][len(IDENTITY) :])
+#: keys that are numbers; all others are text
+_FLOATS = ("alpha", "cost", "half_width", "hours", "least", "margin", "minutes", "power", "threshold")
+_INTEGERS = (
+    *("annotators", "annotators_per_dialogue", "conversations", "k", "marks", "n_dialogues", "sample_size", "systems"),
+    *("times", "turn"),
+)
+KEY_TYPES = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """title : for readers. keys : columns that identify its rows in addition to `IDS`. range : of its values."""
+
+    title: str
+    keys: tuple[str, ...] = ()
+    range: tuple[float, float] = (-inf, inf)
+
+
+@cache
+def statistics() -> dict[str, Statistic]:
+    """Every statistic by name."""
+    text = files("judgebook.study").joinpath("statistics.yaml").read_text(encoding="utf-8")
+    loaded = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return {
+        name: Statistic(s["title"], tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf))))
+        for name, s in loaded.items()
+    }

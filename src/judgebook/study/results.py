@@ -1,0 +1,205 @@
+"""Results of an analysis: wide in memory, long on disk.
+
+In memory, `Results` maps each statistic to a frame with one row per thing estimated and a named column for each of the
+statistic's keys. `fold` makes the rows that are stored, where one column, `condition`, holds the keys; `unfold` is
+its inverse. No other code reads or writes `condition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import reduce
+from operator import and_
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from judgebook.study.result_schema import COLUMNS, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
+from judgebook.study.schema import Column, conform
+
+#: rows that are put into their stored form at once
+AT_ONCE = 250_000
+_STORED = {name: Column(dtype, name not in REQUIRED, doc) for name, (dtype, doc) in COLUMNS.items()}
+
+
+class Results(dict[str, pd.DataFrame]):
+    """Statistic -> frame with the columns of `columns(statistic)`; an absent statistic gives an empty frame."""
+
+    def __missing__(self, statistic: str) -> pd.DataFrame:
+        return _frame(statistic, pd.DataFrame())
+
+    def select(self, statistic: str, **keys: object) -> pd.DataFrame:
+        """The rows of a statistic `where` columns have the given values."""
+        return where(self[statistic], **keys)
+
+    def part(self, **keys: object) -> Results:
+        """The rows in which columns common to all statistics have the given values; cached, as views share them."""
+        known = self.__dict__.setdefault("_parts", {})
+        which = tuple(keys.items())
+        if which not in known:
+            known[which] = Results({statistic: where(rows, **keys) for statistic, rows in self.items()})
+        return known[which]
+
+
+def columns(statistic: str) -> list[str]:
+    """Columns of a statistic's frame: identifiers, its keys, values. Raises ValueError for an unknown statistic."""
+    if statistic not in statistics():
+        raise ValueError(f"statistic {statistic!r} is not in study/statistics.yaml")
+    return [*IDS, *statistics()[statistic].keys, *VALUES]
+
+
+def collect(*parts: Results | pd.DataFrame | Iterable[Mapping[str, Any]]) -> Results:
+    """All of `parts` as one `Results`.
+
+    parts : results, frames or rows with a column `statistic` and any of `columns(statistic)`. Order is kept within a
+    statistic. Raises ValueError for a statistic or column that is not declared.
+    """
+    found: dict[str, list[pd.DataFrame]] = {}
+    for part in parts:
+        for statistic, frame in _by_statistic(part):
+            if len(frame):
+                found.setdefault(statistic, []).append(_frame(statistic, frame))
+    # all frames of a statistic have the same columns and types
+    return Results(
+        {s: pd.concat(frames, ignore_index=True) if frames[1:] else frames[0] for s, frames in found.items()}
+    )
+
+
+def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
+    if isinstance(part, Results):
+        return part.items()
+    if isinstance(part, pd.DataFrame):
+        groups = part.groupby("statistic", sort=False) if len(part) else ()
+        return [(s, frame.drop(columns="statistic").dropna(axis=1, how="all")) for s, frame in groups]
+    rows: dict[str, list[dict]] = {}
+    for row in part:
+        rows.setdefault(row["statistic"], []).append({k: v for k, v in row.items() if k != "statistic"})
+    return [(s, pd.DataFrame(own)) for s, own in rows.items()]
+
+
+def _frame(statistic: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """`frame` with exactly the columns of the statistic, each with its type."""
+    wanted = columns(statistic)
+    unknown = [c for c in frame if c not in wanted]
+    if unknown:
+        raise ValueError(f"{statistic}: columns {unknown} are not declared; it has {wanted}")
+    spec = {c: Column(COLUMNS[c][0], True, "") if c in COLUMNS else Column("object", True, "") for c in wanted}
+    return conform(frame, spec)
+
+
+def where(frame: pd.DataFrame, **keys: object) -> pd.DataFrame:
+    """The rows in which each named column has the given value: None means missing, a list one of its items."""
+    keep = np.ones(len(frame), dtype=bool)
+    for name, value in keys.items():
+        if value is None:
+            keep &= frame[name].isna().to_numpy()
+        else:
+            values = list(value) if isinstance(value, list | tuple | set) else [value]
+            keep &= frame[name].isin(values).to_numpy()
+    rows = np.flatnonzero(keep)
+    if len(rows) and rows[-1] - rows[0] == len(rows) - 1:  # one after the other: a slice, which is not a copy
+        return frame.iloc[rows[0] : rows[-1] + 1]
+    return frame[keep]
+
+
+def fold(results: Results, *, study: str, notebook: str) -> pd.DataFrame:
+    """The rows that are stored, with the columns of `result_schema.COLUMNS`.
+
+    Raises ValueError where a value lies outside its statistic's range, an interval is upside down, or two rows share
+    their identity.
+    """
+    rows = list(folded(results, study=study, notebook=notebook))
+    if not rows:
+        return conform(pd.DataFrame(columns=["statistic"]), _STORED, study=study, notebook=notebook)
+    return pd.concat(rows, ignore_index=True)
+
+
+def folded(results: Results, *, study: str, notebook: str) -> Iterator[pd.DataFrame]:
+    """As `fold`, statistic by statistic, and AT_ONCE rows at a time."""
+    for statistic, whole in results.items():
+        _check(statistic, whole)
+        keys = list(statistics()[statistic].keys)
+        for start in range(0, len(whole), AT_ONCE):
+            frame = whole.iloc[start : start + AT_ONCE]
+            rows = frame.drop(columns=keys).assign(statistic=statistic, condition=_conditions(frame[keys]))
+            yield conform(rows.dropna(axis=1, how="all"), _STORED, study=study, notebook=notebook)
+
+
+def _conditions(keys: pd.DataFrame) -> np.ndarray | None:
+    """(rows,) the texts that keys are stored as; each combination of keys is put into words once."""
+    if keys.columns.empty:
+        return None
+    code = np.zeros(len(keys), dtype=np.int64)
+    for name in keys:
+        own, values = pd.factorize(keys[name])
+        # numbered anew after each key: there are at most as many codes as rows, and their products stay in 64 bits
+        code = np.unique(code * (len(values) + 1) + own + 1, return_inverse=True)[1]
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    texts = [_condition(values) for values in keys.iloc[first].to_dict("records")]
+    return np.array(texts, dtype=object)[place] if any(texts) else None
+
+
+def _condition(keys: Mapping[str, object]) -> str | None:
+    return ";".join(f"{k}={_text(keys[k])}" for k in sorted(keys) if not pd.isna(keys[k])) or None
+
+
+def _text(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value).replace(";", ",")
+
+
+def read(
+    path: Path, without: Collection[str] = (), only: Mapping[str, Mapping[str, Collection[str]]] = MappingProxyType({})
+) -> Results:
+    """`Results` from a file, or only part of them where there are many (such as a row for each pair of systems).
+
+    without : statistics that are not read. only : statistic -> key -> values; rows with other values are not read.
+    """
+    statistic, condition = pc.field("statistic"), pc.coalesce(pc.field("condition"), pc.scalar(""))
+    wanted = [~statistic.isin([*without])] if without else []
+    for name, keys in only.items():
+        for key, values in keys.items():
+            has = pc.match_substring_regex(condition, f"(^|;){key}=({'|'.join(values)})(;|$)")
+            wanted.append((statistic != name) | has)
+    filters = reduce(and_, wanted) if wanted else None
+    return unfold(pd.read_parquet(path, columns=["statistic", "condition", *IDS, *VALUES], filters=filters))
+
+
+def unfold(stored: pd.DataFrame) -> Results:
+    """`Results` from rows that were stored."""
+    out = {}
+    for statistic, frame in stored.groupby("statistic", sort=False):
+        place, conditions = pd.factorize(frame["condition"])  # -1 where there is none
+        parsed = [*(dict(p.split("=", 1) for p in c.split(";") if p) for c in conditions), {}]
+        keys = {
+            k: pd.Series(_objects([_value(k, p.get(k)) for p in parsed])[place], frame.index)
+            for k in statistics()[statistic].keys
+        }
+        out[statistic] = _frame(statistic, frame[[*IDS, *VALUES]].assign(**keys))
+    return Results(out)
+
+
+def _objects(values: list) -> np.ndarray:
+    out = np.empty(len(values), dtype=object)
+    out[:] = values
+    return out
+
+
+def _value(key: str, text: str | None) -> object:
+    return None if text is None else KEY_TYPES.get(key, str)(text)
+
+
+def _check(statistic: str, rows: pd.DataFrame) -> None:
+    low, high = statistics()[statistic].range
+    outside = rows[(rows["estimate"] < low - 1e-9) | (rows["estimate"] > high + 1e-9)]
+    if len(outside):
+        raise ValueError(f"{statistic}: estimate outside [{low}, {high}]:\n{outside.dropna(axis=1).head()}")
+    if (rows["ci_low"] > rows["ci_high"]).any():
+        raise ValueError("an interval has ci_low > ci_high")
+    twice = rows.duplicated([*IDS, *statistics()[statistic].keys], keep=False)
+    if twice.any():
+        example = rows[twice].dropna(axis=1).head(4)
+        raise ValueError(f"{twice.sum()} result rows share their identity, e.g.\n{example}")

@@ -1,0 +1,80 @@
+"""docs/results.md: where results lie and what their columns mean, from the declarations that the code uses."""
+
+from __future__ import annotations
+
+from math import isinf
+
+from judgebook.study import result_schema, schema
+from judgebook.study.yaml_guide import table
+
+HEAD = """\
+# Results of a run
+
+Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `statistics.yaml`, `schema.py`).
+
+For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIUM_OUT`):
+
+| folder | contains |
+| --- | --- |
+| `reports/<study>/` | the pages |
+| `figures/<study>/`, `tables/<study>/` | every figure, and every table as CSV and LaTeX |
+| `data/processed/<study>/` | the data as they were read (`annotations.parquet` and other frames), `params.yaml` |
+| `data/processed/<study>/results/` | the numbers: one file per notebook, as CSV (up to a million rows) and Parquet |
+
+In Python, from a notebook of `python run_all.py lab` or with `src/` on the path:
+
+```python
+from judgebook.study.stored import open_study
+
+study = open_study("ji2022")
+study.statistics  # what the notebooks stored
+study.results("mean")  # one row per estimate, with interval
+study.results("mean", label="fluent", interval="session")
+study.scores  # one row per judgement
+study.params.systems  # names shown
+```
+
+[examples/explore.ipynb](../examples/explore.ipynb) draws a figure from them. `params` are those of the last run: a
+notebook that was left out of it keeps results from its own settings, and its page says so. Elsewhere, read the CSV
+files: the same rows, with the keys of a statistic in the column `condition`.
+"""
+
+
+def text() -> str:
+    """docs/results.md as the code says it should be."""
+    columns = [(f"`{name}`", dtype.lower(), doc) for name, (dtype, doc) in result_schema.COLUMNS.items()]
+    parts = [
+        HEAD,
+        "## Columns of results",
+        "A column that a statistic does not use is empty; `results()` leaves it out.",
+        table(("column", "type", "meaning"), columns),
+        "## Statistics",
+        "Keys identify the rows of a statistic, in addition to the identifiers above; in Python each is a column.",
+        table(("statistic", "what it is", "keys", "range"), map(_statistic, result_schema.statistics().items())),
+        "## Frames",
+    ]
+    for name, frame in FRAMES.items():
+        rows = [
+            (f"`{c}`", column.dtype.lower(), "yes" if column.null else "", column.doc) for c, column in frame.items()
+        ]
+        parts += [f"### `{name}`", table(("column", "type", "may be missing", "meaning"), rows)]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+FRAMES = {
+    "annotations": schema.ANNOTATIONS,
+    "dialogues": schema.DIALOGUES,
+    "metric_scores": schema.METRIC_SCORES,
+    "screening": schema.SCREENING,
+    "work_units": schema.WORK_UNITS,
+    "dialogue_facts": schema.DIALOGUE_FACTS,
+    "counts": schema.COUNTS,
+}
+
+
+def _statistic(item: tuple[str, result_schema.Statistic]) -> tuple[str, ...]:
+    name, statistic = item
+    low, high = statistic.range
+    known = [f"≥ {low:g}"] * (not isinf(low)) + [f"≤ {high:g}"] * (not isinf(high))
+    ends = f"{low:g} to {high:g}" if len(known) == 2 else "".join(known)
+    return f"`{name}`", statistic.title, ", ".join(f"`{k}`" for k in statistic.keys), ends

@@ -1,0 +1,273 @@
+"""What a study's YAML may say about any file of judgements: how it is read, what its values mean, which rows count."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from judgebook.study import formulas, limits, paths
+
+#: columns of ours that a file may fill
+Ours = Literal[
+    "corpus",
+    "group",
+    "annotator",
+    "annotator_kind",
+    "work_unit",
+    "seconds",
+    "completed_at",
+    "system",
+    "dialogue",
+    "turn",
+    "context",
+    "session",
+    "dialogue_b",
+    "system_b",
+    "first_shown",
+    "method",
+    "label",
+    "score",
+    "reason",
+    "order_shown",
+    "user_text",
+    "system_text",
+    "reference",
+    "interactor",
+]
+OURS: tuple[str, ...] = Ours.__args__
+Name = Annotated[str, Field(min_length=1)]
+File = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=limits.PATH,
+        description="path relative to the study's folder of raw files, or to the YAML",
+    ),
+]
+Value = str | int | float | bool
+
+
+def _not_empty(value: Value | list[Value]) -> Value | list[Value]:
+    if value == []:
+        raise ValueError("expected a value or a non-empty list, found []; add a value or remove the line")
+    return value
+
+
+#: keys that say with which probability a dialogue was drawn
+SAMPLING = ("inclusion_probability", "weight", "stratum")
+Size = Annotated[int, Field(ge=1)]
+Values = Annotated[Value | list[Value], AfterValidator(_not_empty)]
+#: column -> values; of several columns each counts
+Rows = dict[Name, Values]
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class FileOptions(Strict):
+    """How the cells of a file are read."""
+
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = Field(
+        None, description="character between cells; default: a tab for .tsv and .txt, otherwise a comma"
+    )
+    quoting: bool = Field(True, description='false: a " is an ordinary character')
+    encoding: str = Field(
+        "utf-8-sig", description="text encoding; the default is UTF-8, or UTF-16 where the file says so itself"
+    )
+    header: bool | int | Literal["none"] = Field(
+        True,
+        description="none: the file has no header (columns are numbered from 0, or named in `column_names`); "
+        "2, 3, …: that many header rows, whose cells are joined by _",
+    )
+    column_names: list[Name] = Field([], description="column names, in order, for a file without a header")
+    skip_rows: list[Annotated[int, Field(ge=1)]] = Field(
+        [], description="rows to skip, counted from 1 as in a spreadsheet"
+    )
+    short_rows: Literal["error", "fill"] = Field(
+        "error", description="fill: the last cells of rows that are too short are taken to be empty"
+    )
+    sheet: str | None = Field(
+        None, description="sheet of a workbook (.xlsx); default: the only one; records: * or {annotator} for several"
+    )
+
+    @field_validator("delimiter")
+    @classmethod
+    def _divides(cls, value: str | None) -> str | None:
+        if value is not None and value in '\r\n"':
+            raise ValueError(f"expected a character that divides cells, found {value!r}")
+        return value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known_encoding(cls, value: str) -> str:
+        try:
+            "0".encode(value).decode(value)
+        except (LookupError, ValueError, TypeError):  # unknown, or one of bytes or of texts such as zlib and rot13
+            raise ValueError(f"expected an encoding of text, e.g. utf-8, cp1252, utf-16-le, found {value!r}") from None
+        return value
+
+    @field_validator("header")
+    @classmethod
+    def _at_least_one(cls, value: bool | int | str) -> bool | int | str:
+        if not isinstance(value, bool) and isinstance(value, int) and value < 1:
+            raise ValueError(f"expected true, none, or a number of header rows, found {value}")
+        return value
+
+    @property
+    def header_rows(self) -> int:
+        return 0 if self.header in (False, "none") else int(self.header)
+
+
+class Composite(Strict):
+    """A label that is the mean of several items."""
+
+    mean: Annotated[list[Name], Field(min_length=2, description="the items, as spelt in the file")]
+    reversed: list[Name] = Field([], description="items on which a high answer means a low value of what is measured")
+    scale: Annotated[
+        list[Annotated[float, Field(ge=-limits.SCALE_END, le=limits.SCALE_END)]],
+        Field(min_length=2, max_length=2, description="smallest and largest answer"),
+    ]
+    least: int | None = Field(None, ge=1, description="answered items needed; null: all")
+
+    @model_validator(mode="after")
+    def _known(self) -> Composite:
+        odd = sorted(set(self.reversed) - set(self.mean))
+        if odd:
+            raise ValueError(f"reversed: expected items of `mean`, found {odd}")
+        if self.scale[0] >= self.scale[1]:
+            raise ValueError(f"scale: expected [smallest, largest], found {self.scale}")
+        if (self.least or 0) > len(self.mean):
+            raise ValueError(f"least: expected at most the {len(self.mean)} items of `mean`, found {self.least}")
+        return self
+
+
+class JudgementOptions(Strict):
+    """What is common to all files of judgements, whatever their shape."""
+
+    identify: dict[
+        Literal["dialogue", "dialogue_b", "context", "session", "work_unit"], Annotated[list[Name], Field(min_length=1)]
+    ] = Field(
+        {},
+        description="our column -> the columns of the file whose values form the id, joined by _; if any id is long, "
+        "all are replaced by numbers; a dialogue id needs a value in each column",
+        examples=[{"dialogue": ["prompt", "model"]}],
+    )
+    constants: dict[Ours, str | int] = Field(
+        {}, description="our column -> a constant value", examples=[{"system": "GPT 4", "label": "quality"}]
+    )
+    patterns: dict[Name, Name] = Field(
+        {},
+        description='column -> what its cells are made of, e.g. "{dialogue} ({system})"; a text between slashes is a '
+        "regular expression with named groups",
+    )
+    label_names: dict[Name, str] = Field(
+        {}, description="label as spelt in the file -> its id under `labels:`", examples=[{"Flüssigkeit": "fluency"}]
+    )
+    values: dict[str, float] = Field(
+        {}, description="score as spelt in the file -> number", examples=[{"A": 1, "B": -1, "tie": 0}]
+    )
+    reversed: list[str] = Field([], description="labels whose scores are reversed: 1 on a scale of 1 to 5 becomes 5")
+    composites: dict[Name, Composite] = Field(
+        {},
+        description="label -> the items whose mean it is",
+        examples=[{"trust": {"mean": ["Q1", "Q2"], "reversed": ["Q2"], "scale": [1, 7]}}],
+    )
+    na_values: list[str] = Field([""], description="cells that mean a missing value", examples=[["", "N/A"]])
+    na_reasons: dict[str, str] = Field(
+        {},
+        description="label -> why a score is missing; counted in notebook 00",
+        examples=[{"empathy": "no emotion was expressed"}],
+    )
+    keep: Rows = Field(
+        {},
+        description="only rows with these values: column (of the file or ours) -> value or values",
+        examples=[{"AssignmentStatus": "Approved"}],
+    )
+    drop: Rows = Field(
+        {},
+        description='rows left out: column -> value or values; "<60" and the like compare numbers, * is any text',
+        examples=[{"seconds": "<60"}],
+    )
+    annotators: Literal["people", "positions"] | None = Field(
+        None,
+        description="positions: annotators are unknown, and columns or repeated rows become pos0, pos1, …; people: "
+        "they are known; default: positions where they are places in a list, otherwise people",
+    )
+    repeats: Literal["error", "first"] = Field(
+        "error", description="first: if an annotator judged an item more than once, the first judgement counts"
+    )
+    judges: dict[Name, Literal["llm", "classifier"]] = Field(
+        {}, description="annotators that are models; * stands for any text", examples=[{"gpt-*": "llm"}]
+    )
+    first_turn: int = Field(0, ge=0, le=1, description="number of the first turn of a dialogue in the file")
+    metrics: dict[Name, Name] = Field(
+        {}, description="automatic metric -> the file's column with its scores", examples=[{"bleu": "BLEU-4"}]
+    )
+    derived_metrics: dict[Name, str] = Field(
+        {}, description="further metric -> formula of those in `metrics`, e.g. n_words / n_utterances"
+    )
+    inclusion_probability: Name | None = Field(
+        None,
+        description="column with the probability with which a dialogue (or pair) was drawn, above 0 and at most 1: "
+        "estimates are weighted by its inverse",
+    )
+    weight: Name | None = Field(
+        None, description="column with the sampling weight of a dialogue (or pair): how many of the population it is"
+    )
+    stratum: Name | None = Field(
+        None, description="column with the stratum that a dialogue (or pair) was drawn from; `strata` gives the sizes"
+    )
+    strata: dict[Name, Size | Annotated[dict[Name, Size], Field(min_length=1)]] = Field(
+        {},
+        description="stratum -> how many dialogues (pairs) it has in the population, of all systems together, e.g. "
+        "{flagged: 130, rest: 2000}; or system -> stratum -> how many",
+    )
+
+    @model_validator(mode="after")
+    def _sampled(self) -> JudgementOptions:
+        given = [key for key in SAMPLING if getattr(self, key)]
+        if len(given) > 1:
+            raise ValueError(f"expected one of {', '.join(SAMPLING)}, found {' and '.join(given)}")
+        if bool(self.stratum) != bool(self.strata):
+            raise ValueError("`stratum` names the column and `strata` the size of each stratum: expected both")
+        if len({isinstance(size, dict) for size in self.strata.values()}) > 1:
+            raise ValueError("strata: expected sizes of strata, or for each system the sizes of its strata, found both")
+        return self
+
+    @property
+    def sampling(self) -> tuple[str, str] | None:
+        """Which key of SAMPLING the YAML gives, and the column that it names."""
+        return next(((key, column) for key in SAMPLING if (column := getattr(self, key))), None)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> JudgementOptions:
+        if ("dialogue_b" in self.identify) > ("dialogue" in self.identify):
+            raise ValueError("identify: `dialogue_b` needs `dialogue`, made in the same way")
+        for column, text in self.patterns.items():
+            if not pattern_names(text):
+                raise ValueError(f"patterns: {column}: expected a text with {{names}}, found {text!r}")
+        for metric, formula in self.derived_metrics.items():
+            used = formulas.names(formula)
+            if not used or used - set(self.metrics) or metric in self.metrics:
+                known = ", ".join(self.metrics) or "none"
+                raise ValueError(
+                    f"derived_metrics: {metric}: expected a new name made of `metrics` ({known}): {formula!r}"
+                )
+        return self
+
+    @property
+    def bound(self) -> set[str]:
+        """Names that `patterns` find in cells."""
+        return {name for text in self.patterns.values() for name in pattern_names(text)}
+
+
+def pattern_names(text: str) -> set[str]:
+    """The names that a pattern of `patterns` binds. Raises ValueError for an invalid regular expression."""
+    import re
+
+    try:
+        return paths.Matcher(text).names
+    except re.error as error:
+        raise ValueError(f"patterns: {text!r} is not a valid regular expression: {error}") from None

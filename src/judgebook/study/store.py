@@ -1,0 +1,314 @@
+"""Where a study's files are read and written.
+
+Everything made goes below one folder, the project's own unless `$COMPENDIUM_OUT` names another:
+`data/processed/<study>`, `figures/<study>`, `tables/<study>`, `reports/<study>`. Files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import platform
+import re
+import shutil
+import tempfile
+import time
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from judgebook.study import escape, limits, params, yaml_file
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judgebook.study.results import Results
+
+ROOT = params.ROOT
+#: unfinished files and folders: hidden, with no suffix that a glob for results, notebooks or YAMLs finds. They name the
+#: machine and the process that write them, by which `sweep` knows what nobody is writing any more
+_MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+_UNFINISHED = re.compile(r"\..*\.([0-9a-f]{8})-([0-9]+)(?:-[a-z0-9_]+)?\.tmp")
+#: older ones (in seconds) are left over whatever process has this number now: writing takes seconds, fetching minutes
+_FORGOTTEN = 24 * 3600
+
+
+def out_root() -> Path:
+    """The folder below which everything is written."""
+    return Path(os.environ.get("COMPENDIUM_OUT") or ROOT)
+
+
+def processed(study: str) -> Path:
+    return out_root() / "data" / "processed" / study
+
+
+def folders(study: str) -> list[Path]:
+    """The folders that hold what is made of a study, and nothing else."""
+    return [processed(study), *(out_root() / kind / study for kind in ("figures", "tables", "reports"))]
+
+
+def raw(study: str) -> Path:
+    """The folder of raw files that are fetched or simulated."""
+    return out_root() / "data" / "raw" / study
+
+
+_ELSEWHERE = "or write elsewhere with --out DIR"
+#: what to do where the machine says no
+_REMEDIES = {
+    errno.EACCES: f"access is denied: change its permissions, {_ELSEWHERE}",
+    errno.EPERM: f"access is denied: change its permissions, {_ELSEWHERE}",
+    errno.EROFS: f"the disk is read-only: make it writable, {_ELSEWHERE}",
+    errno.ENOSPC: f"no space is left on the disk: free some, {_ELSEWHERE}",
+    errno.EDQUOT: f"your quota of disk space is used up: free some, {_ELSEWHERE}",
+    errno.EFBIG: f"the file would be larger than the system allows: raise the limit (`ulimit -f`), {_ELSEWHERE}",
+    errno.EEXIST: f"it is a file, where a folder is needed: move it, {_ELSEWHERE}",
+    errno.ENOTDIR: f"part of this path is a file, where a folder is needed: move it, {_ELSEWHERE}",
+    errno.ENAMETOOLONG: f"the path is too long: use shorter names, {_ELSEWHERE}",
+    errno.EMFILE: "too many files are open: raise the limit (`ulimit -n 1024`), or use --jobs 1",
+    errno.ENFILE: "too many files are open on this machine: close programs, or use --jobs 1",
+}
+_NUMBER = re.compile(r"\[?errno:? (\d+)\]?", re.IGNORECASE)
+_NAMED = re.compile(r"(?<=: ')[^']+(?='$)")
+
+
+class Denied(RuntimeError):
+    """The machine does not let us write (or read) a file; the message names it and says what to do."""
+
+
+def remedy(error: BaseException | str, path: Path | None = None) -> str:
+    """What is wrong and what to do where an error is the machine's refusal, in one line; else empty.
+
+    error : an OSError, or the text of one, as libraries and notebooks pass it on. path : the file that was written.
+    """
+    number, name = getattr(error, "errno", None), getattr(error, "filename", None)
+    if number is None and (found := _NUMBER.search(str(error))):
+        number = int(found[1])
+        name = named[0] if (named := _NAMED.search(str(error).strip())) else None
+    if number not in _REMEDIES:
+        return ""
+    return f"{path or name or out_root()}: {_REMEDIES[number]}"
+
+
+@contextmanager
+def atomic(path: Path) -> Iterator[Path]:
+    """A temporary path next to `path` that replaces it if the block succeeds and is removed if it fails.
+
+    Raises Denied where the machine does not let it be written.
+    """
+    temporary = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        os.replace(temporary, path)
+    except OSError as error:
+        name = getattr(error, "filename", None)
+        # a block may read other files: these are named as they are
+        said = remedy(error, None if name and not str(name).startswith(str(path.parent)) else path)
+        if said:
+            raise Denied(said) from error
+        raise
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def scratch(folder: Path) -> Iterator[Path]:
+    """A temporary folder in `folder`, removed with all it holds when the block ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = tempfile.TemporaryDirectory(dir=folder, prefix=f".scratch.{_MACHINE}-{os.getpid()}-", suffix=".tmp")
+    with made as path:
+        yield Path(path)
+
+
+def sweep(*folders: Path, deep: bool = True) -> None:
+    """Remove what processes that were killed have left unfinished; what a live process may be writing stays.
+
+    deep : also in folders of these folders.
+    """
+    for folder in folders:
+        for path in list(folder.rglob(".*.tmp") if deep else folder.glob(".*.tmp")):
+            with suppress(OSError):  # another run sweeps, too
+                if _left_over(path):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _left_over(path: Path) -> bool:
+    import psutil
+
+    found = _UNFINISHED.fullmatch(path.name)
+    if not found:
+        return False
+    here = found[1] == _MACHINE and not psutil.pid_exists(int(found[2]))
+    return here or time.time() - path.stat().st_mtime > _FORGOTTEN
+
+
+def relative(path: Path) -> str:
+    """A path relative to the working directory, also where it lies outside."""
+    try:
+        return Path(os.path.relpath(path)).as_posix()
+    except ValueError:  # another drive
+        return str(path)
+
+
+def write_frame(frame: pd.DataFrame, path: Path, *, raw: bool = False) -> None:
+    """Write a frame as parquet (or csv, by suffix); the same content gives the same bytes.
+
+    raw : a csv that our readers of raw files take in, text as it is; in others a spreadsheet runs no formula.
+    """
+    with atomic(path) as temporary:
+        if path.suffix == ".csv":
+            text = frame.to_csv(index=False, lineterminator="\n") if raw else escape.csv(frame)
+            temporary.write_text(text, encoding="utf-8", newline="")
+        else:
+            frame.to_parquet(temporary, index=False)
+
+
+def write_parts(frames: Iterable[pd.DataFrame], path: Path) -> None:
+    """Write frames with the same columns as one parquet file, holding one at a time."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    with atomic(path) as temporary, ExitStack() as stack:
+        writer = None
+        for frame in frames:
+            table = pa.Table.from_pandas(frame, preserve_index=False)
+            writer = writer or stack.enter_context(parquet.ParquetWriter(temporary, table.schema))
+            writer.write_table(table.cast(writer.schema))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One notebook at work on one study. `run_id` is None when somebody runs it by hand: then all goes to scratch.
+
+    of_study : whether what it shows is about the study. A notebook about something else (the papers' printed numbers)
+    reads no frames, and is not called simulated where the study is.
+    """
+
+    study: params.Study
+    notebook: str
+    run_id: str | None
+    of_study: bool = True
+
+    @property
+    def simulated(self) -> bool:
+        """Whether figures and tables say that their data are simulated."""
+        return self.study.simulated and self.of_study
+
+    @property
+    def key(self) -> str:
+        return self.study.key
+
+    @property
+    def boot(self) -> dict[str, Any]:
+        """Arguments of functions with bootstrap intervals: n_resamples, confidence, seed."""
+        return {**self.study.bootstrap.model_dump(exclude={"unit"}), "seed": self.study.seeds.bootstrap}
+
+    @property
+    def _base(self) -> Path:
+        return processed(self.key) if self.run_id else processed(self.key) / "scratch"
+
+    @property
+    def figures(self) -> Path:
+        return out_root() / "figures" / self.key if self.run_id else self._base / "figures"
+
+    @property
+    def tables(self) -> Path:
+        return out_root() / "tables" / self.key if self.run_id else self._base / "tables"
+
+    def read(self, name: str) -> pd.DataFrame:
+        """A frame of the study: annotations, dialogues, metric_scores, screening, work_units or counts."""
+        import pandas as pd
+
+        if not self.of_study:
+            raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
+        path = processed(self.key) / f"{name}.parquet"
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; run `python run_all.py --study {self.key} --only annotations`")
+        return pd.read_parquet(path)
+
+    def own_ids(self) -> pd.DataFrame:
+        """Ids of the source that pseudonyms replaced: for comparisons of their spelling only, never to be shown."""
+        import pandas as pd
+
+        path = processed(self.key) / "own_ids.csv"
+        return escape.read_csv(path) if path.is_file() else pd.DataFrame()
+
+    def save_results(self, results: Results) -> None:
+        """Check results and store them as parquet and, where a spreadsheet can open it, csv."""
+        from judgebook.study.results import fold, folded
+
+        path, of = self._base / "results" / self.notebook, {"study": self.key, "notebook": self.notebook}
+        if sum(map(len, results.values())) >= limits.SHEET_ROWS:
+            write_parts(folded(results, **of), path.with_suffix(".parquet"))
+            path.with_suffix(".csv").unlink(missing_ok=True)  # of fewer rows, in the folder for trying things out
+            return
+        rows = fold(results, **of)
+        for suffix in (".parquet", ".csv"):
+            write_frame(rows, path.with_suffix(suffix))
+
+    def read_results(self, notebook: str, without: Collection[str] = ()) -> Results:
+        """Results that another notebook of the same run stored. without : statistics that are not read, as some have a
+        row for each pair of systems."""
+        from judgebook.study import results
+
+        return results.read(processed(self.key) / "results" / f"{notebook}.parquet", without)
+
+    def results_elsewhere(self, study: str, notebook: str) -> Results | None:
+        """Results that a notebook stored for another study; None where it was not run.
+
+        Raises ValueError in a study that has data of its own, and for a simulated study.
+        """
+        if not self.study.across:
+            raise ValueError(f"study {self.key!r} has data of its own: it must not read results of {study!r}")
+        from judgebook.study import results
+
+        path = processed(study) / "results" / f"{notebook}.parquet"
+        if not path.is_file():
+            return None
+        if params.load(processed(study) / "params.yaml", key=study).simulated:
+            raise ValueError(f"results of {study!r} are simulated: printed numbers cannot be compared with them")
+        return results.read(path)
+
+    def cached(self, name: str) -> pd.DataFrame | None:
+        """What `cache` stored under this name in an earlier run; None where there is nothing."""
+        import pandas as pd
+
+        path = processed(self.key) / "cache" / f"{name}.parquet"
+        return pd.read_parquet(path) if path.is_file() else None
+
+    def cache(self, frame: pd.DataFrame, name: str) -> None:
+        """Keep a frame for later runs, whatever becomes of this one; it must say itself for what it is valid."""
+        write_frame(frame, processed(self.key) / "cache" / f"{name}.parquet")
+
+    def frame(self, frame: pd.DataFrame, name: str) -> pd.DataFrame:
+        """Store a frame that is not one number per row as `<notebook>.<name>.parquet`, and return it."""
+        write_frame(frame, self._base / "results" / f"{self.notebook}.{name}.parquet")
+        return frame
+
+
+def start(study: str, notebook: str, run_id: str | None = None, *, of_study: bool = True, **knobs: object) -> Run:
+    """What a notebook calls first.
+
+    knobs : values of the parameters cell that replace those of the YAML, by the paths `notebooks/dag.yaml` gives;
+    None leaves the YAML's. In a pipeline run the YAML is the one the run recorded.
+    """
+    overrides = _overrides(notebook, {k: v for k, v in knobs.items() if v is not None})
+    if run_id:
+        source, key = processed(study) / "params.yaml", study
+        return Run(params.load(source, overrides, key=key), notebook, run_id, of_study)
+    return Run(params.load(study, overrides), notebook, None, of_study)
+
+
+def _overrides(notebook: str, knobs: dict[str, object]) -> dict:
+    text = (ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8") if knobs else "{}"
+    paths = (yaml.load(text, yaml_file.Loader).get(notebook) or {}).get("knobs", {})
+    unknown = sorted(set(knobs) - set(paths))
+    if unknown:
+        raise ValueError(f"{notebook}: dag.yaml gives no path of the YAML for {', '.join(unknown)}")
+    return params.merged(*(params.nested(paths[name], value) for name, value in knobs.items()))

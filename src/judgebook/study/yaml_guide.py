@@ -1,0 +1,247 @@
+"""docs/yaml.md: every key of a study's YAML, from the same models that read it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import yaml
+
+from judgebook.study import params
+from judgebook.study.labels import LABEL_SETS, METHODS
+from judgebook.study.schema import ANNOTATIONS, DIALOGUES
+from judgebook.study.sections.analyses import TEXT_METRICS
+from judgebook.study.source_options import SourceModel
+from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions
+
+HEAD = """\
+# The keys of a study's YAML
+
+Written by `python run_all.py schema` from the models that read a YAML: to change a description, edit the model in
+`src/judgebook/study/`. [own_data.md](own_data.md) shows how keys are used together.
+
+`title` and `sources` are required, and `labels` unless `label_set` names a set. Maps are merged key by key with
+`params/defaults.yaml`; lists and single values replace what is there. `--set section.key=value` changes a key for one
+run. Unknown keys are errors.
+
+In the tables, `a → b` is a map from a to b, `NAME` a name of yours, and `[]` stands for each element of a list.
+"""
+#: headings of keys at the top of a YAML; all other keys are sections, which describe themselves
+PARTS = {
+    "The study": ("title", "description", "licence", "citation", "bibtex", "simulated", "across"),
+    "Labels": ("method", "label_set", "labels"),
+    "Systems and metrics": ("systems", "corpora", "control_system", "unranked_systems", "metric_directions"),
+    "People": ("groups",),
+    "Which judgements count": ("keep", "drop", "filters"),
+}
+ALL_NOTEBOOKS = ("bootstrap", "inference", "seeds", "figures")
+#: in the order of the notebooks
+ONE_NOTEBOOK = (
+    *("pilot", "costs", "iaa", "mixed_models", "importance", "sensitivity", "coverage", "label_selection"),
+    *(
+        "performance",
+        "group_effects",
+        "metrics",
+        "quality_control",
+        "techniques",
+        "moderation",
+        "judges",
+        "planning",
+        "annotators",
+        "fragility",
+        "operating",
+    ),
+)
+OTHER = ("scope", "elicitation", "simulate", "heds")
+#: long lists of values that many keys share: where they are listed
+LISTED = {
+    OURS: "[our column](#our-columns)",
+    tuple(METHODS): "[method](#methods)",
+    TEXT_METRICS: "[text metric](#metrics-computed-from-texts)",
+}
+
+
+def text() -> str:
+    """docs/yaml.md as the models say it should be.
+
+    Raises ValueError where a key has no place in the guide, or no description.
+    """
+    schema = params.json_schema()
+    return _Guide(schema, params.defaults()).text()
+
+
+class _Guide:
+    def __init__(self, schema: dict, defaults: dict) -> None:
+        self.models, self.top, self.defaults = schema["$defs"], schema["properties"], defaults
+
+    def text(self) -> str:
+        placed = {"sources", *(k for keys in PARTS.values() for k in keys), *ALL_NOTEBOOKS, *ONE_NOTEBOOK, *OTHER}
+        if placed != set(self.top):
+            raise ValueError(f"keys without a place in the guide, or unknown: {sorted(placed ^ set(self.top))}")
+        study, *others = PARTS
+        parts = [HEAD, f"## {study}", self._top(PARTS[study]), *self._sources()]
+        for title in others:
+            parts += [f"## {title}", self._top(PARTS[title])]
+        parts += ["## Sections for all notebooks", *self._sections(ALL_NOTEBOOKS)]
+        parts += ["## Sections for one or two notebooks", *self._sections(ONE_NOTEBOOK)]
+        parts += ["## Other sections", *self._sections(OTHER), *_names(), *self._public()]
+        return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+    def _top(self, keys: tuple[str, ...]) -> str:
+        return self._table({k: self.top[k] for k in keys}, required=("title",))
+
+    def _sections(self, keys: tuple[str, ...]) -> Iterator[str]:
+        for key in keys:
+            model = self.models[_references(self.top[key])[0]]
+            yield f"### `{key}`\n\n{_sentence(model['description'])}"
+            yield self._table(model["properties"], model.get("required", ()), self.defaults.get(key, {}))
+
+    def _sources(self) -> Iterator[str]:
+        shared = {name: {*model.model_fields} for name, model in SHARED.items()}
+        adapters = [self.models[name] for name in _references(self.top["sources"]["items"])]
+        general = [a for a in adapters if shared["judgements"] <= {*a["properties"]}]
+        any_ = general[0]
+        yield "## Data: `sources`\n\nA list of files. `adapter` names what reads a file; the other keys depend on it."
+        yield "### Every adapter"
+        yield self._table({k: any_["properties"][k] for k in any_["properties"] if k in shared["all"]})
+        for adapter in general:
+            own = {k: v for k, v in adapter["properties"].items() if k not in set.union(*shared.values())}
+            yield f"### `adapter: {own['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
+            yield self._table(own, adapter["required"])
+        both = " and ".join(f"`{a['properties']['adapter']['const']}`" for a in general)
+        for title, name in (("how a file is read", "files"), ("what its values mean, which rows count", "judgements")):
+            yield f"### {both}: {title}"
+            yield self._table({k: v for k, v in any_["properties"].items() if k in shared[name]})
+
+    def _public(self) -> Iterator[str]:
+        yield "## Adapters of public data sets"
+        for name in _references(self.top["sources"]["items"]):
+            adapter = self.models[name]
+            if JudgementOptions.model_fields.keys() <= adapter["properties"].keys():
+                continue
+            own = {k: v for k, v in adapter["properties"].items() if k not in SourceModel.model_fields}
+            yield f"### `adapter: {own['adapter']['const']}`\n\n{_sentence(adapter['description'])}"
+            yield self._table(own, adapter["required"])
+
+    def _table(self, fields: dict, required: Any = (), defaults: dict | None = None) -> str:
+        return table(("key", "type", "default", "meaning"), self._rows(fields, required, defaults or {}, ""))
+
+    def _rows(self, fields: dict, required: Any, defaults: dict, prefix: str) -> Iterator[tuple[str, ...]]:
+        for key, field in fields.items():
+            if key == "adapter":
+                continue
+            if not (meaning := field.get("description", "")):
+                raise ValueError(f"{prefix}{key}: no description")
+            for example in field.get("examples", []):
+                meaning += f"; e.g. `{key}: {_flow(example)}`"
+            default = _flow(defaults.get(key, field.get("default")))
+            shown = "required" if key in required else f"`{default}`"
+            yield f"`{prefix}{key}`", self._type(field), shown, meaning
+            for place, name in self._below(field):
+                below, required_below = self.models[name]["properties"], self.models[name].get("required", ())
+                if FileOptions.model_fields.keys() < below.keys():  # told once
+                    below = {k: v for k, v in below.items() if k not in FileOptions.model_fields}
+                yield from self._rows(below, required_below, {}, f"{prefix}{key}{place}.")
+
+    def _below(self, field: dict) -> list[tuple[str, str]]:
+        """Models in a field: where they stand in it (`[]` in a list, `.NAME` in a map), and their names."""
+        if "$ref" in field:
+            return [("", _references(field)[0])]
+        inner = [("", f) for f in field.get("anyOf", [])]
+        inner += [("[]", field["items"])] if isinstance(field.get("items"), dict) else []
+        inner += [(".NAME", f) for f in _values(field)]
+        return [(place + rest, name) for place, f in inner for rest, name in self._below(f)]
+
+    def _type(self, field: dict) -> str:
+        if "$ref" in field:
+            return "keys below"
+        if "anyOf" in field:
+            kinds = [self._type(f) for f in field["anyOf"]]
+            if {"text", "number", "true or false"} <= {*kinds}:
+                kinds = ["value", *kinds[4:]]
+            return ", or ".join(kinds) if any(" of " in k for k in kinds) else " or ".join(kinds)
+        if "enum" in field or "const" in field:
+            values = field.get("enum", [field.get("const")])
+            written = [f"`{_flow(v)}`" for v in values]
+            return LISTED.get(tuple(values)) or (" or " if len(written) < 3 else ", ").join(written)
+        if field.get("type") == "array":
+            of, n = self._type(field["items"]), field.get("minItems")
+            of = "value" if of.startswith("value") else of
+            many = PLURALS.sub(r"\1s", of)
+            return f"[{of}, {of}]" if n == 2 == field.get("maxItems") else f"list of {many}"
+        if field.get("type") == "object":
+            names = field.get("propertyNames", {})
+            key = self._type({**names, "type": "string"}) if names else "name"
+            return f"{key} → {self._type(_values(field)[0])}"
+        kind = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
+        return " ".join([kind.get(field["type"], "null"), *_bounds(field)])
+
+
+#: kinds of values that can be counted
+PLURALS = re.compile(r"^((?:whole )?number|value)")
+#: options that several adapters share
+SHARED = {"all": SourceModel, "files": FileOptions, "judgements": JudgementOptions}
+
+
+def _values(field: dict) -> list[dict]:
+    """Of a map: what its values are."""
+    found = [field.get("additionalProperties"), *field.get("patternProperties", {}).values()]
+    return [f for f in found if isinstance(f, dict)]
+
+
+def _references(field: dict) -> list[str]:
+    """Names of the models that a field may hold."""
+    many = [field, *field.get("anyOf", []), *field.get("oneOf", []), *field.get("allOf", [])]
+    return [f["$ref"].rpartition("/")[2] for f in many if "$ref" in f]
+
+
+def _bounds(field: dict) -> list[str]:
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+    given = {sign: field[name] for name, sign in signs.items() if name in field}
+    bounds = [f"{sign} {int(v) if v == int(v) else v:,}" for sign, v in given.items()]
+    return [", ".join(bounds)] if bounds else []
+
+
+def _flow(value: Any) -> str:
+    """A value as it is written in a YAML, on one line."""
+    if isinstance(value, str) and value:
+        line = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True, width=1000)
+        return line.removesuffix("\n").removesuffix("\n...")
+    if isinstance(value, float) and value == int(value):
+        value = int(value)
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_flow(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return json.dumps(value)
+
+
+def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """A table in Markdown."""
+    return "\n".join([_row(header), _row(["---"] * len(header)), *map(_row, rows)])
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace(" -> ", " → ") for cell in cells) + " |"
+
+
+def _sentence(description: str) -> str:
+    return description if description.endswith((".", "?")) else f"{description}."
+
+
+def _names() -> Iterator[str]:
+    """The lists that other tables refer to."""
+    yield "## Our columns\n\nWhat `columns`, `constants` and the like may fill; in results, people have pseudonyms."
+    docs = {name: column.doc for name, column in {**DIALOGUES, **ANNOTATIONS}.items()}
+    yield table(("column", "meaning"), ((f"`{name}`", docs[name]) for name in OURS))
+    yield "## Methods\n\nHow judgements are asked for, and what one judgement is about."
+    rows = ((f"`{m.id}`", m.title, m.unit) for m in METHODS.values())
+    yield table(("method", "shown as", "a judgement is about one"), rows)
+    sets = "; ".join(
+        f"`{name}`: " + ", ".join(f"`{label}`" for label in dict.fromkeys(label.id for label in labels))
+        for name, labels in LABEL_SETS.items()
+    )
+    yield f"## Sets of labels\n\n{sets}."
+    yield "## Metrics computed from texts\n\n" + ", ".join(f"`{m}`" for m in TEXT_METRICS) + "."

@@ -1,0 +1,481 @@
+"""Agreement of annotation frames: published values, kappas and ICC against R and the literature, odd studies."""
+
+import json
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import annotation_rows as frame
+from fixtures.reference import REFERENCE
+
+from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
+from judgebook.study import schema
+from judgebook.study.labels import LABEL_SETS, Label
+from judgebook.study.results import fold
+
+LABELS = LABEL_SETS["abc_eval"]
+
+QUICK = {"n_resamples": 500}
+
+
+def reference(name):
+    lines = (REFERENCE / "agreement.txt").read_text().splitlines()
+    return next([float(v) for v in line.split()[1:]] for line in lines if line.split()[0] == name)
+
+
+def likert(matrix, label="quality", known=True):
+    """A dialogue-Likert label from an (items, annotators) matrix."""
+    rows = [
+        {"dialogue": f"d{i:03d}", "method": "dialogue_likert", "label": label, "annotator": f"A{j}", "score": s}
+        for i, row in enumerate(matrix)
+        for j, s in enumerate(row)
+        if np.isfinite(s)
+    ]
+    return frame(rows, annotator_known=known)
+
+
+def pick(results, statistic, **keys):
+    (row,) = results.select(statistic, **keys).to_dict("records")
+    return row
+
+
+def assert_same(ours, theirs):
+    assert set(ours) == set(theirs)
+    for statistic, frame_ in ours.items():
+        pd.testing.assert_frame_equal(frame_, theirs[statistic])
+
+
+# --- coefficients
+
+
+def test_fleiss_kappa_of_fleiss_1971():
+    table = pd.read_csv(REFERENCE / "fleiss1971.csv").to_numpy()
+    values = np.array([np.repeat(np.arange(5), row) for row in table], dtype=float)
+    assert round(fleiss_kappa(values)[0], 3) == 0.430
+    assert table.sum(axis=0) / 180 == pytest.approx([0.144, 0.144, 0.167, 0.306, 0.239], abs=0.0005)
+
+
+def test_cohen_kappa_by_hand_and_r():
+    # 20 both yes, 5 and 10 split, 15 both no: p_o = 0.7, p_e = 0.5 * 0.6 + 0.5 * 0.4 = 0.5, kappa = 0.4
+    values = np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
+    assert cohen_kappa(values) == (pytest.approx(0.4), "")
+    ratings = np.array(
+        [[1, 2, 3, 3, 4, 5, 5, 2, 1, 3, 4, 4, 2, 5, 1, 3, 2, 4], [1, 2, 2, 3, 4, 4, 5, 3, 1, 3, 5, 4, 1, 5, 2, 3, 2, 3]]
+    ).T
+    assert cohen_kappa(ratings.astype(float))[0] == pytest.approx(reference("kappa")[0])
+    assert cohen_kappa(ratings.astype(float), "quadratic")[0] == pytest.approx(reference("kappa_quadratic")[0])
+
+
+def test_icc_equals_r_psych_and_shrout_fleiss():
+    ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7.0]])
+    forms = ("ICC(1,1)", "ICC(A,1)", "ICC(C,1)", "ICC(1,k)", "ICC(A,k)", "ICC(C,k)")
+    found = icc(ratings, forms)
+    assert [f["estimate"] for f in found] == pytest.approx(reference("icc"))
+    assert [round(f["estimate"], 2) for f in found] == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]  # the paper's table 4
+    one_way_and_consistency = [0, 2, 3, 5]  # psych and pingouin approximate the interval of the others differently
+    for bound in ("ci_low", "ci_high"):
+        theirs = reference(f"icc_{bound[3:]}")
+        assert [found[i][bound] for i in one_way_and_consistency] == pytest.approx(
+            [theirs[i] for i in one_way_and_consistency], abs=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        (lambda: cohen_kappa(np.ones((5, 2))), "fewer than two values"),
+        (lambda: cohen_kappa(np.ones((5, 3))), "two annotators"),
+        (lambda: fleiss_kappa(np.ones((5, 2))), "only one value"),
+        (lambda: fleiss_kappa(np.array([[1, 2, np.nan], [1, 1, 2]])), "equally many"),
+        (lambda: (icc(np.ones((5, 2)))[0]["estimate"], icc(np.ones((5, 2)))[0]["note"]), "only one value"),
+        (lambda: (np.nan, icc(np.array([[1, 2], [1, np.nan], [2, 2.0]]))[0]["note"]), "every annotation"),
+        (lambda: (np.nan, icc(np.array([[1, 1], [3, 3], [2, 2.0]]))[0]["note"]), "no error variance"),
+        (lambda: (np.nan, icc(np.array([[1, 1], [3, 3.0]]))[0]["note"]), "3 items"),
+        (lambda: (np.nan, icc(np.array([[1, 2], [2, 1], [1, 2.0]]), ("ICC(1,k)",))[0]["note"]), "equal means"),
+        (lambda: (np.nan, icc(np.array([[1, 2], [1, 2], [1, 2.0]]), ("ICC(C,1)",))[0]["note"]), "equal means"),
+    ],
+)
+def test_undefined_coefficients_have_a_reason(call, reason):
+    value, note = call()
+    assert np.isnan(value)
+    assert reason in note
+
+
+def test_weights_are_checked():
+    with pytest.raises(ValueError, match="none, linear or quadratic, found 'cubic'"):
+        cohen_kappa(np.ones((3, 2)), "cubic")
+
+
+# --- tables
+
+
+def test_table_of_a_likert_label_is_complete_and_valid():
+    r = np.random.default_rng(0)
+    truth = r.normal(size=(60, 1))
+    values = np.clip(np.round(3 + truth + 0.8 * r.normal(size=(60, 3))), 1, 5)
+    table = agreement.alpha_table(likert(values), LABELS, first=None, **QUICK)
+    stored = fold(table, study="s", notebook="03_iaa")
+    assert set(stored["statistic"]) == {
+        "alpha", "observed_disagreement", "expected_disagreement", "raw_agreement", "fleiss_kappa", "icc", "ac",
+    }  # fmt: skip
+    alpha = pick(table, "alpha", resample="dialogue", raters="all")
+    assert (alpha["n"], alpha["n_clusters"], alpha["n_annotators"], alpha["level"]) == (60, 60, 3, "dialogue")
+    assert alpha["ci_kind"] == "bca"
+    assert alpha["ci_low"] < alpha["estimate"] < alpha["ci_high"]
+    observed, expected = (pick(table, f"{w}_disagreement")["estimate"] for w in ("observed", "expected"))
+    assert alpha["estimate"] == pytest.approx(1 - observed / expected)
+    assert 0 < observed < expected < 0.25
+    assert set(table["icc"]["form"]) == {
+        "ICC(1,1)",
+        "ICC(1,k)",
+        "ICC(A,1)",
+        "ICC(C,1)",
+    }  # the same three people throughout
+
+
+def test_first_two_annotations_are_taken_in_source_order():
+    values = np.array([[1.0, 1, 5], [2, 2, 5], [3, 3, 1], [5, 5, 1], [4, np.nan, np.nan]])
+    rows = likert(values)
+    two = agreement.alpha_table(rows, LABELS, **QUICK)
+    assert pick(two, "alpha", raters="first2")["estimate"] == 1.0
+    assert pick(two, "alpha", raters="first2")["n"] == 4
+    turned = rows.assign(source_row=-rows["source_row"])
+    assert pick(agreement.alpha_table(turned, LABELS, **QUICK), "alpha")["estimate"] < 0.5
+    # the order of the rows themselves does not matter
+    again = agreement.alpha_table(rows.sample(frac=1, random_state=1), LABELS, **QUICK)
+    assert_same(again, two)
+
+
+def test_two_judgements_of_one_person_are_no_pair():
+    rows = likert(np.array([[1.0, 2], [3, 3], [4, 5]]))
+    repeat = rows.assign(annotator="A0", work_unit=rows["annotator"])
+    table = agreement.alpha_table(repeat, LABELS, **QUICK)
+    assert pick(table, "alpha")["note"] == "no item has two annotations"
+    positions = agreement.alpha_table(repeat.assign(annotator_known=False), LABELS, **QUICK)
+    assert pick(positions, "alpha")["n"] == 3
+
+
+def test_models_stay_out_unless_asked_for():
+    rows = likert(np.array([[1.0, 2], [3, 3], [4, 5], [2, 2]]))
+    rows.loc[rows["annotator"] == "A1", "annotator_kind"] = "llm"
+    assert pick(agreement.alpha_table(rows, LABELS, **QUICK), "alpha")["ci_kind"] == "not_estimable"
+    both = agreement.alpha_table(rows, LABELS, kinds=("human", "llm"), **QUICK)
+    assert pick(both, "alpha", kind="human+llm")["n"] == 4
+
+
+def comparisons(scores, *, turn_second=False):
+    rows = []
+    for i, pair in enumerate(scores):
+        for j, s in enumerate(pair):
+            a, b = f"p{i:02d}_x", f"p{i:02d}_y"
+            swap = turn_second and j == 1
+            rows.append(
+                {"dialogue": b if swap else a, "dialogue_b": a if swap else b, "system_b": "b", "annotator": f"A{j}"}
+                | {"method": "comparative", "label": "engaging", "score": -s if swap else s}
+            )
+    return frame(rows)
+
+
+def test_comparisons_count_both_orientations_and_ignore_which_side_is_left():
+    import krippendorff
+
+    r = np.random.default_rng(1)
+    first = r.choice([-1.0, 0, 1], size=40, p=[0.4, 0.2, 0.4])
+    scores = np.column_stack([first, np.where(r.random(40) < 0.6, first, r.choice([-1.0, 0, 1], size=40))])
+    table = agreement.alpha_table(comparisons(scores), LABELS, **QUICK)
+    theirs = krippendorff.alpha(reliability_data=np.concatenate([scores, -scores]).T, level_of_measurement="ordinal")
+    alpha = pick(table, "alpha", resample="pair")
+    assert alpha["estimate"] == pytest.approx(theirs)
+    assert (alpha["n"], alpha["n_clusters"], alpha["resample_unit"]) == (40, 40, "pair")
+    turned = agreement.alpha_table(comparisons(scores, turn_second=True), LABELS, **QUICK)
+    assert_same(turned, table)
+
+
+def turns(marks, dialogue):
+    rows = [
+        {"dialogue": f"d{d}", "turn": t, "method": "behavior", "label": "ignore", "annotator": f"pos{j}", "score": s}
+        for t, (d, row) in enumerate(zip(dialogue, marks, strict=True))
+        for j, s in enumerate(row)
+    ]
+    return frame(rows, annotator_known=False)
+
+
+def test_turns_have_an_interval_by_turn_and_by_dialogue():
+    r = np.random.default_rng(2)
+    marks = (r.random((300, 1)) < 0.4).astype(float).repeat(2, axis=1)
+    careless = np.repeat(r.random(20) < 0.3, 15)
+    marks[careless, 1] = r.random(careless.sum()) < 0.4
+    table = agreement.alpha_table(turns(marks, np.repeat(np.arange(20), 15)), LABELS, n_resamples=2000)
+    turn, dialogue = (pick(table, "alpha", resample=u) for u in ("turn", "dialogue"))
+    ratio = (dialogue["ci_high"] - dialogue["ci_low"]) / (turn["ci_high"] - turn["ci_low"])
+    assert (turn["n_clusters"], dialogue["n_clusters"]) == (300, 20)
+    assert pick(table, "interval_width_ratio")["estimate"] == pytest.approx(ratio)
+    assert ratio > 1
+    assert pick(table, "positive_agreement")["resample_unit"] == "dialogue"
+    assert pick(table, "prevalence")["estimate"] == pytest.approx(marks.mean())
+    fold(table, study="s", notebook="n")
+
+
+@pytest.mark.parametrize(
+    ("marks", "kind"),
+    [
+        (np.zeros((40, 2)), "not_estimable"),
+        (np.ones((40, 2)), "not_estimable"),
+        (np.repeat([[0.0, 0], [1, 0], [0, 1]], [398, 1, 1], axis=0), "exact_bound"),
+        (np.repeat([[0.0, 0], [1, 1]], [300, 100], axis=0), "exact_bound"),
+        (np.array([[1.0, 0]]), "exact_bound"),
+        (np.zeros((40, 1)), "not_estimable"),
+    ],
+)
+def test_degenerate_labels_give_a_bound_or_a_reason(marks, kind):
+    table = agreement.alpha_table(turns(marks, np.arange(len(marks)) // 15), LABELS, **QUICK)
+    stored = fold(table, study="s", notebook="n")
+    assert set(table["alpha"]["ci_kind"]) == {kind}
+    assert stored[stored["estimate"].isna()]["note"].notna().all()
+    assert stored[stored["ci_kind"] == "not_estimable"]["note"].notna().all()
+
+
+def test_intervals_depend_on_seed_and_names_only():
+    r = np.random.default_rng(3)
+    values = np.clip(np.round(3 + r.normal(size=(40, 1)) + r.normal(size=(40, 2))), 1, 5)
+    alone = agreement.alpha_table(likert(values), LABELS, **QUICK)
+    other = likert(values[:, ::-1], label="engaging")
+    together = agreement.alpha_table(pd.concat([other, likert(values)], ignore_index=True), LABELS, **QUICK)
+    columns = ["resample", "estimate", "ci_low", "ci_high"]
+    mine = together.select("alpha", label="quality")
+    assert mine[columns].to_numpy().tolist() == alone["alpha"][columns].to_numpy().tolist()
+    moved = agreement.alpha_table(likert(values), LABELS, seed=2, **QUICK)
+    assert moved["alpha"]["estimate"].equals(alone["alpha"]["estimate"])
+    assert pick(moved, "alpha")["ci_low"] != pick(alone, "alpha")["ci_low"]
+
+
+def test_labels_off_the_registry_are_named():
+    rows = likert(np.array([[1.0, 2], [3, 3]]), label="charm")
+    with pytest.raises(ValueError, match=r"missing \[\('dialogue_likert', 'charm'\)\]"):
+        agreement.alpha_table(rows, LABELS)
+    own = Label("charm", "dialogue_likert", "Charm", (1, 5), "interval")
+    assert pick(agreement.alpha_table(rows, [own], **QUICK), "alpha", measurement="interval")["n"] == 2
+
+
+def test_no_annotations_give_an_empty_table():
+    empty = likert(np.array([[1.0, 2]])).iloc[:0]
+    assert fold(agreement.alpha_table(empty, LABELS), study="s", notebook="n").empty
+
+
+# --- between groups, and over annotators
+
+
+def test_between_groups_pairs_one_annotation_of_each():
+    rows = likert(np.array([[1.0, 2, 5], [3, 3, 1], [4, 5, 1], [2, 2, 4], [5, 4, np.nan]]))
+    rows["group"] = rows["annotator"].map({"A0": "ours", "A1": "theirs", "A2": "ours"})
+    table = agreement.alpha_between(rows, LABELS, "ours", "theirs", **QUICK)
+    found = pick(table, "alpha", raters="one_each")
+    expected = krippendorff.alpha(
+        reliability_data=np.array([[1, 3, 4, 2, 5], [2, 3, 5, 2, 4.0]]), level_of_measurement="ordinal"
+    )
+    assert found["estimate"] == pytest.approx(expected)
+    assert (found["group"], found["group_b"], found["n"]) == ("ours", "theirs", 5)
+    fold(table, study="s", notebook="n")
+    picks = {
+        round(
+            pick(
+                agreement.alpha_between(rows, LABELS, "ours", "theirs", pick=np.random.default_rng(i), **QUICK), "alpha"
+            )["estimate"],
+            6,
+        )
+        for i in range(12)
+    }
+    assert len(picks) > 3
+    with pytest.raises(ValueError, match="two of ours, theirs, found 'ours' and 'others'"):
+        agreement.alpha_between(rows, LABELS, "ours", "others")
+
+
+def test_over_annotators_resamples_people_and_leaves_each_out():
+    r = np.random.default_rng(4)
+    values = np.clip(np.round(3 + r.normal(size=(50, 1)) + 0.6 * r.normal(size=(50, 6))), 1, 5)
+    values[:, 5] = r.integers(1, 6, size=50)  # one annotator answers at random
+    table = agreement.alpha_over_annotators(likert(values), LABELS)
+    fold(table, study="s", notebook="n")
+    both = pick(table, "alpha", resample="dialogue and annotator")
+    without = pick(table, "alpha", resample="without one annotator")
+    assert both["ci_kind"] == "jackknife_t"
+    assert both["n_annotators"] == 6
+    assert without["ci_kind"] == "range"
+    assert without["ci_high"] > without["estimate"] + 0.1  # without the careless one
+    assert both["ci_low"] < without["ci_low"]
+    left = [krippendorff.alpha(np.delete(values, j, axis=1).T, level_of_measurement="ordinal") for j in range(6)]
+    assert (without["ci_low"], without["ci_high"]) == pytest.approx((min(left), max(left)))
+    assert both["estimate"] == pytest.approx(krippendorff.alpha(values.T, level_of_measurement="ordinal"))
+    assert not agreement.alpha_over_annotators(likert(values, known=False), LABELS)  # positions, not people
+    assert not agreement.alpha_over_annotators(likert(values[:, :1]), LABELS)  # no item has two annotations
+    two = agreement.alpha_over_annotators(likert(values[:, :2]), LABELS)
+    assert pick(two, "alpha", resample="dialogue and annotator")["note"] == "2.0 effective annotators, of 5 needed"
+    assert pick(two, "alpha", resample="without one annotator")["note"] == "no two people are left when one is left out"
+
+
+# --- public data
+
+
+@pytest.mark.data
+def test_published_alphas_of_the_behaviour_marks(raw_data):
+    data = json.loads((raw_data / "gpt_abceval" / "behavior-classification-results.json").read_text())
+    rows = [
+        {"dialogue": d, "turn": t, "label": label.replace(" ", "_"), "annotator": f"pos{j}", "score": score}
+        for d, pairs in data.items()
+        for t, pair in enumerate(pairs)
+        for label, marks in pair["behaviors"].items()
+        for j, score in enumerate(marks["human"])
+    ]
+    table = agreement.alpha_table(frame(rows, method="behavior", annotator_known=False), LABELS, n_resamples=2000)
+    published = {
+        "self_contradiction": 0.407, "empathetic": 0.514, "lack_of_empathy": 0.435, "irrelevant": 0.456,
+        "ignore": 0.571, "incorrect_fact": 0.652, "commonsense_contradiction": 0.442, "partner_contradiction": 0.436,
+        "redundant": 0.551,
+    }  # fmt: skip
+    for label, value in published.items():
+        for unit, n in (("turn", 1634), ("dialogue", 108)):
+            row = pick(table, "alpha", label=label, resample=unit)
+            assert round(row["estimate"], 3) == value
+            assert (row["n"], row["n_clusters"], row["ci_kind"]) == (1634, n, "bca")
+        assert 0.95 < pick(table, "interval_width_ratio", label=label)["estimate"] < 1.5
+
+
+OUTSIDE = ("(438,26)", "(439,26)", "(440,26)", "(441,26)")
+FITTED = ("(88,1)", "(89,1)", "(1048,38)", "(137,1)", "(1053,38)", "(20,1)")  # scope of the pairwise panel
+
+
+@pytest.mark.data
+def test_published_within_group_alphas_of_evaluator_groups(raw_data):
+    groups = pd.read_csv(raw_data / "finch2024" / "groups.csv").set_index("worker_id")["group"]
+    rows = []
+    for kind, method in (("likert", "dialogue_likert"), ("comparative", "comparative")):
+        name = f"student_external_{kind}"
+        part = json.loads((raw_data / "finch2024" / f"data_{name}.json").read_text())[name]
+        for id_, dialogue in part["dialogues"].items():
+            for label, annotations in dialogue[f"{kind}_annotations"].items():
+                for one in annotations:
+                    other = one.get("dialogue_compared_to_id")
+                    if id_.startswith(OUTSIDE + FITTED if other else OUTSIDE) or (other and other < id_):
+                        continue
+                    rows.append(
+                        {"dialogue": id_, "dialogue_b": other, "method": method, "label": label}
+                        | {"annotator": part["work_units"][one["work_unit_id"]]["worker_id"]}
+                        | {"score": float(one["score"]), "work_unit": one["work_unit_id"]}
+                    )
+    rows = frame(rows)
+    rows["group"] = rows["annotator"].map(groups).str.lower()
+    table = agreement.alpha_table(rows, LABELS, **QUICK)
+    published = pd.read_csv(Path(__file__).parents[3] / "data" / "published" / "finch2024_table03.csv")
+    published = published[published["row"].isin(["dev_x", "stu_x"])]
+    assert len(published) == 32
+    for cell in published.itertuples():
+        method = {"likert": "dialogue_likert", "pairwise": "comparative"}[cell.panel]
+        row = pick(table, "alpha", group=cell.row, method=method, label=cell.column, orientation=None)
+        assert round(row["estimate"], 2) == pytest.approx(cell.value, abs=1e-9)
+    engaging = pick(table, "alpha", group="dev_x", method="comparative", label="engaging", orientation=None)
+    assert (engaging["estimate"], engaging["ci_kind"], engaging["ci_high"]) == (1.0, "exact_bound", 1.0)
+    assert 0.2 < engaging["ci_low"] < 0.8  # eleven pairs
+
+
+KNOWN = {(label.method, label.id): label for label in LABELS}
+
+
+def judgements(seed=0, n=60, people=3):
+    """Random marks and comparisons, some by one person only, as a frame of annotations."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for method, label, values in (("behavior", "ignore", [0, 1]), ("comparative", "quality", [-1, 0, 1])):
+        for item in range(n):
+            truth = rng.choice(values)
+            for person in rng.permutation(people)[: rng.integers(1, people + 1)]:
+                score = truth if rng.random() < 0.6 else rng.choice(values)
+                pair = method == "comparative"
+                place = (f"d{item}", None if pair else item % 4, f"e{item}" if pair else None)
+                rows.append((f"A{person}", method, label, *place, score))
+    columns = ["annotator", "method", "label", "dialogue", "turn", "dialogue_b", "score"]
+    frame = pd.DataFrame(rows, columns=columns).assign(corpus="main", group="all", annotator_kind="human")
+    frame = frame.assign(annotator_known=True, system="s", source_row=range(len(rows)))
+    return schema.conform(frame, schema.ANNOTATIONS, study="s")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_plain_alphas_equal_those_of_the_agreement_table(seed):
+    marks = judgements(seed)
+    labels = [KNOWN["behavior", "ignore"], Label("quality", "comparative", "Quality", (-1, 1))]
+    table = agreement.alpha_table(marks, labels, first=None, n_resamples=100, units=("dialogue",))
+    expected = table.select("alpha", orientation=None).set_index("label")
+    found = agreement.plain_alphas(marks, labels).set_index("label")
+    for label in ("ignore", "quality"):
+        assert found.at[label, "estimate"] == pytest.approx(expected.at[label, "estimate"], abs=1e-12)
+        assert found.at[label, "n"] == expected.at[label, "n"]
+    likert = [Label("ignore", "behavior", "Ignore", (0, 2)), labels[1]]  # as if marks were a scale of three
+    wrong = agreement.nominal_alphas(marks, likert)
+    assert set(wrong["measurement"]) == {"nominal"}
+    wide = marks[marks["method"] == "behavior"].pivot_table(
+        index="annotator", columns=["dialogue", "turn"], values="score"
+    )
+    expected = krippendorff.alpha(wide.to_numpy(), level_of_measurement="nominal")
+    assert wrong.set_index("label").at["ignore", "estimate"] == pytest.approx(expected)
+    assert "ignore" not in set(
+        agreement.nominal_alphas(marks, labels)["label"]
+    )  # marks of 0 and 1 have no order to lose
+    alone = marks.drop_duplicates(["method", "dialogue", "turn"])
+    assert agreement.plain_alphas(alone, labels).empty
+
+
+# --- the unit of resampling
+
+
+def turns_in_sessions(seed=4):
+    """Marks by two people on turns of dialogues, two dialogues a session, which share what is marked."""
+    rng, rows = np.random.default_rng(seed), []
+    for d in range(60):
+        truth = rng.random(8) < (0.2 if d // 2 % 2 else 0.7)
+        for a in range(2):
+            for t, mark in enumerate(truth ^ (rng.random(8) < 0.2)):
+                rows.append({"dialogue": f"d{d}", "turn": t, "annotator": f"A{a}", "score": float(mark)})
+    out = frame(rows, method="behavior", label="ignore", annotator_known=True)
+    return out.assign(session="s" + (out["dialogue"].str[1:].astype(int) // 2).astype(str))
+
+
+@pytest.mark.parametrize(
+    ("unit", "resampled", "clusters"),
+    [(None, ["turn", "dialogue"], 60), ("dialogue", ["turn", "dialogue"], 60), ("session", ["turn", "session"], 30)],
+)
+def test_the_primary_interval_resamples_what_the_study_says(unit, resampled, clusters):
+    marks = turns_in_sessions()
+    found = agreement.alpha_table(marks, LABELS, first=None, unit=unit, **QUICK)
+    assert found["alpha"]["resample"].tolist() == resampled
+    (row,) = agreement.primary(found).to_dict("records")
+    assert (row["resample"], row["resample_unit"], row["n_clusters"]) == (resampled[-1], resampled[-1], clusters)
+    if unit == "session":  # the same as if sessions were dialogues
+        second = marks["dialogue"].str[1:].astype(int) % 2
+        renamed = marks.assign(dialogue=marks["session"], turn=marks["turn"] + 8 * second)
+        theirs = agreement.primary(agreement.alpha_table(renamed, LABELS, first=None, **QUICK)).iloc[0]
+        assert (row["estimate"], row["n"]) == (pytest.approx(theirs["estimate"]), theirs["n"])
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([theirs["ci_low"], theirs["ci_high"]], abs=0.02)
+
+
+def test_turns_are_primary_only_where_the_study_says_so_and_then_mislead():
+    marks = turns_in_sessions()
+    found = agreement.alpha_table(marks, LABELS, first=None, unit="turn", **QUICK)
+    (row,) = agreement.primary(found).to_dict("records")
+    assert (row["resample"], row["n_clusters"]) == ("turn", 480)
+    assert agreement.over_turns(found).empty
+    usual = agreement.alpha_table(marks, LABELS, first=None, **QUICK)
+    assert agreement.over_turns(usual)["resample"].tolist() == ["turn"]
+    assert agreement.misleading(marks, "turn") == ["behavior"]
+    assert agreement.misleading(marks, "session") == agreement.misleading(marks, None) == []
+    assert agreement.misleading(marks[marks["turn"] == 3], "turn") == []
+
+
+def test_ratings_of_dialogues_are_resampled_by_session_too():
+    ratings = likert(np.random.default_rng(2).integers(1, 6, (40, 3)).astype(float))
+    ratings = ratings.assign(session="s" + (ratings["dialogue"].str[1:].astype(int) // 4).astype(str))
+    for unit, clusters in (("session", 10), ("turn", 40), ("dialogue", 40)):
+        (row,) = agreement.primary(agreement.alpha_table(ratings, LABELS, unit=unit, **QUICK)).to_dict("records")
+        assert row["n_clusters"] == clusters
+        assert row["resample"] == ("session" if unit == "session" else "dialogue")

@@ -1,0 +1,125 @@
+"""Intervals of alpha for other annotators: against leave-one-out written out with the package, and in simulation."""
+
+import krippendorff
+import numpy as np
+import pytest
+from scipy import stats
+
+from judgebook.questions.agreement import alpha as module
+from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way
+from judgebook.questions.agreement.coincidences import patterns, patterns_long
+from judgebook.questions.agreement.two_way import Judgements
+
+N = np.nan
+
+
+def judged(values, clusters=None):
+    """Judgements of an (items, annotators) matrix, and the values that they are codes of."""
+    item, annotator = np.nonzero(~np.isnan(values))
+    kinds = np.unique(values[item, annotator])
+    cluster = item if clusters is None else np.asarray(clusters)[item]
+    return Judgements(item, annotator, cluster, np.searchsorted(kinds, values[item, annotator])), kinds
+
+
+def world(rng, n=60, people=7, per=3, contexts=None, cuts=(-1, -0.3, 0.3, 1), load=None):
+    """(n, people) scores, `per` of each item, by annotators of different severity and care; and their clusters."""
+    cluster = np.arange(n) if contexts is None else np.arange(n) % contexts
+    shared = 0.5 * rng.normal(size=(n, 1))[cluster] if contexts else 0.0
+    taste = 0.4 * rng.normal(size=(n, people))[cluster] if contexts else 0.0
+    noise = 0.7 * np.exp(0.3 * rng.normal(size=people)) * rng.normal(size=(n, people))
+    z = 0.8 * rng.normal(size=(n, 1)) + shared + taste + 0.6 * rng.normal(size=people) + noise
+    odds = np.log(np.ones(people) if load is None else load) + rng.gumbel(size=(n, people))
+    kept = odds >= np.sort(odds, axis=1)[:, [people - per]]
+    return np.where(kept, np.searchsorted(cuts, z).astype(float), N), cluster
+
+
+def theirs(values, level):
+    return krippendorff.alpha(values[(~np.isnan(values)).sum(axis=1) > 1].T, level_of_measurement=level)
+
+
+@pytest.mark.parametrize(("level", "contexts"), [("ordinal", None), ("nominal", 10), ("interval", 12)])
+def test_it_is_the_jackknife_written_out(level, contexts):
+    values, cluster = world(np.random.default_rng(5), contexts=contexts)
+    found = alpha_two_way(*judged(values, cluster), level, unit="context")
+    whole = theirs(values, level)
+
+    def jackknife(left_out):
+        apart = [np.log(1 - theirs(np.where(gone, N, values), level)) - np.log(1 - whole) for gone in left_out]
+        return (len(apart) - 1) / len(apart) * np.sum(np.square(apart))
+
+    given, people = ~np.isnan(values), np.arange(values.shape[1])
+    clusters = [np.broadcast_to((cluster == c)[:, None], values.shape) for c in np.unique(cluster)]
+    annotators = [np.broadcast_to(people == a, values.shape) for a in people]
+    both = [c & a for c in clusters for a in annotators if (c & a & given).any()]
+    v_c, v_a, v_ca = (jackknife(x) for x in (clusters, annotators, both))
+    se = np.sqrt(v_c + max(v_a - v_ca, 0))
+    shares = [np.array([(given & x).sum() for x in kind]) / given.sum() for kind in (clusters, annotators)]
+    df = min(1 / np.sum(s**2) for s in shares) - 1
+    ends = 1 - (1 - whole) * np.exp(np.array([1, -1]) * stats.t.ppf(0.975, df) * se)
+    assert found.estimate == pytest.approx(whole)
+    assert (found.low, found.high) == pytest.approx(tuple(ends), abs=1e-9)
+    assert found.standard_error == pytest.approx((1 - whole) * se)
+    assert (found.unit, found.kind, found.n_units) == ("context and annotator", "jackknife_t", len(clusters))
+
+
+def test_comparisons_keep_both_orientations_together():
+    values = world(np.random.default_rng(6), cuts=(-0.3, 0.3))[0] - 1
+    one, kinds = judged(values)
+    found = alpha_two_way(one, kinds, "ordinal", unit="pair", mirrored=True)
+    turned = np.where(np.arange(len(values))[:, None] % 2, -values, values)  # as if stored the other way round
+    same = alpha_two_way(*judged(turned), "ordinal", unit="pair", mirrored=True)
+    assert found.estimate == pytest.approx(alpha_of(patterns(values), "ordinal", mirrored=True).estimate)
+    assert (same.low, same.high) == pytest.approx((found.low, found.high))
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_sliders_have_their_error_from_groups_of_values(monkeypatch, mirrored):
+    z = world(np.random.default_rng(7), n=120, cuts=np.linspace(-3, 3, 60))[0] - 30
+    one, kinds = judged(z)
+    kinds, one = (np.unique(np.r_[kinds, -kinds]), one) if mirrored else (kinds, one)
+    if mirrored:
+        one = Judgements(one.item, one.annotator, one.cluster, np.searchsorted(kinds, z[one.item, one.annotator]))
+    assert len(kinds) > module.MANY_VALUES
+    quick = alpha_two_way(one, kinds, "ordinal", unit="item", mirrored=mirrored)
+    monkeypatch.setattr(module, "MANY_VALUES", 1000)
+    exact = alpha_two_way(one, kinds, "ordinal", unit="item", mirrored=mirrored)
+    assert quick.estimate == exact.estimate
+    assert quick.standard_error == pytest.approx(exact.standard_error, rel=0.05)
+    found = patterns_long(one.item, kinds[one.value], one.item.max() + 1, kinds)
+    monkeypatch.setattr(module, "MANY_VALUES", 25)
+    groups = module._groups_of_values(found, mirrored)
+    assert (np.diff(groups) >= 0).all()
+    if mirrored:
+        assert (groups + groups[::-1] == groups.max()).all()
+
+
+def test_it_says_why_there_is_none():
+    four = alpha_two_way(*judged(world(np.random.default_rng(1), people=4)[0]), "ordinal", unit="dialogue")
+    assert (four.kind, four.note) == ("not_estimable", "4.0 effective annotators, of 5 needed")
+    values, cluster = world(np.random.default_rng(1), contexts=3)
+    assert "effective clusters" in alpha_two_way(*judged(values, cluster), "ordinal", unit="context").note
+    rare = (world(np.random.default_rng(2), cuts=(1.9,))[0] > 0).astype(float)
+    assert "rarer value" in alpha_two_way(*judged(rare), "nominal", unit="dialogue").note
+    heavy = np.array([100.0, 1, 1, 1, 1, 1, 1])  # one annotator with most judgements
+    skewed = alpha_two_way(*judged(world(np.random.default_rng(3), per=2, load=heavy)[0]), "ordinal", unit="dialogue")
+    assert "effective annotators" in skewed.note
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("people", "contexts", "load"), [(5, None, "equal"), (20, None, "zipf"), (30, 13, "equal")])
+def test_it_covers_other_annotators(people, contexts, load):
+    rng, n, inside = np.random.default_rng(8), 130, []
+    loads = None if load == "equal" else 1 / np.arange(1.0, people + 1)
+    # an endless supply of items and annotators: each item is judged by two people who judge nothing else
+    many = 200_000
+    z = 0.8 * rng.normal(size=(many, 1)) + (0.5 * rng.normal(size=(many, 1)) if contexts else 0)
+    z = z + (0.4 * rng.normal(size=(many, 2)) if contexts else 0) + 0.6 * rng.normal(size=(many, 2))
+    z = z + 0.7 * np.exp(0.3 * rng.normal(size=(many, 2))) * rng.normal(size=(many, 2))
+    truth = alpha_of(patterns(np.searchsorted((-1, -0.3, 0.3, 1), z).astype(float)), "ordinal").estimate
+    for _ in range(400):
+        values, cluster = world(rng, n=n, people=people, contexts=contexts, load=loads)
+        found = alpha_two_way(*judged(values[:, ~np.isnan(values).all(axis=0)], cluster), "ordinal", unit="context")
+        if np.isfinite(found.low):  # refused where loads happen to be too unequal: fewer than five effective annotators
+            inside.append(found.low <= truth <= found.high)
+    assert len(inside) > 300
+    assert 0.915 <= np.mean(inside) <= 0.995  # three Monte Carlo errors

@@ -1,0 +1,235 @@
+"""Notebook 15 on groups of the simulated study in which careless annotators were planted."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.planted_annotators import planted
+from scipy.stats import binomtest
+
+from judgebook.display.names import display_names
+from judgebook.questions.annotators import agreement_with_others as others
+from judgebook.questions.annotators import analysis, conduct, consensus, figures, findings, outliers, severity, tables
+from judgebook.questions.collection import costs
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import collect
+from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
+from judgebook.study.sections.analyses import Annotators
+
+SECONDS = 40
+LEVEL = 0.05
+#: as in the demo: 400 dialogues rated by 32 annotators, a quarter of them twice
+LIKERT = {}
+#: marks on the turns of 120 dialogues by 14 annotators, 60% of them twice
+BEHAVIOR = {"method": "behavior", "task": "consistency", "n_sessions": 60, "n_people": 14, "twice": 0.6}
+STUDIES = 60
+
+
+def named(made) -> set[str]:
+    """Who is named, without what single labels and consensus take."""
+    rows, head = made.annotations, {"corpus": "main", "group": "sur_x", "method": made.annotations["method"].iloc[0]}
+    turned = others.oriented(rows)
+    z = {
+        "answers": conduct.answers(rows, np.random.default_rng(1), 100)[1],
+        "disagreement": others.agreement(turned)[1],
+        "severity": severity.overall(turned, 0.95)[1],
+        "drift": conduct.drift(turned, 0.95)[1],
+        "speed": conduct.speed(costs.minutes(made.work_units, rows), 0.95)[1],
+    }
+    found = pd.DataFrame(analysis.named([(head, indicator, v) for indicator, v in z.items()], LEVEL))
+    return set(found.loc[found["p_adjusted"] < LEVEL, "annotator"])
+
+
+def rates(n: int, **options) -> tuple[int, int, int]:
+    """Of n simulated studies: how many flag a good annotator, and how many of the bad annotators are flagged."""
+    alarms, found, bad = 0, 0, 0
+    for seed in range(n):
+        made = planted(seed=seed, **options)
+        who = named(made)
+        alarms, found, bad = alarms + bool(who - set(made.bad)), found + len(who & set(made.bad)), bad + len(made.bad)
+    return alarms, found, bad
+
+
+def test_who_is_harsh_is_harsh_on_good_and_on_bad_qualities():
+    """One of ten gives 1.5 points less for quality, and 1.5 more for being repetitive; a label that is neither good nor
+    bad says nothing."""
+    labels = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
+    labels += [Label("repetitive", "dialogue_likert", "Repetitive", (1, 5), direction=-1)]
+    labels += [Label("formal", "dialogue_likert", "Formal", (1, 5), direction=0)]
+    rng, rows = np.random.default_rng(3), []
+    for i in range(120):
+        quality = rng.normal(3, 0.7)
+        for who in rng.choice(10, 3, replace=False):
+            harsh = 1.5 * (who == 0)
+            for name, mean in (
+                ("quality", quality - harsh),
+                ("repetitive", 6 - quality + harsh),
+                ("formal", 3 + harsh),
+            ):
+                score = float(np.clip(round(rng.normal(mean, 0.4)), 1, 5))
+                rows.append(
+                    {"annotator": f"A{who}", "dialogue": f"d{i}", "system": "abc"[i % 3], "label": name, "score": score}
+                )
+    same = {"study": "s", "corpus": "main", "group": "all", "method": "dialogue_likert", "annotator_known": True}
+    frame = pd.DataFrame(rows).assign(annotator_kind="human", source_row=range(len(rows)), **same)
+    frame, none = conform(frame, ANNOTATIONS), pd.DataFrame(columns=list(WORK_UNITS))
+    for wanted in (["quality"], ["repetitive"], ["quality", "repetitive"], ["quality", "repetitive", "formal"]):
+        own = frame[frame["label"].isin(wanted)]
+        found = analysis.analyse(own, none, labels, Annotators(), confidence=0.95, seed=1)
+        over_all = found["annotator_severity"]
+        over_all = over_all[over_all["label"].isna()].set_index("annotator")["estimate"]
+        assert over_all.idxmin() == "A0"
+        assert over_all["A0"] < -0.8
+        z = found["annotator_z"]
+        flagged = z[(z["p_adjusted"] < LEVEL) & (z["indicator"] == "severity")]
+        assert flagged["annotator"].tolist() == ["A0"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [LIKERT, BEHAVIOR])
+def test_few_studies_of_ordinary_annotators_flag_anyone(shape):
+    alarms, _, _ = rates(STUDIES, **shape)
+    assert binomtest(alarms, STUDIES, LEVEL, alternative="greater").pvalue > 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "kind", "least"),
+    [
+        (LIKERT, "liners", 0.8),
+        (LIKERT, "hasty", 0.4),
+        (LIKERT, "drifting", 0.1),
+        (LIKERT, "clickers", 0.1),
+        (BEHAVIOR, "clickers", 0.8),
+        (BEHAVIOR, "drifting", 0.8),
+    ],
+)
+def test_bad_annotators_are_found_and_good_ones_hardly_ever_flagged(shape, kind, least):
+    alarms, found, bad = rates(10, **shape, **{kind: 2})
+    assert found / bad >= least
+    assert binomtest(alarms, 10, LEVEL, alternative="greater").pvalue > 0.01
+
+
+@pytest.fixture(scope="module")
+def views():
+    made = planted("behavior", task="consistency", n_sessions=60, n_people=14, twice=0.6, clickers=1, liners=1)
+    study, options = params.load("demo"), Annotators(n_draws=100)
+    given = {"confidence": 0.95, "seed": 1}
+    results = analysis.analyse(made.annotations, made.work_units, study.label_list(), options, **given)
+    return made, results, display_names(study, made.annotations)
+
+
+def test_every_indicator_has_a_value_and_a_p_value(views):
+    made, results, _ = views
+    z = results["annotator_z"]
+    assert set(z["indicator"]) == set(analysis.INDICATORS)
+    assert z["p_adjusted"].between(0, 1).all()
+    assert set(z["annotator"]) <= set(made.annotations["annotator"])
+
+
+def test_a_random_clicker_is_named_first(views):
+    made, results, _ = views
+    first = analysis.flagged(results, LEVEL)["annotator"].iloc[0]
+    assert made.bad[first] == "clicker"
+
+
+def test_consensus_is_not_claimed_from_two_annotations_per_item(views):
+    _, results, names = views
+    assert results["consensus_rate"].empty
+    assert tables.consensus(results, names) is None
+    assert results["consensus_changed"]["note"].str.contains("annotations per item").any()
+    assert "not claimed" in findings._PHRASES.say("consensus", **findings._consensus(results))
+
+
+def test_consensus_rates_are_given_next_to_means(views):
+    _, _, names = views
+    rng, label = np.random.default_rng(6), Label("topic_switch", "behavior", "Topic switch", (0, 1))
+    truth, item, who = rng.random(160) < 0.5, np.repeat(np.arange(160), 3), np.tile(np.arange(3), 160)
+    rows = pd.DataFrame({
+        "label": label.id, "dialogue": item, "turn": 1, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
+        "system": np.array(["a", "b", "c", "d"])[item % 4], "score": 1.0 * (truth[item] ^ (rng.random(480) < 0.2)),
+    })  # fmt: skip
+    head = {"corpus": "main", "group": "all", "method": label.method, "label": label.id}
+    results = collect(head | row for row in consensus.consensus(rows, label, min_items=100))
+    assert {"mean", "dawid_skene", "mace"} == set(results["consensus_rate"]["source"])
+    assert tables.consensus(results, names).frame["Items"].min() == 40
+    assert (tables.order_changes(results)["pairs"] == 6).all()
+
+
+def test_views_show_pseudonyms_and_say_who_is_named(views):
+    made, results, names = views
+    said = "\n".join(p.text for p in findings.findings(results, names, LEVEL))
+    for name in set(analysis.flagged(results, LEVEL)["annotator"]):
+        assert name in said
+    assert "own_ids.csv" in said
+    plots = [*figures.severity(results, names, LEVEL), *figures.indicators(results, names, LEVEL)]
+    assert [p.name for p in plots] == ["severity", "indicators"]
+    frame = tables.everyone(results, names).frame
+    assert len(frame) == made.annotations["annotator"].nunique()
+
+
+def test_consensus_of_labels_without_order_is_told_though_they_have_no_rates():
+    rows = [
+        {"statistic": "consensus_changed", "corpus": "main", "group": "all", "method": "m", "label": "topic", **more}
+        for more in ({"source": "dawid_skene", "estimate": 0.12}, {"source": "mace", "estimate": 0.2})
+    ]
+    stable = {"statistic": "consensus_stability", "source": "mace", "estimate": 0.021, "ci_low": 0.0, "ci_high": 0.06}
+    told = findings._consensus(collect([*rows, rows[0] | stable]))
+    assert [(s["name"], s["labels"], s["share"]) for s in told["sources"]] == [
+        ("Dawid–Skene", 0, 0.12),
+        ("MACE", 0, 0.2),
+    ]
+    said = findings._PHRASES.say("consensus", **told)
+    assert "12% of untied" in said
+    assert said.count("When items are resampled") == 1
+    assert "2% of consensus labels change on average (95% of resamples: 0% to 6%)" in said
+    assert "nan" not in said
+    assert "No consensus" not in said
+    why = {"source": None, "estimate": np.nan, "note": "20 items judged more than once (at least 50 needed)"}
+    none = findings._consensus(collect([rows[0] | why]))
+    assert none["sources"] == []
+    assert "20 items" in findings._PHRASES.say("consensus", **none)
+
+
+def test_drift_is_worded_alike_for_marks_of_errors_and_for_ratings():
+    """More marks of errors are more severe, higher ratings more lenient."""
+    falls, rises = tables.MEANING["drift"]
+    assert falls != rises
+    assert not any(word in falls + rises for word in ("severe", "lenient"))
+
+
+def test_positions_and_models_are_nobody():
+    made = planted(seed=5, n_sessions=24, n_people=8)
+    rows = made.annotations.assign(annotator_known=False)
+    found = analysis.analyse(
+        rows, made.work_units, params.load("demo").label_list(), Annotators(), confidence=0.95, seed=1
+    )
+    assert not len(found["annotator_z"])
+    names = display_names(params.load("demo"), rows)
+    said = next(iter(findings.findings(found, names, LEVEL))).text
+    assert f"fewer than {outliers.MIN_VALUES} annotators" in said
+
+
+def test_who_disagrees_and_what_alpha_would_be_without_them():
+    """Over all methods, the change of alpha is the mean of those of the methods."""
+    head = {"corpus": "main", "group": "all"}
+    z = [("A1", "disagreement", None, 0.01), ("A2", "severity", None, 0.001), ("A3", "disagreement", None, 0.2)]
+    rows = [
+        {
+            **head,
+            "statistic": "annotator_z",
+            "annotator": a,
+            "indicator": i,
+            "method": m,
+            "estimate": 4.0,
+            "p_adjusted": p,
+        }
+        for a, i, m, p in z
+    ]
+    rows += [
+        {**head, "statistic": "alpha_without", "annotator": a, "method": m, "estimate": gain}
+        for a, m, gain in (("A1", "x", 0.1), ("A1", "y", 0.3), ("A2", "x", 0.5))
+    ]
+    found = findings.disagreeing(collect(rows), LEVEL)
+    assert found["annotator"].tolist() == ["A1"]
+    assert found["gain"].tolist() == pytest.approx([0.2])

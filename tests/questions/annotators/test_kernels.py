@@ -1,0 +1,297 @@
+"""Who stands out, severities, agreement and consensus: printed values, other libraries, cases worked by hand."""
+
+import warnings
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.formula.api as smf
+from fixtures.planted_annotators import planted
+
+from judgebook.questions.annotators import agreement_with_others as others
+from judgebook.questions.annotators import conduct, consensus, outliers, severity
+from judgebook.study.labels import Label
+
+#: Rosner 1983, as reprinted in the NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.17.3
+ROSNER = [
+    *(-0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49, 1.49, 1.55, 1.56, 1.58, 1.65, 1.69, 1.70),
+    *(1.76, 1.77, 1.81, 1.91, 1.94, 1.96, 1.99, 2.06, 2.09, 2.10, 2.14, 2.15, 2.23, 2.24, 2.26, 2.35, 2.37, 2.40),
+    *(2.47, 2.54, 2.62, 2.64, 2.90, 2.92, 2.92, 2.93, 3.21, 3.26, 3.30, 3.59, 3.68, 4.30, 4.64, 5.34, 5.42, 6.01),
+]
+
+
+def test_rosners_data_have_three_outliers():
+    p = outliers.esd(np.array(ROSNER))
+    assert sorted(np.array(ROSNER)[p < 0.05]) == [5.34, 5.42, 6.01]
+
+
+def test_limits_are_those_of_the_table():
+    # NIST: of 54 values the first limits at 5% are 3.158, 3.151, 3.143
+    for n, limit in ((54, 3.158), (53, 3.151), (52, 3.143)):
+        assert outliers._p_value(limit, n, two_sided=True) == pytest.approx(0.05, rel=0.01)
+
+
+def test_false_alarms_of_normal_values():
+    rng, runs = np.random.default_rng(4), 8000
+    for n, side in ((5, "both"), (8, "both"), (12, "high"), (20, "both"), (30, "low"), (60, "both")):
+        samples = rng.normal(3, 2, (runs, n))
+        least = outliers._steps(samples, side)[0].min(axis=1)
+        p = outliers._calibrated(least, n, side) if n < outliers.ROSNER_FROM else least
+        assert p[:20] == pytest.approx([np.nanmin(outliers.esd(row, side)) for row in samples[:20]])
+        for level in (0.05, 0.01):
+            assert abs((p < level).mean() - level) < 4 * np.sqrt(level * (1 - level) / runs)
+
+
+def test_two_outliers_of_a_small_group_do_not_hide_each_other():
+    values = np.r_[np.random.default_rng(2).normal(0, 1, 12), 8.0, 8.5]
+    p = outliers.esd(values)
+    assert (p < 0.01).nonzero()[0].tolist() == [12, 13]
+    assert np.isnan(outliers.esd(np.r_[np.nan, values])[0])
+
+
+def test_outliers_of_one_side_and_none():
+    values = np.r_[np.linspace(-1, 1, 20), -9.0]
+    assert outliers.esd(values, "low")[-1] < 0.001
+    assert outliers.esd(values, "high")[-1] == 1
+    assert np.isnan(outliers.esd(np.ones(9))).all()
+    assert np.isnan(outliers.esd(np.arange(4.0))).all()
+
+
+@pytest.fixture(scope="module")
+def demo():
+    return planted(seed=3, twice=0.5, annotator_share=0.4)
+
+
+def balanced(n_people: int = 8, n_dialogues: int = 24) -> pd.DataFrame:
+    """Every annotator judges every dialogue of three systems."""
+    rng = np.random.default_rng(1)
+    lean, good = rng.normal(0, 0.6, n_people), rng.normal(0, 1, n_dialogues)
+    rows = [
+        {
+            "annotator": f"A{a}",
+            "dialogue": f"d{d:02d}",
+            "system": f"s{d % 3}",
+            "score": lean[a] + good[d] + rng.normal(),
+        }
+        for a in range(n_people)
+        for d in range(n_dialogues)
+    ]
+    more = {"annotator_known": True, "label": "x", "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA}
+    return pd.DataFrame(rows).assign(**more)
+
+
+def test_severity_in_a_balanced_design_is_the_shrunken_mean():
+    rows = balanced()
+    found = pd.DataFrame(severity.by_label(rows, 0.95)).set_index("annotator")
+    # analysis of variance: annotators against annotators within systems, the smallest stratum that holds them
+    of = {
+        k: rows.groupby(list(k))["score"].transform("mean")
+        for k in (("annotator", "system"), ("dialogue",), ("system",))
+    }
+    fitted = of["annotator", "system"] + of[("dialogue",)] - of[("system",)]
+    df = 8 * 24 - (8 * 3 + 24 - 3)
+    residual = float(((rows["score"] - fitted) ** 2).sum()) / df
+    means = rows.groupby("annotator")["score"].mean() - rows["score"].mean()
+    cells = rows.groupby(["annotator", "system"])["score"].mean().unstack()  # noqa: PD010
+    both = cells.sub(cells.mean(axis=1), axis=0) - (cells.mean() - cells.to_numpy().mean())
+    within = 8 * float((both.to_numpy() ** 2).sum()) / (7 * 2)
+    if within < residual:  # no variance of annotators within systems: pooled with the residual
+        within = (within * 14 + residual * df) / (14 + df)
+    square = 24 * float((means**2).sum()) / 7
+    shrink = 1 - within / square
+    np.testing.assert_allclose(found["estimate"], shrink * means, rtol=0.02)
+
+
+def test_speed_where_most_times_are_equal():
+    """Times in whole minutes: the median absolute deviation is 0, and the slow one is slow all the same."""
+    minutes = np.ones((12, 20))
+    minutes[:, :3] = 2.0
+    minutes[4] = 4.0
+    times = pd.DataFrame({"annotator": np.repeat([f"A{i:02d}" for i in range(12)], 20), "minutes": minutes.ravel()})
+    rows, z = conduct.speed(times.assign(method="dialogue_likert", task="likert"), 0.95)
+    assert z.idxmax() == "A04"
+    assert pd.DataFrame(rows).set_index("annotator").at["A04", "estimate"] > 1.5
+
+
+def test_severities_follow_the_true_leanings(demo):
+    rows, _ = severity.overall(demo.annotations, 0.95)
+    found = pd.DataFrame(rows).set_index("annotator")
+    true = demo.leaning.mean(axis=1).reindex(found.index)
+    assert np.corrcoef(found["estimate"], true)[0, 1] > 0.6
+    off = found[(found["ci_low"] > 0) | (found["ci_high"] < 0)]
+    assert (np.sign(off["estimate"]) == np.sign(true[off.index])).mean() > 0.9
+
+
+def test_mean_of_the_others_item_by_item(demo):
+    rows = others.oriented(demo.annotations)
+    beside = others.with_others(rows, others.ITEM)
+    one = beside.iloc[37]
+    same = rows[(rows["dialogue"] == one["dialogue"]) & (rows["label"] == one["label"])]
+    rest = same.loc[same["annotator"] != one["annotator"], "score"]
+    assert one["others"] == pytest.approx(rest.mean())
+    assert one["squared"] == pytest.approx(((one["score"] - rest) ** 2).mean())
+
+
+def test_alpha_without_an_annotator_is_that_of_the_library(demo):
+    rows = others.oriented(demo.annotations)
+    rows = rows[rows["label"] == "quality"]
+    label = Label("quality", "dialogue_likert", "Quality", (1, 5))
+    found = {r["annotator"]: r["estimate"] for r in others.alpha_without(rows, {("dialogue_likert", "quality"): label})}
+    wide = rows.pivot_table(index="annotator", columns="dialogue", values="score")
+    # items with one judgement say nothing, which the library knows
+    options = {"level_of_measurement": "ordinal"}
+    everyone = krippendorff.alpha(wide.to_numpy(), **options)
+    for name in list(found)[:4]:
+        without = krippendorff.alpha(wide.drop(index=name).to_numpy(), **options)
+        assert found[name] == pytest.approx(without - everyone, abs=1e-9)
+
+
+def test_pairs_in_either_order_are_one_item():
+    rows = pd.DataFrame({
+        "dialogue": ["a", "b"], "dialogue_b": ["b", "a"], "system": ["x", "y"], "system_b": ["y", "x"], "score": [1, -1]
+    })  # fmt: skip
+    turned = others.oriented(rows)
+    assert turned["score"].tolist() == [1, 1]
+    assert turned["system"].tolist() == ["x", "x"]
+
+
+def test_runs_entropy_and_trend_by_hand():
+    rows = pd.DataFrame({
+        "annotator": ["A"] * 4 + ["B"] * 4, "work_unit": "u", "dialogue": [f"d{i}" for i in range(4)] * 2,
+        "score": [1, 1, 1, 2, 1, 2, 1, 2], "source_row": range(8),
+    })  # fmt: skip
+    assert conduct.longest_runs(rows).to_dict() == {"A": 3, "B": 1}
+    assert conduct._entropy(np.array([[2, 2], [4, 0], [1, 3]])) == pytest.approx([1, 0, 0.811278], abs=1e-6)
+    y = np.array([0.1, 0.4, 0.2, 0.9, 0.8, 1.3])
+    ols = smf.ols("y ~ x", pd.DataFrame({"y": y, "x": np.linspace(0, 1, 6)})).fit()
+    row, z = conduct._trend(y, 0.95)
+    assert [row["estimate"], row["ci_low"], row["ci_high"]] == pytest.approx(
+        [ols.params["x"], *ols.conf_int().loc["x"]]
+    )
+    from scipy.stats import norm
+
+    assert 2 * norm.sf(z) == pytest.approx(ols.pvalues["x"])
+
+
+@pytest.fixture(scope="module")
+def votes():
+    """400 items, 3 of 10 annotators each, of whom two guess; and the truth."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, 400)
+    item = np.repeat(np.arange(400), 3)
+    who = np.concatenate([rng.choice(10, 3, replace=False) for _ in range(400)])
+    right = rng.random(1200) < np.where(who < 8, 0.85, 1 / 3)
+    answer = np.where(right, truth[item], (truth[item] + rng.integers(1, 3, 1200)) % 3)
+    return item, who, answer, truth
+
+
+def test_consensus_is_that_of_crowd_kit(votes):
+    pytest.importorskip("crowdkit")
+    item, who, answer, truth = votes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from crowdkit.aggregation import DawidSkene
+
+        frame = pd.DataFrame({"task": item, "worker": who, "label": answer})
+        theirs = DawidSkene(n_iter=30, tol=-np.inf).fit(frame)
+    steps = {n: consensus.dawid_skene(item, who, answer, precision=0, most=n) for n in (30, 31)}
+    np.testing.assert_allclose(steps[30].labels, theirs.probas_.sort_index()[[0, 1, 2]], atol=1e-6)
+    errors = np.stack([theirs.errors_.loc[a].reindex([0, 1, 2]).fillna(0)[[0, 1, 2]].to_numpy().T for a in range(10)])
+    np.testing.assert_allclose(steps[31].errors, errors, atol=1e-6)
+    ours = consensus.dawid_skene(item, who, answer)
+    assert ours.converged
+    assert np.mean(ours.labels.argmax(axis=1) == truth) > 0.8
+    assert set(np.argsort(ours.accuracy)[:2]) == {8, 9}
+
+
+def test_mace_is_that_of_crowd_kit(votes):
+    pytest.importorskip("crowdkit")
+    from crowdkit.aggregation import MACE
+
+    # in the order in which they come: otherwise the library mixes up whose guesses are whose
+    item, who, answer = (pd.factorize(codes)[0] for codes in votes[:3])
+    frame = pd.DataFrame({"task": item, "worker": who, "label": answer})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the library's use of pandas
+        theirs = MACE(n_restarts=1).fit(frame).probas_.sort_index()[[0, 1, 2]].to_numpy()
+    labels, accuracy = consensus.mace(item, who, answer)
+    np.testing.assert_allclose(labels, theirs, atol=1e-10)
+    np.testing.assert_allclose(accuracy, np.bincount(who, theirs[item, answer]) / np.bincount(who), atol=1e-10)
+
+
+def test_mace_does_not_depend_on_the_order_of_rows(votes):
+    item, who, answer, _ = votes
+    order = np.random.default_rng(1).permutation(len(item))
+    labels, accuracy = consensus.mace(item, who, answer)
+    again = consensus.mace(item[order], who[order], answer[order])
+    np.testing.assert_allclose(again[0], labels, atol=1e-10)
+    np.testing.assert_allclose(again[1], accuracy, atol=1e-10)
+
+
+def test_mace_knows_who_guesses(votes):
+    item, who, answer, truth = votes
+    labels, accuracy = consensus.mace(item, who, answer)
+    assert labels.sum(axis=1) == pytest.approx(np.ones(400))
+    assert np.mean(labels.argmax(axis=1) == truth) > 0.8
+    assert set(np.argsort(accuracy)[:2]) == {8, 9}
+    right = np.bincount(who, answer == truth[item]) / np.bincount(who)  # guesses, too, now and then
+    assert accuracy == pytest.approx(right, abs=0.08)
+
+
+def test_an_item_that_counts_twice_counts_as_two(votes):
+    item, who, answer, _ = votes
+    n = item.max() + 1
+    weights = 1.0 + (np.arange(n) % 3 == 0)
+    again = weights[item] > 1
+    twice = (np.r_[item, item[again] + n], np.r_[who, who[again]], np.r_[answer, answer[again]])
+    twice = (np.unique(twice[0], return_inverse=True)[1], *twice[1:])
+    ours = consensus.dawid_skene(item, who, answer, weights=weights, precision=1e-10)
+    assert ours.labels == pytest.approx(consensus.dawid_skene(*twice, precision=1e-10).labels[:n], abs=1e-3)
+    assert consensus.mace(item, who, answer, weights=weights)[0] == pytest.approx(consensus.mace(*twice)[0][:n])
+
+
+def test_labels_are_less_stable_with_fewer_items(votes):
+    item, who, answer, _ = votes
+    found = {}
+    for n in (20, item.max() + 1):
+        few = item < n
+        found[n] = consensus.stability(
+            consensus.MODELS["dawid_skene"], item[few], who[few], answer[few], np.random.default_rng(1)
+        )
+    small, large = found.values()
+    assert small["estimate"] > large["estimate"]
+    assert large["ci_low"] <= large["estimate"] <= large["ci_high"] < small["ci_high"]
+
+
+def test_rates_by_consensus(votes):
+    item, who, answer, _ = votes
+    rows = pd.DataFrame({
+        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
+        "system": np.where(item % 2, "odd", "even"), "score": (answer == 0).astype(float),
+    })  # fmt: skip
+    label = Label("x", "behavior", "X", (0, 1), level="nominal")
+    found = pd.DataFrame(consensus.consensus(rows, label, min_items=50))
+    rates = found[found["statistic"] == "consensus_rate"].set_index(["source", "system"])["estimate"]
+    stable = found[found["statistic"] == "consensus_stability"].set_index("source")
+    assert set(stable.index) == {"dawid_skene", "mace"}
+    assert stable["ci_kind"].unique().tolist() == ["range"]
+    assert rates["mean", "odd"] == pytest.approx(rows.loc[rows["system"] == "odd", "score"].mean())
+    assert set(rates.index.get_level_values(0)) == {"mean", "dawid_skene", "mace"}
+    few = pd.DataFrame(consensus.consensus(rows.head(60), label, min_items=50))
+    assert few["note"].tolist() == ["20 items judged more than once (at least 50 needed)"]
+    two = pd.DataFrame(consensus.consensus(rows.groupby("dialogue").head(2), label, min_items=50))
+    assert two["note"].tolist() == ["2.0 annotations per item (at least 3 needed)"]
+
+
+def test_rare_answers_have_no_consensus_by_mace():
+    rng = np.random.default_rng(5)
+    item, who = np.repeat(np.arange(200), 3), np.tile(np.arange(3), 200)
+    score = np.where(rng.random(600) < 0.8, (item < 20), (item >= 20)).astype(float)
+    rows = pd.DataFrame({
+        "label": "x", "dialogue": item, "turn": pd.NA, "dialogue_b": pd.NA, "system_b": pd.NA, "annotator": who,
+        "system": "a", "score": score,
+    })  # fmt: skip
+    found = pd.DataFrame(consensus.consensus(rows, Label("x", "behavior", "X", (0, 1)), min_items=100))
+    assert set(found.loc[found["statistic"] == "consensus_rate", "source"]) == {"mean", "dawid_skene"}
+    assert found.loc[found["source"] == "mace", "note"].str.contains("MACE needs a third").all()

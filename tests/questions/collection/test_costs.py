@@ -1,0 +1,196 @@
+"""Time and cost: by hand, against the printed Tables 9 and 10 of Finch et al. 2023, and by simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook.published import numbers as published
+from judgebook.questions.collection import costs
+from judgebook.study import schema
+from judgebook.study.labels import LABEL_SETS
+from judgebook.study.results import collect, fold
+
+
+def annotations(rows):
+    """(group, annotator, method, dialogue, dialogue_b) -> a frame of annotations."""
+    frame = pd.DataFrame(rows, columns=["group", "annotator", "method", "dialogue", "dialogue_b"])
+    frame["label"] = frame["method"].map({"behavior": "ignore", "comparative": "quality"})
+    fixed = {"corpus": "main", "annotator_known": True, "annotator_kind": "human", "system": "s", "score": 1.0}
+    frame = frame.assign(**fixed, source_row=range(len(frame)))
+    return schema.conform(frame, schema.ANNOTATIONS, study="s")
+
+
+MARKS = annotations(
+    [
+        ("g", "A1", "behavior", "1a", None),
+        ("g", "A2", "behavior", "1a", None),
+        ("g", "A1", "behavior", "1a", None),
+        ("g", "A1", "behavior", "2b", None),
+        ("g", "A1", "comparative", "1a", "1b"),
+        ("g", "A2", "comparative", "1a", "1b"),
+        ("g", "A3", "comparative", "1a", "1b"),
+        ("h", "A4", "comparative", "2b", "2a"),
+    ]
+)
+
+ROWS = {
+    "dialogue_collection": ("collection", 400),
+    "dialogue_likert": ("dialogue_likert", 400),
+    "comparative": ("comparative", 200),
+    "turn_likert": ("turn_likert", 400),
+    "abc_eval_all": ("behavior", 400),
+    "abc_eval_final": ("final", 400),
+}
+
+
+def table_10():
+    return published.load("finch2023", "Table 10").pivot_table(index="row", columns="column", values="value")
+
+
+def money_range(ti, units):
+    """Smallest and largest throughput and cost that minutes printed with two decimals allow."""
+    ends = [costs.money(ti + d, units, 20) for d in (-0.005, 0.005)]
+    return {k: (min(e[k] for e in ends), max(e[k] for e in ends)) for k in ("throughput", "estimated_cost")}
+
+
+def inside(value, ends, half):
+    return ends[0] - half <= value <= ends[1] + half
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_throughput_and_estimated_cost_of_table_10_follow_from_its_minutes(row):
+    printed, (_, units) = table_10().loc[row], ROWS[row]
+    possible = money_range(printed["ti"], units)
+    assert inside(printed["tp"], possible["throughput"], 0.005)
+    assert inside(printed["ec"], possible["estimated_cost"], 0.005)
+
+
+def test_the_rule_is_not_met_by_a_wrong_number_of_units():
+    """The caption says 400 dialogues throughout; comparisons fit 200 pairs only."""
+    printed = table_10().loc["comparative"]
+    assert not inside(printed["ec"], money_range(printed["ti"], 400)["estimated_cost"], 0.005)
+
+
+def test_own_cost_of_table_10_follows_from_the_payments_of_table_9():
+    paid = published.load("finch2023", "Table 9")
+    behavior = paid.loc[paid["panel"] == "behavior", "value"]
+    one = paid[paid["panel"] != "behavior"].set_index("row")["value"]
+    payments = {
+        "dialogue_likert": (one["dialogue_likert"], 1),
+        "comparative": (one["comparative"], 1),
+        "turn_likert": (8 * one["turn_likert"], 8),
+        "abc_eval_all": (behavior.sum(), len(behavior)),
+        "dialogue_collection": (5 / 6, 0),  # 5 dollars for six conversations (section 3)
+    }
+    assert len(behavior) == 8
+    for row, (payment, printed_terms) in payments.items():
+        own = costs.money(1, ROWS[row][1], 20, payment)["own_cost"]
+        rounding = 0.005 * printed_terms * ROWS[row][1]
+        assert abs(own - table_10().at[row, "oc"]) <= rounding + 0.005, row
+
+
+def units(rows):
+    names = ["group", "work_unit", "annotator", "task", "part", "seconds"]
+    return schema.conform(pd.DataFrame(rows, columns=names).assign(corpus="main"), schema.WORK_UNITS, study="s")
+
+
+def test_minutes_take_timed_parts_before_whole_units_and_each_unit_once():
+    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U3", "U4", "U3", "U5"], seconds=60.0)
+    work = units(
+        [
+            ("g", "U1", "A1", "transitions", "whole", 120.0),
+            ("g", "U2", "A2", "transitions", "whole", None),
+            ("g", "U3", "A1", None, "whole", 900.0),
+            ("g", "U3", "A1", None, "first_bot", 480.0),
+            ("g", "U3", "A1", None, "comparative", 30.0),
+            ("g", "U3", "A1", None, "second_likert", None),
+            ("g", "U4", "A2", None, "whole", 90.0),
+        ]
+    )
+    out = costs.minutes(work, marks)
+    found = out[["method", "task", "work_unit", "minutes"]].to_records(index=False).tolist()
+    assert sorted(found) == [
+        ("behavior", "transitions", "U1", 1.0),
+        ("collection", "collection", "U3", 8.0),
+        ("comparative", "comparative", "U3", 0.5),
+        ("comparative", "comparative", "U4", 1.5),
+    ]
+    alone = costs.minutes(work.iloc[:0], marks)  # no frame of work units: the seconds of the annotations
+    assert sorted(alone["work_unit"]) == ["U1", "U2", "U3", "U4", "U5"]
+
+
+def test_the_time_of_a_unit_is_shared_by_the_dialogues_or_pairs_judged_in_it():
+    marks = MARKS.assign(work_unit=["U1", "U9", "U1", "U1", "U3", "U9", "U9", "U3"])  # U1: 1a and 2b; U3: two pairs
+    work = units([("g", "U1", "A1", "transitions", "whole", 240.0), ("g", "U3", "A1", None, "whole", 600.0)])
+    out = costs.minutes(work, marks).set_index("work_unit")
+    assert out["minutes"].to_dict() == {"U1": 2.0, "U3": 5.0}
+    assert out["task"].to_dict() == {"U1": "transitions", "U3": "comparative"}
+
+
+def test_whole_units_that_mix_methods_have_no_time_by_method():
+    marks = MARKS.assign(work_unit="U1", seconds=60.0)
+    assert costs.minutes(units([("g", "U1", "A1", None, "whole", 60.0)]), marks).empty
+
+
+@pytest.mark.parametrize(("n", "ranks"), [(6, (1, 6)), (10, (2, 9)), (100, (40, 61))])
+def test_the_interval_of_a_median_is_the_tabled_one(n, ranks):
+    """Ranks for a 95 % interval of the median: Conover 1999, Practical Nonparametric Statistics, section 3.2."""
+    assert costs._median_interval(np.arange(1, n + 1)[::-1], 0.95) == ranks
+
+
+def test_five_values_give_no_95_percent_interval_of_the_median():
+    assert np.isnan(costs._median_interval(np.arange(5), 0.95)).all()
+
+
+def test_the_interval_of_a_sum_covers_at_the_nominal_rate():
+    """Eight tasks with skewed times, 45 units each, 2,000 studies: the interval covers the sum of the true medians."""
+    rng = np.random.default_rng(5)
+    scale, n, k = np.array([0.6, 1.2, 2.0, 3.0, 3.4, 2.7, 5.6, 5.9]), 45, 2000
+    x = np.sort(scale[:, None] * rng.lognormal(0, 0.6, (k, 8, n)), axis=2)
+    index = np.searchsorted(np.arange(1, n + 1), costs._median_interval(np.arange(1, n + 1), 0.95))
+    low, high = x[:, :, index[0]], x[:, :, index[1]]
+    ends = np.array([costs.mover(m, a, b)[1:] for m, a, b in zip(np.median(x, axis=2), low, high, strict=True)])
+    covered = np.mean((ends[:, 0] <= scale.sum()) & (scale.sum() <= ends[:, 1]))
+    assert 0.94 < covered < 0.985  # the parts cover at least 95 %, here 96.4 %; Monte Carlo error 0.005
+
+
+def test_costs_add_up_tasks_and_name_what_is_missing():
+    times = pd.DataFrame(
+        {
+            "corpus": "main",
+            "group": "g",
+            "method": ["behavior"] * 12 + ["comparative"] * 6 + ["collection"] * 3,
+            "task": ["antisocial"] * 6 + ["transitions"] * 6 + ["comparative"] * 6 + ["collection"] * 3,
+            "annotator": "A1",
+            "work_unit": [f"U{i}" for i in range(21)],
+            "minutes": [1.0, 1, 2, 2, 3, 3] + [4.0] * 6 + [6.0] * 6 + [8.0, 9, 10],
+        }
+    )
+    medians = collect(costs.medians(times))["median_minutes"]
+    plan = {"hourly_rate": 20, "planned_dialogues": 400}
+    payments = {"g": {"behavior": {"antisocial": 0.44, "transitions": 1.87}, "comparative": 1.43}}
+    final = {"behavior": ["ignore"]}
+    found = collect(costs.costs(medians, LABEL_SETS["abc_eval"], **plan, payments=payments, final_labels=final))
+    fold(found, study="s", notebook="n")
+    final = {"behavior": ["redundant"]}
+    untimed = costs.costs(medians, LABEL_SETS["abc_eval"], **plan, payments={}, final_labels=final)
+    assert "no durations of consistency" in {row.get("note") for row in untimed}
+
+    def value(statistic, method, tasks="all"):
+        (row,) = found.select(statistic, method=method, tasks=tasks).to_dict("records")
+        return row["estimate"]
+
+    assert value("unit_minutes", "behavior") == 6.0
+    assert value("throughput", "behavior") == 10.0
+    assert value("estimated_cost", "behavior") == pytest.approx(6 / 60 * 20 * 400)
+    assert value("own_cost", "behavior") == pytest.approx((0.44 + 1.87) * 400)
+    assert value("cost_per_label", "behavior") == pytest.approx(6 / 60 * 20 / 5)  # antisocial, four of transitions
+    assert value("unit_minutes", "behavior", "final") == 4.0
+    assert value("estimated_cost", "comparative") == pytest.approx(6 / 60 * 20 * 200)
+    missing = {s: rows[rows["estimate"].isna()] for s, rows in found.items() if rows["estimate"].isna().any()}
+    assert set(missing) == {"own_cost", "cost_per_label"}
+    for rows in missing.values():
+        assert list(rows["method"]) == ["collection"]
+        assert rows["note"].notna().all()
+    short = found.select("unit_minutes", method="collection")
+    assert list(short["ci_kind"]) == ["not_estimable"]  # three values have no interval of their median

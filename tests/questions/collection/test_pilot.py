@@ -1,0 +1,298 @@
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import monte_carlo
+from scipy import stats
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.agreement.alpha import alpha_intervals
+from judgebook.questions.agreement.coincidences import patterns
+from judgebook.questions.collection import figures, findings, pilot, tables
+from judgebook.questions.performance import rates
+from judgebook.statistics.intervals import generator, jackknife_t
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold
+
+LABELS = [
+    Label("ignore", "behavior", "Ignore", (0, 1), task="transitions"),
+    Label("redundant", "behavior", "Redundant", (0, 1), task="consistency"),
+    Label("quality", "dialogue_likert", "Quality", (1, 5)),
+]
+NAMES = DisplayNames(
+    {(x.method, x.id): x for x in LABELS},
+    {"method": {"behavior": "Behaviour"}, "group": {"g": "Graduates", "u": "Undergraduates"}, "system": {}},
+)
+
+
+def marks(rng, n_dialogues=6, annotators=("g1", "g2", "u1", "u2"), turns=8, corpus="annotation_pilot_1", uneven=0.0):
+    """Marks of two labels: each dialogue has a rate and a difficulty (`uneven`: by how much these differ), each turn a
+    truth that annotators see with noise."""
+    rows = []
+    for d in range(n_dialogues):
+        rate, noise = rng.beta(2, 4), 0.4 + uneven * rng.choice([-1, 1])
+        for label in ("ignore", "redundant"):
+            for turn in range(turns):
+                truth = rng.random() < rate
+                for a in annotators:
+                    score = float(truth if rng.random() > noise else rng.random() < 0.3)
+                    rows.append((f"{corpus}-{d}", label, turn, a, score))
+    frame = pd.DataFrame(rows, columns=["dialogue", "label", "turn", "annotator", "score"])
+    fixed = {"corpus": corpus, "method": "behavior", "system": "s", "dialogue_b": None, "session": None}
+    fixed |= {"annotator_known": True, "annotator_kind": "human", "source_row": range(len(frame)), "work_unit": None}
+    return frame.assign(group=frame["annotator"].str[0], **fixed).astype({"turn": "Int32", "dialogue_b": "str"})
+
+
+def alpha(frame):
+    """By the krippendorff package, over all labels together."""
+    wide = frame.pivot_table(index="annotator", columns=["label", "dialogue", "turn"], values="score")
+    return krippendorff.alpha(reliability_data=wide.to_numpy(), level_of_measurement="ordinal", value_domain=[0, 1])
+
+
+def agreements(*args, **options):
+    return collect(pilot.agreements(*args, **options))
+
+
+def gains(found):
+    return collect(pilot.gains(found["alpha"]))["alpha_gain"]
+
+
+def bots(*args, **options):
+    return collect(pilot.bots(*args, **options))
+
+
+def rows_of(found, group, resample="dialogue", scope=None):
+    keys = {"kind": "human", "measurement": "ordinal", "raters": "all", "resample": resample, "scope": scope}
+    rows = found.select("alpha", group=group, **keys)
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+class TestAgreements:
+    frame = marks(np.random.default_rng(1))
+    found = agreements(frame, LABELS, seed=1, n_resamples=300)
+
+    def test_alpha_over_all_labels_is_that_of_krippendorff(self):
+        assert rows_of(self.found, "all")["estimate"] == pytest.approx(alpha(self.frame))
+        kind = self.frame[self.frame["group"] == "g"]
+        assert rows_of(self.found, "g")["estimate"] == pytest.approx(alpha(kind))
+
+    def test_intervals_leave_one_dialogue_out(self):
+        row = rows_of(self.found, "all")
+        left = [alpha(self.frame[self.frame["dialogue"] != d]) for d in sorted(set(self.frame["dialogue"]))]
+        expected = jackknife_t(alpha(self.frame), np.array(left), "dialogue", bounded=False)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
+
+    def test_intervals_leave_one_person_out(self):
+        few = rows_of(self.found, "all", "annotator")
+        assert few["note"] == "4 clusters (annotator) are too few for an interval; 5 are needed"
+        frame = marks(np.random.default_rng(7), annotators=[f"u{i}" for i in range(5)])
+        row = rows_of(agreements(frame, LABELS, seed=1, n_resamples=200), "u", "annotator")
+        left = [alpha(frame[frame["annotator"] != a]) for a in sorted(set(frame["annotator"]))]
+        expected = jackknife_t(alpha(frame), np.array(left), "annotator", bounded=False)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
+
+    def test_single_marks_are_resampled_beside(self):
+        wide = self.frame.pivot_table(index=["label", "dialogue", "turn"], columns="annotator", values="score")
+        options = {"unit": "item", "rng": generator(1, "x"), "n_resamples": 4000}
+        expected = alpha_intervals(patterns(wide.to_numpy()), "ordinal", **options)["alpha"]
+        row = rows_of(self.found, "all", "item")
+        assert row["ci_kind"] == "bca"
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high), abs=0.04)
+        assert row["n"] == row["n_clusters"] == 96
+
+    def test_sizes(self):
+        counts = self.found.select("count", kind="human").set_index(["group", "what"])["estimate"]
+        assert counts["all", "dialogues"] == 6
+        assert counts["all", "annotators"] == 4
+        assert counts["g", "labels"] == 2
+
+    def test_rows_fit_the_schema(self):
+        out = fold(collect(self.found, pilot.gains(self.found["alpha"])), study="x", notebook="01_pilot")
+        assert set(out["statistic"]) == {"alpha", "count"}
+
+    def test_a_kind_with_one_annotator_has_no_row(self):
+        frame = self.frame[self.frame["annotator"] != "u2"]
+        found = agreements(frame, LABELS, seed=1, n_resamples=200)
+        assert set(found["alpha"]["group"]) == {"all", "g"}
+        assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(frame))
+
+    def test_what_is_no_pilot_of_annotation_does_not_count(self):
+        other = self.frame.assign(corpus="main")
+        assert not agreements(other, LABELS, seed=1)
+        assert gains(agreements(other, LABELS, seed=1)).empty
+        unknown = self.frame.assign(annotator_known=False)
+        assert not agreements(unknown, LABELS, seed=1)
+
+    def test_labels_of_different_scales_are_not_combined(self):
+        labels = [LABELS[0], Label("redundant", "behavior", "Redundant", (1, 5))]
+        with pytest.raises(ValueError, match="annotation_pilot_1, behavior: only labels of one scale can be combined"):
+            agreements(self.frame, labels, seed=1)
+
+    def test_a_label_that_only_a_pilot_had_counts_like_the_others(self):
+        renamed = self.frame.assign(label=self.frame["label"].replace("redundant", "presentation"))
+        found = agreements(renamed, LABELS, seed=1, n_resamples=200)
+        assert rows_of(found, "all")["estimate"] == pytest.approx(alpha(self.frame))
+        able = pd.DataFrame({"corpus": "annotation_pilot_1", "annotator": ["g1", "g2"], "task": ["transitions"] * 2})
+        screened = agreements(renamed, LABELS, able, seed=1, n_resamples=200)
+        own = renamed[(renamed["label"] == "ignore") & (renamed["group"] == "g")]
+        assert rows_of(screened, "g", scope="screened")["estimate"] == pytest.approx(alpha(own))
+        with pytest.raises(ValueError, match="declare 'ignore' of method 'behavior', which only a pilot has"):
+            agreements(renamed, [LABELS[2]], seed=1)
+
+    def test_annotators_who_always_agree_have_no_jackknife_but_say_so(self):
+        same = self.frame.assign(score=self.frame.groupby(["label", "dialogue", "turn"])["score"].transform("first"))
+        row = rows_of(agreements(same, LABELS, seed=1, n_resamples=200), "all")
+        assert row["estimate"] == 1
+
+
+class TestScreened:
+    frame = marks(np.random.default_rng(2), annotators=("u1", "u2", "u3", "u4"))
+    passed = pd.DataFrame(
+        {
+            "corpus": "annotation_pilot_1",
+            "annotator": ["u1", "u2", "u3", "u1"],
+            "task": ["transitions", "transitions", "transitions", "consistency"],
+        }
+    )
+    found = agreements(frame, LABELS, passed, seed=1, n_resamples=200)
+
+    def test_only_tasks_that_the_annotator_passed_count(self):
+        able = self.frame[(self.frame["label"] == "ignore") & (self.frame["annotator"] != "u4")]
+        row = rows_of(self.found, "u", scope="screened")
+        assert row["estimate"] == pytest.approx(alpha(able))
+        assert (row["n"], row["n_annotators"]) == (48, 3)
+
+    def test_the_gain_is_on_the_same_items(self):
+        able = self.frame[(self.frame["label"] == "ignore") & (self.frame["annotator"] != "u4")]
+        everybody = self.frame[self.frame["label"] == "ignore"]
+        row = self.found["alpha_gain"].iloc[0]
+        assert row["estimate"] == pytest.approx(alpha(able) - alpha(everybody))
+        dialogues = sorted(set(able["dialogue"]))
+        left = [alpha(able[able["dialogue"] != d]) - alpha(everybody[everybody["dialogue"] != d]) for d in dialogues]
+        expected = jackknife_t(row["estimate"], np.array(left), "dialogue", bounded=False)
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx((expected.low, expected.high))
+
+    def test_nobody_passed(self):
+        nobody = self.passed.iloc[:0]
+        found = agreements(self.frame, LABELS, nobody, seed=1, n_resamples=200)
+        assert found["alpha"]["scope"].isna().all()
+        assert found["count"]["scope"].isna().all()
+
+    def test_table_and_figure_have_a_row_per_round_and_kind(self):
+        table = tables.agreement(self.found, NAMES, 0.95).frame
+        assert table["Judged by"].tolist() == ["Undergraduates", "Undergraduates, passed the training"]
+        assert table["Items"].tolist() == [96, 48]
+        axes = figures.agreement(self.found, NAMES).fig.axes[0]
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["Pilot 1"]
+
+    def test_the_gain_by_screening_is_reported(self):
+        (gain,) = findings._gains(self.found, NAMES)
+        assert (gain["pilot"], gain["before"], gain["who"]) == ("1", None, "Undergraduates")
+
+
+class TestGains:
+    def test_is_welch_of_the_two_jackknives(self):
+        rng = np.random.default_rng(3)
+        frames = [marks(rng, n, ("u1", "u2"), corpus=f"annotation_pilot_{i}") for i, n in ((2, 7), (10, 5))]
+        found = agreements(pd.concat(frames), LABELS, seed=1, n_resamples=200)
+        row = gains(found).iloc[0]
+        a, b = (found.select("alpha", corpus=f"annotation_pilot_{i}").iloc[0] for i in (2, 10))
+        keys = (row["corpus"], row["against"], row["resample"])
+        assert keys == ("annotation_pilot_10", "annotation_pilot_2", "dialogue")
+        assert row["estimate"] == pytest.approx(b["estimate"] - a["estimate"])
+        # a difference as large as half the interval is just significant in Welch's test of means of so many dialogues
+        sd = [(r["ci_high"] - r["estimate"]) / stats.t.ppf(0.975, n - 1) * np.sqrt(n) for r, n in ((a, 7), (b, 5))]
+        half = (row["ci_high"] - row["ci_low"]) / 2
+        assert stats.ttest_ind_from_stats(half, sd[1], 5, 0, sd[0], 7, equal_var=False).pvalue == pytest.approx(0.05)
+
+    def test_few_dialogues_have_a_reason(self):
+        rng = np.random.default_rng(4)
+        frames = [marks(rng, n, ("u1", "u2"), corpus=f"annotation_pilot_{i}") for i, n in ((1, 4), (2, 6))]
+        found = agreements(pd.concat(frames), LABELS, seed=1, n_resamples=200)
+        row = gains(found).iloc[0]
+        assert row["note"] == "too few dialogues in one of the pilots"
+        assert np.isnan(row["ci_low"])
+
+
+@pytest.mark.slow
+def test_leaving_out_dialogues_covers_where_resampling_marks_does_not():
+    rng, people, runs = np.random.default_rng(5), ("u1", "u2", "u3", "u4"), 300
+    truth = alpha(marks(rng, 1500, people, uneven=0.35))
+    hits = {"dialogue": 0, "item": 0}
+    for _ in range(runs):
+        found = list(pilot.agreements(marks(rng, 6, people, uneven=0.35), LABELS, seed=1, n_resamples=300))
+        for unit in hits:
+            (row,) = (row for row in found if row["statistic"] == "alpha" and row["resample"] == unit)
+            hits[unit] += row["ci_low"] <= truth <= row["ci_high"]
+    assert hits["dialogue"] / runs > 0.95 - monte_carlo(0.95, runs)
+    assert hits["item"] / runs < 0.85
+
+
+class TestBots:
+    def frame(self, scores, corpus="bot_pilot_1"):
+        rows = [(f"d{i}", s, a, float(x)) for i, (s, a, x) in enumerate(scores)]
+        frame = pd.DataFrame(rows, columns=["dialogue", "system", "annotator", "score"])
+        fixed = {"corpus": corpus, "group": "stu_i", "method": "dialogue_likert", "label": "quality"}
+        return frame.assign(turn=pd.NA, dialogue_b=None, **fixed)
+
+    def test_pilots_are_put_together_and_people_left_out(self):
+        scores = [("a", f"p{i % 6}", x) for i, x in enumerate([5, 4, 3, 4, 5, 2, 4, 4])]
+        first = self.frame(scores)
+        second = self.frame([("a", "p9", 5), ("b", "p1", 2), ("b", "p2", 1)], "bot_pilot_2")
+        second["dialogue"] += "x"
+        found = bots(pd.concat([first, second]), "quality", least=3.0)
+
+        def value(system, statistic, **keys):
+            return found.select(statistic, system=system, **keys).iloc[0]
+
+        x = np.array([5, 4, 3, 4, 5, 2, 4, 4, 5.0])
+        row = value("a", "mean", interval="independent")
+        assert row["estimate"] == pytest.approx(x.mean())
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(rates.student_t(x)[:2])
+        assert value("a", "count", what="dialogues")["estimate"] == 9
+        assert value("a", "count", what="annotators")["estimate"] == 7
+        assert value("a", "pilot_passed", least=3)["estimate"] == 1
+        assert value("b", "pilot_passed", least=3)["estimate"] == 0
+        who = np.array([*(i % 6 for i in range(8)), 9])
+        left = np.array([x[who != w].mean() for w in np.unique(who)])
+        expected = jackknife_t(x.mean(), left, "annotator", bounded=False)
+        people = value("a", "mean", interval="annotator")
+        assert (people["ci_low"], people["ci_high"]) == pytest.approx((expected.low, expected.high))
+        assert value("b", "mean", interval="annotator")["ci_kind"] == "not_estimable"
+        assert {c for rows in found.values() for c in rows["corpus"]} == {"bot_pilots"}
+        assert len(fold(found, study="x", notebook="01")) == 2 * 5
+
+    def test_equal_ratings_are_no_certainty(self):
+        found = bots(self.frame([("a", f"p{i}", 2) for i in range(9)]), "quality", least=3.0)
+        assert found["mean"]["ci_kind"].tolist() == ["not_estimable"] * 2
+
+    def test_no_pilot(self):
+        assert not bots(self.frame([("a", "p", 3)], "main"), "quality", least=3)
+
+    def test_least_mean_is_the_middle_of_the_scale(self):
+        assert pilot.least_mean(None, "quality", LABELS) == 3
+        assert pilot.least_mean(2.5, "quality", LABELS) == 2.5
+        with pytest.raises(ValueError, match=r"pilot.least: expected a number, as no label 'ignore' rates whole"):
+            pilot.least_mean(None, "ignore", LABELS)
+
+    def test_views(self):
+        scores = [("a", f"p{i}", 4 + i % 2) for i in range(9)] + [("b", f"p{i}", 3 + i % 2) for i in range(9)]
+        scores += [("c", f"p{i}", 1 + i % 2) for i in range(9)] + [("d", f"p{i}", 2 + 3 * (i % 2)) for i in range(9)]
+        scores += [("e", f"p{i}", 1) for i in range(9)]
+        found = bots(self.frame(scores), "quality", least=3.0)
+        table = tables.systems(found, NAMES).frame
+        assert table["System"].tolist() == ["a", "b", "d", "c", "e"]
+        assert table["Passes"].tolist() == ["yes", "yes", "yes", "no", "no"]
+        facts = findings._systems(found, NAMES)
+        assert {k: facts[k] for k in ("passed", "failed", "unsure", "unknown")} == {
+            "passed": ["a", "b", "d"],
+            "failed": ["c", "e"],
+            "unsure": ["d"],
+            "unknown": ["e"],
+        }
+        axes = figures.systems(found, NAMES).fig.axes[0]
+        assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "b", "d", "c", "e"]
+        ends = [x for bars in axes.collections for path in bars.get_paths() for x in path.vertices[:, 0]]
+        assert min(ends) >= 1  # intervals end with the scale
+        assert max(ends) <= 5

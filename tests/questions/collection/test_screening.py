@@ -1,0 +1,120 @@
+import pandas as pd
+import pytest
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.collection import findings, screening, tables
+from judgebook.questions.performance import rates
+from judgebook.study.results import collect, fold
+from judgebook.study.sections.analyses import Pilot
+
+NAMES = DisplayNames({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}, "method": {}, "system": {}})
+
+
+def attempts(rows, ids="{task}_{n}"):
+    """(group, annotator, task, dialogue number, mistakes, passed) a row; tries are numbered as they come."""
+    frame = pd.DataFrame(rows, columns=["group", "annotator", "task", "n", "mistakes", "passed"])
+    frame["dialogue"] = [ids.format(task=t, n=n) for t, n in zip(frame["task"], frame["n"], strict=True)]
+    frame = frame.assign(corpus="main", work_unit=None, performance=None)
+    by = ["corpus", "group", "annotator", "task", "dialogue"]
+    frame["attempt"] = frame.groupby(by).cumcount()
+    return frame.astype({"mistakes": "Int32", "attempt": "Int32", "passed": "boolean"})
+
+
+ROWS = [
+    ("sur_x", "A1", "antisocial", 1, 5, None),
+    ("sur_x", "A1", "antisocial", 3, 1, True),  # fewer than two: passes
+    ("sur_x", "A2", "antisocial", 3, 2, False),
+    ("sur_x", "A2", "antisocial", 3, 0, True),  # at the second try
+    ("sur_x", "A3", "antisocial", 1, 0, None),  # never came to the third dialogue
+    ("sur_x", "A1", "knowledge", 3, 2, True),  # fewer than three: passes
+    ("mtu_x", "A4", "knowledge", 3, 3, False),
+    ("mtu_x", "A5", "knowledge", 3, None, None),  # not known
+]
+RULE = {"deciding": 3, "below": {"antisocial": 2}, "other": 3}
+
+
+def pass_rates(*args, **options):
+    return collect(screening.pass_rates(*args, **options))
+
+
+def test_verdicts_by_hand():
+    found = screening.verdicts(attempts(ROWS), **RULE).set_index(["annotator", "task"])
+    assert found["passed"].to_dict() == {
+        ("A1", "antisocial"): True,
+        ("A2", "antisocial"): True,
+        ("A3", "antisocial"): False,
+        ("A1", "knowledge"): True,
+        ("A4", "knowledge"): False,
+        ("A5", "knowledge"): False,
+    }
+    assert not found.loc[("A2", "antisocial"), "at_once"]
+    assert found["finished"].tolist() == [True, True, False, True, True, False]
+    assert found["recorded"].isna().tolist() == [False, False, True, False, False, True]
+
+
+def test_stricter_limits_pass_fewer():
+    none = screening.verdicts(attempts(ROWS), deciding=3, below={"antisocial": 0}, other=0)
+    assert not none["passed"].any()
+    first = screening.verdicts(attempts(ROWS), deciding=1, below={}, other=1)
+    assert first.set_index("annotator")["passed"].loc["A3"]
+
+
+def test_dialogues_are_numbered_by_their_ids_or_in_their_order():
+    rows = [("sur_x", "A1", "t", n, 0, None) for n in (2, 3, 1)]
+    assert screening.places(attempts(rows)).tolist() == [2, 3, 1]
+    assert screening.places(attempts(rows, ids="{task}{n}x")).tolist() == [1, 2, 3]
+    assert screening.places(attempts(rows, ids="same_7")).tolist() == [7, 7, 7]
+
+
+class TestPassRates:
+    found = pass_rates(screening.verdicts(attempts(ROWS), **RULE), seed=1, n_resamples=200)
+
+    def row(self, group, **keys):
+        rows = self.found.select("screening_pass_rate", group=group, **keys)
+        assert len(rows) == 1
+        return rows.iloc[0]
+
+    def test_by_task(self):
+        shown = {"by": "rule", "of": "tried", "tries": "any", "task": "antisocial"}
+        row = self.row("sur_x", **shown)
+        assert (row["estimate"], row["n"]) == (2 / 3, 3)
+        assert (row["ci_low"], row["ci_high"]) == rates.wilson(2, 3)
+        assert self.row("sur_x", **shown | {"tries": "first"})["estimate"] == 1 / 3
+        assert self.row("sur_x", **shown | {"of": "finished"})["estimate"] == 1
+        assert self.row("sur_x", **shown | {"by": "platform"})["estimate"] == 1  # A3 has no record
+        assert self.row("mtu_x", **shown | {"task": "knowledge"})["estimate"] == 0
+
+    def test_over_all_tasks_people_are_the_clusters(self):
+        row = self.row("sur_x", by="rule", of="tried", tries="any", task="all")
+        assert (row["estimate"], row["n"], row["n_annotators"], row["n_clusters"]) == (0.75, 4, 3, 3)
+        assert row["ci_kind"] == "exact_bound"  # far too few for a bootstrap
+
+    def test_rows_fit_the_schema(self):
+        assert len(fold(self.found, study="x", notebook="01_pilot")) == len(self.found["screening_pass_rate"])
+
+    def test_nobody_tried(self):
+        empty = screening.verdicts(attempts(ROWS).iloc[:0], **RULE)
+        assert not pass_rates(empty, seed=1)
+
+    def test_table_and_findings(self):
+        section = Pilot(mistakes_below={"antisocial": 2})
+        table = tables.pass_rates(self.found, NAMES, section).frame.set_index("Task")
+        assert list(table.columns) == ["Surge workers", "MTurk workers"]
+        assert table.index[:3].tolist() == ["Antisocial", "Knowledge", "All tasks"]
+        assert str(table.loc["Antisocial", "Surge workers"]).startswith("67 [")
+        assert pd.isna(table.loc["Antisocial", "MTurk workers"])
+        assert table.loc["People", "Surge workers"] == "3"
+        surge, mturk = findings._screening(self.found, NAMES)
+        assert (surge["who"], surge["every"]["estimate"]) == ("Surge workers", 0.75)
+        assert (surge["task"], surge["fewest"]) == ("antisocial", pytest.approx(2 / 3))
+        assert mturk["who"] == "MTurk workers"
+
+
+def test_many_people_are_resampled():
+    rows = [("sur_x", f"A{i}", t, 3, int(i % 3 == 0) * 5, None) for i in range(90) for t in ("antisocial", "knowledge")]
+    found = pass_rates(screening.verdicts(attempts(rows), **RULE), seed=1, n_resamples=2000)
+    row = found.select("screening_pass_rate", by="rule", of="tried", task="all", tries="any").iloc[0]
+    assert (row["ci_kind"], row["estimate"], row["n"]) == ("bca", pytest.approx(2 / 3), 180)
+    # both tasks of a person stand and fall together: as wide as 90 people, not 180 trials
+    low, high = rates.wilson(60, 90)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.02)

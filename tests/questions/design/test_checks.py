@@ -1,0 +1,384 @@
+"""Every check of the design finds its planted fault, and not in the same study without it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.planted_designs import LABELS, SYSTEMS, VOTE, ratings, talk, votes
+
+from judgebook.questions.design.checks import examine
+from judgebook.questions.design.registry import ANSWERS, CHECKS, UNKNOWN
+from judgebook.sources.sampling import UNUSED
+from judgebook.study.labels import Label
+
+SEED = 4
+
+
+def few_do_each(marks, systems=SYSTEMS):
+    """Only judgements by people of the system's own: two people each."""
+    own = {s: {f"p{2 * i}", f"p{2 * i + 1}"} for i, s in enumerate(systems)}
+    return marks[[a in own[s] for a, s in zip(marks["annotator"], marks["system"], strict=True)]]
+
+
+def crossed(seed=SEED, **given):
+    """Everybody judges everything."""
+    return ratings(seed, each=given.pop("people", 6), people=given.pop("all", 6), **given)
+
+
+def confounded():
+    marks, talk_ = crossed()
+    return few_do_each(marks), talk_
+
+
+def few():
+    return ratings(SEED, people=3, each=3)
+
+
+def dominant():
+    marks, talk_ = crossed()
+    return marks[(marks["annotator"] == "p0") | (np.arange(len(marks)) % 6 == 0)], talk_
+
+
+def voter():
+    return votes(SEED, load=[40, *[1] * 11])
+
+
+def sessions():
+    marks, talk_ = ratings(SEED, people=1, each=1)
+    return marks.assign(annotator="p" + marks["dialogue"], session=marks["dialogue"]), talk_
+
+
+def several_sessions():
+    marks, talk_ = ratings(SEED, each=2)
+    return marks.assign(session=marks["dialogue"]), talk_
+
+
+def copied():
+    marks, talk_ = crossed()
+    copy = marks[marks["annotator"] == "p0"].assign(annotator="p1")
+    return pd.concat([marks[marks["annotator"] != "p1"], copy]), talk_
+
+
+def constant():
+    marks, talk_ = crossed()
+    return marks.assign(score=marks["score"].where(marks["annotator"] != "p2", 3.0)), talk_
+
+
+def timed(fast):
+    marks, talk_ = crossed(all=8, people=8)
+    rng = np.random.default_rng(SEED)
+    usual = np.exp(rng.normal(4, 0.3, len(marks)))
+    seconds = usual * np.where(fast & (marks["annotator"] == "p3"), 0.08, 1.0)
+    unit = marks["annotator"] + marks["dialogue"]
+    return marks.assign(work_unit=unit, seconds=pd.Series(seconds, marks.index).groupby(unit).transform("first")), talk_
+
+
+def spelt_people():
+    marks, talk_ = crossed()
+    return marks.assign(annotator=marks["annotator"].replace("p4", "P-3")), talk_
+
+
+def spelt_systems():
+    marks, _ = crossed()
+    odd = marks["dialogue"].str.endswith(("1", "3", "5"))
+    marks = marks.assign(system=marks["system"].where(~(odd & (marks["system"] == "beta")), "Bеta\u200b"))  # Cyrillic е
+    return marks, talk(marks)
+
+
+def unequal():
+    return crossed(n=[5, 60, 60])
+
+
+def one_dialogue():
+    marks, talk_ = ratings(SEED, n=12)
+    turns = [marks.assign(turn=0)]
+    turns += [marks[marks["dialogue"] == "alpha-0"].assign(turn=t) for t in range(1, 20)]
+    return pd.concat(turns).assign(method="turn_likert"), talk_
+
+
+def on_contexts(own):
+    marks, talk_ = crossed(n=60)
+    number = marks["dialogue"].str.rpartition("-")[2].astype(int) % 20
+    place = number + (20 * marks["system"].map({s: i for i, s in enumerate(SYSTEMS)}) if own else 0)
+    return marks.assign(context="c" + place.astype(str)), talk_
+
+
+def repeated():
+    marks, talk_ = crossed()
+    again = talk_[talk_["system"] == "alpha"].head(8)
+    more = marks[marks["dialogue"].isin(again["dialogue"])]
+    return (pd.concat([marks, more.assign(dialogue=more["dialogue"] + "'")]),
+            pd.concat([talk_, again.assign(dialogue=again["dialogue"] + "'")]))  # fmt: skip
+
+
+def missing():
+    marks, talk_ = crossed()
+    gone = (marks["system"] == "beta") & (marks["score"] <= 2)
+    return marks.assign(score=marks["score"].where(~gone)), talk_
+
+
+def missing_at_random():
+    marks, talk_ = crossed()
+    return marks.assign(score=marks["score"].where(np.random.default_rng(SEED).random(len(marks)) > 0.1)), talk_
+
+
+def queue(enriched, column="inclusion_probability"):
+    """A review queue: all flagged dialogues, and a fifth of the others; or numbers that say nothing of scores."""
+    rng = np.random.default_rng(SEED)
+    marks, _ = crossed(n=200)
+    bad = marks.groupby("dialogue")["score"].transform("mean") < 2.5
+    chance = np.where(bad, 1.0, 0.2) if enriched else rng.choice([0.2, 1.0], len(marks))
+    marks = marks.assign(p=pd.Series(chance, marks.index).groupby(marks["dialogue"]).transform("first"))
+    kept = rng.random(200 * 3) < marks.groupby("dialogue")["p"].first().to_numpy()
+    marks = marks[marks["dialogue"].isin(marks["dialogue"].drop_duplicates().sort_values()[kept])]
+    facts = marks[["dialogue", "p"]].drop_duplicates("dialogue").assign(corpus="main", key=UNUSED + column)
+    facts = facts.rename(columns={"p": "value"}).astype({"value": str})
+    return marks.drop(columns="p"), talk(marks), {"dialogue_facts": facts}
+
+
+def position(effect):
+    marks, talk_ = votes(SEED, n=900)
+    rng = np.random.default_rng(1)
+    first = np.where(marks["first_shown"] == "left", 1.0, -1.0)
+    turned = rng.random(len(marks)) < (0.4 if effect else 0.0)
+    return marks.assign(score=np.where(turned, first, marks["score"])), talk_
+
+
+def own_position():
+    marks, talk_ = votes(SEED)
+    first = np.where(marks["system"] == "alpha", "left", np.where(marks["system_b"] == "alpha", "right", None))
+    return marks.assign(first_shown=marks["first_shown"].where(first == None, first)), talk_  # noqa: E711
+
+
+def in_time(sequential):
+    marks, talk_ = crossed()
+    rng = np.random.default_rng(SEED)
+    when = rng.random(len(marks))
+    when = when / 3 + marks["system"].map({s: i / 3 for i, s in enumerate(SYSTEMS)}) if sequential else when
+    score = (marks["score"] - np.round(4 * when * sequential)).clip(1, 5)
+    return marks.assign(
+        completed_at=pd.Timestamp("2024-01-01") + pd.to_timedelta(when * 1e6, unit="s"), score=score
+    ), talk_
+
+
+def apart():
+    marks, talk_ = votes(SEED)
+    near = {"alpha": 0, "beta": 0, "gamma": 1, "delta": 1}
+    return marks[marks["system"].map(near) == marks["system_b"].map(near)], talk_
+
+
+def circle():
+    return votes(
+        SEED, systems=SYSTEMS, n=900, beats={("alpha", "beta"): 0.8, ("beta", "gamma"): 0.8, ("gamma", "alpha"): 0.8}
+    )
+
+
+def labelled(change):
+    marks, talk_ = crossed()
+    return marks.assign(score=change(marks)), talk_
+
+
+def named(label):
+    marks, talk_ = crossed(labels=("quality",))
+    return marks.assign(label=label.id), talk_, {"labels": [label]}
+
+
+def judged(same, name="judge"):
+    marks, talk_ = crossed()
+    own = marks.groupby(["dialogue", "label"], as_index=False).agg(
+        system=("system", "first"), score=("score", "median")
+    )
+    score = own["score"] if same else np.random.default_rng(1).integers(1, 6, len(own))
+    majority = marks.groupby(["dialogue", "label"])["score"].agg(lambda s: s.mode().iloc[0]).to_numpy()
+    model = own.assign(
+        score=majority if same else score, annotator=name, annotator_kind="llm", method="dialogue_likert"
+    )
+    return pd.concat([marks.assign(annotator_kind="human"), model.astype({"score": float})], ignore_index=True), talk_
+
+
+DECLARED = Label("hallucination", "dialogue_likert", "X", (1, 5))
+NOBODY_SAID = Label("hallucination", "dialogue_likert", "X", (1, 5), direction=0, direction_declared=False)
+#: code -> study with the fault, and its clean twin
+CASES = {
+    "confounded_annotators": (confounded, crossed),
+    "few_annotators": (few, crossed),
+    "dominant_annotator": (dominant, crossed),
+    "dominant_voter": (voter, votes),
+    "annotator_is_session": (sessions, several_sessions),
+    "copied_annotator": (copied, crossed),
+    "constant_annotator": (constant, crossed),
+    "fast_annotator": (lambda: timed(True), lambda: timed(False)),
+    "annotator_spellings": (spelt_people, crossed),
+    "system_spellings": (spelt_systems, crossed),
+    "unequal_n": (unequal, crossed),
+    "single_item_context": (one_dialogue, crossed),
+    "unbalanced_contexts": (lambda: on_contexts(True), lambda: on_contexts(False)),
+    "repeated_rows": (repeated, crossed),
+    "missing_by_system": (missing, missing_at_random),
+    "enriched_sample": (lambda: queue(True), lambda: queue(False, "weight")),
+    "order_effect": (lambda: position(True), lambda: position(False)),
+    "order_is_system": (own_position, votes),
+    "drift": (lambda: in_time(1), lambda: in_time(0)),
+    "uncompared_pairs": (apart, votes),
+    # in the twin with SEED, the response shown first wins by chance (p = 0.0001)
+    "cycles": (circle, lambda: votes(SEED + 1, systems=SYSTEMS, n=900)),
+    "undeclared_direction": (lambda: named(NOBODY_SAID), lambda: named(DECLARED)),
+    "outside_scale": (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 7.0)), crossed),
+    "missing_codes": (lambda: labelled(lambda m: m["score"].where(m.index % 50 > 0, 99.0)), crossed),
+    "unused_scale_ends": (lambda: labelled(lambda m: m["score"].clip(2, 5)), crossed),
+    "constant_label": (lambda: labelled(lambda m: m["score"].where(m["label"] != "fluency", 4.0)), crossed),
+    "dependent_judge": (lambda: judged(True), lambda: judged(False)),
+}
+
+
+def checked(made):
+    marks, talk_, *more = made
+    given = more[0] if more else {}
+    labels = [
+        Label(label.id, m, label.title, label.scale) for m in ("dialogue_likert", "turn_likert") for label in LABELS
+    ]
+    return examine(marks, talk_, given.pop("labels", labels + VOTE), **given)
+
+
+def codes(made):
+    return [f.code for f in checked(made).findings]
+
+
+def test_every_check_has_a_case():
+    assert set(CASES) == set(CHECKS)
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_a_planted_fault_is_named_first_or_nearly(code):
+    found = checked(CASES[code][0]()).findings
+    assert code in list(dict.fromkeys(f.code for f in found))[:3]
+    assert all(0 <= f.price <= UNKNOWN and set(f.touches) <= set(ANSWERS) for f in found)
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_its_clean_twin_raises_no_alarm(code):
+    examined = checked(CASES[code][1]())
+    assert [f.code for f in examined.findings] == []
+    assert code in examined.passed
+
+
+def test_a_judge_of_its_own_answers():
+    assert "dependent_judge" in codes(judged(False, name="Alpha-judge"))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_voter_who_always_takes_the_same_side_is_constant(known):
+    """Of the file, or the response shown first."""
+    marks, talk_ = votes(SEED)
+    side = np.where(marks["first_shown"] == "left", 1.0, -1.0) if known else 1.0
+    marks = marks.assign(score=marks["score"].where(marks["annotator"] != "v3", side))
+    found = checked((marks if known else marks.assign(first_shown=None), talk_)).findings
+    assert [f.facts["annotators"] for f in found if f.code == "constant_annotator"] == [["v3"]]
+
+
+def test_sides_of_a_file_that_names_winners_first_say_nothing():
+    """The first judgement of a pair gives it its sides: one annotator made all first judgements, others disagree."""
+    marks, talk_ = votes(SEED)
+    own = marks.assign(annotator="v0", score=1.0, first_shown=None)
+    second = own.assign(annotator=marks["annotator"].replace("v0", "v1"), score=marks["score"])
+    examined = checked((pd.concat([own, second], ignore_index=True), talk_))
+    assert "constant_annotator" in [u.code for u in examined.unchecked]
+
+
+def test_a_probability_that_nothing_uses_is_named_whatever_it_changes():
+    """It is no accident that a column is called so; a price of half a standard error says that little follows."""
+    (found,) = checked(queue(False)).findings
+    assert (found.code, found.price) == ("enriched_sample", 0.5)
+
+
+def weighted_queue(power):
+    """A queue whose YAML gives weights: the inverse probability in the file to this power."""
+    marks, talk_, given = queue(True)
+    p = given["dialogue_facts"].set_index("dialogue")["value"].astype(float)
+    return marks.assign(sampling_weight=marks["dialogue"].map(p) ** -power), talk_, given
+
+
+def test_weights_that_the_file_contradicts_are_named():
+    """Probabilities taken for weights count flagged dialogues five times instead of the others."""
+    (found,) = checked(weighted_queue(-1.0)).findings
+    assert (found.code, found.facts["kind"]) == ("enriched_sample", "contradicted")
+    marks, _, given = weighted_queue(1.0)
+    marks = marks[(marks["system"] == found.facts["system"]) & (marks["label"] == found.facts["label"])]
+    own = marks.groupby("dialogue")["score"].mean()
+    p = given["dialogue_facts"].set_index("dialogue")["value"].astype(float).reindex(own.index)
+    assert found.facts["now"] == pytest.approx(np.average(own, weights=1 / p))
+    assert found.facts["was"] == pytest.approx(np.average(own, weights=p))
+    assert not checked(weighted_queue(1.0)).findings
+
+
+@pytest.mark.parametrize(
+    ("selection", "named"),
+    [
+        ("All flagged conversations and 20% of the rest", True),
+        ("escalated chats were over-sampled", True),
+        ("A random sample of 100 conversations per system", False),
+        ("", False),
+    ],
+)
+def test_a_selection_that_the_yaml_tells_of_is_named_where_nothing_is_weighted(selection, named):
+    made = crossed()
+    found = checked((*made, {"selection": selection})).findings
+    assert [f.facts["kind"] for f in found] == ["said"] * named
+    weighted = made[0].assign(sampling_weight=np.where(made[0]["dialogue"] < "m", 1.0, 2.0))
+    assert not checked((weighted, made[1], {"selection": selection})).findings
+
+
+def test_every_check_is_found_passed_or_not_made():
+    for made in (crossed(), votes(SEED)):
+        examined = checked(made)
+        assert {f.code for f in examined.findings} | {u.code for u in examined.unchecked} | set(examined.passed) == set(
+            CHECKS
+        )
+        assert all(u.reason.endswith(".") for u in examined.unchecked)
+
+
+def zeros(seed, real):
+    """Ratings from 0 to 5, or from 1 to 5 with 0 for no answer; the declared scale has room for both."""
+    rng = np.random.default_rng(seed)
+    marks, talk_ = ratings(seed, n=60)
+    if real:
+        score = marks["score"] - (rng.random(len(marks)) < 0.7) * (marks["score"] < 3)
+    else:
+        score = marks["score"].where(rng.random(len(marks)) > 0.06, 0.0)
+    labels = [Label(label.id, "dialogue_likert", label.title, (0, 5)) for label in LABELS]
+    return marks.assign(score=score), talk_, {"labels": labels}
+
+
+def test_a_zero_that_means_no_answer_is_told_from_a_low_score():
+    found = [f for f in checked(zeros(SEED, False)).findings if f.code == "missing_codes"]
+    assert [(f.facts["values"], f.facts["why"]) for f in found] == [(["0"], "unlike")]
+    named = sum("missing_codes" in codes(zeros(seed, False)) for seed in range(6))
+    assert named >= 5
+    assert not [seed for seed in range(6) if "missing_codes" in codes(zeros(seed, True))]
+
+
+def test_a_code_off_the_declared_scale_is_named_as_one():
+    found = checked(labelled(lambda m: m["score"].where(m.index % 50 > 0, 0.0))).findings
+    assert [(f.code, f.facts["why"]) for f in found] == [("missing_codes", "scale")]
+
+
+@pytest.mark.parametrize(
+    "code", ["confounded_annotators", "dominant_voter", "unequal_n", "missing_by_system", "cycles"]
+)
+def test_order_of_rows_and_names_do_not_matter(code):
+    marks, talk_ = CASES[code][0]()
+    own = {(f.code, round(f.price, 6)) for f in checked((marks, talk_)).findings}
+    mixed = marks.sample(frac=1, random_state=1).reset_index(drop=True)
+    assert {(f.code, round(f.price, 6)) for f in checked((mixed, talk_)).findings} == own
+    people = {a: f"q{i}x" for i, a in enumerate(sorted(marks["annotator"].unique(), reverse=True))}
+    new = {s: f"zz {s}" for s in {*marks["system"], *marks.get("system_b", [])}}
+    sides = {c: marks[c].map(new) for c in ("system", "system_b") if c in marks}
+    renamed = marks.assign(annotator=marks["annotator"].map(people), **sides)
+    found = checked((renamed, talk_.assign(system=talk_["system"].map(new)))).findings
+    assert {(f.code, round(f.price, 6)) for f in found} == own
+
+
+@pytest.mark.parametrize("made", [ratings, votes])
+def test_clean_studies_raise_few_alarms(made):
+    """Twenty of each kind: none of them more than once, which is 5%."""
+    alarms = [seed for seed in range(20) if codes(made(seed))]
+    assert len(alarms) <= 1

@@ -1,0 +1,263 @@
+"""Planted studies: what makes the result is found, and a sturdy result is called sturdy."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.fragility import analysis, findings
+from judgebook.questions.fragility.specifications import open_choices
+from judgebook.study import params
+from judgebook.study.results import collect, fold, unfold
+from judgebook.study.schema import ANNOTATIONS, conform
+from judgebook.study.sections.analyses import Fragility, QualityControl
+
+N = 30
+PEOPLE = [f"A{i}" for i in range(6)]
+YAML = """\
+title: S
+label_set: abc_eval
+sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
+systems: {a: Alpha, b: Beta}
+"""
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "s.yaml"
+    path.write_text(YAML, encoding="utf-8")
+    return params.load(path).label_list()
+
+
+def rated(score, *, corpus="main", n=N):
+    """Everybody rates n dialogues of either system; score : (who, system, dialogue) -> value."""
+    rows = [
+        {"annotator": who, "system": system, "dialogue": f"{corpus}{system}{i}", "score": score(k, system, i),
+         "method": "dialogue_likert", "corpus": corpus}
+        for k, who in enumerate(PEOPLE) for system in "ab" for i in range(n)
+    ]  # fmt: skip
+    return framed(rows)
+
+
+def framed(rows):
+    same = {"study": "s", "corpus": "main", "group": "all", "label": "quality", "source_row": 0}
+    same |= {"annotator_known": True, "annotator_kind": "human"}
+    return conform(pd.DataFrame([same | row for row in rows]), ANNOTATIONS)
+
+
+def found(frame, labels, **options):
+    given = {"systems": ["a", "b"], "control": None, "options": QualityControl(), "pick_seed": 1}
+    return analysis.analyse(list(analysis.parts(frame, labels, **given)), Fragility(**options))
+
+
+def hangs_on(results):
+    return set(results["hangs_on"]["reason"])
+
+
+def noise(*key, sd=0.5):
+    return float(np.random.default_rng([ord(k) if isinstance(k, str) else k for k in key]).normal(0, sd))
+
+
+def test_a_difference_that_all_see_is_sturdy(labels):
+    results = found(rated(lambda k, s, i: 3 + (s == "a") + noise(k, s, i)), labels)
+    assert results["sturdy"]["estimate"].tolist() == [1.0]
+    assert hangs_on(results) == set()
+    assert set(results.select("specification_share")["estimate"]) == {1.0}
+    assert results["first_system"][["system", "estimate"]].to_numpy().tolist() == [["a", 1.0]]
+    assert results["without_session"]["n"].tolist() == [2 * N]
+    facts = findings.facts(results)
+    assert (facts["n"], facts["found"], facts["sturdy"], facts["hangs"]) == (1, 1, 1, [])
+
+
+def test_one_person_who_makes_the_result_is_named(labels):
+    results = found(rated(lambda k, s, i: 3 + 3 * (k == 2 and s == "a") + noise(k, s, i)), labels)
+    assert results["sturdy"]["estimate"].tolist() == [0.0]
+    assert analysis.PERSON in hangs_on(results)
+    lost = results["without_person"].query("verdict != 'kept'")
+    assert lost["without"].tolist() == ["A2"]
+    shares = results.select("choice_effect", choice="people").set_index("value")["estimate"]
+    assert shares["a sample"] == 0  # the others saw nothing
+
+
+def judged_by_few():
+    """All dialogues of A by the first annotator, those of B by three others."""
+    rows = [
+        {"annotator": who, "system": system, "dialogue": f"{system}{i}",
+         "score": 3 + (system == "a") + noise(k, system, i), "method": "dialogue_likert"}
+        for system in "ab" for i in range(N) for k, who in enumerate(PEOPLE[:1] if system == "a" else PEOPLE[1:4])
+    ]  # fmt: skip
+    return framed(rows)
+
+
+def test_a_person_who_judged_all_of_a_system_is_what_the_result_hangs_on(labels):
+    results = found(judged_by_few(), labels)
+    assert results["sturdy"]["estimate"].tolist() == [0.0]
+    assert analysis.PERSON in hangs_on(results)
+    rows = results["without_person"].set_index("without")
+    assert sorted(rows.index) == PEOPLE[:4]  # each tried person has a row
+    assert rows.at["A0", "verdict"] == analysis.LOST
+    assert np.isnan(rows.at["A0", "estimate"])
+    assert rows.at["A0", "note"] == analysis.NOTHING_LEFT
+    assert set(rows.drop(index="A0")["verdict"]) == {analysis.KEPT}
+    few = results.select("drop_few", dropped="annotator")
+    assert (few["estimate"].isna() & (few["note"] == analysis.NOTHING_LEFT)).all()
+
+
+def test_a_session_with_all_of_a_system_is_what_the_result_hangs_on():
+    totals, counts = np.array([[50.0, 0.0], [0.0, 9.0], [0.0, 8.0]]), np.array([[10.0, 0.0], [0.0, 5.0], [0.0, 5.0]])
+    row = {"estimate": 3.3, "se": 0.1, "df": 10.0}
+    left = analysis.without_session(totals, counts, row, 0.05)
+    assert (left["verdict"], left["note"]) == (analysis.LOST, analysis.NOTHING_LEFT)
+    assert np.isnan(left["estimate"])
+
+
+def test_a_system_of_very_few_dialogues_is_what_the_result_hangs_on(labels):
+    frame = rated(lambda k, s, i: 3 + 2 * (s == "a") + noise(k, s, i), n=80)
+    results = found(frame[(frame["system"] == "b") | frame["dialogue"].isin(["maina0", "maina1", "maina2"])], labels)
+    assert analysis.DIALOGUES in hangs_on(results)
+    (few,) = results.select("drop_few", dropped="dialogue", turns="sign").to_dict("records")
+    assert (few["note"], few["n"]) == (analysis.NOTHING_LEFT, 83)
+    enough = analysis._unless_emptied(analysis.drop_few.Dropped(40, None, np.array([])), 5)
+    assert not enough.emptied  # an eighth of the dialogues
+
+
+def test_the_difference_without_a_session_is_exact():
+    totals, counts = np.array([[5.0, 1.0], [4.0, 2.0], [9.0, 0.0]]), np.array([[2.0, 1.0], [1.0, 1.0], [1.0, 1.0]])
+    row = {"estimate": 18 / 4 - 1, "se": 0.5, "df": 10.0}
+    left = analysis.without_session(totals, counts, row, 0.025)
+    assert left["estimate"] == pytest.approx(9 / 3 - 3 / 2)  # without the third
+    assert (left["n"], left["verdict"]) == (3, analysis.KEPT)
+    assert analysis.without_session(totals, counts, row, 0.01)["verdict"] == analysis.LOST  # t is 3: p = 0.013
+    turned = analysis.without_session(np.array([[5.0, 0], [0, 0], [0, 1]]), np.ones((3, 2)), row, 0.025)
+    assert turned["verdict"] == analysis.TURNED
+
+
+def test_of_too_many_conclusions_the_clearest_and_the_most_doubtful_are_examined():
+    p = [0.001, 0.002, 0.004, 0.01, 0.02, 0.03]
+    significant = pd.DataFrame({"p_value": p, "p_adjusted": [0.006, 0.01, 0.016, 0.03, 0.04, 0.04]})
+    assert analysis.examined(significant, 4)["p_value"].tolist() == [0.001, 0.002, 0.02, 0.03]
+    assert analysis.examined(significant, 3)["p_value"].tolist() == [0.001, 0.002, 0.03]
+    assert analysis.examined(significant, 6) is significant
+
+
+def test_how_many_annotators_were_left_out_is_told(labels):
+    frame = rated(lambda k, s, i: 3 + (s == "a") + noise(k, s, i))
+    everyone, two, none = (found(frame, labels, people=n) for n in (30, 2, 0))
+    unknown = found(frame.assign(annotator_known=False), labels)
+    told = [findings.facts(r)["tried"] for r in (everyone, two, none, unknown)]
+    assert told == [(6, 6), (2, 6), None, None]
+    assert two["without_person"]["without"].nunique() == 2
+    names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
+    said = [next(iter(findings.findings(r, names))).text for r in (everyone, two, none, unknown)]
+    assert ["session or annotator" in text for text in said] == [True, False, False, False]
+    assert ["2 busiest of 6" in text for text in said] == [False, True, False, False]
+    assert not findings.facts(two)["untried"]
+
+
+def test_scores_that_only_differ_once_standardised_are_no_conclusion_and_the_reverse_hangs_on_them(labels):
+    """Half of the annotators use a wide scale and see a difference; all others see a small one of the opposite sign,
+    which is clear on their narrow scale."""
+    wide = lambda k, s, i: 3 + (1.0 if s == "a" else -1.0) + noise(k, s, i, sd=2.0)  # noqa: E731
+    narrow = lambda k, s, i: 3 + (-0.1 if s == "a" else 0.1) + noise(k, s, i, sd=0.02)  # noqa: E731
+    results = found(rated(lambda k, s, i: wide(k, s, i) if k < 3 else narrow(k, s, i)), labels)
+    assert "scores" in hangs_on(results)
+    effect = results.select("choice_effect", choice="scores").set_index("value")["estimate"]
+    assert effect["raw"] > effect["standardised"]
+
+
+def compared(score, n=60):
+    rows = [
+        {"annotator": PEOPLE[i % 6], "system": "a", "system_b": "b", "dialogue": f"a{i}", "dialogue_b": f"b{i}",
+         "score": score(i), "method": "comparative"}
+        for i in range(n)
+    ]  # fmt: skip
+    return framed(rows)
+
+
+def test_dropping_ties_is_a_choice(labels):
+    frame = compared(lambda i: 0.0 if i % 3 else 1.0 if i % 4 else -1.0)
+    (part,) = analysis.parts(frame, labels, systems=["a", "b"], control=None, options=QualityControl(), pick_seed=1)
+    assert open_choices(part.methods[0])["ties"] == ("kept", "dropped")
+    results = found(frame, labels)
+    spec = results["specification"]
+    assert set(spec["ties"]) == {"kept", "dropped"}
+    assert results["conclusion"]["estimate"].tolist() == [pytest.approx(frame["score"].mean())]
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_comparisons_are_seen_from_one_side(labels, first):
+    """Half of the pairs were stored the other way round: what turns the sign is the same."""
+    frame = compared(lambda i: 1.0 if i % 4 else -1.0)
+    turned = frame.copy()
+    swap = np.arange(len(frame)) % 2 == (first == "a")
+    for one, other in (("system", "system_b"), ("dialogue", "dialogue_b")):
+        turned.loc[swap, [one, other]] = frame.loc[swap, [other, one]].to_numpy()
+    turned.loc[swap, "score"] = -frame.loc[swap, "score"]
+    few, again = (found(f, labels)["drop_few"][["dropped", "turns", "estimate"]] for f in (frame, turned))
+    assert few["estimate"].tolist() == again["estimate"].tolist()
+    assert few.query("dropped == 'dialogue' and turns == 'sign'")["estimate"].tolist() == [30.0]
+
+
+def test_another_run_in_which_the_order_is_reversed_is_what_it_hangs_on(labels):
+    one = rated(lambda k, s, i: 3 + (s == "a") + noise(k, s, i))
+    other = rated(lambda k, s, i: 3 - (s == "a") + noise(k, s, i), corpus="again")
+    results = found(pd.concat([one, other], ignore_index=True), labels)
+    assert hangs_on(results) == {analysis.DATA}
+    assert set(results["specification"]["data"]) == {"main", "again"}
+    assert findings.facts(results, corpus="main", group="all")["n"] == 1
+
+
+def test_differences_have_one_unit_under_all_choices(labels):
+    """With one annotation per item differences are as large, not smaller because values vary more."""
+    results = found(rated(lambda k, s, i: 3 + (s == "a") + noise(s, i) + noise(k, s, i, sd=2.0)), labels)
+    spec = results.select("specification", scores="raw", people="the same").set_index("ratings")
+    ratio = spec.at["pick", "estimate"] / spec.at["mean", "estimate"]
+    width = (spec["ci_high"] - spec["ci_low"]) / 2
+    assert abs(ratio - 1) * spec.at["mean", "estimate"] < 1.5 * width["pick"]
+    assert width["pick"] > 1.3 * width["mean"]
+
+
+def test_selections_of_workers_that_equal_another_are_no_choice():
+    passed = np.array([True, False, True])
+    found_ = analysis.distinct({"passed": passed, "stricter": np.zeros(3, bool), "looser": np.ones(3, bool)})
+    assert list(found_) == ["passed", "looser"]
+    assert list(analysis.distinct({"passed": np.zeros(3, bool)})) == ["passed"]
+    assert analysis.distinct({"passed": np.zeros(3, bool)})["passed"].all()
+
+
+def test_results_are_stored_and_read_again(labels):
+    results = found(rated(lambda k, s, i: 3 + (s == "a") + noise(k, s, i)), labels)
+    again = unfold(fold(results, study="s", notebook="16_fragility"))
+    assert set(again) == set(results)
+    assert len(collect(again)["specification"]) == len(results["specification"])
+
+
+def test_nothing_significant_is_no_conclusion(labels):
+    results = found(rated(lambda k, s, i: 3 + noise(k, s, i), n=8), labels)
+    assert results["conclusion"].empty
+    assert findings.facts(results)["n"] == 0
+
+
+def test_contexts_take_the_place_of_sessions(labels):
+    """Both systems respond to the same contexts, which matter more than the systems: 05 compares within contexts."""
+    frame = rated(lambda k, s, i: 3 + 0.3 * (s == "a") + 2 * noise(i) + noise(k, s, i))
+    place = frame["dialogue"].str[5:]
+    assert found(frame, labels)["sturdy"].empty
+    ours = found(frame.assign(session=place), labels)
+    theirs = found(frame.assign(context=place), labels)
+    assert len(theirs["conclusion"]) == 1
+    for statistic in ("conclusion", "specification", "sturdy", "drop_few"):
+        pd.testing.assert_frame_equal(ours[statistic], theirs[statistic])
+    assert [findings.facts(r)["unit"] for r in (ours, theirs)] == ["session", "context"]
+
+
+def test_a_conclusion_can_depend_on_one_context(labels):
+    """Just significant: without the context on which the systems differ most, it no longer is."""
+    frame = rated(lambda k, s, i: 3 + 0.08 * (s == "a") + noise(k, s, i))
+    results = found(frame.assign(context=frame["dialogue"].str[5:]), labels)
+    assert analysis.CONTEXT in hangs_on(results)
+    assert analysis.SESSION not in hangs_on(results)
+    names = DisplayNames({(x.method, x.id): x for x in labels}, {"method": {}, "group": {}, "system": {}, "metric": {}})
+    told = next(iter(findings.findings(results, names))).text
+    assert "one context" in told
+    assert "session" not in told

@@ -1,0 +1,270 @@
+"""All results of notebook 08, and what its views show of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import comparisons, judged_twice, numbered, study
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.agreement import analysis as agreement
+from judgebook.questions.agreement.library_check import largest_differences
+from judgebook.questions.groups import analysis, figures, findings, library_check, many_pairs, tables
+from judgebook.questions.groups.alphas import alpha_between, alpha_within
+from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
+from judgebook.questions.groups.effects import label_scores, without_one_annotator
+from judgebook.questions.groups.who_judged import comparable, group_counts
+from judgebook.study.labels import LABEL_SETS, Label
+from judgebook.study.results import collect, fold
+from judgebook.study.sections.analyses import GroupEffects
+
+QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
+COMPARED = Label("quality", "comparative", "Quality", (-1, 1))
+BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+OPTIONS = GroupEffects(n_permutations=300, n_picks=100, people_resamples=200)
+RUN = {"pick_seed": 123, "permute_seed": 1, **BOOT}
+
+
+def names_of(groups, systems="abcd"):
+    titles = {"group": {g: g.upper() for g in groups}, "system": {s: f"System {s}" for s in systems}}
+    methods = {"dialogue_likert": "Likert", "comparative": "Comparative", "behavior": "Behaviour"}
+    labels = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
+    return DisplayNames(labels, titles | {"method": methods})
+
+
+def shown(results, names):
+    """Every view of the notebook but those of a paper, and the text of the findings."""
+    options = {"confidence": 0.95, "margin": 0.2}
+    prose = list(findings.findings(results, names, **options))
+    plots = [*figures.differences(results, names, **options), *figures.effects(results, names)]
+    plots += [figures.conclusions(results, names, 0.2), *figures.alphas(results, names)]
+    prose += findings.claims(results, names, ["consistent"])
+    shown = [tables.compared(results, names, 0.95), tables.alphas(results, names), tables.extremes(results, names)]
+    shown += [tables.by_method(results, names), tables.by_objectivity(results, names)]
+    return plots, [*shown, tables.who_judged(results, names, {}, "USD")], "\n\n".join(p.text for p in prose)
+
+
+class TestComparable:
+    def test_only_what_two_groups_judged_of_two_systems(self):
+        both = [("d1", "a", 1), ("d2", "b", 2)]
+        parts = [
+            numbered(both, group="g1"),
+            numbered(both, group="g2"),
+            numbered(both, group="g1", label="alone"),
+            numbered(both, group="g1", label="half"),
+            numbered(both[:1], group="g2", label="half"),
+            numbered(both, group="g3", corpus="gold"),
+        ]
+        found = comparable(pd.concat(parts, ignore_index=True).assign(session=None))
+        assert set(zip(found["group"], found["label"], strict=True)) == {("g1", "quality"), ("g2", "quality")}
+
+    def test_without_sessions_an_item_is_its_own(self):
+        frame = pd.concat(
+            [comparisons([("a", "b", 1), ("b", "a", 1)], group=g) for g in ("g1", "g2")], ignore_index=True
+        )
+        found = comparable(frame.assign(session=None, work_unit=None))
+        assert found["session"].nunique() == 2
+        assert found.groupby("dialogue")["session"].nunique().eq(1).all()
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Three groups, of which the third sees one system differently."""
+    frame = study(np.random.default_rng(1), groups=("g1", "g2", "g3"), shift=1.2, n_annotators=3)
+    score = np.clip(np.rint(3 + frame["score"]), 1, 5)
+    frame = frame.assign(score=score, method="dialogue_likert", annotator_kind="human", dialogue_b=None, system_b=None)
+    return frame.assign(source_row=np.arange(len(frame)), work_unit="U1").astype({"turn": "Int32"})
+
+
+@pytest.fixture(scope="module")
+def results(three):
+    return analysis.analyse(three, [QUALITY], OPTIONS, **RUN)
+
+
+NAMES = names_of(["g1", "g2", "g3"])
+
+
+def test_rows_fit_the_schema(results):
+    assert len(fold(results, study="x", notebook="08")) == sum(map(len, results.values()))
+
+
+def test_p_values_are_adjusted_over_labels_and_groups(results):
+    for exchange in ("judgement", "annotator"):
+        tests = results.select("group_difference_test", exchange=exchange)
+        assert len(tests) == 3
+        assert tests["p_adjusted"].min() == pytest.approx(min(1, 3 * tests["p_value"].min()))
+        assert tests["family"].notna().all()
+
+
+def test_without_one_annotator_is_in_the_results(three, results):
+    (one,) = label_scores(three)
+    wanted = pd.DataFrame(without_one_annotator(one))
+    found = results.select("group_difference", over="people")
+    assert found[["ci_low", "ci_high"]].to_numpy() == pytest.approx(wanted[["ci_low", "ci_high"]].to_numpy())
+
+
+def test_pairs_of_systems_are_counted_once(results):
+    for question in QUESTIONS:
+        assert counted(results, question)[VERDICTS].sum(axis=1).tolist() == [6, 6, 6]
+
+
+def test_a_group_that_sees_one_system_differently_is_found(results):
+    found = analysis.differences(results, 0.95).set_index(["group", "group_b"])
+    assert found["verdict"].to_dict() == {
+        ("g1", "g2"): "inconclusive",
+        ("g1", "g3"): "different",
+        ("g2", "g3"): "different",
+    }
+    assert found["exceeds"].tolist() == [False, True, True]
+    assert (found["without_low"] <= found["estimate"] + 0.3).all()
+
+
+def test_views_name_what_differs(results):
+    plots, shown_tables, text = shown(results, NAMES)
+    assert [p.name for p in plots] == ["differences", "effects_dialogue_likert", "conclusions", "alpha_dialogue_likert"]
+    assert [len(t.frame) for t in shown_tables] == [3, 3, 6, 0, 0, 3]  # one method: none to compare with
+    assert text.startswith("**2 of 3 differences")
+    assert "G1 / G3: Quality; G2 / G3: Quality" in text
+    assert "G1 (3 people), G2 (3 people), G3 (3 people)" in text
+    assert "2 of 3 exceed the 95% chance limit" in text
+    assert "Likert, 18 pairs of systems" in text
+
+
+def test_every_difference_has_a_mark_within_the_axes(results):
+    (plot,) = figures.differences(results, NAMES, 0.95, 0.2)
+    (ax,) = plot.fig.axes
+    assert ax.get_title(loc="left").endswith("Quality")
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["G1 / G2", "G1 / G3", "G2 / G3"]
+    assert "different (Holm) 2" in plot.alt
+    assert ax.get_xlim()[1] > analysis.differences(results, 0.95)["debiased_high"].max()
+
+
+def test_figures_have_a_block_per_pair_of_systems_and_of_groups(results):
+    (effect,), (agreed,) = figures.effects(results, NAMES), figures.alphas(results, NAMES)
+    blocks = [t.get_text() for t in effect.fig.axes[0].get_yticklabels()]
+    assert len(blocks) == 6
+    assert blocks[0] == "System a − System b"
+    assert [t.get_text() for t in agreed.fig.axes[0].get_yticklabels()] == ["G1 / G2", "G1 / G3", "G2 / G3"]
+
+
+def test_effects_are_drawn_in_the_order_of_systems(results):
+    """Where systems stand in another order, a pair is turned round: its name, sign and interval."""
+    drawn = {}
+    for systems in ("abcd", "dcba"):
+        (plot,) = figures.effects(results, names_of(["g1", "g2", "g3"], systems=systems))
+        (ax,) = plot.fig.axes
+        names = [t.get_text() for t in ax.get_yticklabels()]
+        points = [line.get_xydata() for line in ax.lines if line.get_marker() in "os" and len(line.get_xydata()) == 6]
+        drawn[systems] = {name: [p[i][0] for p in points] for i, name in enumerate(names)}
+    assert len(drawn["abcd"]) == 6
+    for name, values in drawn["abcd"].items():
+        turned = " − ".join(reversed(name.split(" − ")))
+        assert drawn["dcba"][turned] == [-v for v in values]
+        assert values
+
+
+def test_effect_sizes_are_those_of_the_libraries(three, results):
+    compared = library_check.compare(three, results, RUN["pick_seed"])
+    assert largest_differences(compared) == {"pingouin": (3, pytest.approx(0, abs=1e-12))}  # a mean of each group
+    wrong = compared.assign(theirs=compared["theirs"] + 0.01)
+    assert largest_differences(wrong)["pingouin"][1] == pytest.approx(0.01)
+
+
+def test_very_many_pairs_are_kept_as_a_frame_and_the_most_contested_are_results(three, results, monkeypatch):
+    monkeypatch.setattr(analysis, "MANY_PAIRS", 3)
+    monkeypatch.setattr(many_pairs, "MOST_KEPT", 2)
+    kept = []
+    found = analysis.analyse(three, [QUALITY], OPTIONS, keep=lambda frame, name: kept.append(frame), **RUN)
+    n_pairs = len(results["effect_size"].drop_duplicates(["system", "system_b"]))
+    assert n_pairs > 2
+    assert len(kept[0].drop_duplicates(["system", "system_b"])) == n_pairs
+    assert len(found["effect_size"].drop_duplicates(["system", "system_b"])) == 2
+    assert (found["conclusion_count"]["n"] == n_pairs).all()
+    columns = ["tested", "p", "null_q95", "without_low", "debiased", "margin"]
+    mine, theirs = (analysis.differences(r, 0.95)[columns] for r in (found, results))
+    pd.testing.assert_frame_equal(mine, theirs, rtol=1e-9)
+
+
+def test_one_comparison_of_each_group_gives_reasons_and_no_crash():
+    """Two systems, one pair, and a group that saw a tie: no effect, no test, no conclusion; each row says why."""
+    frame = pd.concat([comparisons([("a", "b", 1)]), comparisons([("a", "b", 0)], group="g2", annotator="A2")])
+    frame = frame.assign(group=["g1", "g2"], annotator_kind="human", work_unit="U1", source_row=[0, 1])
+    found = analysis.analyse(frame, [COMPARED], OPTIONS, **RUN)
+    for rows in found.values():
+        assert rows.loc[rows["estimate"].isna(), "note"].notna().all()
+    assert analysis.differences(found, 0.95)["verdict"].tolist() == ["no test"]
+    _, _, text = shown(found, names_of(["g1", "g2"]))
+    assert "No difference between groups could be tested" in text
+    # one group has an effect size: its only comparison was won
+    assert largest_differences(library_check.compare(frame, found, 123)) == {"statsmodels": (1, 0.0)}
+
+
+@pytest.mark.parametrize(
+    ("p", "q", "verdict"),
+    [
+        (0.01, 0.5, "different"),
+        (0.5, 0.01, "equivalent"),
+        (0.01, 0.01, "different, within the margin"),
+        (0.5, 0.5, "inconclusive"),
+        (np.nan, np.nan, "no test"),
+    ],
+)
+def test_verdicts(p, q, verdict):
+    assert analysis.verdict(p, q, 0.05) == verdict
+
+
+def test_positions_and_models_as_groups():
+    """Groups without known people: what needs people is left out, the rest is there."""
+    frame = study(np.random.default_rng(1), groups=("people", "model"), n_annotators=1)
+    model = frame["group"] == "model"
+    frame = frame.assign(
+        score=(frame["score"] > 0.4).astype(float),
+        method="behavior",
+        label="irrelevant",
+        annotator_known=model,
+        annotator_kind=np.where(model, "llm", "human"),
+        dialogue_b=None,
+        system_b=None,
+        work_unit=None,
+        source_row=np.arange(len(frame)),
+    )
+    frame["turn"] = pd.array([0] * len(frame), dtype="Int32")
+    labels = [x for x in LABEL_SETS["abc_eval"] if x.id == "irrelevant"]
+    found = analysis.analyse(frame, labels, OPTIONS, **RUN)
+    assert len(fold(found, study="x", notebook="08")) == sum(map(len, found.values()))
+    assert set(found.select("alpha", group_b="people")["kind"]) == {"human+llm"}
+    differences = analysis.differences(found, 0.95)
+    assert differences["p"].notna().all()
+    assert differences[["p_people", "without_low"]].isna().all(axis=None)
+    _, _, text = shown(found, names_of(["people", "model"]))
+    assert "annotator" not in text
+
+
+def test_counts_by_hand():
+    frame = pd.concat(
+        [judged_twice(["d1", "d2"]), numbered([("d3", "a", 1)]), numbered([("d1", "a", 2)], annotator="A9")]
+    )
+    rows = collect(group_counts(frame.assign(session=None, seconds=1.0)))["count"]
+    found = rows.set_index([rows["method"].fillna("all"), "what"])["estimate"]
+    assert found.to_dict() == {
+        ("dialogue_likert", "evaluated"): 2,  # d1 has three judgements
+        ("dialogue_likert", "doubly_annotated"): 1,
+        ("dialogue_likert", "evaluators_of_method"): 3,
+        ("all", "evaluators"): 3,
+    }
+
+
+def test_within_groups_is_alpha_of_the_first_two_annotations(three):
+    second = three.assign(annotator="Z", source_row=three["source_row"] + len(three))
+    second["score"] = (second["score"] + 1).clip(upper=5)
+    both = pd.concat([three, second[second["group"] != "g3"]], ignore_index=True)
+    found = alpha_within(both, [QUALITY], **BOOT)["alpha"]
+    assert found["group"].tolist() == ["g1", "g2"]  # of the third group every item was judged once
+    direct = agreement.alpha_table(both, [QUALITY], first=2, alone=True, **BOOT)["alpha"].set_index("group")["estimate"]
+    assert found["estimate"].tolist() == pytest.approx([direct["g1"], direct["g2"]])
+
+
+def test_between_groups_uses_the_annotations_it_is_given(three):
+    found = alpha_between(three, [QUALITY], **BOOT)["alpha"]
+    assert list(zip(found["group"], found["group_b"], strict=True)) == [("g1", "g2"), ("g1", "g3"), ("g2", "g3")]
+    direct = agreement.alpha_between(three, [QUALITY], "g1", "g3", **BOOT)["alpha"]["estimate"].item()
+    assert found["estimate"].iloc[1] == pytest.approx(direct)

@@ -1,0 +1,228 @@
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from conftest import ROOT
+from fixtures.made_annotations import comparisons, ratings, study
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportion_effectsize
+
+from judgebook.questions.groups import effects, pick_ranges
+from judgebook.statistics.intervals import generator
+from judgebook.study.results import collect, fold
+
+PUBLISHED = pd.read_csv(ROOT / "data" / "published" / "finch2024_table04.csv")
+
+
+def sums(scores):
+    """(n, sum, sum of squares) of the scores that are not missing."""
+    x = np.asarray(scores, dtype=float)
+    x = x[np.isfinite(x)]
+    return np.array([len(x), x.sum(), np.square(x).sum()])
+
+
+def published(frame, **options):
+    return collect(effects.for_each_label(effects.published, frame, **options))
+
+
+scores = st.lists(st.integers(1, 5), min_size=3, max_size=30).filter(lambda x: len(set(x)) > 1)
+
+
+@given(scores, scores)
+def test_d_is_that_of_pingouin(x, y):
+    found = effects.cohens_d(sums(x), sums(y))
+    assert found == pytest.approx(pingouin.compute_effsize(x, y, eftype="cohen"), abs=1e-12)
+
+
+@given(scores, scores, st.floats(0.1, 10), st.floats(-50, 50))
+def test_d_does_not_see_shift_nor_scale(x, y, scale, shift):
+    before = effects.cohens_d(sums(x), sums(y))
+    x, y = (np.array(v) * scale + shift for v in (x, y))
+    assert effects.cohens_d(sums(x), sums(y)) == pytest.approx(before, rel=1e-6, abs=1e-6)
+
+
+@given(st.integers(0, 20), st.integers(0, 20))
+def test_h_is_that_of_statsmodels(i, j):
+    marks = [np.repeat([1, 0], [k, 20 - k]) for k in (i, j)]
+    found = effects.cohens_h(*(sums(m) for m in marks))
+    assert found == pytest.approx(proportion_effectsize(i / 20, j / 20), abs=1e-12)
+
+
+def test_d_by_hand():
+    # means 2 and 4, sums of squares 2 and 8 on 2 + 2 degrees of freedom: d = -2 / sqrt(10 / 4)
+    assert effects.cohens_d(sums([1, 2, 3]), sums([2, 4, 6])) == pytest.approx(-2 / 2.5**0.5)
+
+
+@pytest.mark.parametrize(("x", "y"), [([], [1, 2]), ([3], [4]), ([0.1] * 7, [0.3] * 9)])
+def test_d_is_undefined_without_scores_or_spread(x, y):
+    assert np.isnan(effects.cohens_d(sums(x), sums(y)))
+
+
+def test_pairs_come_in_order_and_missing_scores_do_not_count():
+    cells = np.stack([sums(x) for x in ([1, 3, np.nan], [2, 4], [4, 6])])
+    assert effects.pair_effects(cells, "d") == pytest.approx(np.array([-1, -3, -2]) / 2**0.5)
+
+
+def test_group_differences_are_means_over_pairs_of_systems():
+    values = np.array([[0.5, -0.5, 1.0], [0.5, 0.5, 0.0], [0.0, -0.5, 1.0]])
+    assert effects.group_differences(values) == pytest.approx([2 / 3, 0.5 / 3, (0.5 + 1 + 1) / 3])
+
+
+def test_a_comparison_is_a_score_of_either_system():
+    rows = comparisons([("a", "b", 1), ("c", "a", 0), ("b", "c", -1)])
+    found = effects.scored(rows).groupby("system")["score"]
+    assert found.sum().to_dict() == {"a": 1, "b": 0, "c": 1}
+    assert found.count().to_dict() == {"a": 1, "b": 2, "c": 1}
+
+
+def naive(frame, systems, a, b):
+    """Mean |effect| of two groups and their difference by plain loops."""
+    by = {g: {s: list(x["score"]) for s, x in rows.groupby("system")} for g, rows in frame.groupby("group")}
+    d = {g: [pingouin.compute_effsize(by[g][i], by[g][j]) for i, j in itertools.combinations(systems, 2)] for g in by}
+    return np.mean(np.abs(d[a])), np.mean(np.abs(d[b])), np.mean(np.abs(np.subtract(d[a], d[b])))
+
+
+def test_published_estimates_are_those_of_plain_loops():
+    frame = study(np.random.default_rng(1))
+    found = published(frame, seed=1, n_resamples=200)
+    means, (difference,) = found["mean_absolute_effect"], found["group_difference"].to_dict("records")
+    assert [*means["estimate"], difference["estimate"]] == pytest.approx(naive(frame, "abcd", "g1", "g2"))
+    size, people = frame.groupby("group").size(), frame.groupby("group")["annotator"].nunique()
+    assert [*means["n"], difference["n"]] == [size["g1"], size["g2"], size.sum()]
+    assert [*means["n_annotators"], difference["n_annotators"]] == [people["g1"], people["g2"], people.sum()]
+    assert (difference["effect"], difference["resample"]) == ("d", "score")
+    assert len(fold(found, study="x", notebook="08")) == 3
+
+
+def test_published_interval_is_that_of_scipy():
+    rng = np.random.default_rng(3)
+    means = {"1a": 2, "1b": 3.4, "2a": 3, "2b": 3}
+    values = {c: np.clip(np.rint(rng.normal(m, 1, 40)), 1, 5) for c, m in means.items()}
+    frame = pd.concat(
+        [ratings([(f"d{i}{c}", c[1], v) for i, v in enumerate(x)], group=c[0]) for c, x in values.items()]
+    )
+
+    def difference(a, b, c, d, axis):
+        def effect(x, y):
+            pooled = (x.var(ddof=1, axis=axis) + y.var(ddof=1, axis=axis)) / 2
+            return (x.mean(axis=axis) - y.mean(axis=axis)) / np.sqrt(pooled)
+
+        return np.abs(effect(a, b) - effect(c, d))
+
+    reference = stats.bootstrap(
+        tuple(values.values()), difference, vectorized=True, n_resamples=20_000, method="BCa", rng=generator(1, "scipy")
+    ).confidence_interval
+    found = published(frame, seed=1, n_resamples=20_000)["group_difference"].iloc[0]
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((reference.low, reference.high), abs=0.03)
+
+
+def test_a_system_without_scores_in_a_group_leaves_a_reason():
+    frame = study(np.random.default_rng(1))
+    frame = frame[(frame["group"] == "g1") | (frame["system"] != "d")]
+    found = published(frame, seed=1, n_resamples=200)
+    assert np.isfinite(found["mean_absolute_effect"].set_index("group").loc["g1", "ci_low"])
+    missing = found["group_difference"].iloc[0]
+    assert np.isnan(missing["estimate"])
+    assert missing["ci_kind"] == "not_estimable"
+    assert missing["note"]
+
+
+def test_one_system_is_an_error():
+    frame = study(np.random.default_rng(1))
+    with pytest.raises(ValueError, match=r"main/continuous/quality has only \['a'\]"):
+        published(frame[frame["system"] == "a"], seed=1)
+
+
+def test_results_do_not_depend_on_the_order_of_labels():
+    one = study(np.random.default_rng(1))
+    two = study(np.random.default_rng(2)).assign(label="other")
+    a, b = (published(pd.concat(order), seed=5, n_resamples=300) for order in ([one, two], [two, one]))
+    for statistic, keys in (("mean_absolute_effect", ["label", "group"]), ("group_difference", ["label"])):
+        sort = {"by": keys, "ignore_index": True}
+        pd.testing.assert_frame_equal(a[statistic].sort_values(**sort), b[statistic].sort_values(**sort))
+
+
+def test_a_comparison_seen_from_one_side_is_not_turned():
+    rows = comparisons([("a", "b", 1), ("a", "b", 0)]).assign(one_side=True)
+    found = effects.scored(rows)
+    assert found["system"].tolist() == ["a", "a"]
+    assert found["score"].tolist()[0] == 1
+    assert np.isnan(found["score"].tolist()[1])
+
+
+def without_one(frame):
+    (one,) = effects.label_scores(frame)
+    (row,) = effects.without_one_annotator(one)
+    return row
+
+
+def test_without_one_annotator_is_recomputing_without_the_rows():
+    frame = study(np.random.default_rng(6))
+    every = {
+        who: published(frame[frame["annotator"] != who], seed=0, n_resamples=100)["group_difference"]["estimate"].item()
+        for who in frame["annotator"].unique()
+    }
+    found, whole = without_one(frame), published(frame, seed=0, n_resamples=100)["group_difference"]["estimate"].item()
+    assert len(every) == 8
+    assert found["estimate"] == pytest.approx(whole)
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx((min(every.values()), max(every.values())))
+    most = max(every, key=lambda who: abs(every[who] - whole))
+    assert (found["ci_kind"], found["n_undefined"], found["note"]) == ("range", 0, f"largest change without {most}")
+
+
+def test_without_the_only_annotator_there_is_no_value():
+    found = without_one(study(np.random.default_rng(6), n_annotators=1))
+    assert (found["ci_kind"], found["n_undefined"]) == ("not_estimable", 2)
+    assert "ci_low" not in found
+    assert found["note"]
+
+
+def read_finch(folder):
+    """All annotations of the two groups, without the dialogues and pairs that the paper leaves out."""
+    groups = pd.read_csv(folder / "groups.csv").set_index("worker_id")["group"]
+    out = []
+    for kind, method in (("likert", "dialogue_likert"), ("comparative", "comparative")):
+        (part,) = json.loads((folder / f"data_student_external_{kind}.json").read_text()).values()
+        for d in part["dialogues"].values():
+            for label, marks in d[f"{kind}_annotations"].items():
+                for mark in marks:
+                    worker = part["work_units"][mark["work_unit_id"]]["worker_id"]
+                    row = {"group": groups[worker].lower(), "annotator": worker, "dialogue": d["dialogue_id"]}
+                    row |= {"system": d["bot"], "label": label, "score": float(mark["score"]), "method": method}
+                    other = {"dialogue_b": mark.get("dialogue_compared_to_id"), "system_b": mark.get("bot_compared_to")}
+                    out.append(row | other | {"work_unit": mark["work_unit_id"]})
+    frame = pd.DataFrame(out).assign(corpus="main", turn=pd.NA, annotator_known=True)
+    frame["session"] = frame["dialogue"].str.split("_").str[0]
+    likert = frame["method"] == "dialogue_likert"
+    first = ~frame.duplicated(["work_unit", "label", "session"])
+    left_out = {"(438,26)", "(439,26)", "(440,26)", "(441,26)"}
+    pairs = left_out | {"(88,1)", "(89,1)", "(1048,38)", "(137,1)", "(1053,38)", "(20,1)"}
+    four = {"(438,26)_blender2_3B", "(439,26)_emora", "(440,26)_bart_fid_rag_bcb", "(441,26)_blender2_3B"}
+    kept = (likert & ~frame["dialogue"].isin(four)) | (~likert & first & ~frame["session"].isin(pairs))
+    return frame[kept].reset_index(drop=True)
+
+
+@pytest.mark.data
+def test_printed_effects_lie_among_those_of_the_possible_picks(raw_data):
+    annotations = read_finch(raw_data / "finch2024")
+    printed = PUBLISHED[PUBLISHED["column"].isin(["dev_x", "stu_x"])]
+    method = printed["panel"].map({"likert": "dialogue_likert", "pairwise": "comparative"})
+    cells, value = list(zip(method, printed["row"], printed["column"], strict=True)), printed["value"].to_numpy(float)
+    assert len(cells) == 32
+    outside = {}
+    for sides in ("apart", "together"):
+        rows = effects.for_each_label(pick_ranges.effect_ranges, annotations, seed=1, n_picks=5_000, sides=sides)
+        both = collect(rows)["mean_absolute_effect"].set_index(["method", "label", "group"]).loc[cells]
+        low, high = both["ci_low"].to_numpy(), both["ci_high"].to_numpy()
+        outside[sides] = both.index[(value < low - 0.005) | (value > high + 0.005)].tolist()
+        certain = high - low < 1e-12  # annotators agreed: no pick changes anything
+        assert low[certain].round(2) == pytest.approx(value[certain])
+        assert certain.sum() == 2
+    # the authors drew an annotation for each dialogue, not for each pair
+    assert outside["apart"] == []
+    assert outside["together"] == [("comparative", x, "dev_x") for x in ("consistent", "proactive", "relevant")]

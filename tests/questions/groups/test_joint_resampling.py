@@ -1,0 +1,241 @@
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
+from scipy import stats
+
+from judgebook.questions.groups import effects
+from judgebook.questions.groups import joint_resampling as groups
+from judgebook.questions.groups.conclusions import conclusions
+from judgebook.statistics import resampling
+from judgebook.statistics.clusters import jackknife_covariance
+from judgebook.study.results import Results, collect, fold
+
+
+def resampled(frame, **options):
+    return collect(effects.for_each_label(groups.resampled, frame, **options))
+
+
+def resampled_two_way(frame, **options):
+    return collect(effects.for_each_label(groups.resampled_two_way, frame, **options))
+
+
+def rows_of(statistic, kernel, frame, **options):
+    """The rows of one statistic, without frames of results: for simulations."""
+    return [row for row in effects.for_each_label(kernel, frame, **options) if row["statistic"] == statistic]
+
+
+def column(rows, name):
+    return np.array([row[name] for row in rows])
+
+
+def with_tastes(frame, rng):
+    """Every annotator favors systems in a way of their own."""
+    taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
+    own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
+    return frame.assign(score=frame["score"] + own)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return study(np.random.default_rng(1), shift=0.6)
+
+
+@pytest.fixture(scope="module")
+def found(frame):
+    return resampled(frame, seed=1, n_resamples=2_000)
+
+
+def test_point_estimates_are_the_published_ones(frame, found):
+    published = collect(effects.for_each_label(effects.published, frame, seed=1, n_resamples=200))
+    for statistic in ("mean_absolute_effect", "group_difference"):
+        assert found[statistic]["estimate"].to_numpy() == pytest.approx(published[statistic]["estimate"].to_numpy())
+    sizes, differences = (found[s]["estimate"].to_numpy() for s in ("effect_size", "effect_difference"))
+    assert len(sizes) == 12
+    assert differences == pytest.approx(sizes[:6] - sizes[6:])
+    assert np.mean(np.abs(differences)) == pytest.approx(found["group_difference"]["estimate"].item())
+
+
+def test_rows_fit_the_schema(found):
+    assert len(fold(found, study="x", notebook="08")) == sum(map(len, found.values())) == 24
+
+
+def test_sessions_resampled_jointly_give_narrower_differences(frame, found):
+    # both groups judged every dialogue: what they share cancels, and the published resampling does not know it
+    joint = found["effect_difference"]
+    apart = resampled(frame.assign(session=frame["session"] + frame["group"]), seed=1, n_resamples=2_000)
+    width = [(x["ci_high"] - x["ci_low"]).mean() for x in (joint, apart["effect_difference"])]
+    assert width[0] < 0.95 * width[1]
+
+
+def test_an_unknown_session_is_an_error(frame):
+    with pytest.raises(ValueError, match="session: must be known"):
+        resampled(frame.assign(session=None), seed=1)
+
+
+def test_a_group_without_spread_leaves_reasons():
+    rng = np.random.default_rng(0)
+    rows = [(f"d{i}", "ab"[i % 2], f"s{i // 2}", rng.integers(1, 6)) for i in range(40)]
+    frame = pd.concat([ratings(rows, group="g1"), ratings([(*r[:3], 3) for r in rows], group="g2", annotator="A2")])
+    found = resampled(frame, seed=1, n_resamples=300)
+    for rows in found.values():
+        missing = rows[rows["estimate"].isna()]
+        assert len(missing)
+        assert missing["note"].notna().all()
+    sizes = found["effect_size"]
+    assert np.isfinite(sizes.loc[sizes["group"] == "g1", "ci_low"]).all()
+
+
+def test_comparisons_have_h():
+    rng = np.random.default_rng(5)
+    rows = [(*rng.choice(["a", "b", "c"], 2, replace=False), rng.integers(-1, 2)) for _ in range(80)]
+    frame = pd.concat([comparisons(rows, group="g1"), comparisons([(*r[:2], -r[2]) for r in rows], group="g2")])
+    found = resampled(frame, seed=1, n_resamples=300)
+    assert found["group_difference"]["effect"].item() == "h"
+    sizes = found["effect_size"]["estimate"].to_numpy()
+    assert sizes[:3] == pytest.approx(-sizes[3:])  # 2 arcsin sqrt(1 - p) = pi - 2 arcsin sqrt(p)
+
+
+def test_two_way_intervals_are_wider_where_people_differ():
+    frame = with_tastes(study(np.random.default_rng(1), n_annotators=4), np.random.default_rng(2))
+    one, two = resampled(frame, seed=1, n_resamples=500), resampled_two_way(frame, seed=1, n_resamples=500)
+    widths = []
+    for statistic, n in (("effect_size", 12), ("effect_difference", 6)):
+        both = one[statistic].merge(two[statistic], on=["group", "group_b", "system", "system_b"])
+        assert len(both) == len(two[statistic]) == n
+        assert both["estimate_x"].to_numpy() == pytest.approx(both["estimate_y"].to_numpy())
+        widths += list(zip(both["ci_high_x"] - both["ci_low_x"], both["ci_high_y"] - both["ci_low_y"], strict=True))
+        assert set(two[statistic]["resample_unit"]) == {"session and annotator"}
+    sessions, people = np.mean(widths, axis=0)
+    assert people > 1.3 * sessions
+    assert set(two) == {"effect_size", "effect_difference"}
+
+
+@pytest.mark.slow
+def test_two_way_intervals_cover_where_sessions_alone_do_not():
+    """Tastes are alike in both groups: in truth no effect differs."""
+    covered = {groups.resampled: [], groups.resampled_two_way: []}
+    for i in range(120):
+        rng = np.random.default_rng([4, i])
+        frame = with_tastes(study(rng, n_sessions=100, n_annotators=12), rng)
+        for kernel, inside in covered.items():
+            rows = rows_of("effect_difference", kernel, frame, seed=i, n_resamples=400)
+            inside += [row["ci_low"] < 0 < row["ci_high"] for row in rows]
+    assert np.mean(covered[groups.resampled]) < 0.85
+    assert np.mean(covered[groups.resampled_two_way]) > 0.91
+
+
+def test_annotators_are_drawn_within_strata():
+    strata, seen = np.array(["a", "b", "a", "b", "b"]), []
+
+    def statistic(items, people):
+        seen.append(np.stack([people[:, strata == g].sum(axis=1) for g in "ab"], axis=1))
+        return people[:, 0] + items[:, 0]
+
+    resampling.bootstrap_two_way(4, 5, statistic, rng=np.random.default_rng(1), strata=strata, n_resamples=50)
+    assert (np.concatenate(seen) == [2, 3]).all()
+
+
+def test_jackknife_covariance_of_means():
+    x = np.random.default_rng(2).normal(size=(30, 2)) @ np.array([[1, 0.4], [0, 1]])
+    without = (x.sum(axis=0) - x) / 29
+    assert jackknife_covariance(without) == pytest.approx(np.cov(x.T) / 30)
+
+
+def test_mean_square_of_one_difference_by_hand():
+    estimate, low, high = groups.mean_square_difference(np.array([0.5]), np.array([[0.04]]))
+    assert estimate == pytest.approx(0.25 - 0.04)
+    # 0.25 / 0.04 is noncentral chi-square with one degree of freedom
+    assert stats.ncx2.cdf(0.25 / 0.04, 1, low / 0.04) == pytest.approx(0.975)
+    assert stats.ncx2.cdf(0.25 / 0.04, 1, high / 0.04) == pytest.approx(0.025)
+    estimate, low, high = groups.mean_square_difference(np.array([0.01]), np.array([[0.04]]))
+    assert (estimate, low) == (pytest.approx(0.0001 - 0.04), 0.0)
+    assert stats.ncx2.cdf(1, 1, high / 0.04) == pytest.approx(0.025)  # as if the difference were the noise itself
+
+
+@pytest.mark.parametrize("size", [0.0, 0.1, 0.3])
+def test_mean_square_difference_is_unbiased_and_covered(size):
+    rng, n = np.random.default_rng(7), 400
+    root = rng.normal(size=(6, 3)) * 0.08  # six differences of four systems have three degrees of freedom
+    truth = size * np.array([1, -1, 0.5, 0, 1, -0.5])
+    z = rng.normal(size=(n, 3))
+    z = (z - z.mean(axis=0)) @ np.linalg.inv(np.linalg.cholesky(np.cov(z.T, ddof=0))).T  # moments exactly 0 and 1
+    draws, covariance = truth + z @ root.T, root @ root.T
+    found = np.array([groups.mean_square_difference(d, covariance) for d in draws])
+    assert found[:, 0].mean() == pytest.approx(np.mean(truth**2), abs=1e-12)
+    covered = np.mean((found[:, 1] <= np.mean(truth**2)) & (np.mean(truth**2) <= found[:, 2]))
+    assert covered > 0.95 - monte_carlo(0.95, n)
+
+
+def test_equivalence_is_that_of_pingouin():
+    rng = np.random.default_rng(3)
+    x = rng.normal(0.05, 0.5, 30)
+    covariance = np.array([[x.var(ddof=1) / 30]])
+    width, p = groups.equivalence(np.array([x.mean()]), covariance, 0.3, 29)
+    assert p == pytest.approx(pingouin.tost(x, np.zeros(30), bound=0.3, paired=True)["pval"].iloc[0])
+    # at the smallest margin the p-value is alpha
+    assert groups.equivalence(np.array([x.mean()]), covariance, width, 29)[1] == pytest.approx(0.05)
+
+
+def test_equivalence_of_several_needs_all_and_keeps_its_level():
+    both = np.array([0.0, 0.25]), np.diag([0.01, 0.01])
+    alone = groups.equivalence(both[0][1:], both[1][1:, 1:], 0.3, 50)
+    assert groups.equivalence(*both, 0.3, 50) == alone
+    with pytest.raises(ValueError, match="margin: expected a number above 0, found 0"):
+        groups.equivalence(*both, 0, 50)
+    # a true difference at the margin is called equivalent no more often than alpha
+    draws = np.array([0.3, 0.1]) + 0.05 * np.random.default_rng(1).normal(size=(2_000, 2))
+    called = np.mean([groups.equivalence(d, np.eye(2) * 0.05**2, 0.3, 1e6)[1] < 0.05 for d in draws])
+    assert called < 0.05 + monte_carlo(0.05, 2_000)
+
+
+FIXED = {"corpus": "main", "method": "dialogue_likert", "label": "quality", "level": "dialogue", "effect": "d"}
+
+
+def test_conclusions_by_hand():
+    ends = {"g1": [(0.1, 1), (0.1, 1), (-1, 0.2)], "g2": [(0.2, 2), (-2, -0.1), (0.1, 1)]}
+    values = {"g1": [0.5, -0.5, 0.0], "g2": [0.1, 0.5, 1.0]}
+    pairs = list(zip("aab", "bcc", strict=True))
+    sizes = pd.DataFrame(
+        {"group": g, "system": pair[0], "system_b": pair[1], "ci_low": low, "ci_high": high, "estimate": value}
+        for g in ends
+        for pair, (low, high), value in zip(pairs, ends[g], values[g], strict=True)
+    ).assign(resample="session", **FIXED)
+    ends = [(-0.1, 0.1), (0.05, 0.19), (0.1, 0.9), (-0.3, 0.1)]
+    differences = pd.DataFrame(ends, columns=["ci_low", "ci_high"])
+    differences = differences.assign(group="g1", group_b="g2", resample="session", **FIXED)
+    found = collect(conclusions(Results(effect_size=sizes, effect_difference=differences), 0.2))
+    rows = found["conclusion_count"].set_index(["of", "verdict"])
+    assert rows["estimate"].to_dict() == {
+        **{(of, verdict): 1 for of in ("sign", "order") for verdict in ("same", "opposite", "undecided")},
+        **{
+            ("size", "same"): 2,
+            ("size", "different"): 1,
+            ("size", "undecided"): 1,
+        },  # 0.05 to 0.19: too little to matter
+    }
+    assert rows["n"].to_dict() == {key: 4 if key[0] == "size" else 3 for key in rows.index}
+    assert len(fold(found, study="x", notebook="08")) == 9
+
+
+@pytest.mark.slow
+def test_coverage_and_bias_when_sessions_are_resampled():
+    """Groups that see one system differently: intervals of differences cover, the corrected value is unbiased."""
+    n, shift = 300, 0.5
+    large = study(np.random.default_rng(0), n_sessions=60_000, shift=shift)
+    (one,) = effects.label_scores(large)
+    sums = one.sums("session")[1].sum(axis=0)
+    truth = effects.between_groups(effects.pair_effects(sums, one.effect)).ravel()
+    covered, squares, inside = [], [], []
+    for i in range(n):
+        (one,) = effects.label_scores(study(np.random.default_rng([1, i]), shift=shift))
+        found = list(groups.resampled(one, seed=i, n_resamples=500))
+        rows = [row for row in found if row["statistic"] == "effect_difference"]
+        covered.append((column(rows, "ci_low") < truth) & (truth < column(rows, "ci_high")))
+        square = next(row for row in found if row.get("scale") == "square")
+        squares.append(square["estimate"])
+        inside.append(square["ci_low"] <= np.mean(truth**2) <= square["ci_high"])
+    assert 0.91 < np.mean(covered) < 0.98
+    assert np.mean(squares) == pytest.approx(np.mean(truth**2), abs=3 * np.std(squares) / n**0.5 + 0.01)
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02

@@ -1,0 +1,178 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import comparisons, monte_carlo, ratings, study
+
+from judgebook.questions.groups import effects
+from judgebook.questions.groups.permutation_null import permutation_null
+from judgebook.study.results import collect, fold
+
+
+def difference(frame):
+    found = collect(effects.for_each_label(effects.published, frame, seed=0, n_resamples=100))
+    return found["group_difference"]["estimate"].item()
+
+
+def null(frame, **options):
+    return collect(effects.for_each_label(permutation_null, frame, **options))
+
+
+def row_of_test(found):
+    """The row of the test of the only label and pair of groups."""
+    (row,) = found["group_difference_test"].to_dict("records")
+    return row
+
+
+def p_value(frame, **options):
+    """The same p-value, without frames of results: for simulations."""
+    (one,) = effects.label_scores(frame)
+    return p_value_of(one, **options)
+
+
+def p_value_of(one, **options):
+    rows = permutation_null(one, **options)
+    return next(row["p_value"] for row in rows if row["statistic"] == "group_difference_test")
+
+
+def points(found):
+    """What chance gives: mean and q95."""
+    return found["group_difference_null"].set_index("point")["estimate"]
+
+
+def estimates(found):
+    return np.array([*points(found), row_of_test(found)["estimate"]])
+
+
+def tiny():
+    """Two systems, six dialogues each; four of them judged by both groups, one of either by one group alone."""
+    rng = np.random.default_rng(4)
+    rows = [(f"d{i:02d}", "ab"[i % 2], f"s{i:02d}", float(rng.integers(1, 6))) for i in range(12)]
+    again = [(*r[:3], float(rng.integers(1, 6))) for r in rows]
+    first = [r for i, r in enumerate(rows) if i not in (0, 1)]
+    second = [r for i, r in enumerate(again) if i not in (2, 3)]
+    return pd.concat([ratings(first, group="g1"), ratings(second, group="g2", annotator="A2")], ignore_index=True)
+
+
+def test_judgements_are_exchanged_as_counted_by_hand():
+    frame = tiny()
+    found = null(frame, seed=1, n_permutations=20_000)
+    z = frame.assign(score=frame.groupby("group")["score"].transform(lambda x: (x - x.mean()) / x.std()))
+    wide = z.pivot_table(index=["dialogue", "system"], columns="group", values="score")
+    shared, alone = wide.dropna(), wide[wide.isna().any(axis=1)]
+    values = []
+    for swaps in itertools.product([0, 1], repeat=len(shared)):
+        cells = shared.to_numpy()
+        cells = np.where(np.array(swaps)[:, None] == 1, cells[:, ::-1], cells)
+        for owners in itertools.product([(0, 1), (1, 0)], repeat=2):  # who judged the lone dialogues of a, of b
+            rows = [
+                {"system": s, "group": g, "score": cells[i, g]} for i, (_, s) in enumerate(shared.index) for g in (0, 1)
+            ]
+            for system, owner in zip("ab", owners, strict=True):
+                lone = alone.xs(system, level="system").max(axis=1)
+                rows += [{"system": system, "group": g, "score": v} for g, v in zip(owner, lone, strict=True)]
+            sums = effects.unit_sums(pd.DataFrame(rows), np.zeros(len(rows)), [0, 1], ["a", "b"])[1][0]
+            values.append(effects.group_differences(effects.pair_effects(sums, "d"))[0])
+    observed = difference(frame)
+    row = row_of_test(found)
+    assert row["estimate"] == pytest.approx(observed)
+    assert row["p_value"] == pytest.approx(np.mean(np.array(values) >= observed - 1e-9), abs=0.01)
+    assert points(found)["mean"] == pytest.approx(np.mean(values), abs=0.01)
+    assert points(found)["q95"] == pytest.approx(np.quantile(values, 0.95), abs=0.03)
+
+
+def test_annotators_are_exchanged_as_counted_by_hand():
+    frame = study(np.random.default_rng(2), n_sessions=40, n_annotators=3)
+    found = null(frame, seed=1, exchange="annotator")
+    z = frame.assign(score=frame.groupby("group")["score"].transform(lambda x: (x - x.mean()) / x.std()))
+    people = sorted(frame["annotator"].unique())
+    values = []
+    for chosen in itertools.combinations(people, 3):
+        other = z.assign(group=np.where(z["annotator"].isin(chosen), "g1", "g2"))
+        values.append(difference(other))
+    row = row_of_test(found)
+    assert row["p_value"] == pytest.approx(np.mean(np.array(values) >= row["estimate"] - 1e-9))
+    assert row["note"] == "all 20 arrangements"
+    assert points(found)["mean"] == pytest.approx(np.mean(values))
+
+
+def test_many_annotators_are_drawn_at_random():
+    frame = study(np.random.default_rng(2), n_annotators=10)
+    row = row_of_test(null(frame, seed=1, exchange="annotator", n_permutations=500))
+    assert row["note"] == "random 500 arrangements"
+
+
+def test_leniency_and_spread_are_no_difference():
+    frame = study(np.random.default_rng(3))
+    second = frame["group"] == "g2"
+    other = frame.assign(score=frame["score"].where(~second, 7 + 3 * frame["score"]))
+    for exchange in ("judgement", "annotator"):
+        a, b = (null(f, seed=1, exchange=exchange, n_permutations=500) for f in (frame, other))
+        assert estimates(a) == pytest.approx(estimates(b))
+        assert row_of_test(a)["p_value"] == row_of_test(b)["p_value"]
+
+
+def test_a_difference_is_found():
+    frame = study(np.random.default_rng(3), n_sessions=150, shift=1.5)
+    assert row_of_test(null(frame, seed=1, n_permutations=500))["p_value"] < 0.01
+
+
+def test_rate_of_false_alarms():
+    """Groups of like people. The other group is more lenient, judgements share dialogues and sessions."""
+    n = 300
+    frames = (study(np.random.default_rng([8, i]), n_sessions=30, leniency=1.0) for i in range(n))
+    p = [p_value(frame, seed=i, n_permutations=99) for i, frame in enumerate(frames)]
+    assert np.mean(np.array(p) <= 0.05) < 0.05 + monte_carlo(0.05, n)
+    assert np.mean(p) == pytest.approx(0.5, abs=3 / np.sqrt(12 * n) + 0.02)
+
+
+@pytest.mark.slow
+def test_people_who_differ_are_an_alarm_for_judgements_but_not_for_annotators():
+    """Every annotator favours systems in his own way, in both groups alike: these people differ, the groups do not."""
+    n, p = 200, {"judgement": [], "annotator": []}
+    for i in range(n):
+        rng = np.random.default_rng([9, i])
+        frame = study(rng, n_sessions=60, n_annotators=4)
+        taste = {k: rng.normal(0, 0.8) for k in sorted(set(zip(frame["annotator"], frame["system"], strict=True)))}
+        own = [taste[k] for k in zip(frame["annotator"], frame["system"], strict=True)]
+        frame = frame.assign(score=frame["score"] + own)
+        (one,) = effects.label_scores(frame)
+        for exchange, values in p.items():
+            values.append(p_value_of(one, seed=i, exchange=exchange, n_permutations=99))
+    rates = {exchange: np.mean(np.array(values) <= 0.05) for exchange, values in p.items()}
+    assert rates["judgement"] > 0.15
+    assert rates["annotator"] < 0.05 + monte_carlo(0.05, n)
+
+
+def test_comparisons_are_exchanged_whole():
+    rng = np.random.default_rng(5)
+    rows = [(*rng.choice(["a", "b", "c"], 2, replace=False), rng.integers(-1, 2)) for _ in range(60)]
+    frame = pd.concat([comparisons(rows, group="g1"), comparisons(rows, group="g2", annotator="A2")])
+    found = null(frame, seed=1, n_permutations=200)
+    # groups that say the same of everything: nothing changes, whatever is exchanged
+    assert estimates(found) == pytest.approx(0, abs=1e-12)
+    assert row_of_test(found)["p_value"] == 1.0
+    assert len(fold(found, study="x", notebook="08")) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"annotator_known": False}, "annotators are positions, not people"),
+        ({"annotator": "A1"}, "g1 has 1 annotator: group and person cannot be separated"),
+    ],
+)
+def test_no_people_no_test_of_annotators(change, reason):
+    frame = study(np.random.default_rng(3)).assign(**change)
+    found = null(frame, seed=1, exchange="annotator")
+    assert np.isnan(estimates(found)).all()
+    assert {note for rows in found.values() for note in rows["note"]} == {reason}
+
+
+def test_a_group_that_lacks_a_system_leaves_the_reason():
+    frame = study(np.random.default_rng(3))
+    frame = frame[(frame["group"] == "g1") | (frame["system"] != "d")]
+    found = null(frame, seed=1, n_permutations=100)
+    assert np.isnan(row_of_test(found)["p_value"])
+    assert all(rows["note"].notna().all() for rows in found.values())

@@ -1,0 +1,144 @@
+"""Which method, and which labels, depend less on who judges."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import comparisons, monte_carlo, study
+
+from judgebook.questions.groups import effects, joint_resampling
+from judgebook.questions.groups.robustness import _Noise, _Side, robustness
+from judgebook.study.results import collect, fold
+
+#: standard deviation of a score within a system in `study`
+WITHIN = np.sqrt(0.7**2 + 0.7**2)
+
+
+def two_methods(rng, shifts=(0.0, 0.0), labels=("quality",), **options):
+    """Ratings of the same sessions under two methods, each with its own shift of the second group."""
+    parts = [
+        study(rng, shift=shift, **options).assign(method=method, label=label, annotator_kind="human")
+        for method, shift in zip(("dialogue_likert", "continuous"), shifts, strict=True)
+        for label in labels
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def found(frame, **options):
+    return collect(robustness(frame, **({"seed": 1, "n_resamples": 300, "people_resamples": 100} | options)))
+
+
+def test_measures_by_hand():
+    side = _Side({}, np.array([0, 1]), np.array([2, 3]))
+    # both noises 0.5 and 0.25, covariance 0.1 in both effects
+    covariance = np.kron([[0.5, 0.1], [0.1, 0.25]], np.eye(2))
+    noise = _Noise(np.linalg.cholesky(covariance).T, 1.0)
+    difference, correlation, same = side.measures(np.array([[2.0, -1.0, 1.0, 3.0]]), noise, 1)[0]
+    off = 0.5 + 0.25 - 2 * 0.1
+    assert difference == pytest.approx(np.sqrt((1 - off + 16 - off) / 2))
+    assert correlation == pytest.approx((2 - 3 - 0.2) / np.sqrt((5 - 1.0) * (10 - 0.5)))
+    assert same == 0.5
+
+
+def test_difference_is_the_root_of_the_mean_of_what_each_label_has():
+    frame = two_methods(np.random.default_rng(1), (0.5, 1.5), ("quality", "fun"))
+    mine = found(frame)["robustness"].query("of == 'difference' and resample == 'session'").set_index("method")
+    each = collect(effects.for_each_label(joint_resampling.resampled, frame, seed=1, n_resamples=50))
+    each = each.select("group_difference_debiased", scale="square").groupby("method")["estimate"].mean()
+    for method, square in each.items():
+        assert mine.loc[method, "estimate"] == pytest.approx(np.sqrt(square))
+        assert mine.loc[method, "n"] == 12
+
+
+def test_contrast_is_the_difference_of_its_sides_and_rows_fit_the_schema():
+    results = found(two_methods(np.random.default_rng(2), (0.2, 1.5)))
+    assert len(fold(results, study="x", notebook="08")) == sum(map(len, results.values())) == 2 * 3 * 3
+    sides = results["robustness"].set_index(["of", "resample", "method"])["estimate"]
+    for row in results["robustness_contrast"].itertuples():
+        wanted = sides[row.of, row.resample, row.method] - sides[row.of, row.resample, row.against]
+        assert row.estimate == pytest.approx(wanted)
+
+
+def test_several_pairs_of_groups_are_also_taken_together():
+    frame = two_methods(np.random.default_rng(3), (0.0, 1.0), groups=("g1", "g2", "g3"))
+    rows = found(frame)["robustness"].query("of == 'difference' and resample == 'session'")
+    square = rows.assign(square=rows["estimate"] ** 2).groupby("method")
+    for _, part in square:
+        alone, whole = part["group"].notna(), part["group"].isna()
+        assert alone.sum() == 3
+        if (part["estimate"] > 0).all():
+            assert part.loc[whole, "square"].item() == pytest.approx(part.loc[alone, "square"].mean())
+
+
+def test_a_method_that_one_group_sees_differently_is_found():
+    frame = two_methods(np.random.default_rng(4), (0.0, 2.0), n_sessions=120)
+    rows = found(frame, n_resamples=1_000)["robustness_contrast"].set_index(["of", "resample"])
+    assert rows.loc[("difference", "session"), "ci_low"] > 0
+    assert rows.loc[("correlation", "session"), "estimate"] < 0
+    assert rows.loc[("same_sign", "session"), "estimate"] < 0
+
+
+def test_objective_labels_are_held_against_the_others():
+    frame = two_methods(np.random.default_rng(5), (0.0, 0.0), ("quality", "fun", "facts"))
+    frame.loc[(frame["label"] == "facts") & (frame["system"] == "a") & (frame["group"] == "g2"), "score"] += 2
+    rows = found(frame, objective=["facts"], n_resamples=500)["robustness_contrast"]
+    rows = rows.query("labels == 'objective' and of == 'difference' and resample == 'session'")
+    assert sorted(rows["method"]) == ["continuous", "dialogue_likert"]
+    assert (rows["ci_low"] > 0).all()
+    assert found(frame[frame["label"] == "fun"].query("method == 'continuous'"), objective=["facts"]) == {}
+
+
+def test_labels_of_one_method_only_and_positions():
+    frame = two_methods(np.random.default_rng(6), (0.0, 0.0), ("quality", "fun"))
+    lone = frame[(frame["label"] == "quality") | (frame["method"] == "continuous")].assign(annotator_known=False)
+    rows = found(lone)["robustness"]
+    assert set(rows["n"]) == {6}
+    assert set(rows["resample"]) == {"session"}
+
+
+def test_ratings_and_comparisons():
+    rng = np.random.default_rng(7)
+    pairs = [rng.choice(list("abcd"), 2, replace=False) for _ in range(120)]
+    pairs = [(a, b, 1 if (a > b) == (rng.random() < 0.8) else -1) for a, b in pairs]
+    compared = pd.concat([comparisons(pairs, group=g, annotator=g, annotator_kind="human") for g in ("g1", "g2")])
+    rated = study(rng).assign(method="dialogue_likert", annotator_kind="human")
+    rows = found(pd.concat([rated, compared], ignore_index=True))["robustness"].query("resample == 'session'")
+    mine = rows.set_index(["method", "of"])["estimate"]
+    # both groups made the same comparisons
+    assert mine["comparative", "difference"] == 0
+    assert mine["comparative", "same_sign"] == 1
+    assert mine["comparative", "correlation"] == pytest.approx(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shifts", [(0.0, 0.0), (0.3, 1.0), (1.5, 1.0)])
+def test_intervals_cover_the_truth(shifts):
+    """A shift of one system moves the effects of three of six pairs by shift / sd."""
+    truth = (shifts[1] - shifts[0]) / WITHIN * np.sqrt(0.5)
+    n, covered, estimates = 80, [], []
+    for i in range(n):
+        frame = two_methods(np.random.default_rng([8, i]), shifts, n_sessions=80)
+        rows = robustness(frame.assign(annotator_known=False), seed=i, n_resamples=400)
+        row = next(r for r in rows if r["statistic"] == "robustness_contrast" and r["of"] == "difference")
+        sign = 1 if row["method"] == "continuous" else -1
+        ends = sorted([sign * row["ci_low"], sign * row["ci_high"]])
+        covered.append(ends[0] <= truth <= ends[1])
+        estimates.append(sign * row["estimate"])
+    assert np.mean(covered) > 0.95 - monte_carlo(0.95, n)
+    assert np.mean(estimates) == pytest.approx(truth, abs=0.06)
+
+
+def test_of_very_many_pairs_random_ones_are_used(monkeypatch):
+    frame = two_methods(np.random.default_rng(1), (0.5, 1.5))
+    monkeypatch.setattr("judgebook.questions.groups.robustness.MANY_PAIRS", 3)
+    monkeypatch.setattr(
+        "judgebook.questions.groups.robustness.MOST_KEPT", 6
+    )  # all of four systems: the estimates are the same
+    mine = found(frame)
+    monkeypatch.undo()
+    for statistic, rows in found(frame).items():
+        expected = pytest.approx(rows["estimate"].to_numpy(), rel=1e-9, nan_ok=True)
+        assert mine[statistic]["estimate"].to_numpy() == expected
+        assert mine[statistic]["note"].str.contains("6 random pairs").all()
+    monkeypatch.setattr("judgebook.questions.groups.robustness.MANY_PAIRS", 3)
+    monkeypatch.setattr("judgebook.questions.groups.robustness.MOST_KEPT", 2)
+    assert set(found(frame)["robustness"]["n"]) == {2}

@@ -1,0 +1,355 @@
+"""Judges compared with people: by counting, against the agreement room, and by simulation."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import monte_carlo
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.agreement.analysis import alpha_table
+from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.judges.items import judged_items
+from judgebook.questions.judges.judge_alpha import judge_alpha
+from judgebook.questions.judges.replacement import conclusions
+from judgebook.sources.build import build
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold
+
+LABELS = [Label("bad", "behavior", "Bad", (0, 1), direction=-1), Label("fine", "turn_rating", "Fine", (1, 5))]
+NAMES = DisplayNames(
+    {(label.method, label.id): label for label in LABELS},
+    {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
+)
+
+
+def judged(human, model, label="bad", method="behavior", n_dialogues=20, systems=("s", "t")):
+    """Marks of positions and one model; items in dialogues of equal size, dialogues alternately of the systems."""
+    n = len(model)
+    dialogue = np.arange(n) * n_dialogues // n
+    rows = []
+    for name, kind, values in [*((f"pos{i}", "human", h) for i, h in enumerate(human.T)), ("llm", "llm", model)]:
+        rows.append(
+            pd.DataFrame(
+                {
+                    "annotator": name,
+                    "annotator_kind": kind,
+                    "dialogue": [f"d{d:02d}" for d in dialogue],
+                    "system": np.array(systems)[dialogue % len(systems)],
+                    "turn": pd.array(np.arange(n) % max(n // n_dialogues, 1), dtype="Int32"),
+                    "score": values.astype(float),
+                }
+            )
+        )
+    fixed = {
+        "study": "x",
+        "corpus": "main",
+        "group": "all",
+        "annotator_known": False,
+        "dialogue_b": None,
+        "session": None,
+    }
+    frame = pd.concat(rows, ignore_index=True).assign(method=method, label=label, **fixed)
+    return frame.assign(source_row=range(len(frame)))
+
+
+def marks(rng, n=400, rate=0.3, agree=0.8):
+    truth = rng.random(n) < rate
+    human = np.stack([np.where(rng.random(n) < agree, truth, rng.random(n) < rate) for _ in range(2)], axis=1)
+    return truth, human.astype(float)
+
+
+@pytest.fixture(scope="module")
+def one():
+    rng = np.random.default_rng(1)
+    truth, human = marks(rng)
+    model = np.where(rng.random(400) < 0.6, truth, rng.random(400) < 0.4).astype(float)
+    frame = judged(human, model)
+    return human, model, frame, analysis.analyse(frame, LABELS, seed=1, n_resamples=500)
+
+
+def pick(found, statistic, **keys):
+    rows = found.select(statistic, **keys)
+    assert len(rows) == 1, (statistic, keys, len(rows))
+    return rows.iloc[0]
+
+
+def test_marks_by_counting(one):
+    human, model, _, found = one
+    hits = [np.sum((h == 1) & (model == 1)) for h in human.T]
+    expected = {
+        "precision": sum(hits) / (2 * model.sum()),
+        "recall": sum(hits) / human.sum(),
+        "positive_agreement": 2 * sum(hits) / (2 * model.sum() + human.sum()),
+        "negative_agreement": 2
+        * np.sum((human == 0) & (model == 0)[:, None])
+        / np.sum(4 - 2 * model - human.sum(axis=1)),
+    }
+    for statistic, value in expected.items():
+        row = pick(found, statistic, against="people")
+        assert row["estimate"] == pytest.approx(value), statistic
+        assert row["ci_low"] < value < row["ci_high"]
+        assert (row["resample_unit"], row["n_clusters"], row["metric"], row["n"]) == ("dialogue", 20, "llm", 400)
+    assert len(fold(found, study="x", notebook="13")) == sum(map(len, found.values()))
+
+
+def test_people_compared_with_each_other_are_those_of_the_agreement_room(one):
+    _, _, frame, found = one
+    people = alpha_table(frame, LABELS, n_resamples=200)
+    for statistic in ("positive_agreement", "negative_agreement"):
+        row = pick(found, statistic, against="each other")
+        assert row["estimate"] == pytest.approx(people[statistic]["estimate"].item())
+        assert pd.isna(row["metric"])
+    alpha = people["alpha"]["estimate"].iloc[0]
+    assert pick(found, "judge_alpha", pair="people", measurement="ordinal")["estimate"] == pytest.approx(alpha)
+
+
+def test_people_compared_with_each_other_come_once_whatever_the_number_of_judges(one):
+    _, _, frame, _ = one
+    second = frame[frame["annotator"] == "llm"].assign(annotator="other")
+    both = analysis.analyse(pd.concat([frame, second]), LABELS, seed=1, n_resamples=200)
+    assert len(both.select("positive_agreement", against="people")) == 2
+    assert len(both.select("positive_agreement", against="each other")) == 1
+
+
+def test_alpha_with_each_person_is_that_of_the_agreement_room(one):
+    human, model, _, found = one
+    values = []
+    for i, h in enumerate(human.T):
+        pair = alpha_table(judged(np.stack([h, model], axis=1), model), LABELS, n_resamples=200, alone=True)
+        row = pick(found, "judge_alpha", pair=f"position {i + 1}")
+        assert row["estimate"] == pytest.approx(pair["alpha"]["estimate"].iloc[0])
+        values.append(row["estimate"])
+    mean, people = (pick(found, "judge_alpha", pair=pair)["estimate"] for pair in ("mean", "people"))
+    difference = pick(found, "judge_alpha", pair="difference")
+    assert mean == pytest.approx(np.mean(values))
+    assert difference["estimate"] == pytest.approx(mean - people)
+    assert difference["ci_high"] < 0
+
+
+def test_rates_and_their_changes_by_counting(one):
+    human, model, frame, found = one
+    system = frame[frame["annotator"] == "llm"]["system"].to_numpy()
+    rate = {s: (model[system == s].mean(), human[system == s].mean()) for s in ("s", "t")}
+    for s, (by_model, by_people) in rate.items():
+        assert pick(found, "judge_rate", raters="model", system=s)["estimate"] == pytest.approx(by_model)
+        assert pick(found, "judge_rate", raters="people", system=s)["estimate"] == pytest.approx(by_people)
+        change = pick(found, "rate_change", by="model", system=s)
+        assert (change["estimate"], change["n"]) == (pytest.approx(by_model - by_people), 200)
+        first, second = human[system == s].mean(axis=0)
+        assert pick(found, "rate_change", by="another person", system=s)["estimate"] == pytest.approx(first - second)
+    change = pick(found, "contrast_change", by="model")
+    assert (change["system"], change["system_b"], change["n"]) == ("s", "t", 400)
+    assert change["estimate"] == pytest.approx(rate["s"][0] - rate["s"][1] - rate["t"][0] + rate["t"][1])
+
+
+def test_a_judge_that_marks_more_of_everything_leaves_differences_as_they_are():
+    rng = np.random.default_rng(2)
+    _, human = marks(rng, n=800)
+    system = (np.arange(800) * 20 // 800) % 2
+    human[system == 1] = (rng.random((400, 2)) < 0.8).astype(float)  # the second system is marked far more often
+    eager = np.where(rng.random(800) < 0.15, 1.0, human[:, 0])
+    found = analysis.analyse(judged(human, eager), LABELS, seed=1, n_resamples=500)
+    assert (found.select("rate_change", by="model")["ci_low"] > 0).all()
+    assert pick(found, "judge_conclusions", verdict="same")["estimate"] == 1
+    assert found["judge_conclusions"]["estimate"].sum() == 1
+    assert pick(found, "judge_rank_correlation", coefficient="kendall")["estimate"] == 1
+
+
+@pytest.mark.parametrize(
+    ("people", "model", "verdict"),
+    [(1, 1, "same"), (1, -1, "opposite"), (-1, 0, "people only"), (0, 1, "model only"), (0, 0, "neither")],
+)
+def test_conclusions_by_hand(people, model, verdict):
+    rows = []
+    for who, sign in (("people", people), ("model", model)):
+        low, high = (0.1, 0.3) if sign > 0 else (-0.3, -0.1) if sign < 0 else (-0.1, 0.1)
+        keys = {"corpus": "main", "method": "behavior", "label": "bad", "metric": "llm", "raters": who}
+        ends = {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high}
+        rows.append(keys | {"statistic": "judge_contrast", "system": "s", "system_b": "t"} | ends)
+        for system, value in (("s", sign), ("t", 0)):
+            rows.append(keys | {"statistic": "judge_rate", "system": system, "estimate": value})
+    found = collect(conclusions(collect(rows)))
+    assert pick(found, "judge_conclusions", verdict=verdict)["estimate"] == 1
+    assert found["judge_conclusions"]["estimate"].sum() == 1
+    tau = found["judge_rank_correlation"].iloc[0]
+    if people and model:
+        assert tau["estimate"] == people * model
+    else:
+        assert (np.isnan(tau["estimate"]), tau["note"]) == (True, "fewer than two systems, or rates that are all equal")
+
+
+def test_few_marks_have_no_bootstrap_interval():
+    human, model = np.zeros((200, 2)), np.zeros(200)
+    human[:10], model[:8] = 1, 1
+    found = analysis.analyse(judged(human, model), LABELS, seed=1, n_resamples=300)
+    for statistic in ("precision", "recall", "judge_alpha"):
+        assert set(found[statistic]["ci_kind"]) == {"not_estimable"}
+        assert found[statistic]["note"].str.contains("fewer than 20").all()
+    texts = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
+    assert "too few marks" in texts[5]
+
+
+def ratings():
+    rng = np.random.default_rng(4)
+    truth = rng.integers(1, 6, 200)
+    human = np.clip(truth[:, None] + rng.integers(-1, 2, (200, 2)), 1, 5)
+    return analysis.analyse(judged(human, truth, "fine", "turn_rating"), LABELS, seed=1, n_resamples=300)
+
+
+def test_ratings_have_no_precision_but_all_the_rest():
+    found = ratings()
+    assert {statistic for statistic, rows in found.items() if rows["estimate"].notna().any()} == {
+        "judge_alpha",
+        "judge_rate",
+        "judge_contrast",
+        "rate_change",
+        "contrast_change",
+        "judge_rank_correlation",
+        "judge_conclusions",
+        "judge_margin",
+        "assisted_explained",
+        "assisted_gain",
+        "assisted_dialogues",
+    }
+    assert tables.detection(found, NAMES).frame.empty
+
+
+def test_changes_of_ratings_are_not_in_percent():
+    found = ratings()
+    size = found.select("rate_change", by="model")["estimate"].abs().mean()
+    assert tables.consequences(found, NAMES).frame["Rates"].item() == pytest.approx(size)
+    (plot,) = figures.changes(found, NAMES)
+    assert "%" not in plot.alt
+    assert "mean score" in plot.caption
+
+
+def test_nothing_to_compare():
+    frame = judged(np.ones((20, 2)), np.ones(20))
+    people = analysis.analyse(frame[frame["annotator_kind"] == "human"], LABELS, seed=1)
+    assert people == {}
+    alone = analysis.analyse(frame[frame["annotator"] != "pos1"], LABELS, seed=1)
+    assert alone.keys() == {"winning_rate", "assisted_explained", "assisted_width"}
+    constant = fold(analysis.analyse(frame, LABELS, seed=1, n_resamples=200), study="x", notebook="13")
+    assert constant.loc[constant["estimate"].isna(), "note"].notna().all()
+    assert not list(figures.alphas(people, NAMES))
+    assert not list(figures.changes(people, NAMES))
+    assert tables.consequences(people, NAMES) is None
+    for table in (tables.alphas, tables.detection):
+        assert table(people, NAMES).frame.empty
+    headline, *rest = (p.text for p in findings.findings(people, NAMES, confidence=0.95, cost=0.15))
+    assert "No item was judged" in headline
+    assert [text for text in rest if text] == [text for text in rest if "cannot be determined" in text]
+
+
+def test_interval_of_the_difference_covers():
+    """A judge that is one more person agrees as people do: the interval covers 0 at the nominal rate."""
+    n, inside = 150, []
+    for i in range(n):
+        rng = np.random.default_rng([5, i])
+        base = rng.normal(size=(40, 1)) * 0.8
+        score = (base + rng.normal(size=(40, 6))).ravel()
+        noise = score[:, None] + 0.8 * rng.normal(size=(240, 3))
+        values = (noise > 0.5).astype(float)
+        frame = judged(values[:, :2], values[:, 2], n_dialogues=40)
+        items = next(judged_items(frame, LABELS))
+        row = pick(collect(judge_alpha(items, seed=i, n_resamples=400)), "judge_alpha", pair="difference")
+        inside.append(row["ci_low"] < 0 < row["ci_high"])
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
+
+
+def test_findings_and_tables_count_significant_changes(one):
+    found = one[-1]
+    headline, _, _, _, conclusion, agreement, test = (
+        p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)
+    )
+    rows = found.select("rate_change", by="model")
+    n = int(((rows["ci_low"] > 0) | (rows["ci_high"] < 0)).sum())
+    assert f"with The Model, {n} of 2 rates" in headline
+    assert "requires a margin" in headline
+    people = [pick(found, "judge_conclusions", verdict=v)["estimate"] for v in ("same", "opposite", "people only")]
+    assert sum(people) == 0
+    assert "people find none; " in conclusion
+    assert "on the one label" in agreement
+    assert "Not applicable to The Model (1 label)" in test
+    assert len(tables.detection(found, NAMES).frame) == 1
+    table = tables.consequences(found, NAMES).frame
+    assert table["Rates"].item() == pytest.approx(100 * rows["estimate"].abs().mean())
+    assert table["Same"].notna().all()
+    (plot,) = figures.changes(found, NAMES)
+    assert "%" in plot.alt
+    assert "rate" in plot.caption
+
+
+def test_items_with_more_judgements_than_others_do_not_displace_them():
+    """Of 405 items, 5 were judged three times, and 100 once: 305 are compared, by two people each."""
+    rng = np.random.default_rng(3)
+    truth, human = marks(rng, n=405)
+    frame = judged(np.column_stack([human, human[:, 0]]), truth, n_dialogues=81)
+    place = frame.groupby("annotator").cumcount()
+    frame = frame[((frame["annotator"] != "pos2") | (place < 5)) & ((frame["annotator"] != "pos1") | (place < 305))]
+    (items,) = judged_items(frame, LABELS)
+    assert items.human.shape == (305, 2)
+    assert items.share == 1
+    assert np.array_equal(items.human, human[:305])
+    assert np.array_equal(items.judge, truth[:305])
+    # where most items were judged three times, those judged twice are left out, and the page says how many
+    frame = judged(np.column_stack([human, human[:, 0]]), truth, n_dialogues=81)
+    frame = frame[(frame["annotator"] != "pos2") | (frame.groupby("annotator").cumcount() < 324)]
+    found = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    kept = pick(found, "judge_items")
+    assert (kept["estimate"], kept["n"], kept["n_annotators"]) == (324 / 405, 324, 3)
+    told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
+    assert any("at least 80% of the items remain" in text for text in told)
+
+
+def test_a_judge_in_two_groups_judges_an_item_once(one):
+    frame = one[2]
+    again = frame[frame["annotator"] == "llm"].assign(group="other", score=lambda f: 1 - f["score"])
+    found = analysis.analyse(pd.concat([frame, again], ignore_index=True), LABELS, seed=1, n_resamples=500)
+    for statistic in ("judge_alpha", "judge_rate", "winning_rate", "assisted_explained"):
+        pd.testing.assert_frame_equal(found[statistic], one[-1][statistic])
+
+
+def test_a_judge_that_always_says_the_same_saves_no_labels():
+    rng = np.random.default_rng(4)
+    scores = rng.integers(1, 6, (400, 2)).astype(float)
+    frame = judged(scores, np.full(400, 3.0), label="fine", method="turn_rating", n_dialogues=100)
+    found = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    assert found["assisted_gain"]["estimate"].tolist() == [1] * len(found["assisted_gain"]) != []
+    told = [p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15)]
+    assert any("The Model: 1.00 labels" in text for text in told)
+
+
+def test_a_panel_without_a_label_keeps_its_row(one):
+    frame, worse = one[2], Label("worse", "behavior", "Worse", (0, 1))
+    second = frame[frame["annotator"] == "llm"].assign(annotator="x")
+    found = analysis.analyse(
+        pd.concat([frame, frame.assign(label="worse"), second]), [*LABELS, worse], seed=1, n_resamples=200
+    )
+    titles = NAMES.titles | {"metric": {"llm": "The Model", "x": "Other"}}
+    names = DisplayNames({**NAMES.labels, ("behavior", "worse"): worse}, titles)
+    (plot,) = figures.changes(found, names)
+    axes = [ax for ax in plot.fig.axes if ax.get_title(loc="left")]
+    assert [ax.get_title(loc="left") for ax in axes] == ["Another person", "The Model", "Other"]
+    assert len({ax.get_ylim() for ax in axes}) == 1
+
+
+@pytest.mark.data
+def test_judges_of_gpt_abceval(raw_data):
+    """Alpha of people as S. E. Finch et al. 2023 print it; every model is below it on every label."""
+    study = params.load("gpt_abceval")
+    annotations = build(study).frames["annotations"]
+    labels = [label for label in study.label_list() if label.id in ("redundant", "self_contradiction")]
+    chosen = annotations[annotations["label"].isin([x.id for x in labels])]
+    found = analysis.analyse(chosen, labels, seed=1, n_resamples=500)
+    people = found.select("judge_alpha", pair="people").drop_duplicates("label").set_index("label")
+    assert people["estimate"].round(3).to_dict() == {"self_contradiction": 0.407, "redundant": 0.551}
+    gap = found.select("judge_alpha", pair="difference")
+    assert len(gap) == 3
+    assert (gap["ci_high"] < 0).all()
+    assert (gap["n_clusters"] == 108).all()
+    human = annotations[annotations["annotator_kind"].eq("human") & annotations["label"].eq("redundant")]
+    ours = found.select("judge_rate", raters="people", label="redundant")
+    rate = human.groupby("system")["score"].mean()
+    assert ours.set_index("system")["estimate"].to_dict() == pytest.approx(rate.to_dict())

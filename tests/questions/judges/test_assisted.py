@@ -1,0 +1,440 @@
+"""Judge-assisted estimates: against ppi-python, the clustered variances of all other rooms, by hand, by coverage."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import monte_carlo
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.judges import assisted as room
+from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate
+from judgebook.questions.judges.items import judged_items
+from judgebook.questions.judges.margin import decisions
+from judgebook.questions.operating_characteristics import other_procedures
+from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.sources import build
+from judgebook.statistics.clusters import covariance
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold
+
+REFERENCE = Path(__file__).resolve().parents[2] / "reference"
+LABELS = [Label("fine", "dialogue_rating", "Fine", (1, 5)), Label("better", "pairwise_dialogue", "Better", (-1, 1))]
+
+
+def one_system(people, model):
+    n = len(model)
+    return Sums(["a"], np.asarray(people, float), np.asarray(model, float), np.ones(n), np.zeros(n, int), np.arange(n))
+
+
+def test_estimates_and_intervals_are_those_of_ppi_python():
+    """tests/reference/ppi.py. Its lambda concerns dialogues that the model alone judged, ours all that it judged."""
+    data = pd.read_csv(REFERENCE / "ppi_data.csv")
+    sums = one_system(data["people"], data["model"])
+    known = sums.labelled
+    share = 1 - known.mean()
+    gap = data["model"][known].mean() - data["model"][~known].mean()
+    for row in pd.read_csv(REFERENCE / "ppi.csv").itertuples():
+        chosen = np.isnan(row[1])
+        _, both, weight = estimate(sums, None if chosen else row[1] / share)
+        half = (row.high - row.low) / 2
+        assert 1.96 * both.se(np.ones(1)) == pytest.approx(half, rel=0.02)
+        theirs = (data["people"][known].mean() - row.estimate) / gap
+        assert weight * share == pytest.approx(theirs, abs=0.03 if chosen else 1e-9)
+        if not chosen:
+            assert both.values[0] == pytest.approx(row.estimate, abs=1e-12)
+
+
+def test_by_hand():
+    """People and model agree on 1, 2, 3; the model says 4, 5, 6 of the rest: lambda is 1, and 2 becomes 2 + 1.5."""
+    nan = np.nan
+    people, both, weight = estimate(one_system([1, 2, 3, nan, nan, nan], [1, 2, 3, 4, 5, 6]), 1.0)
+    assert (people.values[0], both.values[0], weight) == (2, 3.5, 1)
+    assert people.se(np.ones(1)) == pytest.approx(1 / np.sqrt(3))
+    opposite = estimate(one_system([3, 2, 1, nan, nan, nan], [1, 2, 3, 4, 5, 6]))
+    assert opposite[2] == 0
+    assert opposite[1].values[0] == opposite[0].values[0] == 2
+    assert room.gain(0.5, 0.5) == pytest.approx(4 / 3)
+    assert room.gain(0.0, 0.1) == 1
+    # Student's t is 2.110 with 17 degrees of freedom, 2.120 with 16: 2.110 * 2 / sqrt(18) = 0.995, 1.028 with 17
+    assert room.to_buy(4.0, 1.0) == 18
+
+
+def chosen_by_quality(rng, n=150, r=0.7, tilt=0.5):
+    """One system whose better dialogues people judge more often; inverse probabilities of being judged."""
+    quality = rng.normal(size=n)
+    p = np.clip(0.3 * np.exp(tilt * quality), 0.02, 1)
+    people = np.where(rng.random(n) < p, quality, np.nan)
+    data = one_system(people, r * quality + np.sqrt(1 - r**2) * rng.normal(size=n))
+    return replace(data, scale=(-6.0, 6.0)), 1 / p
+
+
+def test_weights_repeat_dialogues():
+    """A weight of 2 is a dialogue twice, in the means by people alone and of people and model, with lambda given."""
+    data, _ = chosen_by_quality(np.random.default_rng(1), n=20)
+    weight = np.resize([1.0, 2.0, 3.0], 20)
+    times = np.repeat(np.arange(20), weight.astype(int))
+    again = one_system(data.people[times], data.model[times])
+    for ours, theirs in zip(estimate(replace(data, weight=weight), 0.7)[:2], estimate(again, 0.7)[:2], strict=True):
+        assert ours.values == pytest.approx(theirs.values)
+    once = estimate(replace(data, chosen=np.full(20, 3.0)), 0.7)[1]
+    assert once.se(np.ones(1)) == pytest.approx(estimate(data, 0.7)[1].se(np.ones(1)))
+
+
+@pytest.mark.slow
+def test_the_random_sample_is_tested_and_weights_take_its_place():
+    n, hits, rejected, level = 500, [], [], []
+    for i in range(n):
+        rng = np.random.default_rng([7, i])
+        data, inverse = chosen_by_quality(rng)
+        found = (estimate(replace(data, chosen=x))[1].contrast(np.ones(1)) for x in (inverse, None))
+        hits.append([one["ci_low"] <= 0 <= one["ci_high"] for one in found])
+        random = replace(data, people=np.where(rng.random(150) < 0.3, data.model, np.nan))
+        rejected.append(next(room.selection(data))["p_value"] < 0.05)
+        level.append(next(room.selection(random))["p_value"] < 0.05)
+    weighted, plain = np.mean(hits, axis=0)
+    assert weighted > 0.95 - monte_carlo(0.95, n) - 0.01  # heavy weights leave few effective dialogues
+    assert plain < 0.8
+    assert np.mean(rejected) > 0.5
+    assert np.mean(level) < 0.05 + monte_carlo(0.05, n)
+
+
+def review_queue(rng, n=200):
+    """Judgements of two systems: a model rated all dialogues, people all that were flagged and a fifth of the rest.
+    Bad dialogues are rated 2, others 4."""
+    system = np.repeat(["A", "B"], n)
+    bad = rng.random(2 * n) < np.where(system == "A", 0.2, 0.3)
+    flagged = rng.random(2 * n) < np.where(bad, 0.8, 0.1)
+    quality = np.where(bad, 2.0, 4.0)
+    frame = pd.DataFrame({"system": system, "dialogue": [f"{s}{i}" for i, s in enumerate(system)]})
+    frame = frame.assign(corpus="main", group="all", method="dialogue_rating", label="fine", turn=pd.NA)
+    frame = frame.assign(dialogue_b=None, system_b=None, session=None, context=None, first_shown=None)
+    model = frame.assign(score=quality + rng.choice([-1, 0, 1], 2 * n), annotator="gpt", annotator_kind="llm")
+    people = frame.assign(score=quality + rng.choice([-1, 0, 1], 2 * n), annotator="w", annotator_kind="human")
+    people["sampling_weight"] = np.where(flagged, 1.0, 5.0)
+    drawn = flagged | (rng.random(2 * n) < 0.2)
+    return pd.concat([people[drawn], model.assign(sampling_weight=1.0)], ignore_index=True)
+
+
+def test_sampling_weights_of_people_and_model_are_used():
+    """People's weights say how they were drawn from what the model judged, and its own how that was drawn."""
+    frame = review_queue(np.random.default_rng(1), n=30)
+    ((_, data),) = room.sums(frame, LABELS)
+    assert data.weight is None
+    weight = frame[frame["annotator"] == "w"].set_index("dialogue")["sampling_weight"]
+    rows = frame[frame["annotator"] == "gpt"].sort_values(["system", "dialogue"])["dialogue"]
+    known = rows.isin(weight.index).to_numpy()
+    assert data.chosen[known] == pytest.approx(weight[rows[known]].to_numpy())
+    # the same in a file that is a sample with these weights itself
+    same = frame.assign(sampling_weight=frame["dialogue"].map(weight).fillna(2.0))
+    ((_, data),) = room.sums(same, LABELS)
+    assert data.weight == pytest.approx(rows.map(weight).fillna(2.0).to_numpy())
+    assert data.chosen is None
+    ((_, plain),) = room.sums(frame.drop(columns="sampling_weight"), LABELS)
+    assert plain.weight is None
+    assert plain.chosen is None
+    rows = list(room.assisted(same, LABELS, seed=1, n_resamples=100, confidence=0.95))
+    assert {"assisted_mean", "assisted_width", "assisted_dialogues"} <= {row["statistic"] for row in rows}
+
+
+@pytest.mark.slow
+def test_estimates_from_a_review_queue_are_those_of_all_dialogues_with_weights():
+    n, truth, found = 150, np.array([3.6, 3.4]), {True: [], False: []}
+    for i in range(n):
+        frame = review_queue(np.random.default_rng([8, i]))
+        for weighted, own in found.items():
+            given = frame if weighted else frame.drop(columns="sampling_weight")
+            ((_, data),) = room.sums(given, LABELS)
+            own += [estimate(data)[1].contrast(one) | {"truth": t} for one, t in zip(np.eye(2), truth, strict=True)]
+    found = {weighted: pd.DataFrame(own) for weighted, own in found.items()}
+    inside = {w: ((f["ci_low"] <= f["truth"]) & (f["truth"] <= f["ci_high"])).mean() for w, f in found.items()}
+    bias = {
+        w: (f["estimate"] - f["truth"]).mean() / f["estimate"].groupby(f["truth"]).std().mean()
+        for w, f in found.items()
+    }
+    assert inside[True] > 0.95 - monte_carlo(0.95, 2 * n) - 0.01
+    assert inside[False] < 0.85
+    assert abs(bias[True]) < 0.2
+    assert bias[False] < -1
+
+
+def test_a_judge_that_goes_against_people_explains_nothing_and_has_no_interval():
+    x = np.random.default_rng(2).normal(size=60)
+    found = room.explained(one_system(x, -x), seed=1, name=["a"], n_resamples=200, confidence=0.95)
+    assert found.estimate == 0
+    assert found.kind == "not_estimable"
+    assert np.isnan([found.low, found.high]).all()
+
+
+def test_variances_by_people_alone_are_those_of_clusters():
+    rng = np.random.default_rng(3)
+    n, system = 40, np.arange(40) % 3
+    items = rng.integers(1, 9, n).astype(float)
+    people, session = rng.normal(0, 1, n) * items, np.arange(n) // 3
+    data = Sums(["a", "b", "c"], people, rng.normal(0, 1, n) * items, items, system, np.arange(n))
+    known = np.arange(n) % 4 > 0
+    for cluster in (np.arange(n), session, session // 4):  # one dialogue of a system per session, or several
+        part = replace(data, people=np.where(known, people, np.nan), cluster=cluster)
+        mine = estimate(part)[0]
+        args = system[known], (people / items)[known], items[known], [cluster[known]]
+        means, cov, _ = covariance(*args)
+        assert mine.values == pytest.approx(means)
+        assert mine.covariance == pytest.approx(cov.first, abs=1e-12)
+
+
+def test_a_judge_that_uses_less_of_the_scale_helps_as_much():
+    """The variance falls by the gain that the explained variance promises, whatever the spread of its scores."""
+    rng, one = np.random.default_rng(6), np.ones(1)
+    truth, known = rng.normal(0, 1, 2000), np.arange(2000) < 500
+    model = 0.8 * truth + rng.normal(0, 0.6, 2000)
+    found = {}
+    for scale in (1.0, 0.3):
+        data = one_system(np.where(known, truth, np.nan), scale * model)
+        people, both, weight = estimate(data)
+        found[scale] = both.values[0], both.se(one), scale * weight
+        r2 = room.explained(data, seed=1, name=["x"], n_resamples=50, confidence=0.95).estimate
+        assert (people.se(one) / both.se(one)) ** 2 == pytest.approx(room.gain(r2, 0.25), rel=0.05)
+    assert found[0.3] == pytest.approx(found[1.0])
+
+
+def in_sessions(rng, n_sessions, per_session=3, icc=0.5, labelled="sessions"):
+    """Two systems of equal means, several dialogues of each in a session; people judge half of the sessions, or about
+    half of the dialogues of each."""
+    n = n_sessions * per_session * 2
+    cluster, system = np.repeat(np.arange(n_sessions), per_session * 2), np.arange(n) % 2
+    own = rng.normal(0, np.sqrt(icc), (n_sessions, 2))[cluster, system]
+    truth = own + rng.normal(0, np.sqrt(1 - icc), n)
+    known = cluster % 2 == 0 if labelled == "sessions" else rng.random(n) < 0.5
+    model = 0.8 * truth + rng.normal(0, 0.6, n)
+    return Sums(["a", "b"], np.where(known, truth, np.nan), model, np.ones(n), system, cluster, scale=(-50.0, 50.0))
+
+
+@pytest.mark.parametrize(("n_sessions", "labelled"), [(20, "sessions"), (60, "sessions"), (16, "dialogues")])
+def test_intervals_cover_with_several_dialogues_per_session(n_sessions, labelled):
+    rng, wanted = np.random.default_rng(n_sessions), (np.array([1.0, 0.0]), np.array([1.0, -1.0]))
+    covered = []
+    for _ in range(1500):
+        people, both, _ = estimate(in_sessions(rng, n_sessions, labelled=labelled))
+        rows = [one for w in wanted for one in (people.contrast(w), both.contrast(w))]
+        covered.append([r["ci_low"] < 0 < r["ci_high"] for r in rows])
+    rates = np.mean(covered, axis=0)
+    assert (rates > 0.93).all()
+    assert (rates < 0.97).all()
+
+
+def test_dialogues_of_one_session_have_no_interval():
+    data = in_sessions(np.random.default_rng(1), 20)
+    people, both, _ = estimate(replace(data, cluster=np.zeros(len(data.cluster), int)))
+    for one in (people, both):
+        assert one.contrast(np.array([1.0, 0.0]))["ci_kind"] == "not_estimable"
+        assert np.isnan(one.covariance).all()
+    assert not np.isfinite(room.half_widths(people, both)["mean"]).any()
+
+
+def test_dialogues_to_buy_in_sessions_are_those_that_there_are():
+    """60 sessions with 3 labelled dialogues of a system each have the half-width that they have."""
+    data = in_sessions(np.random.default_rng(2), 120)
+    head = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+    rows = list(room._bought(data, room.explained(data, name=["x"], **head), None, 0.95))
+    assert rows[0]["estimate"] == pytest.approx(180, rel=0.1)
+    assert rows[1]["estimate"] < rows[0]["estimate"]
+    assert rows[0]["estimate"] % 3 == 0
+
+
+def ratings(n=60, both=40, noise=0.5, seed=1):
+    """Dialogues of systems a and b, rated by a model, and the first `both` of each by two people."""
+    rng, rows = np.random.default_rng(seed), []
+    for system, mean in (("a", 3.0), ("b", 3.5)):
+        truth = rng.normal(mean, 0.6, n)
+        for d in range(n):
+            who = [("llm", "llm", noise)] + [(f"p{i}", "human", 0.4) for i in range(2) if d < both]
+            rows += [(system, f"{system}{d:02}", name, kind, truth[d] + s * rng.normal()) for name, kind, s in who]
+    frame = pd.DataFrame(rows, columns=["system", "dialogue", "annotator", "annotator_kind", "score"])
+    fixed = {"study": "x", "corpus": "main", "group": "all", "annotator_known": True, "dialogue_b": None, "turn": pd.NA}
+    frame = frame.assign(method="dialogue_rating", label="fine", session=None, context=None, **fixed)
+    return frame.assign(source_row=range(len(frame)))
+
+
+def test_rows_of_ratings_that_people_made_in_part():
+    frame = ratings()
+    (found,) = room.sums(frame, LABELS)
+    assert found[1].labelled.sum() == 80
+    results = collect(room.assisted(frame, LABELS, seed=1, n_resamples=300, confidence=0.95))
+    means = results["assisted_mean"].set_index(["system", "raters"])
+    human = frame[frame["annotator_kind"] == "human"].groupby("system")["score"].mean()
+    for system in "ab":
+        alone, both = means.loc[(system, HUMAN)], means.loc[(system, ASSISTED)]
+        assert alone["estimate"] == pytest.approx(human[system])
+        assert both["ci_high"] - both["ci_low"] < alone["ci_high"] - alone["ci_low"]
+    (gap,) = results.select("assisted_difference", raters=HUMAN)["estimate"]
+    assert gap == pytest.approx(human["a"] - human["b"])
+    explained = results["assisted_explained"].iloc[0]
+    assert explained["ci_low"] < explained["estimate"] < explained["ci_high"]
+    gains = results["assisted_gain"].set_index("share")
+    for share in ("0.1", "0.25", "0.5"):
+        assert gains.loc[share, "estimate"] == pytest.approx(1 / (1 - explained["estimate"] * (1 - float(share))))
+    assert len(fold(results, study="x", notebook="13")) == sum(map(len, results.values()))
+
+
+def test_labels_to_buy_are_fewer_with_a_judge_and_for_a_wider_interval():
+    frame = ratings(both=60)
+    bought = {}
+    for wanted in (None, 0.1, 0.2):
+        half_width = {} if wanted is None else {"*": wanted}
+        found = collect(room.assisted(frame, LABELS, seed=1, n_resamples=200, confidence=0.95, half_width=half_width))
+        rows = found["assisted_dialogues"].set_index("raters")
+        bought[wanted] = rows["estimate"]
+        assert rows.loc[ASSISTED, "estimate"] < rows.loc[HUMAN, "estimate"]
+        assert rows.loc[ASSISTED, "ci_low"] < rows.loc[ASSISTED, "estimate"] < rows.loc[ASSISTED, "ci_high"]
+        assert "assisted_mean" not in found
+    assert bought[None][HUMAN] == pytest.approx(60, abs=1)  # as wide as it is
+    assert bought[0.1][HUMAN] == pytest.approx(4 * bought[0.2][HUMAN], rel=0.1)
+
+
+def test_win_rates_by_counting():
+    """Pairs of a and b, written either way round; a tie is half a win."""
+    rng = np.random.default_rng(2)
+    rows = []
+    for pair in range(40):
+        pick, turned = rng.choice([-1.0, 0.0, 1.0], p=[0.3, 0.2, 0.5]), pair % 2
+        for name, kind, score in (("p", "human", pick), ("llm", "llm", pick if pair % 3 else -pick)):
+            sides = (f"b{pair}", f"a{pair}", "b", "a") if turned else (f"a{pair}", f"b{pair}", "a", "b")
+            rows.append((*sides, name, kind, -score if turned else score))
+    columns = ["dialogue", "dialogue_b", "system", "system_b", "annotator", "annotator_kind", "score"]
+    frame = pd.DataFrame(rows, columns=columns)
+    fixed = {"study": "x", "corpus": "main", "group": "all", "annotator_known": True, "turn": pd.NA, "context": None}
+    frame = frame.assign(method="pairwise_dialogue", label="better", session=None, first_shown=None, **fixed)
+    results = collect(
+        room.assisted(frame.assign(source_row=range(80)), LABELS, seed=1, n_resamples=200, confidence=0.95)
+    )
+    side = np.where(frame["system"] == "a", 1, -1)
+    wins = ((frame["score"] * side + 1) / 2).groupby(frame["annotator"]).mean()
+    change = results["win_rate_change"].set_index("system")
+    assert change.loc["a", "estimate"] == pytest.approx(wins["llm"] - wins["p"])
+    assert change.loc["b", "estimate"] == pytest.approx(wins["p"] - wins["llm"])
+    assert (change["resample_unit"] == "pair").all()
+    ends = change.loc["a", ["ci_low", "ci_high"]].to_numpy(float)
+    assert -change.loc["b", ["ci_high", "ci_low"]].to_numpy(float) == pytest.approx(ends)
+    of = collect(decisions(results, {}))["judge_margin"]
+    assert of["of"].tolist() == ["win rates"]
+    assert of["estimate"].item() == pytest.approx(np.abs(ends).max())
+
+
+def changes(ends, by="model"):
+    keys = {"corpus": "main", "method": "dialogue_rating", "label": "fine", "metric": "llm", "by": by}
+    rows = [{"system": f"s{i}", "ci_low": low, "ci_high": high} for i, (low, high) in enumerate(ends)]
+    return [{"statistic": "rate_change", "estimate": 0.0, **keys, **row} for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("ends", "margin", "verdict"),
+    [
+        ([(-0.04, 0.03), (0.01, 0.05)], 0.05, 1),
+        ([(-0.04, 0.03), (0.01, 0.05)], 0.045, None),  # an end lies outside
+        ([(-0.04, 0.03), (0.06, 0.10)], 0.05, 0),  # an interval does
+        ([(-0.10, -0.06)], 0.05, 0),
+        ([(-0.01, 0.01), (np.nan, np.nan)], 0.05, None),
+        ([(0.06, 0.10), (np.nan, np.nan)], 0.05, 0),
+    ],
+)
+def test_margin_by_hand(ends, margin, verdict):
+    found = collect(decisions(collect(changes(ends)), {"fine": margin, "*": 9.0}))
+    row = found["judge_stands_in"].iloc[0]
+    assert row["margin"] == margin
+    assert row["estimate"] == verdict if verdict is not None else (np.isnan(row["estimate"]) and row["note"])
+    least = found["judge_margin"]["estimate"].item()
+    assert np.isnan(least) if np.isnan(ends).any() else least == np.abs(ends).max()
+
+
+def test_each_label_and_judge_keeps_its_verdict():
+    """Ratings have rates, comparisons win rates: none of the verdicts is lost where the other has no row."""
+    wins = [
+        row | {"statistic": "win_rate_change", "method": "pairwise_dialogue", "label": "better"}
+        for row in changes([(-0.01, 0.02)])
+    ]
+    results = collect(changes([(-0.04, 0.03)]), [{k: v for k, v in row.items() if k != "by"} for row in wins])
+    results = collect(results, decisions(results, {"fine": 0.05, "better": 0.01}))
+    titles = {"method": {}, "group": {}, "system": {}, "metric": {}}
+    names = DisplayNames({(label.method, label.id): label for label in LABELS}, titles)
+    frame = tables.margins(results, names).frame.set_index("Label")
+    assert len(frame) == 2
+    assert (frame.at["Fine", "Margin"], frame.at["Better", "Margin"]) == (0.05, 0.01)
+    assert frame.at["Fine", "May stand in (rates)"] == "may"
+    assert frame.at["Better", "May stand in (win rates)"] == "not decided"
+
+
+def test_labels_without_order_have_no_means():
+    frame = ratings(both=20).assign(label="topic")
+    frame["score"] = frame["score"].round().clip(1, 5)
+    topic = Label("topic", "dialogue_rating", "Topic", (1, 5), level="nominal")
+    assert topic.unordered
+    assert not list(room.sums(frame, [*LABELS, topic]))
+    found = analysis.analyse(frame, [topic], seed=1, n_resamples=50, margin={"*": 1.0}, half_width={"*": 0.1})
+    assert not {s for s in found if s.startswith(("assisted", "judge_rate", "rate_change", "judge_margin"))}
+    assert len(found["judge_alpha"])
+    titles = {"method": {}, "group": {}, "system": {}, "metric": {}}
+    names = DisplayNames({("dialogue_rating", "topic"): topic}, titles)
+    assert list(findings.findings(found, names, confidence=0.95, cost=0.15))
+    assert tables.margins(found, names) is tables.consequences(found, names) is None
+    (items,) = judged_items(frame, [topic])
+    assert not list(other_procedures.assisted_coverage(items, Plan(n_runs=100)))
+
+
+def test_without_a_margin_nothing_is_decided():
+    results = collect(changes([(-0.04, 0.03)]), changes([(-0.02, 0.01)], by="another person"))
+    found = collect(decisions(results, {"other": 0.1}))
+    assert "judge_stands_in" not in found
+    assert dict(found["judge_margin"][["by", "estimate"]].to_numpy()) == {"model": 0.04, "another person": 0.02}
+
+
+def test_what_notebook_13_shows():
+    titles = {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}}
+    names = DisplayNames({(label.method, label.id): label for label in LABELS}, titles)
+    frame = ratings().assign(score=lambda f: f["score"].round(1))  # alpha takes long with hundreds of values
+    results = analysis.analyse(frame, LABELS, seed=1, n_resamples=200, margin={"*": 2.0})
+    texts = "\n".join(p.text for p in findings.findings(results, names, confidence=0.95, cost=0.15))
+    assert "rates of systems on 1 of 1 label;" in texts
+    assert f"{results.select('assisted_gain', share='0.25')['estimate'].item():.2f}" in texts
+    assert set(tables.margins(results, names).frame["May stand in (rates)"]) == {"may"}
+    assert len(tables.assisted(results, names).frame) == 1
+    assert len(tables.estimates(results, names).frame) == 3
+    (plot,) = figures.gains(results, names)
+    assert "25%" in plot.caption
+    undecided = analysis.analyse(frame, LABELS, seed=1, n_resamples=200)
+    texts = "\n".join(p.text for p in findings.findings(undecided, names, confidence=0.95, cost=0.15))
+    assert "no margin is set" in texts
+    people = frame.query("annotator_kind == 'human'")
+    nothing = analysis.analyse(people, LABELS, seed=1, n_resamples=200)
+    texts = "\n".join(p.text for p in findings.findings(nothing, names, confidence=0.95, cost=0.15))
+    assert "nothing was judged by both people and a judge" in texts
+    assert not list(figures.gains(nothing, names))
+    assert tables.assisted(nothing, names) is tables.margins(nothing, names) is tables.estimates(nothing, names) is None
+
+
+@pytest.mark.data
+@pytest.mark.slow
+def test_intervals_of_gpt_abceval_cover_with_half_of_the_human_labels_hidden(raw_data):
+    """Dialogues drawn from the study's own; the truth is the rate by people of all of them."""
+    study = params.load("gpt_abceval")
+    annotations = build.build(study).frames["annotations"]
+    rows = [
+        row
+        for items in judged_items(annotations[annotations["annotator"] != "specialized"], study.label_list())
+        for row in other_procedures.assisted_coverage(items, Plan(n_runs=400))
+    ]
+    found = pd.DataFrame(rows)
+    for of in ("assisted_mean", "assisted_difference"):
+        part = found[found["of"] == of]
+        kind = {k: own for k, own in part.groupby("interval")}
+        cover = kind["judge_assisted"][kind["judge_assisted"]["statistic"] == "interval_coverage"]
+        assert len(cover) == 9
+        rate = np.average(cover["estimate"], weights=cover["n"])
+        assert 0.93 <= rate <= 0.97
+        assert cover["estimate"].min() > 0.95 - monte_carlo(0.95, 400) - 0.015
+        width = {k: own[own["statistic"] == "interval_width"]["estimate"].to_numpy() for k, own in kind.items()}
+        assert (width["judge_assisted"] <= 1.05 * width["people_only"]).all()
+        assert width["judge_assisted"].mean() < width["people_only"].mean()

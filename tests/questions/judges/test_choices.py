@@ -1,0 +1,184 @@
+"""Choices between two responses by people and a model: by counting, against libraries, and on public votes."""
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from judgebook.display.names import DisplayNames
+from judgebook.questions.judges import analysis, choices, findings, tables
+from judgebook.questions.performance.bradley_terry import bradley_terry
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold
+
+LABELS = [Label("better", "pairwise_dialogue", "Better", (-1, 1))]
+NAMES = DisplayNames(
+    {(label.method, label.id): label for label in LABELS},
+    {"method": {}, "group": {}, "system": {}, "metric": {"llm": "The Model"}},
+)
+BOOT = {"seed": 1, "n_resamples": 400, "confidence": 0.95}
+
+
+def votes(rows, **columns):
+    """One vote a row: (pair, annotator, score); pairs are of systems a, b, c in turn. `llm` is a model."""
+    frame = pd.DataFrame(rows, columns=["pair", "annotator", "score"]).astype({"score": float})
+    systems = np.array([("a", "b"), ("b", "c"), ("c", "a")])[frame["pair"] % 3]
+    frame = frame.assign(
+        dialogue=[f"{p}{s}" for p, s in zip(frame["pair"], systems[:, 0], strict=True)],
+        dialogue_b=[f"{p}{s}" for p, s in zip(frame["pair"], systems[:, 1], strict=True)],
+        system=systems[:, 0],
+        system_b=systems[:, 1],
+        annotator_kind=np.where(frame["annotator"] == "llm", "llm", "human"),
+        source_row=np.arange(len(frame)),
+    )
+    fixed = {"corpus": "main", "method": "pairwise_dialogue", "label": "better", "group": "all", "turn": pd.NA}
+    return frame.assign(**(fixed | {"annotator_known": True, "context": None, "first_shown": "left"} | columns))
+
+
+def turned(frame, rows):
+    """The same votes, some seen from the other side."""
+    swap = {"dialogue": "dialogue_b", "dialogue_b": "dialogue", "system": "system_b", "system_b": "system"}
+    there = (
+        frame.loc[rows]
+        .rename(columns=swap)
+        .assign(score=-frame.loc[rows, "score"], first_shown=frame.loc[rows, "first_shown"].map({"left": "right"}))
+    )
+    return pd.concat([frame.drop(index=rows), there[frame.columns]]).sort_values("source_row", ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def made():
+    rng = np.random.default_rng(3)
+    rows = []
+    for pair in range(90):
+        leaning = [0.6, 0.1, -0.4][pair % 3] + rng.normal(0, 0.5)
+        for i in range(rng.integers(1, 6)):
+            rows.append((pair, f"A{(pair + i) % 9}", int(np.sign(np.round(leaning + rng.normal(0, 0.8))))))
+        rows.append((pair, "llm", int(np.sign(np.round(leaning + 0.4 + rng.normal(0, 0.8))))))
+    return votes(rows)
+
+
+def by_count(frame):
+    """What the first rows of `agreement` should be, item by item."""
+    with_judge, each_other, majority = [], [], []
+    for _, rows in frame.groupby("pair"):
+        judge = rows.loc[rows["annotator"] == "llm", "score"].item()
+        people = rows.loc[rows["annotator"] != "llm", "score"].to_numpy()
+        if len(people) > 1:
+            with_judge.append(np.mean(people == judge))
+            same = people[:, None] == people[None, :]
+            each_other.append((same.sum() - len(people)) / (len(people) * (len(people) - 1)))
+        counts = pd.Series(people).value_counts()
+        if len(people) > 2 and (counts == counts.max()).sum() == 1:
+            majority.append(counts.idxmax() == judge)
+    return np.mean(with_judge), np.mean(each_other), np.mean(majority)
+
+
+def results(frame, **options):
+    return analysis.chosen(frame, LABELS, **BOOT | options)
+
+
+def test_agreement_by_counting_whichever_way_round_the_votes_are(made):
+    expected = by_count(made)
+    mixed = turned(made, made.index[made["source_row"] % 4 == 1])
+    for frame in (made, mixed):
+        found = results(frame)
+        share = found["choice_agreement"].set_index("pair")["estimate"]
+        assert share["judge"] == pytest.approx(expected[0])
+        assert share["people"] == pytest.approx(expected[1])
+        assert share["difference"] == pytest.approx(expected[0] - expected[1])
+        assert found["majority_agreement"]["estimate"].item() == pytest.approx(expected[2])
+        first = found["first_choice_share"].set_index("pair")["estimate"]
+        decided = made[made["score"] != 0]
+        model = decided["annotator"] == "llm"
+        assert first["judge"] == pytest.approx((decided.loc[model, "score"] > 0).mean())
+        assert first["people"] == pytest.approx((decided.loc[~model, "score"] > 0).mean())
+        assert len(fold(found, study="x", notebook="13")) == sum(map(len, found.values()))
+
+
+def test_alpha_of_people_is_krippendorffs_with_both_orientations(made):
+    people = made[made["annotator"] != "llm"]
+    several = people[people.groupby("pair")["score"].transform("size") > 1]
+    wide = several.pivot_table(index="annotator", columns="pair", values="score").to_numpy()
+    expected = krippendorff.alpha(np.concatenate([wide, -wide], axis=1), level_of_measurement="ordinal")
+    found = results(made)["judge_alpha"].set_index("pair")["estimate"]
+    assert found["people"] == pytest.approx(expected)
+    assert found["difference"] == pytest.approx(found["mean"] - found["people"])
+
+
+def test_orders_are_those_of_the_models_of_both(made):
+    found = results(made)
+    people, model = (made[(made["annotator"] == "llm") == is_llm] for is_llm in (False, True))
+    scores = [bradley_terry(rows).sort_index() for rows in (people, model)]
+    rho = found["judge_rank_correlation"].set_index("coefficient")["estimate"]
+    assert rho["spearman_bradley_terry"] == pytest.approx(stats.spearmanr(*scores).statistic)
+    first = found["judge_first_system"].iloc[0]
+    assert (first["system"], first["system_b"]) == tuple(s.idxmax() for s in scores)
+
+
+def test_a_model_that_prefers_what_comes_first_is_found_out():
+    rng = np.random.default_rng(8)
+    rows = [(pair, who, rng.choice([-1, 1])) for pair in range(200) for who in ("A1", "A2", "A3")]
+    rows += [(pair, "llm", rng.choice([-1, 1], p=[0.15, 0.85])) for pair in range(200)]
+    first = results(votes(rows))["first_choice_share"].set_index("pair")
+    assert first.loc["judge", "ci_low"] > 0.7
+    assert first.loc["people", "ci_low"] < 0.5 < first.loc["people", "ci_high"]
+    assert results(votes(rows, first_shown=None))["first_choice_share"].empty
+
+
+def test_a_model_as_good_as_people_wins_the_alternative_annotator_test():
+    rng = np.random.default_rng(4)
+    truth = rng.choice([-1, 0, 1], 150)
+    say = lambda p: int(truth[p] if rng.random() < 0.8 else rng.choice([-1, 0, 1]))  # noqa: E731
+    rows = [(p, who, say(p)) for who in ("A1", "A2", "A3", "A4", "llm") for p in range(150)]
+    found = analysis.analyse(votes(rows), LABELS, **BOOT)
+    assert found["winning_rate"].set_index("test")["estimate"].to_dict() == {"items": 1.0, "dialogues": 1.0}
+    bad = [(p, who, s if who != "llm" else int(rng.choice([-1, 0, 1]))) for p, who, s in rows]
+    found = analysis.analyse(votes(bad), LABELS, **BOOT)
+    assert found["winning_rate"]["estimate"].tolist() == [0, 0]
+
+
+def test_what_is_said_and_shown(made):
+    found = analysis.analyse(made, LABELS, **BOOT)
+    said = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
+    share = found["choice_agreement"].set_index("pair")["estimate"]
+    assert f"on {share['judge']:.0%} of pairs" in said
+    assert "rates of systems" not in said
+    assert tables.choices(found, NAMES).frame.shape[0] == tables.orders(found, NAMES).frame.shape[0] == 1
+    assert tables.choices(collect([]), NAMES) is None
+
+
+def test_without_scores_no_system_is_first(made):
+    """A model that always prefers one of two systems gives neither a score: the library then returns equal ones."""
+    model = made["annotator"] == "llm"
+    always = made["score"].mask(model, np.where(made["system"] < made["system_b"], 1, -1))
+    found = analysis.analyse(made.assign(score=always), LABELS, **BOOT)
+    first = found["judge_first_system"].iloc[0]
+    assert np.isnan(first["estimate"])
+    assert pd.isna(first["system_b"])
+    assert pd.notna(first["system"])
+    said = "\n".join(p.text for p in findings.findings(found, NAMES, confidence=0.95, cost=0.15))
+    assert "puts" not in said
+    assert "cannot be compared with people's" in said
+    assert tables.orders(found, NAMES).frame.shape[0] == 1
+
+
+def test_printed_numbers_of_llmfao():
+    """leaderboard.ipynb of dustalov/llmfao: scores and rank correlations of people, GPT-4 and GPT-3.5."""
+    study = params.load("llmfao")
+    votes = build.build(study).frames["annotations"]
+    scores = bradley_terry(votes[votes["group"] == "crowd"]).sort_values(ascending=False)
+    assert len(scores) == 59
+    assert scores.head(5).round(6).to_dict() == {
+        "GPT 4": 0,
+        "Platypus-2 Instruct (70B)": 0.029233,
+        "command": 0.028852,
+        "ReMM SLERP L2 13B": 0.02715,
+        "LLaMA-2-Chat (70B)": 0.026384,
+    } | {"GPT 4": pytest.approx(0.041215, abs=4e-6)}
+    rho = collect(row for pairs in choices.judged_pairs(votes, study.label_list()) for row in choices.orders(pairs))
+    rho = rho.select("judge_rank_correlation", coefficient="spearman_bradley_terry").set_index("metric")["estimate"]
+    assert rho["gpt4"] == pytest.approx(0.731, abs=5e-4)

@@ -1,0 +1,188 @@
+import numpy as np
+import pandas as pd
+import pingouin
+import pytest
+from fixtures.made_annotations import metric_study, monte_carlo
+from fixtures.made_annotations import rated_items as rated
+from scipy import stats
+
+from judgebook.questions.metrics import ceiling
+from judgebook.study.results import collect, fold
+
+
+def ceilings(annotations, coefficient="spearman", n_resamples=200, seed=1):
+    """Reliability and ceiling of the only label."""
+    found = collect(ceiling.ceilings(annotations, seed=seed, coefficient=coefficient, n_resamples=n_resamples))
+    return pd.concat(found).droplevel(1)
+
+
+def true_and_rated(rng, n=60, m=3, noise=1.0, leniency=0.0):
+    truth = rng.normal(size=n)
+    return truth, truth[:, None] + leniency * rng.normal(size=m) + noise * rng.normal(size=(n, m))
+
+
+def icc(scores, form):
+    frame = pd.DataFrame(scores).stack().rename("score").reset_index()  # noqa: PD013
+    table = pingouin.intraclass_corr(frame, targets="level_0", raters="level_1", ratings="score").set_index("Type")
+    return table.loc[form, "ICC"]
+
+
+# pingouin 0.7 passes `inplace` to a pandas that has deprecated it
+old_pingouin = pytest.mark.filterwarnings("ignore:The inplace keyword in DataFrame.dropna is deprecated")
+
+
+@old_pingouin
+def test_reliability_is_the_intraclass_correlation_of_pingouin():
+    _, scores = true_and_rated(np.random.default_rng(1), leniency=0.7)
+    crossed = ceilings(rated(scores), "pearson")
+    assert crossed.loc["reliability", "estimate"] == pytest.approx(icc(scores, "ICC(C,k)"))
+    assert crossed.loc["reliability", "form"] == "crossed"
+    positions = rated(scores, annotator_known=False)
+    one_way = ceilings(positions, "pearson")
+    assert one_way.loc["reliability", "estimate"] == pytest.approx(icc(scores, "ICC(1,k)"))
+    assert one_way.loc["reliability_ceiling", "estimate"] == pytest.approx(icc(scores, "ICC(1,k)") ** 0.5)
+    assert one_way.loc["reliability", "form"] == "one_way"
+    assert one_way.loc["reliability", ["n", "n_annotators", "n_clusters"]].tolist() == [60, 3, 30]
+    assert one_way["coefficient"].tolist() == ["pearson"] * 2
+
+
+@old_pingouin
+def test_spearman_brown_links_the_mean_to_the_single_rating():
+    _, scores = true_and_rated(np.random.default_rng(2))
+    single = icc(scores, "ICC(1,1)")
+    frame = rated(scores, annotator_known=False)
+    found = ceilings(frame, "pearson")
+    assert found.loc["reliability", "estimate"] == pytest.approx(3 * single / (1 + 2 * single))
+
+
+def test_ratings_of_spearman_are_ranks():
+    _, scores = true_and_rated(np.random.default_rng(3))
+    ranks = stats.rankdata(scores).reshape(scores.shape)
+    frames = rated(np.exp(scores)), rated(ranks)
+    a, b = (ceilings(frame, coefficient) for frame, coefficient in zip(frames, ("spearman", "pearson"), strict=True))
+    assert a["estimate"].to_numpy() == pytest.approx(b["estimate"].to_numpy())
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_the_truth_correlates_as_the_ceiling_says(gaps):
+    """With unequal numbers of ratings too; the interval covers the reliability."""
+    rng, n, found, reached, covered = np.random.default_rng(4), 150, [], [], []
+    for i in range(n):
+        truth, scores = true_and_rated(rng, n=80)
+        scores[rng.random(scores.shape) < gaps] = np.nan
+        kept = np.isfinite(scores).any(axis=1)
+        frame = rated(scores, annotator_known=False)
+        rows = ceilings(frame, "pearson", 500, i)
+        found.append(rows.loc["reliability_ceiling", "estimate"])
+        reached.append(stats.pearsonr(truth[kept], np.nanmean(scores[kept], axis=1)).statistic)
+        m = np.isfinite(scores).sum(axis=1)[kept]
+        true = 1 / (1 + np.mean(1 / m))
+        covered.append(rows.loc["reliability", "ci_low"] < true < rows.loc["reliability", "ci_high"])
+    assert np.mean(found) == pytest.approx(np.mean(reached), abs=0.012)
+    assert np.mean(covered) > 0.95 - monte_carlo(0.95, n) - 0.01
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        (
+            np.array([[1.0, np.nan], [np.nan, 3.0], [2.0, np.nan]]),
+            "no item has two ratings, or the means of items are all equal",
+        ),
+        (np.full((5, 2), 3.0), "no item has two ratings, or the means of items are all equal"),
+        (np.array([[1.0, 2.0]]), "one item"),
+    ],
+)
+def test_no_reliability_without_repetition(scores, reason):
+    found = ceilings(rated(scores))
+    assert found["estimate"].isna().all()
+    assert set(found["note"]) == {reason}
+
+
+def test_no_ceiling_where_items_do_not_differ():
+    scores = np.array([[1.0, 5.0], [5.0, 2.0], [2.0, 4.0], [4.0, 1.0], [3.0, 3.5], [4.5, 3.0]])
+    found = ceilings(rated(scores, annotator_known=False))
+    assert found.loc["reliability", "estimate"] < 0
+    assert np.isnan(found.loc["reliability_ceiling", "estimate"])
+    assert found.loc["reliability_ceiling", "note"].startswith("items differ no more than chance")
+
+
+def of(found, name, **keys):
+    rows = found.select("replaceability", of=name, **keys)
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_replaceability_is_that_of_plain_loops():
+    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=15, missing=0.05)
+    found = collect(ceiling.replaceability(annotations, scores))
+    assert len(fold(found, study="x", notebook="09")) == 16
+    wide = annotations[annotations["label"] == "quality"].pivot_table(
+        index="dialogue", columns="annotator", values="score"
+    )
+    value = scores[scores["metric"] == "m"].set_index("dialogue")["score"].dropna()
+    wide = wide.loc[value.index]
+    own, metric = [], []
+    for a in wide:
+        rest = wide.drop(columns=a).mean(axis=1)
+        own.append(stats.spearmanr(wide[a], rest).statistic)
+        metric.append(stats.spearmanr(value, rest).statistic)
+    rows = {n: of(found, n, label="quality", metric="m") for n in ("annotator", "metric", "difference", "share")}
+    assert rows["annotator"]["estimate"] == pytest.approx(np.mean(own))
+    assert rows["metric"]["estimate"] == pytest.approx(np.mean(metric))
+    assert rows["difference"]["estimate"] == pytest.approx(np.mean(metric) - np.mean(own))
+    assert rows["share"]["estimate"] == pytest.approx(np.mean(np.array(metric) >= own))
+    assert rows["difference"]["ci_low"] < rows["difference"]["estimate"] < rows["difference"]["ci_high"]
+    assert rows["difference"]["n_annotators"] == 3
+
+
+def test_a_metric_that_is_one_more_annotator_is_as_good():
+    rng, n, inside = np.random.default_rng(6), 100, []
+    for _ in range(n):
+        scores = true_and_rated(rng, n=60, m=4)[1]
+        frame = rated(scores[:, :3])
+        metric = frame.drop_duplicates("dialogue")[["corpus", "dialogue", "turn"]].assign(
+            metric="m", score=scores[:, 3]
+        )
+        row = of(collect(ceiling.replaceability(frame, metric)), "difference")
+        inside.append(row["ci_low"] < 0 < row["ci_high"])
+    assert np.mean(inside) > 0.95 - monte_carlo(0.95, n) - 0.02
+
+
+def test_annotators_with_few_items_are_left_out_and_counted():
+    annotations, scores = metric_study(np.random.default_rng(7), n_contexts=10)
+    few = annotations[(annotations["annotator"] != "A2") | (annotations["dialogue"] < "d0020")]
+    found = collect(ceiling.replaceability(few, scores))
+    row = of(found, "difference", label="quality", metric="m")
+    assert row["n_annotators"] == 2
+    assert row["note"].startswith("1 of 3 annotators have fewer than 20 items")
+    none = collect(ceiling.replaceability(annotations, scores, min_items=1_000))["replaceability"]
+    assert none["estimate"].isna().all()
+    assert none["note"].unique() == ["3 of 3 annotators have fewer than 1000 items or constant ratings"]
+
+
+def test_interval_of_replaceability_is_about_that_of_the_bootstrap():
+    annotations, scores = metric_study(np.random.default_rng(8), n_contexts=40)
+    one = annotations[annotations["label"] == "quality"]
+    row = of(collect(ceiling.replaceability(one, scores[scores["metric"] == "m"])), "difference")
+    wide = one.pivot_table(index="dialogue", columns="annotator", values="score")
+    value = scores[scores["metric"] == "m"].set_index("dialogue")["score"].loc[wide.index].to_numpy()
+    own = wide.to_numpy()
+    rest = np.stack([np.delete(own, a, axis=1).mean(axis=1) for a in range(3)], axis=1)
+    contexts = np.arange(160).reshape(40, 4)  # dialogues of a context follow each other
+    assert (
+        one.drop_duplicates("dialogue").sort_values("dialogue")["context"].factorize()[0] == np.arange(160) // 4
+    ).all()
+
+    def difference(index):
+        at = contexts[index].ravel()
+        r = [
+            (stats.spearmanr(value[at], rest[at, a])[0], stats.spearmanr(own[at, a], rest[at, a])[0]) for a in range(3)
+        ]
+        return np.subtract(*np.mean(r, axis=0))
+
+    rng = np.random.default_rng(9)
+    drawn = [difference(rng.integers(0, 40, 40)) for _ in range(800)]
+    half = (row["ci_high"] - row["ci_low"]) / 2
+    assert half == pytest.approx(stats.t.ppf(0.975, 39) * np.std(drawn), rel=0.12)
+    assert (row["ci_kind"], row["resample_unit"], row["n_clusters"]) == ("cluster_robust", "context", 40)

@@ -1,0 +1,289 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.libraries import SCIPY
+from fixtures.made_annotations import metric_study, monte_carlo
+from scipy import stats
+
+from judgebook.questions.metrics import correlations, items
+from judgebook.questions.metrics.tables import places
+from judgebook.statistics.intervals import expansion, generator
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold, where
+
+
+@pytest.fixture(scope="module")
+def joined():
+    annotations, scores = metric_study(np.random.default_rng(1), missing=0.05)
+    return items.join(items.human_means(annotations), scores)
+
+
+def pick(found, statistic="correlation", **keys):
+    rows = where(found[statistic], **keys)
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def spearman(joined, **options):
+    return collect(correlations.correlations(joined, "spearman", seed=1, **options))
+
+
+def test_human_means_by_hand():
+    annotations, _ = metric_study(np.random.default_rng(2), n_contexts=2)
+    llm = annotations.assign(annotator_kind="llm", score=99.0)
+    found = items.human_means(pd.concat([annotations, llm]))
+    assert len(found) == 16
+    one = annotations[(annotations["dialogue"] == "d0012") & (annotations["label"] == "fluent")]["score"]
+    row = found[(found["dialogue"] == "d0012") & (found["label"] == "fluent")].iloc[0]
+    assert (row["human"], row["n_ratings"], row["system"]) == (one.mean(), 3, "s2")
+
+
+def test_join_matches_dialogues_without_turns_and_keeps_what_has_no_score():
+    annotations, scores = metric_study(np.random.default_rng(2), n_contexts=2)
+    human = items.human_means(annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32")))
+    scores = scores.assign(turn=pd.array([pd.NA] * len(scores), dtype="Int32"))
+    found = items.join(human, scores.iloc[1:])
+    assert len(found) == 32
+    assert found["value"].isna().sum() == 2  # one item of metric m, for two labels
+
+
+def test_join_says_what_is_wrong():
+    annotations, scores = metric_study(np.random.default_rng(2), n_contexts=2)
+    human = items.human_means(annotations)
+    with pytest.raises(ValueError, match="1 items have two scores of one metric"):
+        items.join(human, pd.concat([scores, scores.iloc[:1]]))
+    with pytest.raises(ValueError, match="no item has both a rating and a metric score"):
+        items.join(human, scores.assign(dialogue="x" + scores["dialogue"]))
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman", "kendall"])
+def test_estimates_are_those_of_scipy(joined, coefficient):
+    found = collect(correlations.correlations(joined, coefficient, seed=1, n_resamples=200))
+    expected = {}
+    for (label, metric), rows in joined.groupby(["label", "metric"]):
+        rows = rows.dropna(subset="value")
+        expected[label, metric] = SCIPY[coefficient](rows["value"], rows["human"]).statistic
+        row = pick(found, label=label, metric=metric)
+        assert row["estimate"] == pytest.approx(expected[label, metric])
+        assert row["n"] == len(rows)
+        assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    mean = pick(found, "mean_correlation", metric="m")
+    assert mean["estimate"] == pytest.approx((expected["quality", "m"] + expected["fluent", "m"]) / 2)
+    assert len(fold(found, study="x", notebook="09")) == 6
+
+
+def test_interval_is_that_of_scipy_over_contexts():
+    annotations, scores = metric_study(np.random.default_rng(3))
+    joined = items.join(items.human_means(annotations), scores)
+    one = joined[(joined["label"] == "quality") & (joined["metric"] == "m")]
+    wide = [part[["value", "human"]].to_numpy() for _, part in one.groupby("context")]
+
+    def statistic(index):
+        x = np.concatenate([wide[i] for i in index])
+        return stats.spearmanr(x[:, 0], x[:, 1]).statistic
+
+    reference = stats.bootstrap(
+        (np.arange(len(wide)),), statistic, vectorized=False, n_resamples=1_500, method="BCa", rng=generator(1, "scipy")
+    ).confidence_interval
+    row = pick(spearman(one))
+    assert (row["ci_kind"], row["resample_unit"], row["n_clusters"]) == ("bca", "context", 40)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((reference.low, reference.high), abs=0.025)
+
+
+def test_items_without_context_are_resampled_by_dialogue(joined):
+    found = spearman(joined.assign(context=None), n_resamples=200)["correlation"]
+    assert set(found["resample_unit"]) == {"dialogue"}
+    assert set(found["n_clusters"]) == {160}
+    two_turns = joined.assign(context=None, turn=joined["dialogue"].str[-1].astype(int) % 2)
+    two_turns["dialogue"] = two_turns["dialogue"].str[:-1] + (joined["dialogue"].str[-1] < "2").map(str)
+    found = spearman(two_turns, n_resamples=200)["correlation"]
+    assert set(found["n_clusters"]) == {80}
+
+
+@pytest.mark.parametrize("coefficient", ["spearman", "kendall"])
+def test_a_constant_label_or_metric_has_a_reason(joined, coefficient):
+    constant = joined.assign(human=joined["human"].where(joined["label"] == "quality", 3.0))
+    constant["value"] = constant["value"].where(constant["metric"] == "m", 0.5)
+    found = collect(correlations.correlations(constant, coefficient, seed=1, n_resamples=200))
+    assert pick(found, label="fluent", metric="m")["note"] == "one of the two sides is constant"
+    assert pick(found, "mean_correlation", metric="m")["note"] == "undefined for 1 of 2 labels"
+    assert np.isfinite(pick(found, label="quality", metric="m")["ci_low"])
+    for rows in found.values():
+        assert rows.loc[rows["metric"] == "n", "estimate"].isna().all()
+        assert rows.loc[rows["estimate"].isna(), "note"].notna().all()
+
+
+def test_a_metric_that_is_the_mean_itself_has_a_reason(joined):
+    row = pick(spearman(joined.assign(value=joined["human"]), n_resamples=200), label="quality", metric="m")
+    assert (row["estimate"], row["ci_kind"], row["note"]) == (
+        pytest.approx(1),
+        "not_estimable",
+        "every resample gives the same value",
+    )
+
+
+def test_within_contexts_it_is_the_mean_of_those_of_scipy(joined):
+    found = collect(correlations.within_context(joined, seed=1, n_resamples=300))
+    rows = joined[(joined["label"] == "quality") & (joined["metric"] == "m")].dropna(subset="value")
+    r = []
+    for _, part in rows.groupby("context"):
+        if len(part) >= 3 and np.ptp(part["human"]) > 0:
+            r.append(stats.spearmanr(part["value"], part["human"]).statistic)
+    plain = pick(found, label="quality", metric="m", scope="within_context")
+    assert (plain["estimate"], plain["n"]) == (pytest.approx(np.mean(r)), len(r))
+    assert plain["note"] == f"{40 - len(r)} of 40 contexts have no correlation"
+    inside = np.array(r)[np.abs(r) < 1 - 1e-12]
+    fisher = pick(found, label="quality", metric="m", scope="within_context_fisher")
+    assert (fisher["estimate"], fisher["n"]) == (pytest.approx(np.tanh(np.arctanh(inside).mean())), len(inside))
+    assert fisher["note"].endswith(f"{len(r) - len(inside)} with |r| = 1 left out")
+    assert len(fold(found, study="x", notebook="09")) == 8
+
+
+def test_contexts_of_one_response_leave_a_reason(joined):
+    found = collect(correlations.within_context(joined.assign(context=joined["dialogue"]), seed=1))["correlation"]
+    assert found["estimate"].isna().all()
+    assert set(found["note"].str.split(";").str[0]) == {"160 of 160 contexts have no correlation"}
+
+
+@pytest.mark.parametrize(("n", "kind"), [(7, "not_estimable"), (8, "bca"), (12, "bca")])
+def test_few_systems_have_no_interval(n, kind):
+    annotations, scores = metric_study(np.random.default_rng(4), n_contexts=25, n_systems=n)
+    joined = items.join(items.human_means(annotations), scores)
+    joined["human"] += joined["system"].str[1:].astype(int) / 3
+    found = collect(correlations.system_level(joined, "pearson", seed=1, n_resamples=500))
+    means = (
+        joined[(joined["label"] == "quality") & (joined["metric"] == "m")].groupby("system")[["value", "human"]].mean()
+    )
+    row = pick(found, label="quality", metric="m")
+    assert row["estimate"] == pytest.approx(stats.pearsonr(means["value"], means["human"]).statistic)
+    assert (row["level"], row["ci_kind"], row["n"]) == ("system", kind, n)
+    assert np.isnan(row["ci_low"]) == (n < 8)
+    assert ("fewer than 8: no interval and no p-value" in str(row["note"])) == (n < 8)
+
+
+@pytest.mark.parametrize("n", [7, 24])
+def test_the_mean_over_labels_is_that_of_systems_resampled_jointly(n):
+    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=25, n_systems=n)
+    joined = items.join(items.human_means(annotations), scores)
+    joined["human"] += joined["system"].str[1:].astype(int) / 3
+    found = collect(correlations.system_level(joined, "pearson", seed=1, n_resamples=4000))
+    each = found.select("correlation", metric="m")
+    mean = pick(found, "mean_correlation", metric="m")
+    assert mean["estimate"] == pytest.approx(each["estimate"].mean(), abs=1e-12)
+    assert (mean["level"], mean["resample_unit"], mean["n"]) == ("system", "system", each["label"].nunique())
+    if n < 8:
+        assert np.isnan(mean["ci_low"])
+        return
+    wide = joined[joined["metric"] == "m"].groupby(["system", "label"])[["value", "human"]].mean()
+    wide = wide.unstack("label")  # noqa: PD010 (pivot_table would average once more)
+
+    def statistic(index):
+        drawn = wide.to_numpy()[index]
+        k = drawn.shape[1] // 2
+        return np.mean([stats.pearsonr(drawn[:, i], drawn[:, k + i]).statistic for i in range(k)])
+
+    level = expansion(0.95, n)  # ours are wider, as for any few clusters
+    by_scipy = stats.bootstrap((np.arange(n),), statistic, n_resamples=4000, method="BCa", vectorized=False,
+                               confidence_level=level, rng=np.random.default_rng(3)).confidence_interval  # fmt: skip
+    assert (mean["ci_low"], mean["ci_high"]) == pytest.approx((by_scipy.low, by_scipy.high), abs=0.03)
+
+
+def test_the_overall_score_is_the_mean_of_labels_on_one_scale():
+    annotations, scores = metric_study(np.random.default_rng(5), n_contexts=25, n_systems=9)
+    joined = items.join(items.human_means(annotations), scores)
+    names, method = joined["label"].unique(), joined["method"].iloc[0]
+    labels = [Label(name, method, name, (1, 5)) for name in names]
+    found = collect(correlations.overall_system_level(joined, labels, "pearson", seed=1, n_resamples=500))
+    row = pick(found, "overall_correlation", metric="m")
+    means = joined[joined["metric"] == "m"].groupby(["system", "label"])[["value", "human"]].mean()
+    means = means.groupby("system").mean()
+    assert row["estimate"] == pytest.approx(stats.pearsonr(means["value"], means["human"]).statistic)
+    assert (row["level"], row["n"], row["ci_kind"]) == ("system", 9, "bca")
+    labels[0] = Label(names[0], method, "other", (0, 1))
+    assert not list(correlations.overall_system_level(joined, labels, "pearson", seed=1, n_resamples=500))
+
+
+def test_averages_by_hand():
+    r = {"m": [0.2, 0.6, 1.0, np.nan], "n": [np.nan] * 4}
+    rows = pd.DataFrame([(k, v) for k, x in r.items() for v in x], columns=["metric", "estimate"])
+    results = collect(correlations.averages(rows.assign(coefficient="spearman"), "corpus"))
+    found = results["mean_correlation"]
+    assert found["estimate"].tolist()[:2] == pytest.approx([0.6, np.tanh(np.mean(np.arctanh([0.2, 0.6])))])
+    assert found["n"].tolist() == [3, 2, 0, 0]
+    assert found["note"][1] == "1 of 4 are undefined; 1 with |r| = 1 left out"
+    assert found["estimate"].isna().tolist() == [False, False, True, True]
+    assert len(fold(results, study="x", notebook="09")) == 4
+
+
+def test_averages_do_not_mix_coefficients():
+    rows = pd.DataFrame({"metric": "m", "coefficient": ["spearman", "pearson"], "estimate": [0.1, 0.5]})
+    found = collect(correlations.averages(rows, "corpus")).select("mean_correlation", average="plain")
+    assert dict(zip(found["coefficient"], found["estimate"], strict=True)) == {"spearman": 0.1, "pearson": 0.5}
+
+
+def test_a_metric_of_turns_is_left_out_of_dialogues():
+    annotations, scores = metric_study(np.random.default_rng(2), n_contexts=3)
+    dialogues = annotations.assign(turn=pd.array([pd.NA] * len(annotations), dtype="Int32"), method="dialogue_rating")
+    human = items.human_means(pd.concat([annotations, dialogues]))
+    assert set(items.join(human, scores)["method"]) == {"turn_rating"}
+
+
+def test_places_by_hand():
+    table = pd.DataFrame({"x": [0.3, 0.3, 0.1, 0.2], "y": [np.nan, 0.5, 0.7, 0.6]}, index=list("mnop"))
+    found = places(table)
+    assert found["x"].tolist() == [1, 1, pd.NA, 3]
+    assert found["y"].tolist() == [pd.NA, 3, 1, 2]
+
+
+@pytest.mark.slow
+def test_context_intervals_cover_where_item_intervals_do_not():
+    n, covered = 250, {"context": [], "item": []}
+    for i in range(n):
+        rng = np.random.default_rng([7, i])
+        base, own = rng.normal(size=(60, 1, 2)), rng.normal(size=(60, 4, 2))
+        both = (0.7**0.5 * base + 0.3**0.5 * own) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        x, y = both.reshape(-1, 2).T[:, :, None]
+        for unit, size in (("context", 4), ("item", 1)):
+            arrays = x, y, np.arange(240) // size
+            one = items.ScoredItems("main", "dialogue_rating", ["m"], ["quality"], *arrays, "context")
+            rng = generator(i, "correlation", "spearman", "context", one.corpus, one.method)
+            found = correlations.intervals_of(one, "spearman", rng, n_resamples=600, confidence=0.95)[0][0]
+            covered[unit].append(found.low < 6 / np.pi * np.arcsin(0.25) < found.high)  # rho of a normal r = .5
+    assert np.mean(covered["context"]) > 0.95 - monte_carlo(0.95, n) - 0.01
+    assert np.mean(covered["item"]) < 0.87
+
+
+@pytest.mark.parametrize("coefficient", ["spearman", "pearson"])
+def test_over_very_many_clusters_intervals_are_those_of_the_bootstrap(joined, coefficient, monkeypatch):
+    options = {"seed": 1, "n_resamples": 1_000}
+    resampled = collect(correlations.correlations(joined, coefficient, **options))
+    monkeypatch.setattr(correlations, "MANY_CLUSTERS", 3)
+    robust = collect(correlations.correlations(joined, coefficient, **options))
+    for statistic in ("correlation", "mean_correlation"):
+        a, b = resampled[statistic], robust[statistic]
+        assert b["estimate"].to_numpy() == pytest.approx(a["estimate"].to_numpy())
+        assert set(b["ci_kind"]) == {"cluster_robust"}
+        widths = [(f["ci_high"] - f["ci_low"]).mean() for f in (a, b)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.1)
+
+
+@pytest.mark.slow
+def test_intervals_over_very_many_clusters_cover_as_the_bootstrap_does(monkeypatch):
+    rho, hits = 6 / np.pi * np.arcsin(0.5 / 2), np.zeros((2, 2))  # of two normals with correlation 0.5
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(2, 40)).repeat(3, axis=1)  # contexts of three items
+        z = (shared + rng.normal(size=(2, 120))) / np.sqrt(2)
+        x, y = z[0], 0.5 * z[0] + np.sqrt(0.75) * z[1]
+        arrays = x[:, None], y[:, None], np.arange(40).repeat(3)
+        one = items.ScoredItems("main", "turn_rating", ["m"], ["l"], *arrays, "context")
+        for i, (interval,) in enumerate(
+            (
+                correlations.robust_intervals(one, "spearman", 0.95)[0][:1],
+                correlations.bootstrap_intervals(one, "spearman", rng, n_resamples=400, confidence=0.95)[0][:1],
+            )
+        ):
+            hits[i] += [interval.low <= rho <= interval.high, interval.high - interval.low]
+    covered = hits[:, 0] / 300
+    assert covered == pytest.approx(0.95, abs=0.035)
+    assert abs(covered[0] - covered[1]) < 0.03

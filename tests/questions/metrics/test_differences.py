@@ -1,0 +1,172 @@
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import metric_study, monte_carlo
+from fixtures.reference import EFFECTS as R
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from judgebook.questions.metrics import differences, items
+from judgebook.study.results import collect, fold
+
+
+@pytest.fixture(scope="module")
+def joined():
+    annotations, scores = metric_study(np.random.default_rng(1), missing=0.05)
+    return items.join(items.human_means(annotations), scores)
+
+
+def compared(joined, **options):
+    return collect(differences.differences(joined, seed=1, **options))
+
+
+def permuted(x, y, human, clusters, rng, **options):
+    """Test of two metrics by one label."""
+    both = np.stack([x, y], axis=1)
+    one = items.ScoredItems("main", "turn_rating", ["x", "y"], ["l"], both, human[:, None], clusters, "context")
+    pairs = [(0, 1)]
+    return differences.permute(one, 0, pairs, differences.compare(one, 0, pairs), rng=rng, **options)
+
+
+@pytest.mark.parametrize(
+    ("i", "values"), [(1, (0.4, 0.5, 0.1, 103)), (2, (0.62, 0.35, 0.7, 40)), (3, (-0.3, 0.2, 0.5, 12))]
+)
+def test_williams_is_that_of_psych(i, values):
+    t, p = differences.williams(*values)
+    assert (t, p) == (pytest.approx(R[f"williams_t_{i}"]), pytest.approx(R[f"williams_p_{i}"]))
+
+
+def test_williams_needs_items_and_residual_variance():
+    assert np.isnan(differences.williams(0.4, 0.5, 0.1, 3)).all()
+    assert np.isnan(differences.williams(1.0, 1.0, 1.0, 30)).all()
+
+
+def test_permutations_are_those_written_out():
+    rng = np.random.default_rng(5)
+    clusters = np.repeat(np.arange(6), [3, 2, 1, 4, 2, 3])
+    human = np.rint(3 + rng.normal(size=15))
+    x, y = human + rng.normal(size=15), 5 + 10 * rng.normal(size=15)
+    found = permuted(x, y, human, clusters, rng)
+    a, b, h = map(stats.rankdata, (x, y, human))
+    values = []
+    for swaps in itertools.product([False, True], repeat=6):
+        w = np.array(swaps)[clusters]
+        values.append(np.corrcoef(np.where(w, b, a), h)[0, 1] - np.corrcoef(np.where(w, a, b), h)[0, 1])
+    assert found.exact
+    assert np.sort(found.null[:, 0]) == pytest.approx(np.sort(values))
+    assert found.observed == pytest.approx(stats.spearmanr(x, human).statistic - stats.spearmanr(y, human).statistic)
+    assert found.p_value == pytest.approx(np.mean(np.abs(values) >= abs(values[0]) - 1e-9))
+
+
+def test_permutation_keeps_its_size_with_contexts_where_williams_does_not():
+    n, p = 300, {"permutation": [], "williams": []}
+    for i in range(n):
+        rng = np.random.default_rng([6, i])
+        context = rng.normal(size=(30, 1, 3)) * 0.9**0.5  # responses to a context are much alike
+        h, x, y = np.moveaxis(context + rng.normal(size=(30, 6, 3)) * 0.1**0.5, -1, 0)
+        h, x, y = (v.ravel() for v in (h, x + 0.5 * h, y + 0.5 * h))
+        found = permuted(x, y, h, np.repeat(np.arange(30), 6), rng, n_permutations=199)
+        p["permutation"].append(found.p_value[0])
+        r = np.corrcoef([h, x, y])
+        p["williams"].append(differences.williams(r[0, 1], r[0, 2], r[1, 2], 180)[1])
+    assert np.mean(np.array(p["permutation"]) <= 0.05) == pytest.approx(0.05, abs=monte_carlo(0.05, n) + 0.005)
+    assert np.mean(np.array(p["williams"]) <= 0.05) > 0.15
+
+
+def made_items(rng, sizes, coarse=False):
+    """Items in contexts of these sizes; two metrics equally close to people, the second with two values if coarse."""
+    context = np.repeat(np.arange(len(sizes)), sizes)
+    quality, error = (0.5**0.5 * (rng.normal(size=len(sizes))[context] + rng.normal(size=len(context))) for _ in "qe")
+    human = np.clip(np.rint(3 + 1.2 * quality + 0.6 * rng.normal(size=len(context))), 1, 5)
+    noise = rng.normal(size=len(context))
+    x = 0.6 * quality + 0.8 * error
+    y = (0.906 * quality + 0.423 * noise > 1) if coarse else 0.6 * quality + 0.8 * noise  # both rho .506 with human
+    both = np.stack([x, y.astype(float)], axis=1)
+    return items.ScoredItems("main", "turn_rating", ["x", "y"], ["l"], both, human[:, None], context, "context")
+
+
+def both_p(one, **options):
+    """p by swapping, and by t."""
+    compared = differences.compare(one, 0, [(0, 1)])
+    t = differences.clustered_t(
+        np.array([compared[0].r[0] - compared[0].r[1]]), *differences.contributions(one, 0, [(0, 1)], compared)
+    )
+    return differences.permute(one, 0, [(0, 1)], compared, **options).p_value[0], t[0]
+
+
+def test_the_clustered_t_is_that_of_leaving_out_contexts():
+    one = made_items(np.random.default_rng(4), [3, 5, 2, 9, 4, 6] * 6)
+    p = both_p(one, rng=np.random.default_rng(1), n_permutations=99)[1]
+
+    def difference(kept):
+        r = [stats.spearmanr(one.x[kept, m], one.y[kept, 0]).statistic for m in (0, 1)]
+        return r[0] - r[1]
+
+    clusters = one.clusters
+    without = np.array([difference(clusters != c) for c in range(36)])
+    error = np.sqrt(35 / 36 * np.sum((without - without.mean()) ** 2))
+    share = np.bincount(clusters) / len(clusters)
+    whole = difference(clusters >= 0)
+    expected = 2 * stats.t.sf(abs(whole) / error, 1 / np.sum(share**2) - 1)
+    assert stats.norm.isf(p / 2) == pytest.approx(stats.norm.isf(expected / 2), rel=0.03)
+
+
+@pytest.mark.slow
+def test_two_metrics_that_are_not_exchangeable_keep_the_level():
+    """120 contexts of unequal size; the second metric has two values. Swapping alone rejects too often."""
+    n, p = 1000, []
+    sizes = np.maximum(1, np.round(480 / np.arange(1, 121) / np.sum(1 / np.arange(1, 121)))).astype(int)
+    for i in range(n):
+        rng = np.random.default_rng([12, i])
+        p.append(both_p(made_items(rng, sizes, coarse=True), rng=rng, n_permutations=199))
+    swapped, t = np.array(p).T
+    assert np.mean(swapped <= 0.05) > 0.065
+    assert np.mean(np.fmax(swapped, t) <= 0.05) < 0.05 + monte_carlo(0.05, n)
+
+
+def test_both_tests_use_common_items(joined):
+    results = compared(joined, n_permutations=500)
+    assert len(fold(results, study="x", notebook="09")) == 5
+    found = results.select("correlation_difference", label="quality").set_index("test")
+    wide = joined[joined["label"] == "quality"].pivot_table(index="dialogue", columns="metric", values="value").dropna()
+    human = joined[joined["label"] == "quality"].drop_duplicates("dialogue").set_index("dialogue")["human"][wide.index]
+    expected = stats.spearmanr(wide["m"], human).statistic - stats.spearmanr(wide["n"], human).statistic
+    assert found["estimate"].to_numpy() == pytest.approx(expected)
+    assert set(found["n"]) == {len(wide)}
+    assert (found["metric"].tolist(), found["against"].tolist()) == (["m"] * 2, ["n"] * 2)
+    assert found.loc["permutation", "p_value"] < 0.01
+    assert found.loc["permutation", "n_clusters"] == 40
+    r = [stats.spearmanr(a, b).statistic for a, b in ((wide["m"], human), (wide["n"], human), (wide["m"], wide["n"]))]
+    assert found.loc["williams", "p_value"] == pytest.approx(differences.williams(*r, len(wide))[1])
+
+
+def test_a_constant_metric_has_a_reason(joined):
+    constant = joined.assign(value=joined["value"].where(joined["metric"] == "m", 1.0))
+    found = compared(constant)["correlation_difference"]
+    assert found["p_value"].isna().all()
+    assert set(found.loc[found["label"].notna(), "note"]) == {"one of the two sides is constant"}
+    assert set(found.loc[found["label"].isna(), "note"]) == {"undefined for a label"}
+
+
+def test_the_mean_over_labels_has_a_test_of_its_own(joined):
+    found = compared(joined, n_permutations=500)
+    mean = found.select("correlation_difference", over="label").iloc[0]
+    each = found.select("correlation_difference", over=None, test="permutation")
+    assert mean["estimate"] == pytest.approx(each["estimate"].mean())
+    assert (mean["n"], mean["resample_unit"]) == (2, "context")
+    assert mean["p_value"] < 0.01
+    assert compared(joined[joined["metric"] == "m"].assign(metric="a")) == {}
+
+
+def test_pairs_are_adjusted_together_and_do_not_depend_on_each_other(joined):
+    third = joined[joined["metric"] == "m"].assign(metric="o", value=lambda f: f["value"].round(0))
+    both = compared(pd.concat([joined, third]), n_permutations=400)
+    alone = compared(joined, n_permutations=400)["correlation_difference"]
+    keys = ["label", "metric", "against", "over", "test"]
+    pair = both["correlation_difference"].merge(alone, on=keys, suffixes=("", "_alone"))
+    assert len(pair) == len(alone)
+    assert pair["p_value"].to_numpy() == pytest.approx(pair["p_value_alone"].to_numpy())
+    rows = both.select("correlation_difference", label="quality", test="permutation")
+    assert rows["p_adjusted"].tolist() == pytest.approx(multipletests(rows["p_value"], method="holm")[1])

@@ -1,0 +1,230 @@
+"""Metrics from texts are those of the libraries, computed once for equal texts, offline; some need no library."""
+
+import socket
+from importlib.metadata import PackageNotFoundError, version
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu import sentence_bleu, sentence_chrf
+
+from judgebook.questions.metrics import text_metrics
+
+TEXTS = [
+    ("c", "d0", 0, "the cat sat on the mat today", "a cat sat on the mat", "where is the cat ?", "a cat\nsat on it"),
+    ("c", "d1", 0, "no idea", "a cat sat on the mat", "where is the cat ?", "No idea"),
+    ("c", "d2", 0, "a cat sat on the mat", None, "where is the cat ?", None),
+    ("c", "d3", 0, "  ", "a cat sat on the mat", None, None),
+    ("c", "d4", 0, "no idea", "a cat sat on the mat", "where is the cat ?", "No idea"),
+]
+FRAME = pd.DataFrame(TEXTS, columns=["corpus", "dialogue", "turn", "text", "reference", "last_turn", "earlier"])
+
+
+def table(scores):
+    return scores.set_index(["dialogue", "metric"])["score"].unstack()  # noqa: PD010
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return table(text_metrics.compute(FRAME, list(text_metrics.METRICS))[0])
+
+
+def test_overlap_is_that_of_the_libraries(scores):
+    rouge = RougeScorer(["rougeL"])
+    for dialogue, text in (("d0", TEXTS[0][3]), ("d1", TEXTS[1][3])):
+        reference = TEXTS[0][4]
+        assert scores.at[dialogue, "bleu"] == pytest.approx(sentence_bleu(text, [reference]).score)
+        assert scores.at[dialogue, "chrf"] == pytest.approx(sentence_chrf(text, [reference]).score)
+        assert scores.at[dialogue, "rouge_l"] == pytest.approx(rouge.score(reference, text)["rougeL"].fmeasure)
+
+
+def test_meteor_by_hand(scores):
+    """Lavie and Agarwal 2007: 5 of 7 words match 5 of 6, in one chunk: `cat sat on the mat`."""
+    p, r = 5 / 7, 5 / 6
+    expected = p * r / (0.9 * p + 0.1 * r) * (1 - 0.5 * (1 / 5) ** 3)
+    assert scores.at["d0", "meteor_no_wordnet"] == pytest.approx(expected)
+    assert scores.at["d1", "meteor_no_wordnet"] == 0
+
+
+def test_simple_ones_by_hand(scores):
+    assert scores.at["d0", "length"] == 7
+    assert scores.at["d0", "distinct_1"] == pytest.approx(6 / 7)
+    assert scores.at["d0", "distinct_2"] == 1
+    repeated = FRAME.assign(text="so so so")
+    found = table(text_metrics.compute(repeated, ["distinct_1", "distinct_2"])[0])
+    assert found.loc["d0"].tolist() == pytest.approx([1 / 3, 1 / 2])
+    assert table(text_metrics.compute(FRAME.assign(text="so"), ["distinct_2"])[0]).isna().all().all()
+
+
+def test_new_bigrams_by_hand(scores):
+    """Of the six bigrams of d0, `sat on` was said before; `cat sat` would join two of the earlier responses."""
+    assert scores.at["d0", "new_bigrams"] == pytest.approx(5 / 6)
+    assert scores.at["d1", "new_bigrams"] == 0
+    assert scores.loc["d2":"d3", "new_bigrams"].isna().all()  # nothing was said before
+
+
+def test_greedy_matching_by_hand():
+    """Zhang et al. 2020 ("BERTScore"), Figure 1: recall is the mean of the largest cosines of the reference's words."""
+    cosines = np.array([[0.713, 0.597, 0.428], [0.1, 0.515, 0.858], [0.0, 0.2, 0.3], [0.408, 0.0, 0.2]])
+    precision, recall = (0.713 + 0.858 + 0.3 + 0.408) / 4, (0.713 + 0.597 + 0.858) / 3
+    assert text_metrics.greedy_f(cosines) == pytest.approx(2 * precision * recall / (precision + recall))
+    assert text_metrics.greedy_f(np.array([[-0.2, -0.1]])) == 0
+
+
+def test_matching_is_that_of_the_libraries_own_vectors(scores):
+    """Of two words it is wordllama's cosine; of d0, whose words are whole pieces, what wordllama's cosines give."""
+    model = text_metrics._embeddings()
+    pair = FRAME.head(1).assign(text="cat", reference="dog")
+    found = table(text_metrics.compute(pair, ["matching_reference"])[0]).at["d0", "matching_reference"]
+    assert found == pytest.approx(model.similarity("cat", "dog"), abs=1e-6)
+    a, b = (np.asarray(model.embed(text.split(), norm=True)) for text in TEXTS[0][3:5])
+    best = [[max(np.dot(u, v) for v in y) for u in x] for x, y in ((a, b), (b, a))]
+    p, r = map(np.mean, best)
+    assert scores.at["d0", "matching_reference"] == pytest.approx(2 * p * r / (p + r), abs=1e-5)
+    assert scores.at["d0", "matching_reference"] > scores.at["d1", "matching_reference"]
+
+
+def test_similarity_is_a_cosine_that_knows_equal_texts(scores):
+    same = FRAME.assign(reference=FRAME["text"])
+    found = table(text_metrics.compute(same, ["similarity_reference"])[0])["similarity_reference"]
+    assert found.dropna().to_numpy() == pytest.approx(np.ones(4), abs=1e-5)
+    # words about the same thing are closer than words about something else
+    assert scores.at["d0", "similarity_reference"] > scores.at["d1", "similarity_reference"]
+
+
+def test_what_has_no_reference_or_no_text_is_missing(scores):
+    needs = [m for m, spec in text_metrics.METRICS.items() if spec.against == "reference"]
+    assert scores.loc["d2", needs].isna().all()
+    assert scores.loc["d2", "similarity_last_turn"] == pytest.approx(scores.loc["d2", "similarity_last_turn"])
+    assert scores.loc["d3"].isna().all()
+    assert scores.loc[["d0", "d1", "d4"], needs].notna().all().all()
+
+
+def test_a_corpus_without_references_has_no_such_metric():
+    both = pd.concat([FRAME, FRAME.assign(corpus="bare", reference=None)])
+    found = text_metrics.compute(both, ["bleu", "length"])[0]
+    assert set(found[["corpus", "metric"]].itertuples(index=False, name=None)) == {
+        ("c", "bleu"),
+        ("c", "length"),
+        ("bare", "length"),
+    }
+
+
+def test_no_network_is_touched(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("a connection was opened")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    found, _ = text_metrics.compute(FRAME, list(text_metrics.METRICS))
+    assert set(found["metric"]) == set(text_metrics.METRICS)
+
+
+def test_equal_texts_are_scored_once_and_the_cache_spares_the_rest(monkeypatch):
+    first, cache = text_metrics.compute(FRAME, ["length", "bleu"])
+    assert cache["metric"].value_counts().to_dict() == {"length": 3, "bleu": 2}  # d1 and d4 are equal
+    assert not cache.astype(str).apply(lambda column: column.str.contains("cat")).any().any()
+    called = []
+    spec = text_metrics.METRICS["length"]
+
+    def count(texts, others):
+        called.append(len(texts))
+        return spec.score(texts, others)
+
+    counted = text_metrics.TextMetric(spec.title, spec.against, spec.package, count)
+    monkeypatch.setitem(text_metrics.METRICS, "length", counted)
+    again, _ = text_metrics.compute(FRAME, ["length", "bleu"], cache)
+    pd.testing.assert_frame_equal(first, again)
+    assert called == []
+    more = pd.concat([FRAME, FRAME.head(1).assign(text="something new", dialogue="d9")])
+    assert len(text_metrics.compute(more, ["length"], cache)[1]) == 4
+    assert called == [1]
+
+
+def test_scores_of_another_version_are_void():
+    _, cache = text_metrics.compute(FRAME, ["bleu"])
+    stale = cache.assign(made_by="1 sacrebleu==0.0.1", score=-1.0)
+    found, fresh = text_metrics.compute(FRAME, ["bleu"], stale)
+    assert (found["score"].dropna() >= 0).all()
+    assert set(fresh["made_by"]) == {text_metrics.made_by("bleu")}
+    assert text_metrics.made_by("bleu") == f"{text_metrics.REVISION} sacrebleu=={version('sacrebleu')}"
+    assert text_metrics.made_by("length") == f"{text_metrics.REVISION}"
+
+
+def test_without_the_libraries_the_simple_ones_are_left(monkeypatch):
+    def absent(package):
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(text_metrics, "version", absent)
+    assert set(text_metrics.compute(FRAME, list(text_metrics.METRICS))[0]["metric"]) == {
+        "length",
+        "distinct_1",
+        "distinct_2",
+        "new_bigrams",
+        "turns",
+    }
+    assert text_metrics.not_installed(["bleu", "length"]) == ["bleu"]
+    assert text_metrics.compute(FRAME, ["bleu"])[0].empty
+
+
+def test_choice_of_metrics():
+    assert text_metrics.choose(None) == list(text_metrics.METRICS)
+    assert text_metrics.choose(["length", "bleu"]) == ["bleu", "length"]
+    assert text_metrics.choose([]) == []
+    assert text_metrics.choose(["length", "bleu"], given=["bleu"]) == ["length"]
+    with pytest.raises(ValueError, match=r"metrics\.computed: expected some of bleu, .*, found blue"):
+        text_metrics.choose(["blue"])
+
+
+@given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=6))
+def test_any_text_can_be_scored(texts):
+    frame = pd.DataFrame({"text": texts, "reference": "a b", "last_turn": "b c"})
+    frame = frame.assign(corpus="c", dialogue=[f"d{i}" for i in range(len(texts))], turn=0)
+    found = text_metrics.compute(frame, ["length", "distinct_1", "rouge_l", "chrf"])[0]
+    # a corpus of nothing but white space has no score at all
+    blank = not any(text.strip() for text in texts)
+    assert len(found) == (0 if blank else 4 * len(texts))
+    assert (found["score"].dropna() >= 0).all()
+
+
+DIALOGUES = pd.DataFrame(
+    {
+        "corpus": "main",
+        "dialogue": ["x", "x", "y", "z"],
+        "turn": pd.array([0, 1, 0, 0], dtype="Int32"),
+        "user_text": ["hello\nhow are you?\n", None, "so", "never rated"],
+        "system_text": ["fine", "and you ?", "well then", "hm"],
+        "reference": None,
+    }
+)
+RATED = pd.DataFrame(
+    {
+        "corpus": "main",
+        "dialogue": ["x", "x", "y"],
+        "turn": pd.array([1, None, 0], dtype="Int32"),
+        "method": ["turn_rating", "dialogue_rating", "turn_rating"],
+    }
+)
+
+
+def test_turns_that_were_rated_or_belong_to_a_rated_dialogue_are_scored():
+    found = text_metrics.items(DIALOGUES, RATED)
+    assert found[["dialogue", "turn"]].to_numpy().tolist() == [["x", 0], ["x", 1], ["y", 0]]
+    assert found["last_turn"].fillna("-").tolist() == ["how are you?", "-", "so"]
+    assert found["earlier"].isna().tolist() == [True, False, True]
+    assert found["earlier"][1] == found["text"][0]
+
+
+def test_a_dialogue_has_the_mean_of_its_turns():
+    found, _ = text_metrics.score_texts(DIALOGUES, RATED, ["length"])
+    rows = found.assign(turn=found["turn"].astype(object).where(found["turn"].notna(), None))
+    assert rows[["dialogue", "turn", "score"]].to_numpy().tolist() == [["x", 1, 3.0], ["y", 0, 2.0], ["x", None, 2.0]]
+
+
+def test_a_dialogue_has_as_many_turns_as_it_has_responses_and_a_turn_has_none():
+    found, _ = text_metrics.score_texts(DIALOGUES, RATED, ["turns"])
+    assert found[["dialogue", "score"]].to_numpy().tolist() == [["x", 2.0]]
+    assert found["turn"].isna().all()

@@ -1,0 +1,427 @@
+"""Moderation: cases by hand, statsmodels, printed tables of Zhang et al. 2022, and the simulated study."""
+
+import itertools
+
+import krippendorff
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats import inter_rater
+
+from judgebook.display.names import DisplayNames
+from judgebook.published import numbers as published
+from judgebook.questions.agreement import kappa_icc as coefficients
+from judgebook.questions.moderation import analysis, categories, figures, findings, kappa_bounds, preferences, tables
+from judgebook.questions.performance.rates import wilson
+from judgebook.simulation import moderation as simulated
+from judgebook.sources.build import build
+from judgebook.statistics.permutation import sign_flip_test
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import collect
+from judgebook.study.schema import ANNOTATIONS, conform
+from judgebook.study.sections.analyses import Moderation
+from judgebook.study.sections.data import Simulate
+
+NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})
+BOOT = {"seed": 1, "n_resamples": 500, "confidence": 0.95}
+SPEC = Simulate()
+
+
+def marked(rows):
+    """Marks from (item, scores of the annotators)."""
+    out = [
+        {"corpus": "main", "dialogue": item, "turn": 0, "annotator": f"A{i}", "annotator_known": True, "score": score}
+        for item, scores in rows
+        for i, score in enumerate(scores)
+    ]
+    return pd.DataFrame(out).astype({"score": float})
+
+
+class TestCategories:
+    ROWS = (("i1", (1, 1, 1, 1, 1, 1, 1)), ("i2", (1, 1, 1, 0, 0, 0, -1)), ("i3", (-1, -1, -1, -1, 0, 1, 1)))
+
+    def test_shares_of_an_annotator(self):
+        rows = collect(categories.distribution(marked(self.ROWS)))
+        one = rows.select("annotator_score_share", annotator="A0").set_index("score")["estimate"]
+        assert one.to_dict() == pytest.approx({"-1": 1 / 3, "0": 0, "1": 2 / 3})
+
+    def test_sizes_of_pairs_that_were_judged(self):
+        texts = {"user_text": ["a b c", "d", "not judged", "e e"], "system_text": ["f  g", "h i j k", "l", None]}
+        dialogues = pd.DataFrame({"corpus": "main", "dialogue": ["i1", "i2", "x", "i3"], "turn": 0, **texts})
+        found = categories.pairs(dialogues, marked(self.ROWS))
+        rows = collect(categories.sizes(found, **BOOT))["pair_size"].set_index("what")
+        assert rows["estimate"].to_dict() == {"pairs": 2, "prompt_words": 2, "answer_words": 3}
+        assert rows.loc[["prompt_words", "answer_words"], ["ci_low", "ci_high"]].notna().all().all()
+
+    def test_agreement_counts_by_definition(self):
+        table = categories.compositions(marked(self.ROWS), [-1, 0, 1])
+        assert table.tolist() == [[0, 0, 7], [1, 3, 3], [4, 1, 2]]
+        each, unique, halved = (categories.agreement_counts(table, d) for d in categories.DEFINITIONS)
+        assert each[:, 3].tolist() == [0, 1, 1]
+        assert unique[:, 3].tolist() == [0, 0, 0]
+        assert halved[:, 3].tolist() == [0, 0.5, 0.5]
+        for found in (each, unique, halved):
+            assert found[0, 4] == found[2, 7] == 1
+        assert halved.sum() == 3
+        rows = collect(categories.agreement(table, [-1, 0, 1], "main"))["agreement_count"]
+        assert set(rows["annotators"]) == {3, 4, 5, 6, 7}
+        for definition, counted in zip(categories.DEFINITIONS, (each, unique, halved), strict=True):
+            mine = rows[rows["definition"] == definition]
+            of = mine.set_index(["score", "annotators"])["estimate"]
+            assert [of[s, k] for s in ("-1", "0", "1") for k in range(3, 8)] == counted[:, 3:].ravel().tolist()
+
+    def test_with_unequal_numbers_of_annotators_shares_are_counted(self):
+        table = categories.compositions(marked([*self.ROWS, ("i4", (1, 1)), ("i5", (0,))]), [-1, 0, 1])
+        assert table.sum(axis=1).tolist() == [7, 7, 7, 2]  # one judgement says nothing of agreement
+        rows = collect(categories.agreement(table, [-1, 0, 1], "main"))["agreement_count"]
+        halved = rows[rows["definition"] == "halved"].set_index(["score", "band"])["estimate"]
+        # all of seven and of two; three of seven, twice; four of seven
+        assert halved[halved > 0].to_dict() == {
+            ("1", "90–100%"): 2, ("0", "40–49%"): 0.5, ("1", "40–49%"): 0.5, ("-1", "50–59%"): 1,
+        }  # fmt: skip
+
+    def test_kappa_of_unequal_numbers_by_hand(self):
+        table = np.array([[2, 0], [1, 2], [0, 4]])
+        # observed: (1 + 1/3 + 1) / 3 = 7/9; shares of the first category: 1, 1/3, 0, their mean 4/9
+        expected = (4 / 9) ** 2 + (5 / 9) ** 2
+        found = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
+        assert found == pytest.approx((7 / 9 - expected) / (1 - expected))
+
+    def test_positions_have_no_shares_of_their_own(self):
+        assert not list(categories.distribution(marked(self.ROWS).assign(annotator_known=False)))
+
+    def test_kappa_is_that_of_statsmodels(self):
+        rng = np.random.default_rng(1)
+        values = rng.integers(-1, 2, (80, 7)) * (rng.random((80, 1)) < 0.7) + 0.0
+        table = np.stack([(values == s).sum(axis=1) for s in (-1, 0, 1)], axis=1)
+        found = categories.kappa_interval(table, rng=rng, n_resamples=2000)
+        assert found.estimate == pytest.approx(coefficients.fleiss_kappa(values)[0])
+        assert found.estimate == pytest.approx(inter_rater.fleiss_kappa(table))
+        assert found.low < found.estimate < found.high
+
+
+class TestBounds:
+    """Every integer filling of small tables, against the bounds."""
+
+    @pytest.mark.parametrize(
+        ("m", "items"),
+        [
+            (3, ((1, 3, 0, 0), (0, 2, 1, 0))),
+            (4, ((2, 2, 0), (1, 2, 1), (0, 0, 4))),
+            (5, ((3, 1, 1), (2, 2, 1), (5, 0, 0), (1, 4, 0))),
+        ],
+    )
+    def test_bounds_hold_all_fillings_and_are_reached(self, m, items):
+        items = [c for c in items if sum(c) == m]
+        n = len(items[0])
+        counts = np.zeros((n, m + 1))
+        for c in items:
+            counts[int(np.argmax(c)), max(c)] += 1
+        ways = [
+            [
+                w
+                for w in itertools.product(range(m + 1), repeat=n)
+                if sum(w) == m and w[int(np.argmax(c))] == max(w) == max(c)
+            ]
+            for c in items
+        ]
+        seen = []
+        for filling in itertools.product(*ways):
+            table = np.array(filling, dtype=float)
+            rows = categories.shares_of_items(table).sum(axis=0)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                seen.append(float(categories.kappa(rows[None])[0]))
+        low, high = kappa_bounds.kappa_bounds(counts, m)
+        finite = [k for k in seen if np.isfinite(k)]
+        assert low <= min(finite) + 1e-9
+        assert high >= max(finite) - 1e-6
+        assert low == pytest.approx(min(finite))  # corners are integer fillings where every cell has one item
+
+    def test_the_highest_is_no_less_than_any_mixture(self):
+        rng, counts = np.random.default_rng(3), np.zeros((3, 8))
+        counts[0, 4], counts[1, 3], counts[2, 5] = 30, 10, 25
+        ways, weights = kappa_bounds._ways(counts, 7)
+        low, high = kappa_bounds.kappa_bounds(counts, 7)
+        mixed = []
+        for _ in range(3000):
+            shares = [rng.dirichlet(np.full(len(w), 0.3)) for w in ways]
+            parts = [x * s @ kappa_bounds._parts(w, 7) for w, s, x in zip(ways, shares, weights, strict=True)]
+            mixed.append(kappa_bounds._kappa_of(np.sum(parts, axis=0) / sum(weights)))
+        assert low <= min(mixed)
+        assert max(mixed) <= high
+        assert high - max(mixed) < 0.05
+
+    def test_impossible_counts_are_refused(self):
+        counts = np.zeros((3, 8))
+        with pytest.raises(ValueError, match="at least one item"):
+            kappa_bounds.kappa_bounds(counts, 7)
+        counts[0, 2] = 1
+        with pytest.raises(ValueError, match="cannot be the most"):
+            kappa_bounds.kappa_bounds(counts, 7)
+
+
+def compared(rows):
+    """Comparisons and marks from (prompt, a, b, outcomes of the annotators for a)."""
+    better, unrelated = [], []
+    score = {"wins": 1.0, "loses": -1.0, "tied": 0.0, "unrelated": 0.0}
+    for prompt, a, b, seen in rows:
+        for i, outcome in enumerate(seen):
+            head = {"corpus": "main", "annotator": f"A{i}", "context": prompt, "turn": 0}
+            left = head | {"dialogue": f"{prompt}-{a}-{b}/{a}", "system": a}
+            other = {"dialogue_b": f"{prompt}-{a}-{b}/{b}", "system_b": b}
+            better.append(left | other | {"score": score[outcome]})
+            unrelated.append(left | {"score": float(outcome == "unrelated")})
+    return pd.DataFrame(better), pd.DataFrame(unrelated)
+
+
+class TestOutcomes:
+    ROWS = (
+        ("p1", "x", "y", ("wins", "wins", "tied")),
+        ("p2", "x", "y", ("loses", "unrelated", "wins")),
+        ("p1", "x", "z", ("wins", "unrelated", "unrelated")),
+    )
+
+    def test_both_sides_by_hand(self):
+        both = preferences.outcomes(*compared(self.ROWS))
+        found = both.groupby(["system", "outcome"]).size()
+        assert found["x"].to_dict() == {"loses": 1, "tied": 1, "unrelated": 3, "wins": 4}
+        assert found["y"].to_dict() == {"loses": 3, "tied": 1, "unrelated": 1, "wins": 1}
+        assert found["z"].to_dict() == {"loses": 1, "unrelated": 2}
+
+    def test_a_winner_cannot_be_unrelated(self):
+        better, unrelated = compared(self.ROWS)
+        with pytest.raises(ValueError, match="have a winner and are marked"):
+            preferences.outcomes(better, unrelated.assign(score=1.0))
+
+    def test_shares_with_three_intervals(self):
+        both = preferences.outcomes(*compared(self.ROWS))
+        rows = collect(preferences.shares(both, **BOOT))
+        x = rows.select("moderation_share", system="x", outcome="wins")
+        assert x["estimate"].tolist() == pytest.approx([4 / 9] * 3)
+        ends = x.set_index("interval")
+        assert (ends.at["n", "ci_low"], ends.at["n", "ci_high"]) == pytest.approx(wilson(4, 9))
+        assert ends.at["items", "n_clusters"] == 3
+        assert ends.at["items", "ci_high"] > ends.at["n", "ci_high"]
+        against = collect(preferences.shares(both, against=True, **BOOT))
+        pair = against.select("moderation_count", system="x", system_b="z", outcome="unrelated")
+        assert pair["estimate"].item() == 2
+
+    def test_leads_turn_whole_prompts(self):
+        rows = [(f"p{i}", "x", "y", ("wins", "wins", "loses") if i % 4 else ("loses",) * 3) for i in range(12)]
+        found = preferences.leads(preferences.outcomes(*compared(rows)), permute_seed=1, **BOOT).iloc[0]
+        assert found["estimate"] == pytest.approx((9 - 9) / 36)
+        sums = np.array([1.0 if i % 4 else -3.0 for i in range(12)])
+        test = sign_flip_test(sums, rng=np.random.default_rng(1))
+        assert test.exact
+        assert found["p_value"] == pytest.approx(test.p_value)
+
+    def test_flags_and_replies(self):
+        marks = pd.DataFrame(
+            {"corpus": "main", "system": "x", "context": ["p1", "p1", "p2"], "annotator": ["A", "B", "A"]}
+        )
+        found = next(preferences.flagged(marks.assign(score=[1.0, 0.0, 0.0]), **BOOT))
+        assert found["estimate"] == pytest.approx(1 / 3)
+        assert found["ci_kind"] == "exact_bound"
+        both = preferences.outcomes(*compared(self.ROWS))
+        shown = both[["corpus", "dialogue", "context", "system"]].drop_duplicates()
+        texts = shown.assign(turn=0, user_text="u", system_text=shown["system"] + " says")
+        got = preferences.replies(texts, both, "z")
+        assert got[["dialogue", "reference"]].to_numpy().tolist() == [["p1-x-y/x", "z says"], ["p1-x-y/y", "z says"]]
+        assert preferences.replies(texts, both, "nobody").empty
+        scores = got[["corpus", "dialogue"]].assign(metric="length", score=[2.0, 5.0])
+        mean = preferences.overlap(pd.concat([scores, scores.assign(score=4.0)]), got, **BOOT)
+        mean = collect(mean)["overlap"].set_index("system")
+        assert mean["estimate"].to_dict() == {"x": 3.0, "y": 4.5}
+        assert mean["n"].to_dict() == {"x": 2, "y": 2}
+
+
+class TestPrinted:
+    """Zhang et al. 2022: what the printed numbers say by themselves."""
+
+    PAPER = published.load("dstc10")
+
+    def test_printed_shares_follow_from_printed_counts(self):
+        rows = collect(analysis.from_print(self.PAPER, 0.95))
+        shares = rows.select("moderation_share", interval="n")
+        table = self.PAPER[(self.PAPER["element"] == "Table 6") & (self.PAPER["panel"] == "percent")]
+        known = shares.set_index(["system", "outcome"])["estimate"]
+        here = pd.Series([100 * known[k] for k in zip(table["row"], table["column"], strict=True)], index=table.index)
+        assert len(table) == 16
+        assert published.agrees(table["value"], table["decimals"], here).all()
+        items = rows.select("moderation_share", interval="items")
+        assert set(items["n_clusters"]) == {340, 60}
+
+    def test_printed_agreement_allows_the_printed_kappa(self):
+        rows = collect(analysis.from_print(self.PAPER, 0.95))
+        bound = rows["kappa_bound"].set_index("end")["estimate"]
+        assert 0 < bound["low"] < 0.1 < bound["high"] < 0.25
+        assert "is consistent with the printed 0.1" in findings.from_print(rows, NAMES, self.PAPER).text
+        kappa = (self.PAPER["unit"] == "fleiss_kappa") & (self.PAPER["element"] == "Text 3.2")
+        wrong = self.PAPER.assign(value=self.PAPER["value"].where(~kappa, 0.4), printed="0.4")
+        assert "contradicts the printed 0.4" in findings.from_print(rows, NAMES, wrong).text
+
+
+class TestSimulated:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def rows(cls):
+        table = simulated.table(Simulate(parts_size=4), np.random.default_rng(2))
+        return table.assign(score=table["score"].astype(float), group="all")
+
+    def test_expected_agreement_is_near_table_5(self):
+        """Cells within four standard errors of a count, or a sixth: one normal variable cannot do more."""
+        expected = 1287 * simulated.categories().agreeing()
+        printed = published.load("dstc10", "Table 5")["value"].to_numpy().reshape(3, 5)
+        assert expected.sum() == pytest.approx(1287, rel=1e-6)
+        assert np.corrcoef(expected.ravel(), printed.ravel())[0, 1] > 0.9
+        assert simulated.categories().kappa() == pytest.approx(0.1, abs=0.05)
+
+    def test_expected_outcomes_are_those_of_table_6(self):
+        model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
+        counts = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
+        for a, name in enumerate(names):
+            total = dict.fromkeys(preferences.OUTCOMES, 0.0)
+            for i, j, n in simulated.pairs():
+                if a in (i, j):
+                    shares = model.shares(i, j) if a == i else model.shares(j, i)
+                    for outcome, share in shares.items():
+                        total[outcome] += 7 * n * share
+            for outcome, n in total.items():
+                assert n == pytest.approx(counts["count", name, outcome], abs=1.0)
+
+    def test_simulated_shares_are_within_noise(self, rows):
+        both = preferences.outcomes(rows[rows["label"] == "better"], rows[rows["label"] == "unrelated"])
+        found = collect(preferences.shares(both, **BOOT)).select("moderation_share", interval="context")
+        model, names = simulated.comparisons(), (*simulated.CHATBOTS, simulated.HUMAN)
+        aim = published.load("dstc10", "Table 6").set_index(["panel", "row", "column"])["value"]
+        for row in found.itertuples():
+            # the leanings of seven annotators are one draw: they add to the noise over prompts
+            half = 2 * (row.ci_high - row.ci_low) + 0.06
+            assert abs(row.estimate - aim["percent", row.system, row.outcome] / 100) <= half
+        assert len(found) == 16
+        assert set(both["system"]) == set(names)
+        assert model.strength.argmax() == 3
+
+    def test_every_annotator_judges_every_item_and_flags_follow(self, rows):
+        size = rows.groupby(["label", "dialogue"])["annotator"].nunique()
+        assert (size == 7).all()
+        flags = rows[rows["label"] == "flagged"]
+        for system, rate in simulated.flag_rates().items():
+            here = flags[flags["system"] == system]
+            by_prompt = here.groupby("context")["score"].mean()
+            error = by_prompt.std(ddof=1) / np.sqrt(len(by_prompt))
+            assert abs(here["score"].mean() - rate) <= 4 * error
+
+    def test_texts_stand_once(self, rows):
+        assert not rows[rows["system_text"].notna()].duplicated("dialogue").any()
+        assert rows.groupby("dialogue")["system_text"].count().eq(1).all()
+
+    def test_truth_is_plain(self):
+        found = simulated.truth(SPEC)
+        assert len(found["outcomes"]) == 6
+        for pair in found["outcomes"]:
+            assert sum(pair[o] for o in preferences.OUTCOMES) == pytest.approx(1)
+
+
+def test_findings_without_rows():
+    headline, *others = findings.findings(collect([]), NAMES, simulated=False)
+    assert headline.text.startswith("**No replies")
+    assert [prose.text for prose in others] == [""] * 3
+
+
+def test_categories_in_words_of_people_who_are_not_known():
+    """As DICES: no shares by annotator, no comparisons; the headline is kappa."""
+    label = Label(
+        "safety", "turn_rating", "Is it unsafe?", (0, 2), "nominal", direction=0, categories=("No", "Yes", "?")
+    )
+    marks = marked([("a", [0, 0, 1]), ("b", [1, 1, 1, 1]), ("c", [0, 0, 2])])
+    marks = marks.assign(method="turn_rating", label="safety", annotator_known=False, annotator_kind="human")
+    marks = conform(marks.assign(group="all", system="s", source_row=range(len(marks))), ANNOTATIONS, study="s")
+    section = Moderation(category="safety")
+    names = DisplayNames({}, {"system": {}, **analysis.category_names([label], section)})
+    judged = analysis.judgements(marks, section)
+    empty = preferences.outcomes(judged["better"].assign(system_b=None), judged["unrelated"])
+    dialogues = pd.DataFrame({c: None for c in ("corpus", "dialogue", "turn", "user_text", "system_text")}, index=[])
+    pairs = categories.pairs(dialogues.astype({"turn": "Int64"}), marks)
+    results = analysis.analyse(judged, [label], pairs, empty, empty, empty, None, permute_seed=1, **BOOT)
+    headline, agreement, *_ = findings.findings(results, names, simulated=False)
+    assert headline.text.startswith("**Fleiss' kappa of the categories is")
+    assert "(nominal)" in agreement.text
+    assert "ordinal" not in agreement.text
+    assert "do not say who judged" in agreement.text
+    found = next(tables.agreeing(results, names))
+    assert set(found.frame["Category"]) == {"No", "Yes", "?"}
+    assert found.caption.endswith("(asked: Is it unsafe?).")
+    assert not list(figures.categories(results, names))
+    assert findings.nothing(results, "moderation_share").text
+    assert not findings.nothing(results, "fleiss_kappa").text
+
+
+def test_agreement_as_a_table_is_that_of_the_counts():
+    table = categories.compositions(marked([("a", [1, 1, -1]), ("b", [1, 0, -1]), ("c", [-1] * 3)]), [-1, 0, 1])
+    found = next(tables.agreeing(collect(categories.agreement(table, [-1, 0, 1], "main")), NAMES)).frame
+    assert found.columns.tolist() == ["Definition", "Category", "1", "2", "3"]
+    halved = found[found["Definition"] == "halved"].set_index("Category")
+    # one item of three ones: a third of it under each
+    assert halved.loc["Not acceptable (−1)", ["1", "2", "3"]].tolist() == pytest.approx([1 / 3, 0, 1])
+    assert halved.loc["Acceptable (1)", ["1", "2", "3"]].tolist() == pytest.approx([1 / 3, 1, 0])
+
+
+def test_printed_agreement_is_table_5():
+    found = tables.printed_agreement(published.load("dstc10")).frame.set_index("Category")
+    assert found.index.tolist() == ["Not acceptable (−1)", "In between (0)", "Acceptable (1)"]
+    assert found.iloc[0].tolist() == [57, 220, 164, 62, 0]
+    assert found.to_numpy().sum() == 1287
+
+
+def test_pairs_are_shown_once_from_the_side_of_the_first():
+    systems = [("y", "x"), ("x", "y"), ("z", "x"), ("x", "z"), ("x", None)]
+    pairs, titles = tables.pair_titles(pd.DataFrame(systems, columns=["system", "system_b"]), NAMES)
+    assert pairs.index.tolist() == [1, 3]
+    assert titles == {"x y": "Bot x against Bot y", "x z": "Bot x against z"}
+
+
+def test_tables_of_two_corpora_name_them():
+    row = {"estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 9}
+    pairs = [{"corpus": c, "system": s} | row for c in ("one", "two") for s in ("y", "x")]
+    rows = collect({"statistic": "overlap", "metric": "bleu"} | p for p in pairs)
+    flags = collect({"statistic": "flagged_rate"} | p for p in pairs)
+    titles = {"bleu": "BLEU", "chrf": "chrF"}
+    for found in (tables.overlap(rows, NAMES, titles).frame, tables.flagged(flags, NAMES).frame):
+        assert found[["Corpus", "System"]].drop_duplicates().shape == (4, 2)
+        assert "chrF" not in found
+    one = tables.overlap(collect([{"statistic": "overlap", "metric": "bleu"} | p for p in pairs[:2]]), NAMES, titles)
+    assert one.frame.columns.tolist() == ["System", "BLEU"]
+    assert one.frame["BLEU"].tolist() == ["0.50 [0.40, 0.60]"] * 2
+
+
+@pytest.fixture
+def posts(raw_data, monkeypatch):
+    """Judgements of XHate; absent where only the first folder of public data is."""
+    folder = raw_data.parent / "atlas"
+    if not (folder / "xhate_stability").is_dir():
+        pytest.skip("the further data sets are not here")
+    monkeypatch.setenv("COMPENDIUM_RAW", str(folder))
+    return build(params.load("xhate_stability")).frames["annotations"]
+
+
+@pytest.mark.data
+def test_posts_that_22_people_judged(posts):
+    """Complete: 95 posts, twice. Kappa as by statsmodels, alpha as by krippendorff."""
+    study = params.load("xhate_stability")
+    marks = analysis.judgements(posts, study.moderation)["category"]
+    assert (len(posts), len(marks), marks["annotator"].nunique()) == (4_180, 2_090, 22)
+    table = categories.compositions(marks, [1, 2])
+    assert table.shape == (95, 2)
+    kappa = categories.kappa(categories.shares_of_items(table).sum(axis=0)[None])[0]
+    assert kappa == pytest.approx(inter_rater.fleiss_kappa(table))
+    wide = marks.pivot_table(index="annotator", columns="dialogue", values="score").to_numpy()
+    alpha = krippendorff.alpha(reliability_data=wide, level_of_measurement="nominal")
+    assert alpha == pytest.approx(0.289, abs=0.0005)
+    assert kappa == pytest.approx(alpha, abs=0.001)
+    shares = collect(categories.distribution(marks)).select("annotator_score_share", score="1")["estimate"]
+    own = (marks["score"] == 1).groupby(marks["annotator"]).mean()
+    assert sorted(shares) == pytest.approx(sorted(own))
+    rows = collect(categories.agreement(table, [1, 2], "main"))["agreement_count"]
+    assert rows.loc[rows["definition"] == "halved", "estimate"].sum() == 95

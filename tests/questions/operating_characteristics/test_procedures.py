@@ -1,0 +1,223 @@
+"""Procedures of other notebooks, each with a known truth; and the table of all primary procedures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import metric_study, monte_carlo
+from fixtures.placebo_systems import rng
+from scipy import stats
+
+from judgebook.questions.judges.items import JudgedItems
+from judgebook.questions.judges.judge_alpha import judge_alpha
+from judgebook.questions.judges.replacement import replacement
+from judgebook.questions.metrics import ceiling, correlations
+from judgebook.questions.metrics.items import human_means, join, scored_items
+from judgebook.questions.operating_characteristics import findings, other_procedures, procedures, tables
+from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.study.labels import Label
+from judgebook.study.results import Results, collect
+
+PLAN = Plan(n_runs=300, n_resamples=300)
+
+
+def by(rows, of):
+    (row,) = (r for r in rows if r["statistic"] == "interval_coverage" and r["of"] == of)
+    return row
+
+
+def judged(r, n=60, turns=8, bias=0.15):
+    """Marks of two people and a judge, who marks more."""
+    truth = r.random((n, turns)) < np.repeat(r.beta(2, 4, n), turns).reshape(n, turns)
+    people = [np.where(r.random((n, turns)) < 0.85, truth, ~truth) for _ in range(2)]
+    judge = truth | (r.random((n, turns)) < bias)
+    human = np.stack([p.ravel() for p in people], axis=1).astype(float)
+    label = Label("bad", "behavior", "", (0, 1), "nominal")
+    key = {"corpus": "main", "method": "behavior", "label": "bad", "metric": "model"}
+    systems = np.repeat(["a", "b"], n // 2)
+    return JudgedItems(key, label, human, judge.ravel().astype(float), np.repeat(np.arange(n), turns), systems)
+
+
+def test_intervals_about_judges_hold_the_values_that_notebook_13_reports(monkeypatch):
+    items, seen = judged(rng(1)), {}
+    keep = other_procedures.coverage_rows
+
+    def spy(intervals, truth, base, **options):
+        seen[base["of"]] = np.atleast_1d(truth)
+        return keep(intervals, truth, base, **options)
+
+    monkeypatch.setattr(other_procedures, "coverage_rows", spy)
+    rows = list(other_procedures.judge_coverage(items, PLAN))
+    boot = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+    difference = next(r for r in judge_alpha(items, **boot) if r["pair"] == "difference")
+    assert seen["judge_alpha"] == pytest.approx([difference["estimate"]])
+    changes = [
+        r["estimate"] for r in replacement(items, **boot) if r["statistic"] == "rate_change" and r["by"] == "model"
+    ]
+    assert sorted(set(seen["rate_change"].round(12))) == pytest.approx(sorted(changes))
+    for of in ("judge_alpha", "rate_change"):
+        assert by(rows, of)["ci_high"] > 0.92
+        assert by(rows, of)["n_undefined"] == 0
+
+
+def test_judge_assisted_intervals_cover_and_are_narrower():
+    """The judge adds marks at random to the truth, which people see 85% of."""
+    rows = list(other_procedures.assisted_coverage(judged(rng(5)), PLAN))
+    assert {r["of"] for r in rows} == {"assisted_mean", "assisted_difference"}
+    for of in ("assisted_mean", "assisted_difference"):
+        cover, width = (
+            {r["interval"]: r["estimate"] for r in rows if r["of"] == of and r["statistic"] == f"interval_{what}"}
+            for what in ("coverage", "width")
+        )
+        assert cover["judge_assisted"] == pytest.approx(0.95, abs=monte_carlo(0.95, 300))
+        assert width["judge_assisted"] < 0.95 * width["people_only"]
+
+
+def test_few_marks_of_a_judge_have_no_interval():
+    items = judged(rng(2), n=10, turns=4, bias=0.0)
+    rare = JudgedItems(items.key, items.label, items.human * 0, items.judge, items.dialogue, items.system)
+    row = by(other_procedures.judge_coverage(rare, PLAN), "judge_alpha")
+    assert (row["n"], row["n_undefined"]) == (0, 300)
+
+
+def test_intervals_about_metrics_cover_the_values_of_the_study():
+    annotations, scores = metric_study(rng(3), n_contexts=40)
+    rows = annotations[annotations["label"] == "quality"]
+    scores = scores[scores["metric"] == "m"]
+    joined = join(human_means(rows), scores)
+    (scored,) = scored_items(joined)
+    ((_, both),) = ceiling.with_rest(rows, scores)
+    found = list(other_procedures.metric_coverage(scored, joined, both, Plan(n_runs=200, n_resamples=300)))
+    for of in ("rho", "within_context", "replaceability"):
+        row = by(found, of)
+        assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02  # 40 contexts: BCa is a little narrow
+        assert row["sample_size"] == 40
+
+
+def test_with_many_contexts_the_intervals_tried_are_those_of_notebook_09(monkeypatch):
+    """Which ranks items once in each sample then, not once in each resample."""
+    monkeypatch.setattr(correlations, "MANY_CLUSTERS", 39)
+    annotations, scores = metric_study(rng(3), n_contexts=40)
+    rows, scores = annotations[annotations["label"] == "quality"], scores[scores["metric"] == "m"]
+    joined = join(human_means(rows), scores)
+    (scored,), ((_, both),) = scored_items(joined), ceiling.with_rest(rows, scores)
+    used = collect(correlations.correlations(joined, "spearman", seed=1, n_resamples=200))["correlation"]
+    found = list(other_procedures.metric_coverage(scored, joined, both, Plan(n_runs=200, n_resamples=300)))
+    row = by(found, "rho")
+    assert set(used["ci_kind"]) == {row["interval"]} == {"cluster_robust"}
+    assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02
+
+
+def test_reliability_covers_that_of_the_fitted_model():
+    """Eight systems, twelve dialogues of each, two of five annotators."""
+    r, rows = rng(8), []
+    severe, favour = r.normal(0, 0.3, 5), r.normal(0, 0.2, (8, 5))
+    for s in range(8):
+        system = r.normal(0, 0.6)
+        for d in range(12):
+            talk = r.normal(0, 0.5)
+            for a in r.choice(5, 2, replace=False):
+                score = system + talk + severe[a] + favour[s, a] + r.normal(0, 0.6)
+                rows.append((f"s{s}", f"s{s}d{d}", f"a{a}", score))
+    scores = pd.DataFrame(rows, columns=["system", "dialogue", "annotator", "score"])
+    scores = scores.assign(method="dialogue_likert", label="quality", annotator_known=True)
+    found = list(other_procedures.reliability_coverage(scores, Plan(n_runs=300, n_resamples=200)))
+    for name in ("generalizability", "dependability"):
+        row = by(found, name)
+        assert (row["sample_size"], row["n_annotators"], row["n_undefined"]) == (96, 5, 0)
+        # with five annotators the intervals are too narrow, as the table of notebook 80 then says
+        assert 0.86 < row["estimate"] < 0.99
+
+
+def test_reliability_of_systems_that_do_not_differ_is_not_tried():
+    r = rng(9)
+    talk = [(f"s{s}", f"s{s}d{d}", f"a{a}") for s in range(3) for d in range(4) for a in range(2)]
+    scores = pd.DataFrame(talk, columns=["system", "dialogue", "annotator"])
+    equal = scores["dialogue"].str[-1].astype(float) + r.normal(0, 0.01, len(scores))
+    rows = scores.assign(method="dialogue_likert", label="quality", annotator_known=True, score=equal)
+    assert not list(other_procedures.reliability_coverage(rows, PLAN))
+
+
+def test_runs_that_repeat_are_covered():
+    r, systems, rows = rng(4), [f"s{i}" for i in range(6)], []
+    quality = np.linspace(0, 1.5, 6)
+    for corpus in ("one", "two"):
+        for w in range(60):
+            for s in r.choice(6, 3, replace=False):
+                score = quality[s] + r.normal(0, 1)
+                rows.append((corpus, f"{corpus}{w}", systems[s], "quality", score))
+    scores = pd.DataFrame(rows, columns=["corpus", "annotator", "system", "label", "score"])
+    (row,) = (
+        r
+        for r in other_procedures.replication_coverage(scores, ["one", "two"], systems, {}, PLAN)
+        if r["statistic"] == "interval_coverage"
+    )
+    assert (row["of"], row["among"], row["sample_size"]) == ("replication_r", "systems", 60)
+    assert row["estimate"] > 0.95 - monte_carlo(0.05, 300)
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+
+def size(estimate, low, high, test="session", people="fixed", label="x", n=2000):
+    row = {
+        "statistic": "null_rejection",
+        "level": "dialogue",
+        "method": "dialogue_likert",
+        "label": label,
+        "test": test,
+    }
+    row |= {"alpha": 0.05, "scenario": "world", "people": people, "n_dialogues": 58, "n_annotators": 7, "ratings": 1.2}
+    return row | {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "exact", "n": n, "n_undefined": 0}
+
+
+def coverage(estimate, n=2000, **keys):
+    low, high = stats.binomtest(round(estimate * n), n).proportion_ci()
+    row = {"statistic": "interval_coverage", "level": "dialogue", "method": "dialogue_likert", "label": "x"}
+    row |= {"estimate": estimate, "ci_low": low, "ci_high": high, "ci_kind": "exact", "n": n, "n_undefined": 0}
+    return row | {"sample": "dialogue", "sample_size": 58} | keys
+
+
+@pytest.fixture(scope="module")
+def table():
+    rows = [size(0.05, 0.041, 0.06), size(0.06, 0.05, 0.071, label="y"), size(0.15, 0.13, 0.17, people="sampled")]
+    rows += [size(0.02, 0.01, 0.03, "two_way", "sampled")]
+    rows += [coverage(0.93, of="alpha", interval="policy"), coverage(0.5, of="alpha", interval="policy", sample_size=9)]
+    rows += [coverage(0.99, of="rank", interval="simultaneous", sample_size=n) for n in (13, 27)]
+    return collect(rows)
+
+
+def test_a_procedure_is_kept_unless_it_is_shown_to_be_off_on_the_wrong_side(table):
+    found = procedures.primary_procedures(table, 0.95).set_index(["procedure", "people"])
+    tests = found.loc["Test of two systems: permutation"]
+    # labels are added up: 220 of 4,000 runs
+    assert tests.loc["the same", ["estimate", "n"]].tolist() == pytest.approx([0.055, 4000])
+    assert tests["kept"].to_dict() == {"the same": True, "a sample": False}
+    assert tests["claimed"].to_dict() == {"the same": True, "a sample": False}
+    assert found.loc[("Test of two systems: t over dialogues and annotators", "a sample"), "kept"]
+    alpha = found.loc[("Alpha: BCa, bound or profile", "as observed")]
+    assert (alpha["kept"], alpha["n_dialogues"], alpha["measure"]) == (False, 58, "coverage")
+    assert found.loc["Ranks of four equal systems", "n_dialogues"].tolist() == [13, 27]
+
+
+def test_the_page_counts_what_is_claimed_and_names_what_is_not_kept(table, labelled):
+    text = findings.procedures(table, labelled, 0.95).text
+    assert "4 of 5 primary procedures" in text
+    assert "93.0% \\[91.8%, 94.1%\\]" in text
+    assert "15.0% \\[13.9%, 16.2%\\]" not in text.split("Other annotators")[0]
+    frame = tables.procedures(table, labelled, 0.95).frame
+    assert frame["Verdict"].value_counts().to_dict() == {"kept": 4, "not kept": 1, "not kept (not claimed)": 1}
+    assert "58 dialogues, 7 annotators, 1.2 ratings per item" in set(frame["Design"])
+
+
+@pytest.fixture(scope="module")
+def labelled(table):
+    from judgebook.display.names import display_names
+    from judgebook.study import params
+
+    return display_names(params.load("demo"), *table.values())
+
+
+def test_nothing_simulated_gives_an_empty_table(labelled):
+    assert findings.procedures(Results(), labelled, 0.95).text == ""
+    assert tables.procedures(Results(), labelled, 0.95).frame.empty
+    assert tables.variants(Results(), labelled) is None

@@ -1,0 +1,205 @@
+"""Partially pooled means and severity: known truth, marks, labels without a model; the overall order."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import comparisons, monte_carlo, ratings
+from scipy import stats
+from scipy.special import expit
+
+from judgebook.annotations.scores import weighted
+from judgebook.questions.performance import mixed, overall, ranking
+from judgebook.statistics import mixed_models
+from judgebook.study.labels import Label
+from judgebook.study.results import fold
+
+LABELS = [Label("quality", "dialogue_likert", "Quality", (1, 5)), Label("fluent", "dialogue_likert", "Fluent", (1, 5))]
+BAD = Label("robotic", "dialogue_likert", "Robotic", (1, 5), direction=-1)
+
+
+def rated(rng, systems=(0.0, 0.0, 0.3, 0.6), n=30, people=7, sd=(0.4, 0.3, 0.6, 0.7), label="quality"):
+    """Each dialogue by two of `people`; sd of annotators, annotators in systems, dialogues, residual. Sessions have a
+    dialogue of every system."""
+    a, both = sd[0] * rng.normal(size=people), sd[1] * rng.normal(size=(len(systems), people))
+    rows = []
+    for s, level in enumerate(systems):
+        for d in range(n):
+            own = sd[2] * rng.normal()
+            for j in rng.choice(people, 2, replace=False):
+                score = 3 + level + a[j] + both[s, j] + own + sd[3] * rng.normal()
+                rows.append((f"d{s}{d}", "abcdefgh"[s], f"s{d}", score, f"A{j}"))
+    out = ratings([r[:4] for r in rows], label=label).assign(annotator=[r[4] for r in rows])
+    return out.assign(dialogue_b=None, system_b=None, work_unit="u", source_row=np.arange(len(rows)))
+
+
+def test_means_and_severity_are_those_of_the_model():
+    frame = rated(np.random.default_rng(1))
+    results = mixed.pooled(frame)
+    fold(results, study="s", notebook="07")
+    found, model = results["pooled_mean"].set_index("system"), mixed_models.fit(frame, "linear", means=True)
+    assert found["estimate"].to_dict() == pytest.approx(dict(zip("abcd", model.means, strict=True)))
+    half = 2.446912 * model.mean_errors  # t with 6 degrees of freedom
+    assert (found["ci_high"] - found["estimate"]).to_numpy() == pytest.approx(half, rel=1e-5)
+    severity = results["severity"].set_index("summary")["estimate"]
+    assert severity["sd"] == pytest.approx(model.sd["annotator"])
+    assert [severity["lowest"], severity["highest"]] == pytest.approx(
+        [model.effects["annotator"].min(), model.effects["annotator"].max()]
+    )
+
+
+def test_means_are_drawn_towards_the_average():
+    frame = rated(np.random.default_rng(2))
+    found = mixed.pooled(frame)["pooled_mean"].set_index("system")["estimate"]
+    plain = frame.groupby("system")["score"].mean()
+    assert found.std() < plain.std()
+
+
+def test_rates_are_probabilities_over_annotators_and_dialogues():
+    frame = rated(np.random.default_rng(3), n=60)
+    frame["score"] = (frame["score"] > 3.6).astype(float)
+    found = mixed.pooled(frame)["pooled_mean"].set_index("system")
+    assert set(found["model"]) == {"logistic"}
+    plain = frame.groupby("system")["score"].mean()
+    assert found["estimate"].to_dict() == pytest.approx(plain.to_dict(), abs=0.08)
+    assert ((found["ci_low"] > 0) & (found["ci_high"] < 1)).all()
+    assert ((found["ci_low"] < plain) & (plain < found["ci_high"])).all()
+
+
+def test_labels_without_a_model_say_why_and_comparisons_are_left_out():
+    few = rated(np.random.default_rng(4), people=3)
+    results = mixed.pooled(few)
+    assert results["pooled_mean"]["note"].tolist() == ["3 annotators, fewer than 5"]
+    assert results["severity"].empty
+    assert not mixed.pooled(comparisons([("a", "b", 1)]).assign(dialogue_b="x"))
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_true_means():
+    """Seven annotators, four systems, whose effects are drawn anew: plug-in errors with normal quantiles cover 87%."""
+    hits, n = [], 200
+    for i in range(n):
+        rng = np.random.default_rng([5, i])
+        truth = 0.3 * rng.normal(size=4)
+        found = mixed.pooled(rated(rng, systems=truth))["pooled_mean"]
+        hits.append((found["ci_low"] <= 3 + truth) & (3 + truth <= found["ci_high"]))
+    assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
+
+
+def marked(rng, rate, *, spread=2.0, people=8, dialogues=80, each=2):
+    """Marks given once by each of two of `people`, who differ little; dialogues differ by `spread` on the logit scale.
+    Four systems with the same rate."""
+    logits = np.linspace(-12, 4, 3200)
+    level = np.interp(rate, mixed_models.marginal(logits, np.hypot(spread, 0.5)), logits)
+    strict, rows = 0.5 * rng.normal(size=people), []
+    for s, d in product(range(4), range(dialogues)):
+        own = level + spread * rng.normal()
+        chosen = rng.permutation(people)[:each]
+        rows += [
+            (f"d{s}-{d}", "abcd"[s], f"s{d}", float(rng.random() < expit(own + strict[j])), f"A{j}") for j in chosen
+        ]
+    out = ratings([r[:4] for r in rows]).assign(annotator=[r[4] for r in rows])
+    return out.assign(dialogue_b=None, system_b=None, work_unit="u", source_row=np.arange(len(rows)))
+
+
+class TestMarksGivenOnce:
+    def test_have_no_severity(self):
+        """With dialogues in the model, their standard deviation runs away, and rates are several times the raw ones."""
+        results = mixed.pooled(marked(np.random.default_rng(1), 0.06))
+        assert set(results["pooled_mean"]["model"]) == {"logistic"}
+        assert results["severity"].empty
+
+    def test_are_refused_with_few_dialogues_that_have_one(self):
+        """Both marks of 14 dialogues are 28 marks, but say no more than 14 do."""
+        frame = marked(np.random.default_rng(2), 0.1).sort_values("dialogue", ignore_index=True)
+        first = frame["dialogue"].drop_duplicates().iloc[::20].tolist()[:14]
+        frame["score"] = frame["dialogue"].isin(first).astype(float)
+        found = mixed.pooled(frame)["pooled_mean"]
+        assert found["note"].tolist() == ["14 dialogues with a mark of the rarer kind, fewer than 25"]
+        turned = mixed.pooled(frame.assign(score=1 - frame["score"]))["pooled_mean"]
+        assert turned["note"].tolist() == found["note"].tolist()
+
+    def test_of_a_rate_so_low_that_more_marks_would_be_luck_are_refused(self):
+        for i in range(10):
+            found = mixed.pooled(marked(np.random.default_rng([8, i]), 0.015, each=3))["pooled_mean"]
+            assert found["estimate"].isna().all()
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(("rate", "spread", "each"), [(0.05, 1.5, 3), (0.05, 3.0, 3), (0.1, 1.5, 2)])
+    def test_rates_are_unbiased_and_covered(self, rate, spread, each):
+        n, rates, hits = 100, [], []
+        for i in range(n):
+            frame = marked(np.random.default_rng([6, i]), rate, spread=spread, each=each)
+            found = mixed.pooled(frame)["pooled_mean"].dropna(subset="estimate")
+            rates.extend(found["estimate"])
+            hits.extend((found["ci_low"] <= rate) & (rate <= found["ci_high"]))
+        assert np.mean(rates) == pytest.approx(rate, rel=0.07)
+        assert len(hits) > 3.2 * n  # a tenth have fewer than 25 dialogues with a mark
+        assert np.mean(hits) > 0.95 - monte_carlo(0.95, n)
+
+
+class TestOverall:
+    def frame(self, seed=6, **keys):
+        rng = np.random.default_rng(seed)
+        parts = [rated(rng, label=x, **keys) for x in ("quality", "fluent", "robotic")]
+        return pd.concat(parts, ignore_index=True)
+
+    def overall(self, frame, wanted="all", labels=(*LABELS, BAD)):
+        results = overall.overall(frame, labels, wanted, unit="session")
+        fold(results, study="s", notebook="07")
+        return results
+
+    def test_is_the_mean_of_standardised_labels_turned_so_that_more_is_better(self):
+        frame = self.frame()
+        found = self.overall(frame)["overall_mean"].set_index("system")["estimate"]
+        items = frame.groupby(["label", "system", "dialogue"])["score"].mean().reset_index()
+        spread = items.groupby("label")["score"].transform("std")
+        items["z"] = (items["score"] - items.groupby("label")["score"].transform("mean")) / spread
+        items.loc[items["label"] == "robotic", "z"] *= -1
+        expected = items.groupby(["system", "label"])["z"].mean().groupby("system").mean()
+        assert found.to_dict() == pytest.approx(expected.to_dict())
+
+    def test_of_equal_labels_is_that_of_one(self):
+        """Three copies of a label: the mean, its error and the ranks are those of the label itself."""
+        one = rated(np.random.default_rng(7))
+        copies = pd.concat([one, one.assign(label="fluent")], ignore_index=True)
+        results = self.overall(copies)
+        spread = one.groupby("dialogue")["score"].mean().std()
+        scores = weighted(one)
+        system, clusters = (scores[c].factorize(sort=True)[0] for c in ("system", "session"))
+        people, weight = scores["annotator"].factorize()[0], scores["weight"].to_numpy()
+        _, cov, n = ranking.covariance(system, scores["score"].to_numpy(), weight, [clusters, people])
+        # Kish's effective number of annotators, who are fewer than sessions
+        shares = scores.groupby(["system", "annotator"])["weight"].sum() / scores.groupby("system")["weight"].sum()
+        df = (1 / (shares**2).groupby("system").sum()).to_numpy() - 1
+        found = results["overall_mean"]
+        half = (found["ci_high"] - found["estimate"]).to_numpy()
+        assert half == pytest.approx(stats.t.ppf(0.975, df) * np.sqrt(cov.variances) / spread, rel=1e-5)
+        assert (n == 7).all()
+        rank = ranking.ranks(one, LABELS, seed=1, unit="session", n_resamples=200)
+        rank = rank[rank["statistic"] == "rank"].set_index("system")["estimate"]
+        assert results["overall_rank"].set_index("system")["estimate"].to_dict() == rank.to_dict()
+
+    def test_labels_that_are_not_asked_for_or_do_not_vary_do_not_enter(self):
+        frame = self.frame()
+        assert (self.overall(frame, ["quality", "robotic"])["overall_mean"]["n"] == 2).all()
+        constant = frame.assign(score=frame["score"].where(frame["label"] != "fluent", 3.0))
+        assert (self.overall(constant)["overall_mean"]["n"] == 2).all()
+        partly = frame[(frame["label"] != "fluent") | (frame["system"] != "a")]
+        assert (self.overall(partly)["overall_mean"]["n"] == 2).all()
+        assert not self.overall(frame, ["quality"])
+
+    def test_a_clear_winner_is_first(self):
+        found = self.overall(self.frame(systems=(0.0, 0.0, 0.0, 3.0), sd=(0.1, 0.05, 0.3, 0.4)), ["quality", "fluent"])
+        rank = found["overall_rank"].set_index("system")
+        assert rank.loc["d", ["estimate", "ci_low", "ci_high"]].tolist() == [1, 1, 1]
+
+    def test_comparisons_have_an_order_too(self):
+        rng = np.random.default_rng(8)
+        pairs = [(*rng.choice(list("abc"), 2, replace=False), int(rng.integers(-1, 2))) for _ in range(90)]
+        frame = pd.concat([comparisons(pairs), comparisons(pairs, label="fluent")], ignore_index=True)
+        labels = [Label(x, "comparative", x, (-1, 1)) for x in ("quality", "fluent")]
+        found = self.overall(frame, labels=labels)["overall_mean"]
+        assert found["estimate"].sum() == pytest.approx(0, abs=0.5)
+        assert len(found) == 3

@@ -1,0 +1,132 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import SYSTEMS, comparisons, monte_carlo, ratings, study
+
+from judgebook.questions.performance import ranking, rates
+from judgebook.statistics import clusters
+from judgebook.study.labels import Label
+
+LABELS = [
+    Label("quality", "continuous", "Quality", (-9, 9)),
+    Label("quality", "comparative", "Quality", (-1, 1)),
+    Label("bad", "continuous", "Bad", (-9, 9), direction=-1),
+    Label("neither", "continuous", "Neither", (-9, 9), direction=0),
+]
+
+
+def values(found, statistic):
+    rows = found[found["statistic"] == statistic].set_index("system")
+    return rows["estimate"].to_dict(), rows
+
+
+def simulate(rng, means, n=50):
+    """Means of systems that were each judged in every session, their covariance, and resampled means."""
+    x = rng.normal(means, 1, (n, len(means)))
+    codes, sessions = np.tile(np.arange(len(means)), n), np.repeat(np.arange(n), len(means))
+    estimate, cov, _ = clusters.covariance(codes, x.ravel(), np.ones(x.size), [sessions])
+    return estimate, cov, x[rng.integers(0, n, (400, n))].mean(axis=1)
+
+
+def test_clear_order_by_hand():
+    rows = [(f"d{i}{s}", s, f"s{i}", 10 * k + i % 3) for i in range(30) for k, s in enumerate(SYSTEMS)]
+    frame = ratings(rows, method="continuous")
+    ranks, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=500), "rank")
+    assert ranks == {"a": 4, "b": 3, "c": 2, "d": 1}
+    # every session has the same differences: nothing varies, and nothing is concluded
+    assert table["ci_kind"].unique() == ["not_estimable"]
+    assert table["note"].unique() == ["no difference between systems varies"]
+
+
+def test_direction_turns_the_order_and_labels_without_one_are_left_out():
+    frame = study(np.random.default_rng(1), n_sessions=400, groups=("all",))
+    up, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=500), "rank")
+    assert up == {"a": 4, "b": 3, "c": 2, "d": 1}
+    assert (table["ci_low"] <= table["estimate"]).all()
+    assert (table["estimate"] <= table["ci_high"]).all()
+    down, _ = values(ranking.ranks(frame.assign(label="bad"), LABELS, seed=1, n_resamples=500), "rank")
+    assert down == {"a": 1, "b": 2, "c": 3, "d": 4}
+    assert ranking.ranks(frame.assign(label="neither"), LABELS, seed=1).empty
+    assert ranking.ranks(frame.assign(label="unnamed"), LABELS, seed=1).empty
+
+
+def test_equal_systems_share_rank_and_first_place():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=40)
+    rows = [(f"d{i}{s}", s, f"s{i}", v) for i, v in enumerate(x) for s in "ab"]
+    rows += [(f"d{i}c", "c", f"s{i}", v - 5 + 0.1 * rng.normal()) for i, v in enumerate(x)]
+    found = ranking.ranks(ratings(rows, method="continuous"), LABELS, seed=1, n_resamples=500)
+    assert values(found, "rank")[0] == {"a": 1, "b": 1, "c": 3}
+    assert values(found, "first_place_share")[0] == {"a": 0.5, "b": 0.5, "c": 0.0}
+    ends = values(found, "rank")[1]
+    assert ends.loc["c", ["ci_low", "ci_high"]].tolist() == [3, 3]
+    assert ends.loc["a", ["ci_low", "ci_high"]].tolist() == [1, 2]
+
+
+def test_a_system_in_one_session_has_a_reason():
+    frame = ratings([("d1", "a", "s1", 3), ("d2", "b", "s1", 4)], method="continuous")
+    _, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=100), "rank")
+    assert table["note"].unique() == ["a single session"]
+
+
+@pytest.mark.parametrize("n", [13, 50])
+@pytest.mark.parametrize("means", [(0, 0, 0, 0), (0, 0, 0.5, 0.5), (0, 0.2, 0.4, 1.0)])
+def test_rank_intervals_cover_all_ranks_at_once(means, n):
+    runs, means = 300, np.array(means, dtype=float)
+    best = 1 + np.sum(means > means[:, None], axis=1)
+    worst = len(means) - np.sum(means < means[:, None], axis=1)
+    covered, top = [], []
+    for i in range(runs):
+        rng = np.random.default_rng([3, i])
+        estimate, cov, resampled = simulate(rng, means, n)
+        _, low, high, reason = ranking.rank_intervals(estimate, cov.pair_errors(), n - 1, 0.95)
+        assert reason == ""
+        covered.append(np.all(low <= best) and np.all(worst <= high))
+        top.append(ranking.first_place(resampled).max())
+    assert np.mean(covered) > 0.95 - monte_carlo(0.95, runs)
+    if not np.ptp(means):  # no evidence for any, and yet one comes first more often than not
+        assert np.median(top) == pytest.approx(0.56, abs=0.05)
+
+
+def test_annotators_are_a_sample_where_they_are_known():
+    """A wide spread between annotators, each of whom judged one system: nothing can be said of systems."""
+    rng = np.random.default_rng(8)
+    rows = [
+        (f"d{i}{s}", s, f"s{i}", k + 2.0 * (i % 3) + rng.normal(0, 0.1)) for i in range(30) for k, s in enumerate("ab")
+    ]
+    frame = ratings(rows, method="continuous")
+    frame["annotator"] = frame["system"] + (frame.index // 2 % 3).astype(str)
+    _, known = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=100), "rank")
+    _, unknown = values(ranking.ranks(frame.assign(annotator_known=False), LABELS, seed=1, n_resamples=100), "rank")
+    assert known["ci_high"].tolist() == [2, 2]
+    assert set(known["resample_unit"]) == {"session and annotator"}
+    assert unknown["ci_high"].tolist() == [2, 1]
+
+
+def test_ranks_of_comparisons_are_those_of_win_rates():
+    rng = np.random.default_rng(5)
+    frame = comparisons([(*rng.choice(SYSTEMS, 2, replace=False), rng.integers(-1, 2)) for _ in range(300)])
+    ranks, table = values(ranking.ranks(frame, LABELS, seed=1, n_resamples=300), "rank")
+    shares = rates.published(frame).set_index(["system", "outcome"])["estimate"].unstack()  # noqa: PD010
+    assert ranks == (shares["win"] + shares["tie"] / 2).rank(ascending=False).to_dict()
+    assert table[["of", "resample"]].drop_duplicates().to_numpy().tolist() == [["win_rate", "session"]]
+
+
+def test_an_unknown_unit_is_an_error():
+    frame = comparisons([("a", "b", 1)]).drop(columns="session")
+    with pytest.raises(ValueError, match="the column 'session' must be known"):
+        ranking.ranks(frame, LABELS, seed=1)
+
+
+def test_ranks_of_a_label_do_not_depend_on_other_labels():
+    frame = study(np.random.default_rng(6), n_sessions=40, groups=("all",))
+    second = frame.assign(label="bad", score=-frame["score"])
+    alone = ranking.ranks(frame, LABELS, seed=1, n_resamples=500)
+    fewer = second[second["session"] > "s005"]  # judged on other sessions: resampled apart
+    for other in (second, fewer):
+        both = ranking.ranks(pd.concat([other, frame]), LABELS, seed=1, n_resamples=500)
+        own = both[both["label"] == "quality"].reset_index(drop=True)
+        pd.testing.assert_frame_equal(own, alone)
+    # the same sessions, turned twice: the same ranks and shares
+    turned = ranking.ranks(second, LABELS, seed=1, n_resamples=500)
+    assert turned["estimate"].tolist() == alone["estimate"].tolist()

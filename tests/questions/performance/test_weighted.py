@@ -1,0 +1,215 @@
+"""Estimates of systems with sampling weights, against hand calculation, statsmodels and formulas of survey sampling."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.made_annotations import comparisons, ratings
+from scipy import stats
+from statsmodels.stats.weightstats import DescrStatsW
+
+from judgebook.annotations import scores
+from judgebook.questions.performance import davidson, ranking, rates
+from judgebook.questions.performance.composition import composition
+from judgebook.questions.performance.overall import overall
+from judgebook.questions.sensitivity import differences
+from judgebook.study.labels import Label
+from judgebook.study.results import collect
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(31)
+
+
+def drawn(rng, n=80, systems=("a", "b"), each=(1, 2, 3), method="dialogue_likert", **columns):
+    """Dialogues with 1 to 3 ratings each, and weights that go with the ratings."""
+    frames = []
+    for i in range(n):
+        flagged = rng.random() < 0.4
+        value = rng.normal(3 + flagged)
+        for j in range(rng.choice(each)):
+            row = [(f"d{i:03d}", systems[i % len(systems)], f"s{i:03d}", value + rng.normal())]
+            frames.append(ratings(row, annotator=f"A{(i + 3 * j) % 5}", method=method, **columns).assign(
+                sampling_weight=1.0 if flagged else 4.0))  # fmt: skip
+    return pd.concat(frames, ignore_index=True)
+
+
+def items(frame):
+    return frame.groupby(["system", "dialogue"]).agg(x=("score", "mean"), w=("sampling_weight", "first"))
+
+
+def test_hajek_and_its_variance_by_hand():
+    """Scores 0, 1, 1 with weights 4, 1, 1: mean 2/6. Shares 2/3, 1/6, 1/6 of the weight, so without a dialogue the mean
+    moves by s(x - m)/(1 - s): -2/3, 2/15, 2/15; variance (4/9 + 8/225) * 2/3."""
+    marks = ratings([("d1", "a", 0), ("d2", "a", 1), ("d3", "a", 1)], method="behavior")
+    weighted = scores.weighted(marks.assign(sampling_weight=[4.0, 1.0, 1.0]))
+    assert weighted["weight"].tolist() == pytest.approx([2, 0.5, 0.5])  # they add up to the three dialogues
+    codes, clusters = np.zeros(3, int), np.arange(3)
+    mean, variance, n = rates.variances(codes, weighted["score"].to_numpy(), weighted["weight"].to_numpy(), [clusters])
+    assert (mean[0], variance[0], n[0]) == (pytest.approx(1 / 3), pytest.approx((4 / 9 + 8 / 225) * 2 / 3), 3)
+
+
+def test_annotations_of_a_dialogue_share_its_weight():
+    """A dialogue with two ratings counts as often as its weight says, not twice."""
+    frame = ratings([("d1", "a", 1), ("d1", "a", 3), ("d2", "a", 5)]).assign(sampling_weight=[1.0, 1.0, 3.0])
+    frame = frame.assign(annotator=["A1", "A2", "A1"])
+    found = collect(rates.clustered(frame, seed=1))["mean"]
+    assert found["estimate"].item() == pytest.approx((1 * 2 + 3 * 5) / 4)
+    assert found["n"].item() == 2
+
+
+def test_means_are_those_of_statsmodels(rng):
+    frame = drawn(rng)
+    found = collect(rates.clustered(frame, seed=1, n_resamples=200), rates.with_annotators(frame))["mean"]
+    for row in found.itertuples():
+        own = items(frame).loc[row.system]
+        assert row.estimate == pytest.approx(DescrStatsW(own["x"], own["w"]).mean)
+        assert row.n == len(own)
+
+
+def test_variance_over_dialogues_is_the_linearised_one(rng):
+    """With many dialogues the jackknife is the linearised variance of a ratio (Särndal et al. 1992, section 5.7,
+    drawn with replacement): n / (n - 1) sum w²(x - m)² / (sum w)²."""
+    frame = drawn(rng, n=2000, systems=("a",), each=(1,))
+    own, of = items(frame), scores.weighted(frame)
+    x, w, m = own["x"], own["w"], np.average(own["x"], weights=own["w"])
+    n = len(x)
+    linearised = n / (n - 1) * np.sum(w**2 * (x - m) ** 2) / w.sum() ** 2
+    clusters = [pd.factorize(of["dialogue"])[0]]
+    _, variance, _ = rates.variances(np.zeros(n, int), of["score"].to_numpy(), of["weight"].to_numpy(), clusters)
+    assert variance[0] == pytest.approx(linearised, rel=0.004)
+
+
+def test_the_bootstrap_resamples_weights_with_dialogues(rng):
+    frame = drawn(rng, n=60, systems=("a",))
+    found = collect(rates.clustered(frame, seed=1, n_resamples=4000))["mean"].iloc[0]
+    own = items(frame)
+    theirs = stats.bootstrap(
+        (own["x"].to_numpy(), own["w"].to_numpy()), lambda x, w: np.sum(w * x) / np.sum(w), paired=True,
+        vectorized=False, n_resamples=4000, method="BCa", rng=np.random.default_rng(3),
+    ).confidence_interval  # fmt: skip
+    width = theirs.high - theirs.low
+    assert found["ci_low"] == pytest.approx(theirs.low, abs=0.08 * width)
+    assert found["ci_high"] == pytest.approx(theirs.high, abs=0.08 * width)
+
+
+def test_the_design_effect_holds_that_of_weights(rng):
+    """Of independent scores that have nothing to do with their weights it is about Kish's 1 + CV²."""
+    weight = rng.choice([1.0, 5.0], 4000)
+    frame = ratings([(f"d{i}", "a", x) for i, x in enumerate(rng.normal(size=4000))]).assign(sampling_weight=weight)
+    found = collect(rates.clustered(frame, seed=1, n_resamples=10))["design_effect"]["estimate"].item()
+    assert scores.kish(weight) == pytest.approx(1 + weight.var() / weight.mean() ** 2)
+    assert found == pytest.approx(scores.kish(weight), rel=0.06)
+
+
+def test_equal_weights_change_nothing(rng):
+    frame = drawn(rng)
+    for weighted in (frame.assign(sampling_weight=3.0), frame.assign(sampling_weight=np.nan)):
+        for f in (rates.with_annotators, lambda x: rates.clustered(x, seed=1, n_resamples=50)):
+            pd.testing.assert_frame_equal(f(weighted), f(frame.drop(columns="sampling_weight")))
+
+
+def test_the_scale_of_weights_does_not_matter(rng):
+    frame = drawn(rng)
+    more = frame.assign(sampling_weight=frame["sampling_weight"] * 40)
+    ours, theirs = (rates.with_annotators(f) for f in (frame, more))
+    np.testing.assert_allclose(ours["ci_low"], theirs["ci_low"], rtol=1e-9)
+
+
+def test_few_weighted_marks_have_an_exact_bound(rng):
+    """Korn and Graubard's interval from the weighted rate and the effective number of dialogues."""
+    rows = [(f"d{i:03d}", "a", float(i < 30)) for i in range(100)]
+    weight = np.where(np.arange(100) < 30, 1.0, 10.0)
+    frame = ratings(rows, method="behavior").assign(sampling_weight=weight)
+    found = collect(rates.clustered(frame, seed=1))["rate"].iloc[0]
+    assert found["estimate"] == pytest.approx(30 / 730)
+    assert found["ci_kind"] == "exact_bound"
+    assert found["n"] == 100
+    assert found["ci_low"] < 30 / 730 < found["ci_high"]
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_differences_weigh_dialogues(rng, people):
+    frame = drawn(rng).assign(system_b=None, dialogue_b=None)
+    found = differences.differences(frame, "dialogue_likert", ["a", "b"], people=people).iloc[0]
+    own = items(frame)
+    means = {s: np.average(own.loc[s, "x"], weights=own.loc[s, "w"]) for s in "ab"}
+    assert found["estimate"] == pytest.approx(means["a"] - means["b"])
+    assert found["n"] == 80
+    plain = frame.drop(columns="sampling_weight")
+    assert found["estimate"] != pytest.approx(
+        differences.differences(plain, "dialogue_likert", ["a", "b"]).iloc[0]["estimate"]
+    )
+
+
+def test_the_test_of_two_weighted_means_is_welchs_with_linearised_variances(rng):
+    """Independent dialogues, one annotation each: df from Kish's effective numbers."""
+    frame = drawn(rng, n=600, each=(1,)).assign(system_b=None, dialogue_b=None)
+    found = differences.differences(frame, "dialogue_likert", ["a", "b"], people=False).iloc[0]
+    parts = []
+    for system in "ab":
+        own = items(frame).loc[system]
+        share = own["w"] / own["w"].sum()
+        m = np.sum(share * own["x"])
+        parts.append((m, np.sum((share * (own["x"] - m)) ** 2), 1 / np.sum(share**2)))
+    (m1, v1, n1), (m2, v2, n2) = parts
+    df = (v1 + v2) ** 2 / (v1**2 / (n1 - 1) + v2**2 / (n2 - 1))
+    assert found["df"] == pytest.approx(df, rel=0.01)
+    assert found["p_value"] == pytest.approx(2 * stats.t.sf(abs(m1 - m2) / np.sqrt(v1 + v2), df), rel=0.05)
+
+
+def test_ranks_follow_weighted_means(rng):
+    """In the sample b is better; in the population, where a's good dialogues stand for many, a is."""
+    rows = [(f"a{i}", "a", 5.0 if i % 2 else 1.0) for i in range(40)] + [(f"b{i}", "b", 3.5) for i in range(40)]
+    frame = ratings(rows).assign(session=[r[0] for r in rows])
+    weight = np.where(frame["score"] == 5, 9.0, 1.0)
+    label = [Label("quality", "dialogue_likert", "Quality", (1, 5))]
+    first = {}
+    for name, f in {"plain": frame, "weighted": frame.assign(sampling_weight=weight)}.items():
+        rank = collect(ranking.ranks(f, label, seed=1, n_resamples=50))["rank"].set_index("system")
+        first[name] = rank["estimate"].idxmin()
+        assert rank["n"].tolist() == [40, 40]
+    assert first == {"plain": "b", "weighted": "a"}
+
+
+def test_the_overall_order_weighs_standard_deviations_too(rng):
+    """Repeating a dialogue as often as its weight says gives the same means."""
+    frame = pd.concat([drawn(np.random.default_rng(3), n=40, each=(1,), label=x) for x in ("quality", "other")])
+    frame = frame.assign(annotator_known=False, dialogue_b=None, system_b=None)
+    times = frame["sampling_weight"].astype(int)
+    again = frame.loc[frame.index.repeat(times)].drop(columns="sampling_weight").reset_index(drop=True)
+    copy = again.groupby(["label", "dialogue"]).cumcount().astype(str)
+    again = again.assign(dialogue=again["dialogue"] + copy, session=again["session"] + copy)
+    labels = [Label(x, "dialogue_likert", x, (1, 5)) for x in ("quality", "other")]
+    ours, theirs = (overall(f, labels, "all", unit="session")["overall_mean"] for f in (frame, again))
+    np.testing.assert_allclose(ours["estimate"], theirs["estimate"], rtol=0.01)  # SD with n and with n - 1
+
+
+def test_shares_and_strengths_of_comparisons_are_those_of_votes_repeated(rng):
+    """A vote with weight 3 is worth three votes."""
+    votes = [(*rng.permutation(["a", "b", "c"])[:2], rng.choice([-1, 0, 1])) for _ in range(90)]
+    frame = comparisons(votes).assign(annotator_kind="human")
+    weight = rng.choice([1, 3], len(frame))
+    again = frame.loc[frame.index.repeat(weight)].reset_index(drop=True)
+    again = again.assign(dialogue=[f"x{i}" for i in range(len(again))], dialogue_b=[f"y{i}" for i in range(len(again))])
+    frame = frame.assign(sampling_weight=weight.astype(float))
+    ours, theirs = (next(davidson.fits(f)) for f in (frame, again))
+    np.testing.assert_allclose(ours.strengths, theirs.strengths, atol=1e-9)
+    assert ours.log_nu == pytest.approx(theirs.log_nu)
+    # sandwiches of the same votes differ by how many they are said to be: sessions are the clusters of both
+    np.testing.assert_allclose(ours.covariance.first, theirs.covariance.first, rtol=1e-6)
+    np.testing.assert_allclose(ours.errors, theirs.errors, rtol=1e-6)
+    shares = [collect(rates.clustered(f, seed=1, unit="session", n_resamples=20))["share"] for f in (frame, again)]
+    shares = [s.set_index(["system", "outcome"])["estimate"].sort_index() for s in shares]
+    np.testing.assert_allclose(shares[0], shares[1])
+
+
+def test_the_effect_of_composition_by_hand():
+    """Flagged dialogues, all bad, make up half of the sample and a fifth of the population."""
+    rows = [(f"d{i}", "a", float(i < 10)) for i in range(20)]
+    frame = ratings(rows, method="behavior").assign(sampling_weight=np.where(np.arange(20) < 10, 1.0, 4.0))
+    found = collect(composition(frame))
+    assert {s: found[s]["estimate"].item() for s in found} == pytest.approx(
+        {"unweighted": 0.5, "composition_effect": -0.3, "weight_effect": 1 + 1.5**2 / 2.5**2}
+    )
+    assert not list(composition(frame.drop(columns="sampling_weight")))

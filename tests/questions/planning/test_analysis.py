@@ -1,0 +1,420 @@
+"""What is planned from a pilot, and what is said of it: facts, for the cases that people meet."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.planned_studies import judged
+from fixtures.yaml_studies import LONG
+
+from judgebook.display.names import display_names
+from judgebook.questions.agreement.generalizability import generalizability
+from judgebook.questions.planning import analysis, figures, findings, tables
+from judgebook.questions.planning.anchors import called_different
+from judgebook.questions.planning.components import pilots
+from judgebook.questions.planning.designs import Plan, Prices, affordable, detectable
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import fold, unfold, where
+from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
+from judgebook.study.sections.analyses import Planning
+
+YAML = """\
+title: S
+sources: [{adapter: table, file: x.csv, layout: wide, columns: {dialogue: id}, scores: "{label}_{annotator}"}]
+systems: {a: Alpha, b: Beta}
+labels:
+  x: {scale: [1, 5], direction: 1, title: Rated, method: dialogue_likert}
+  compared: {id: x, scale: [-1, 1], direction: 1, title: Compared, method: comparative}
+"""
+LABELS = [Label("x", "dialogue_likert", "Rated", (1, 5))]
+QUICK = {"n_worlds": 10, "n_runs": 20, "dialogues": [20, 80], "per_dialogue": [1, 2]}
+#: minutes of a judgement, of a conversation
+TIMES = {"minutes_per_judgement": {"dialogue_likert": 2.0, "comparative": 3.0}, "minutes_per_dialogue": 5.0}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    path = tmp_path_factory.mktemp("study") / "s.yaml"
+    path.write_text(YAML, encoding="utf-8")
+    return params.load(path)
+
+
+def pilot_of(*kinds, **shape):
+    frames = [judged(kind, **{"n": 60, "people": 6} | shape).assign(study="s", source_row=0) for kind in kinds]
+    return conform(pd.concat(frames, ignore_index=True), ANNOTATIONS)
+
+
+def planned(study, frame, **options):
+    """Material, options, results, names, facts."""
+    chosen, names = Planning(**QUICK | options), display_names(study, frame)
+    none = pd.DataFrame(columns=list(WORK_UNITS))
+    given = {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
+    data = analysis.material(frame, none, study.label_list(), chosen, **given)
+    results = analysis.analyse(data, chosen, confidence=0.95, seed=1)
+    return data, chosen, results, names, findings.facts(results, data, names, chosen)
+
+
+def said(study, frame, **options):
+    """Prose, tables and figures can be made; the prose as one text."""
+    data, chosen, results, names, _ = planned(study, frame, **options)
+    made = [
+        tables.variances(results, names),
+        tables.designs(results, names, currency="EUR"),
+        tables.boundaries(results),
+    ]
+    made += [tables.annotators(results, names, each=1), tables.powers(results, names), tables.looks(results, names)]
+    made += [tables.reliability(results, names), tables.called_different(results, names)]
+    made += [*figures.maps(results, names, currency="EUR")]
+    assert all(m is None or len(m.caption) > 20 for m in made)
+    return " ".join(str(p.text) for p in findings.findings(results, data, names, chosen, currency="EUR"))
+
+
+@pytest.fixture(scope="module")
+def both(study):
+    return planned(study, pilot_of("dialogue_likert", "comparative", shift=1.0), **TIMES, budget=400.0)
+
+
+def test_the_cheapest_design_finds_the_difference_and_one_dialogue_less_does_not(both):
+    data, options, results, _, facts = both
+    assert [c["pairwise"] for c in facts["found"]] == [False, True]
+    assert facts["lost"] == facts["too_dear"] == []
+    for case, pilot in zip(facts["found"], data.pilots, strict=True):
+        people = data.people[pilot.method]
+        assert case["wanted"] == pytest.approx(options.effect * pilot.sd)
+        assert case["smallest"] <= case["wanted"]
+        formula = where(results["plan_power"], label=pilot.label, method=pilot.method, source="planned")
+        n = int(formula["n_dialogues"].item())
+        assert case["n"] >= n  # more where simulated power is short
+        less = Plan(n - 1, case["each"], people, data.paired)
+        assert detectable(pilot, less)[0] > case["wanted"]
+        talked, judged_ = 5.0 * (2 if case["pairwise"] else 1), 3.0 if case["pairwise"] else 2.0
+        sides = 1 if case["pairwise"] else 2  # two systems, or one pair of them
+        assert case["hours"] == pytest.approx(sides * case["n"] * (talked + case["each"] * judged_) / 60)
+        assert case["money"] == pytest.approx(12 * case["hours"])
+
+
+def test_the_best_design_for_a_budget_is_within_it_and_finds_the_least(both):
+    data, options, _, _, facts = both
+    assert len(facts["bought"]) == 2
+    for case, pilot in zip(facts["bought"], data.pilots, strict=True):
+        prices = Prices(5.0, options.minutes_per_judgement[pilot.method], 12.0)
+        assert 0.9 * 400 < case["money"] <= 400
+        people = data.people[pilot.method]
+        for m in options.per_dialogue:
+            for n in range(2, 200, 7):
+                other = Plan(n, m, people, data.paired)
+                if prices.cost(other, 2, pilot.pairwise) <= 400:
+                    assert detectable(pilot, other)[0] >= case["smallest"] - 1e-3
+
+
+def test_a_budget_that_pays_for_nothing(study):
+    frame = pilot_of("dialogue_likert")
+    facts = planned(study, frame, **TIMES, budget=0.5)[-1]
+    assert (facts["bought"], facts["too_dear"]) == ([], ["Rated"])
+    assert "0.50 EUR" in said(study, frame, **TIMES, budget=0.5)
+
+
+def test_a_difference_that_nothing_finds(study):
+    _, _, results, _, facts = planned(study, pilot_of("dialogue_likert"), difference={"x": 1e-4})
+    assert (facts["found"], facts["lost"], facts["assumed"]) == ([], ["Rated"], [])
+    assert results["plan_dialogues"]["estimate"].isna().all()
+    assert "100,000" in results["plan_dialogues"]["note"].iloc[0]
+    assert results["plan_power"].empty
+    assert "100,000" in said(study, pilot_of("dialogue_likert"), difference={"x": 1e-4})
+
+
+def test_a_difference_that_the_scale_does_not_allow_is_not_found(study):
+    """Stated, or five standard deviations; of scores that were never given nothing is known."""
+    frame = pilot_of("dialogue_likert", "comparative")
+    narrow = frame.assign(score=frame["score"].clip(upper=4).where(frame["score"] != 1, 2))
+    for frame_, options in ((narrow, {"difference": {"x": 3.0}}), (frame, {"effect": 5.0})):
+        facts = planned(study, frame_, **options)[-1]
+        assert "Rated" in facts["too_wide"]
+        assert facts["lost"] == []
+        told = said(study, frame_, **options)
+        assert "100,000" not in told
+        assert "too large for the range of scores in the pilot" in told
+
+
+def test_contexts_take_the_place_of_sessions(study):
+    """Two systems respond to the same contexts, and nobody has a session: the plan is the same, and says why."""
+    frame = pilot_of("dialogue_likert")
+    contexts = frame.assign(context=frame["session"], session=None)
+    ours, theirs = (planned(study, f) for f in (frame, conform(contexts, ANNOTATIONS)))
+    assert (ours[0].blocks, theirs[0].blocks) == ("session", "context")
+    assert ours[0].paired
+    assert theirs[0].paired
+    pd.testing.assert_frame_equal(ours[2]["plan_dialogues"], theirs[2]["plan_dialogues"])
+    assert "within contexts, as in this study" in said(study, conform(contexts, ANNOTATIONS))
+    assert "Contexts" in tables.variances(theirs[2], theirs[3], theirs[0].blocks).frame
+
+
+def test_what_pairing_saves_is_not_known_without_a_pilot_that_has_it(study):
+    frame = pilot_of("dialogue_likert")
+    alone = conform(frame.assign(session=None), ANNOTATIONS)
+    told = said(study, alone, paired=True)
+    assert "within sessions." in told
+    assert "as in this study" not in told
+    assert "so the saving is unknown" in told
+
+
+def test_a_label_without_a_mean_is_not_said_to_lack_variance(study):
+    frame = pilot_of("dialogue_likert")
+    kinds = frame.assign(label="kind", score=np.arange(len(frame)) % 3 * 1.0)
+    kind = Label("kind", "dialogue_likert", "Kind", (0, 2), level="nominal", categories=("x", "y", "z"))
+    none, given = pd.DataFrame(columns=list(WORK_UNITS)), {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
+    both_ = conform(pd.concat([frame, kinds], ignore_index=True), ANNOTATIONS)
+    data = analysis.material(both_, none, [*study.label_list(), kind], Planning(**QUICK | {"n_worlds": 0}), **given)
+    assert (len(data.pilots), data.left_out) == (1, [])
+
+
+def test_methods_without_times_are_named_and_not_called_impossible(study):
+    frame, only = pilot_of("dialogue_likert", "comparative"), {"minutes_per_judgement": {"dialogue_likert": 2.0}}
+    _, _, results, names, facts = planned(study, frame, **only, budget=400.0)
+    assert facts["untimed"] == ["Comparative"]
+    told = said(study, frame, **only, budget=400.0)
+    assert "For Comparative, the time per judgement is unknown" in told
+    assert "unknown for Comparative" in told
+    reasons = tables.designs(results, names, currency="EUR").why
+    assert reasons["EUR"] == reasons["Hours"] == "The time per judgement is unknown."
+
+
+def test_a_budget_that_pays_for_n_dialogues_exactly_buys_n():
+    """0.6 EUR a dialogue of three systems: 12 EUR pay for 20, though 12 / 0.6 is 19.999… by rounding."""
+    pilot = next(iter(pilots(pilot_of("dialogue_likert"), LABELS, ["a", "b"], seed=1, n_worlds=0)))
+    given = {"annotators_per_dialogue": [1], "people": 6, "paired": False, "tests": 1, "n_systems": 3}
+    for n in range(2, 60):
+        budget = round(n * 0.6, 2)
+        assert affordable(pilot, Prices(0.0, 1.0, 12.0), budget, **given).n_dialogues == n
+        if n > 2:
+            assert affordable(pilot, Prices(0.0, 1.0, 12.0), budget - 0.01, **given).n_dialogues == n - 1
+
+
+def test_the_corpus_that_is_planned_from_is_named_where_there_are_several(study):
+    frame = pilot_of("dialogue_likert")
+    other = frame.iloc[: len(frame) // 2].assign(corpus="pilot")
+    assert "Estimated from Main only." in said(study, conform(pd.concat([frame, other]), ANNOTATIONS))
+    assert "Estimated from" not in said(study, frame)
+
+
+def test_without_times_designs_have_no_price_and_a_budget_buys_nothing(study):
+    frame = pilot_of("dialogue_likert")
+    *_, results, _, facts = planned(study, frame, budget=400.0)
+    assert results["plan_cost"].empty
+    assert facts["times"] == [{"method": "Dialogue Likert", "judged": None, "talked": None}]
+    assert facts["bought"] == facts["too_dear"] == []
+    assert facts["found"][0]["n"] > 2
+    assert "hours" not in facts["found"][0]
+    assert "minutes_per_judgement" in said(study, frame, budget=400.0)
+
+
+def test_conversations_of_unknown_length_are_free_and_this_is_told(study):
+    frame, only = pilot_of("dialogue_likert"), {"minutes_per_judgement": {"dialogue_likert": 2.0}}
+    facts = planned(study, frame, **only)[-1]
+    assert facts["times"] == [{"method": "Dialogue Likert", "judged": 2.0, "talked": None}]
+    (case,) = facts["found"]
+    assert case["hours"] == pytest.approx(2 * case["n"] * case["each"] * 2.0 / 60)
+    assert "minutes_per_dialogue" in said(study, frame, **only)
+
+
+def test_conversations_that_take_no_time_are_not_of_unknown_length(study):
+    frame, times = pilot_of("dialogue_likert"), TIMES | {"minutes_per_dialogue": 0.0}
+    assert planned(study, frame, **times)[-1]["times"] == [{"method": "Dialogue Likert", "judged": 2.0, "talked": 0.0}]
+    assert "minutes_per_dialogue" not in said(study, frame, **times)
+
+
+def test_a_judgement_takes_what_it_took_the_group_that_is_planned_from(study):
+    """Those who talked rated their own dialogue in a minute; who had to read it first took four, in two tasks."""
+    frame = pilot_of("dialogue_likert")
+    of_dialogue = frame.groupby(["annotator", "dialogue"]).ngroup().astype(str)
+    frame = conform(frame.assign(work_unit="u" + of_dialogue), ANNOTATIONS)
+    units = frame.drop_duplicates("work_unit")[["study", "corpus", "group", "annotator", "work_unit"]]
+    read = [units.assign(part="whole", task=task, seconds=60.0 * n) for task, n in (("fluency", 3), ("empathy", 1))]
+    talked = units.assign(group="talkers", annotator="T", work_unit="t" + units["work_unit"], task="chat")
+    talked = [talked.assign(part=part, seconds=60.0 * n) for part, n in (("first_bot", 8), ("first_likert", 1))]
+    work = conform(pd.concat([*talked, *read], ignore_index=True), WORK_UNITS)
+    (prices,) = analysis._prices(frame, work, Planning(), 12.0).values()
+    assert prices == Prices(8.0, 4.0, 12.0)
+    stated = Planning(minutes_per_judgement={"dialogue_likert": 2.0}, minutes_per_dialogue=0.0)
+    assert analysis._prices(frame, work, stated, 12.0) == {"dialogue_likert": Prices(0.0, 2.0, 12.0)}
+
+
+def material_of(study, frame, systems="abcd", **options):
+    none = pd.DataFrame(columns=list(WORK_UNITS))
+    chosen = Planning(**QUICK | {"n_worlds": 0} | options)
+    given = {"systems": list(systems), "hourly_rate": 12.0, "seed": 1}
+    return analysis.material(frame, none, study.label_list(), chosen, **given)
+
+
+def test_systems_that_only_ever_come_second_count(study):
+    frame = pilot_of("comparative")
+    odd = frame["session"].str[1:].astype(int) % 2 == 1
+    data = material_of(study, frame.assign(system_b=frame["system_b"].mask(odd, "c")))  # a with b, a with c
+    assert (data.n_systems, data.tests) == (3, 3)
+    assert material_of(study, frame, "ab").n_systems == 2
+    assert planned(study, frame, systems=5)[0].n_systems == 5
+
+
+def test_sessions_are_paired_where_most_hold_all_systems(study):
+    frame = pilot_of("dialogue_likert")
+    number = frame["session"].str[1:].astype(int)
+    assert material_of(study, frame).paired
+    assert not material_of(study, frame, paired=False).paired
+    others = frame["system"].map({"a": "c", "b": "d"})
+    half = frame.assign(system=frame["system"].mask(number % 2 == 1, others))  # two of four systems in each session
+    assert not material_of(study, half).paired
+    assert material_of(study, half, paired=True).paired
+    few = frame[~((frame["system"] == "b") & (number < 20))]
+    assert material_of(study, few).paired
+    most = frame[~((frame["system"] == "b") & (number < 40))]
+    assert not material_of(study, most).paired
+
+
+def test_a_corpus_of_one_system_is_no_pilot(study):
+    """Though it has most judgements."""
+    frame = pilot_of("dialogue_likert")
+    large = [frame.assign(system="a", dialogue=frame["dialogue"] + suffix, corpus="large") for suffix in "xy"]
+    data = material_of(study, pd.concat([*large, frame], ignore_index=True))
+    assert (data.corpus, len(data.pilots)) == ("main", 1)
+    assert data.people == {"dialogue_likert": 6}
+    with pytest.raises(ValueError, match="two systems"):
+        material_of(study, frame.assign(annotator_kind="llm"))
+
+
+def test_annotators_are_those_of_the_pilot(study):
+    wide = {"per_dialogue": [1, 2, 5]}
+    frame = pilot_of("dialogue_likert", people=3)
+    assert material_of(study, frame, **wide).people == {"dialogue_likert": 3}
+    fewer = frame[frame["annotator"].isin(["A0", "A1"])].assign(label="z")
+    for frames in ([frame, fewer], [fewer, frame]):  # of another label, by fewer
+        assert material_of(study, pd.concat(frames, ignore_index=True), **wide).people == {"dialogue_likert": 3}
+    assert material_of(study, frame.assign(annotator_known=False), **wide).people == {"dialogue_likert": 5}
+    assert material_of(study, frame, annotators=9, **wide).people == {"dialogue_likert": 9}
+
+
+def test_a_label_that_varies_between_systems_only_is_left_out(study):
+    frame = pilot_of("dialogue_likert", "comparative")
+    rated = frame["method"] == "dialogue_likert"
+    frame["score"] = frame["score"].mask(rated, frame["system"].map({"a": 4.0, "b": 2.0}))
+    facts = planned(study, frame)[-1]
+    assert facts["left_out"] == ["Rated"]
+    assert [c["label"] for c in facts["found"]] == ["Compared"]
+    assert "Rated" in said(study, frame)
+    assert planned(study, frame, labels=["x"])[-1]["left_out"] == ["Rated"]
+    with pytest.raises(ValueError, match="vary within systems"):
+        planned(study, frame[rated])
+
+
+def test_a_pilot_with_one_annotator(study):
+    """What the annotator adds cannot be told apart, and nothing is said about others or about reliability."""
+    frame = pilot_of("dialogue_likert", people=1, each=1)
+    data, _, results, names, facts = planned(study, frame, **TIMES)
+    (pilot,) = data.pilots
+    assert pilot.people is None
+    assert data.people == {"dialogue_likert": 1}
+    assert not {"annotator", "annotator_of_system"} & set(results["pilot_variance"]["facet"])
+    assert set(results["plan_detectable"]["people"]) == {"the same"}
+    assert len(facts["found"]) == 1
+    assert results["plan_reliability"]["estimate"].isna().all()
+    assert tables.reliability(results, names) is None
+    assert tables.annotators(results, names, each=1) is None
+    assert "Rated" in said(study, frame, **TIMES)
+
+
+@pytest.mark.parametrize("kind", ["dialogue_likert", "comparative"])
+def test_where_nothing_was_judged_twice_designs_have_one_annotator_per_dialogue(study, kind):
+    """A further annotator's share of the residual is unknown: dialogues vary with it, too, and do not average out."""
+    once, twice = (pilot_of(kind, each=each) for each in (1, 2))
+    _, _, results, _, facts = planned(study, once, per_dialogue=[2, 3], **TIMES)
+    designed = results["plan_detectable"], results["plan_dialogues"], results["plan_power"]
+    assert all(set(rows["annotators_per_dialogue"].dropna()) == {1} for rows in designed)
+    assert facts["once"] == [{"dialogue_likert": "Rated", "comparative": "Compared"}[kind]]
+    assert "judged twice" in said(study, once)
+    _, _, results, _, facts = planned(study, twice, per_dialogue=[2, 3], **TIMES)
+    assert set(results["plan_detectable"]["annotators_per_dialogue"]) == {2, 3}
+    assert facts["once"] == []
+    assert "judged twice" not in said(study, twice)
+
+
+def test_a_stated_difference_is_that_of_ratings_unless_its_method_is_named(study):
+    frame = pilot_of("dialogue_likert", "comparative")
+    data, *_, facts = planned(study, frame, difference={"x": 0.4})
+    assert data.differences["dialogue_likert", "x"] == 0.4
+    assert data.differences["comparative", "x"] == pytest.approx(0.5 * data.pilots[1].sd)
+    assert facts["assumed"] == ["Compared"]
+    own = {"x": 0.4, "comparative": {"x": 0.3}}
+    assert planned(study, frame, difference=own)[0].differences["comparative", "x"] == 0.3
+    alone = planned(study, pilot_of("comparative"), difference={"x": 0.2})[0]
+    assert alone.differences == {("comparative", "x"): 0.2}
+
+
+def test_reliability_grows_with_the_design_and_is_that_of_its_components(both):
+    data, _, results, _, _ = both
+    rows = results["plan_reliability"]
+    assert set(rows["method"]) == {"dialogue_likert"}  # a comparison has no value of one system
+    by = rows.set_index(["n_dialogues", "annotators_per_dialogue"])
+    assert by.at[(20, 1), "estimate"] < by.at[(80, 1), "estimate"] < by.at[(80, 2), "estimate"]
+    components = data.means["dialogue_likert", "x"]
+    expected = generalizability(components, 20, 2, data.people["dialogue_likert"])["generalizability"]
+    assert by.at[(20, 2), "estimate"] == pytest.approx(expected)
+    assert ((rows["ci_low"] <= rows["estimate"]) & (rows["estimate"] <= rows["ci_high"])).all()
+
+
+def test_of_many_labels_the_first_of_each_method_are_drawn(both, monkeypatch):
+    _, _, results, names, _ = both
+    (whole,) = figures.maps(results, names, currency="EUR")
+    assert {"Rated", "Compared"} <= {ax.get_title(loc="left") for ax in whole.fig.axes}
+    assert "Shown are" not in whole.caption
+    monkeypatch.setattr(figures, "MOST", 1)
+    (part,) = figures.maps(results, names, currency="EUR")
+    assert len({ax.get_title(loc="left") for ax in part.fig.axes} - {""}) == 1
+    assert "Shown are the 1 of 2 labels" in part.caption
+
+
+def test_what_readers_called_different_is_the_mean_gap_of_choices(study, both):
+    frame = pilot_of("dialogue_likert", "comparative", shift=1.0)
+    mean = frame[frame["method"] == "dialogue_likert"].groupby("dialogue")["score"].mean()
+    gaps = [
+        np.sign(r.score) * (mean[r.dialogue] - mean[r.dialogue_b])
+        for r in frame[frame["method"] == "comparative"].itertuples() if r.score
+    ]  # fmt: skip
+    (row,) = both[2]["called_different"].to_dict("records")
+    assert (row["method"], row["label"], row["n"]) == ("dialogue_likert", "x", len(gaps))
+    assert row["estimate"] == pytest.approx(np.mean(gaps))
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    pairs = frame["method"] == "comparative"
+    apart = frame.loc[pairs, "dialogue"].map(mean) - frame.loc[pairs, "dialogue_b"].map(mean)
+    (row,) = called_different(frame.assign(score=frame["score"].where(~pairs, np.sign(apart))), 0.95)
+    assert row["estimate"] == pytest.approx(apart[apart != 0].abs().mean())
+    assert row["ci_low"] > 0
+    assert planned(study, pilot_of("dialogue_likert"))[2]["called_different"].empty
+
+
+def test_early_looks_raise_false_alarms_in_theory_and_boundaries_do_not(both):
+    theory = both[2].select("sequential_crossing", truth="theory").set_index("looks")["estimate"]
+    assert theory["unadjusted"] == pytest.approx(0.142, abs=1e-3)  # Armitage et al. 1969, Table 2: five looks
+    for how in ("never", "obrien_fleming", "pocock"):
+        assert theory[how] == pytest.approx(0.05, abs=1e-6)
+
+
+def test_results_are_stored_and_read_again(both):
+    results = both[2]
+    again = unfold(fold(results, study="s", notebook="14_planning"))
+    assert {s: len(f) for s, f in again.items()} == {s: len(f) for s, f in results.items()}
+    assert np.isfinite(results["plan_detectable"]["estimate"].dropna()).all()
+
+
+@pytest.mark.parametrize(
+    ("planning", "message"),
+    [
+        ("difference: {fluensy: 0.5}", "did you mean 'fluency'"),
+        ("difference: {dialogue_rating: {fluensy: 0.5}}", "did you mean 'fluency'"),
+        ("difference: {fluency: 4}", "less than the scale is wide, 4, found 4"),
+        ("annotators: 1, per_dialogue: [2, 3]", "up to 1"),
+    ],
+)
+def test_plans_that_make_no_sense_are_refused(tmp_path, planning, message):
+    path = tmp_path / "s.yaml"
+    path.write_text(LONG + f"planning: {{{planning}}}\n", encoding="utf-8")
+    with pytest.raises(params.ParamsError, match=message):
+        params.load(path)

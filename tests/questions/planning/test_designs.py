@@ -1,0 +1,295 @@
+"""Standard errors and power of designs: by hand, by statsmodels, by simulated studies of the planned size."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.planned_studies import judged
+from scipy import stats
+from scipy.stats import binom, binomtest
+from statsmodels.stats.power import TTestIndPower, TTestPower
+
+from judgebook.questions.operating_characteristics.worlds import design
+from judgebook.questions.planning import simulated
+from judgebook.questions.planning.analysis import limits, pilot_variances
+from judgebook.questions.planning.components import Pilot, of_design
+from judgebook.questions.planning.designs import (
+    SAMPLE,
+    Plan,
+    Prices,
+    affordable,
+    cheapest,
+    detectable,
+    power,
+    sign_power,
+    standard_error,
+)
+
+N_RUNS = 1500
+
+
+@pytest.fixture(scope="module", params=["dialogue_likert", "behavior", "comparative"])
+def pilot(request) -> Pilot:
+    found = design(judged(request.param), ["a", "b"])
+    return of_design(found, n_worlds=40, rng=np.random.default_rng(1))
+
+
+def plain(**variance: float) -> Pilot:
+    """Nearly normal scores with these variances."""
+    values = np.arange(-20, 21) / 4
+    shape = np.exp(-(values**2) / (2 * sum(variance.values())))
+    total = sum(variance.values())
+    variance = {name: v / total * float(shape @ values**2 / shape.sum()) for name, v in variance.items()}
+    factors = tuple(name for name in variance if name != "residual")
+    return Pilot(
+        "dialogue_likert", "x", variance, {}, {}, 1.0, 1.0, 10, 100, False, 1.0, values, shape / shape.sum(), factors
+    )
+
+
+def test_the_standard_error_by_hand():
+    made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=0.1, residual=0.3)
+    v = made.at(0.0)
+    within = (
+        v["session"]
+        + v["dialogue"]
+        + (1 - 2 / 10) / 2 * (v["annotator"] + v["annotator_of_system"])
+        + v["residual"] / 2
+    )
+    assert standard_error(made, Plan(50, 2, 10))[0] ** 2 == pytest.approx(2 * within / 50)
+    paired = standard_error(made, Plan(50, 2, 10, paired=True))[0] ** 2
+    assert paired == pytest.approx(2 * (within - v["session"]) / 50)
+    sampled = standard_error(made, Plan(50, 2, 10), annotators=SAMPLE)[0] ** 2
+    assert sampled == pytest.approx(2 * within / 50 + 2 * v["annotator_of_system"] / 10)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_power_is_that_of_statsmodels_where_scores_are_normal(paired):
+    made, plan = plain(residual=1.0), Plan(40, 1, 10, paired)
+    sd = np.sqrt(made.at(0.0)["residual"])
+    tie = 0.25 / 40  # half of what two sums of such scores differ by at least
+    if paired:
+        known = TTestPower().power((0.6 - tie) / (sd * np.sqrt(2)), 40, 0.05)
+    else:
+        known = TTestIndPower().power((0.6 - tie) / sd, 40, 0.05)
+    assert power(made, plan, 0.6) == pytest.approx(known, abs=0.01)
+
+
+def test_power_of_the_sign_test_by_hand():
+    n, wins, losses = 12, 0.6, 0.2
+    total = 0.0
+    for decided in range(n + 1):
+        for won in range(decided + 1):
+            plain_p = binomtest(won, decided).pvalue if decided else 1.0
+            tie = 2 * binom.pmf(max(won, decided - won), decided, 0.5) / 2 if won * 2 != decided else 0.0
+            mid_p = plain_p - tie if won * 2 != decided else 1.0
+            if mid_p < 0.05:
+                total += binom.pmf(decided, n, wins + losses) * binom.pmf(won, decided, wins / (wins + losses))
+    assert sign_power(wins, losses, n) == pytest.approx(total)
+
+
+def test_the_difference_found_is_found_with_the_wanted_power(pilot):
+    for plan in (Plan(40, 1, 12), Plan(60, 3, 12, paired=True, tests=6)):
+        found, low, high = detectable(pilot, plan, wanted=0.9, confidence=0.95)
+        assert power(pilot, plan, found) == pytest.approx(0.9, abs=0.01)
+        assert low < found < high
+
+
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("plan", [Plan(40, 1, 12), Plan(80, 2, 12)])
+def test_simulated_studies_of_the_planned_size_reach_the_planned_power(pilot, plan, paired):
+    plan = replace(plan, paired=paired)
+    wanted = detectable(pilot, plan)[0]
+    hits, wrong = simulated.found(pilot, plan, wanted, 3 * N_RUNS, np.random.default_rng(2))
+    assert hits / (3 * N_RUNS) == pytest.approx(0.8, abs=0.03)
+    assert wrong == 0
+
+
+@pytest.mark.parametrize("tests", [45, 200])
+def test_power_is_reached_at_levels_that_few_arrangements_do_not_resolve(pilot, tests):
+    """With 200 tests the level is 0.00025; the smallest p-value of 1999 random arrangements is 0.0005."""
+    plan = Plan(80, 1, 12, tests=tests)
+    hits, _ = simulated.found(pilot, plan, detectable(pilot, plan)[0], N_RUNS, np.random.default_rng(2))
+    assert hits / N_RUNS == pytest.approx(0.8, abs=0.04)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_p_values_without_arrangements_are_those_of_many(pilot, paired):
+    plan, rng = Plan(40, 1, 12, paired=paired), np.random.default_rng(5)
+    (study,) = simulated.studies(pilot, plan, 0.5 * pilot.sd, 20, rng)
+    flips = simulated.arrangements(plan.n_dialogues, paired or pilot.pairwise, rng)
+    drawn, approximated = (simulated.permutation_p(study.values, study.paired, f) for f in (flips, None))
+    error = 4 * np.sqrt(drawn * (1 - drawn) / len(flips))
+    assert (np.abs(drawn - approximated) < error + 0.01).all()
+
+
+@pytest.mark.parametrize("of_system", [0.0, 0.08, 0.2])
+@pytest.mark.parametrize("plan", [Plan(80, 2, 12), Plan(80, 1, 12, paired=True), Plan(80, 3, 5), Plan(60, 1, 20)])
+def test_simulated_studies_with_annotators_as_a_sample_reach_the_planned_power(plan, of_system):
+    made = plain(session=0.2, dialogue=0.3, annotator=0.1, annotator_of_system=of_system, residual=0.4 - of_system)
+    wanted = detectable(made, plan, SAMPLE)[0]
+    hits, _ = simulated.found(made, plan, wanted, N_RUNS, np.random.default_rng(2), SAMPLE)
+    assert hits / N_RUNS == pytest.approx(0.8, abs=0.05)
+
+
+def test_annotators_as_a_sample_never_help(pilot):
+    for plan in (Plan(40, 1, 12), Plan(60, 3, 12, paired=True, tests=6)):
+        found = detectable(pilot, plan)[0]
+        assert power(pilot, plan, found, SAMPLE) <= 0.8
+
+
+def few_annotators(true: dict[str, float], seed: int, people: int = 5, n: int = 60) -> pd.DataFrame:
+    """Two systems, half of the dialogues each, all judged by all; normal scores rounded to quarters."""
+    rng, of = np.random.default_rng(seed), np.arange(n) % 2
+    sd = {name: np.sqrt(v) for name, v in true.items()}
+    score = rng.normal(0, sd["dialogue"], (n, 1)) + rng.normal(0, sd["annotator"], people)
+    score = (
+        score + rng.normal(0, sd["annotator_of_system"], (2, people))[of] + rng.normal(0, sd["residual"], (n, people))
+    )
+    dialogue, who = (x.ravel() for x in np.indices((n, people)))
+    rows = {
+        "dialogue": dialogue.astype(str),
+        "annotator": who.astype(str),
+        "system": np.array(["a", "b"])[of[dialogue]],
+    }
+    frame = pd.DataFrame(rows | {"score": np.round(4 * score.ravel()) / 4})
+    return frame.assign(
+        method="dialogue_likert", label="x", session=None, system_b=None, dialogue_b=None, turn=None, context=None,
+        annotator_known=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_intervals_cover_the_true_variances_and_standard_error():
+    """With five annotators: their variance is estimated with four degrees of freedom, its interval skewed upwards."""
+    true = {"dialogue": 0.5, "annotator": 0.2, "annotator_of_system": 0.1, "residual": 0.6}
+    plan, covered = Plan(40, 2, 5), {name: [] for name in (*true, "standard_error")}
+    within = 0.5 + (1 - 2 / 5) / 2 * (0.2 + 0.1) + 0.6 / 2
+    for seed in range(100):
+        found = design(few_annotators(true, seed), ["a", "b"])
+        made = of_design(found, n_worlds=100, rng=np.random.default_rng(seed))
+        for row in pilot_variances(made, 0.95):
+            if row["ci_kind"] == "parametric":
+                covered[row["facet"]].append(row["ci_low"] <= true[row["facet"]] <= row["ci_high"])
+        difference, low, high = detectable(made, plan, confidence=0.95)
+        exact = difference * np.sqrt(2 * within / 40) / standard_error(made, plan, difference)[0]
+        covered["standard_error"].append(low <= exact <= high)
+    assert min(len(hits) for hits in covered.values()) > 80
+    assert min(np.mean(hits) for hits in covered.values()) > 0.87
+
+
+def test_the_interval_of_a_variance_is_that_of_chi_squared_where_nothing_else_varies():
+    of_few = stats.chi2.ppf((np.arange(4000) + 0.5) / 4000, 4) / 4
+    made = replace(plain(annotator=0.1, residual=0.9), df={"annotator": 4.0}, drawn={})
+    value = made.variance["annotator"]
+    low, high = replace(made, drawn={"annotator": value * of_few}).interval("annotator", 0.95)
+    assert (low, high) == pytest.approx(tuple(value * 4 / stats.chi2.ppf([0.975, 0.025], 4)), rel=0.01)
+    assert np.isnan(made.interval("annotator", 0.95)).all()
+
+
+def test_the_interval_of_a_variance_among_noise_is_symmetrical():
+    noise = stats.norm.ppf((np.arange(4000) + 0.5) / 4000)
+    made = replace(plain(session=0.1, residual=0.9), df={"session": 1e6})
+    for value, error in ((0.1, 0.01), (0.02, 0.02), (0.0, 0.01)):
+        drawn = np.maximum(value + error * noise, 0)
+        one = replace(made, variance=made.variance | {"session": value}, drawn={"session": drawn})
+        low, high = one.interval("session", 0.95)
+        assert low == pytest.approx(max(value - 1.96 * error, 0), abs=0.05 * error)
+        assert high == pytest.approx(value + 1.96 * error, abs=0.1 * error)
+
+
+def many_sessions(true: dict[str, float], seed: int) -> pd.DataFrame:
+    """Eighty sessions with four systems each; two of ten annotators judge each dialogue; scores rounded to quarters."""
+    rng = np.random.default_rng(seed)
+    sd = {name: np.sqrt(v) for name, v in true.items()}
+    who = np.argsort(rng.random((80, 4, 10)), axis=2)[..., :2]
+    score = rng.normal(0, sd["session"], (80, 1, 1)) + rng.normal(0, sd["dialogue"], (80, 4, 1))
+    score = score + rng.normal(0, sd["annotator"], 10)[who] + rng.normal(0, sd["residual"], who.shape)
+    session, system = (x.ravel() for x in np.indices(who.shape)[:2])
+    frame = pd.DataFrame({"session": session.astype(str), "system": np.array(list("abcd"))[system]})
+    frame["dialogue"] = frame["session"] + frame["system"]
+    frame = frame.assign(annotator=who.ravel().astype(str), score=np.round(4 * score.ravel()) / 4)
+    return frame.assign(
+        method="dialogue_likert", label="x", system_b=None, dialogue_b=None, turn=None, context=None,
+        annotator_known=True,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_intervals_of_small_variances_cover_and_are_short():
+    true = {"session": 0.03, "dialogue": 0.3, "annotator": 0.05, "residual": 0.6}
+    covered, ends = {name: [] for name in true}, []
+    for seed in range(60):
+        found = design(many_sessions(true, seed), list("abcd"))
+        made = of_design(found, n_worlds=100, rng=np.random.default_rng(seed))
+        for name, value in true.items():
+            low, high = made.interval(name, 0.95)
+            covered[name].append(low <= value <= high)
+        ends.append(made.interval("session", 0.95)[1])
+    assert min(np.mean(hits) for hits in covered.values()) > 0.87
+    assert np.median(ends) < 0.15
+
+
+def test_simulated_studies_vary_as_the_pilot_does(pilot):
+    plan = Plan(500, 2, 12)
+    made = simulated.studies(pilot, plan, 0.0, 160, np.random.default_rng(3))
+    again = np.concatenate([study.values.var(axis=2, ddof=1) for study in made]).mean()
+    se, _ = standard_error(pilot, plan)
+    assert again == pytest.approx(se**2 * plan.n_dialogues / (1 if pilot.pairwise else 2), rel=0.05)
+
+
+def test_looking_early_raises_false_alarms_and_boundaries_prevent_it(pilot):
+    found = simulated.looked(pilot, Plan(60, 2, 12), {"equal": 0.0}, limits(5), N_RUNS, np.random.default_rng(4))
+    alarms = {how: hits / N_RUNS for (_, how), (hits, _) in found.items()}
+    three_errors = 3 * np.sqrt(0.05 * 0.95 / N_RUNS)
+    assert alarms["unadjusted"] > 0.1
+    assert max(alarms[how] for how in ("never", "obrien_fleming", "pocock")) < 0.05 + three_errors
+
+
+def test_the_cheapest_design_is_just_enough(pilot):
+    prices, difference = Prices(5.0, 2.0, 20.0), 0.7 * pilot.sd
+    given = {"annotators_per_dialogue": [1, 2, 3], "people": 12, "paired": False, "tests": 1, "n_systems": 3}
+    best = cheapest(pilot, prices, difference, **given)
+    assert (
+        power(pilot, best, difference)
+        >= 0.8
+        > power(pilot, replace(best, n_dialogues=best.n_dialogues - 1), difference)
+    )
+    for m in given["annotators_per_dialogue"]:
+        for n in range(4, best.n_dialogues + 40):
+            other = Plan(n, m, 12)
+            if prices.cost(other, 3, pilot.pairwise) < prices.cost(best, 3, pilot.pairwise) * 0.97:
+                assert power(pilot, other, difference) < 0.8
+    within = affordable(pilot, prices, prices.cost(best, 3, pilot.pairwise), **given)
+    assert detectable(pilot, within)[0] <= detectable(pilot, best)[0]
+
+
+@pytest.mark.parametrize("won", [0.65, 0.7, 0.8, 0.63])
+def test_more_comparisons_than_planned_have_the_power_too(won):
+    """The power of the sign test goes up and down: of the numbers that have it, the first after which none lacks it."""
+    values, half = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
+    variance = {"residual": 1.0}
+    made = Pilot("comparative", "x", variance, {}, {}, 1.0, 1.0, 10, 100, True, 1.0, values, half, ())
+    given = {"annotators_per_dialogue": [1], "people": 10, "paired": False, "tests": 1, "n_systems": 2}
+    found = cheapest(made, Prices(1.0, 1.0, 60.0), 2 * won - 1, **given).n_dialogues
+    powers = {n: sign_power(won, 1 - won, n) for n in range(2, 201)}
+    assert found == max(n for n, p in powers.items() if p < 0.8) + 1
+    if won == 0.65:
+        assert min(n for n, p in powers.items() if p >= 0.8) == 82
+        assert powers[86] < 0.8
+        assert powers[88] < 0.8
+
+
+def test_costs_by_hand():
+    prices = Prices(10.0, 3.0, 20.0)
+    assert prices.hours(Plan(30, 2, 5), 4) == pytest.approx(30 * 4 * (10 + 2 * 3) / 60)
+    assert prices.hours(Plan(30, 2, 5), 4, pairwise=True) == pytest.approx(30 * 6 * (20 + 2 * 3) / 60)
+    assert prices.cost(Plan(30, 2, 5), 4) == pytest.approx(20 * 32)
+    assert Prices(None, 3.0, 20.0).hours(Plan(30, 2, 5), 4) == Prices(0.0, 3.0, 20.0).hours(Plan(30, 2, 5), 4) == 12
+
+
+def test_a_design_without_sense_is_refused():
+    with pytest.raises(ValueError, match="annotators"):
+        Plan(10, 5, 3)
+    with pytest.raises(ValueError, match="scale"):
+        plain(residual=1.0).means(11.0)

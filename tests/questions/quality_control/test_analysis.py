@@ -1,0 +1,229 @@
+"""The analyses of notebook 10 on a small crowd, each held against scipy or counting on the ratings themselves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from judgebook.questions.quality_control import analysis, gain, replication, worker_pairs
+from judgebook.questions.quality_control import crowd as crowds
+from judgebook.questions.quality_control.worker_tests import dialogue_means
+from judgebook.statistics.intervals import generator
+from judgebook.study.results import collect, where
+from judgebook.study.sections.analyses import QualityControl
+
+SYSTEMS = ["a", "b", "c", "d"]
+BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """Two runs of 14 workers, two of them in both, four of each run careless; every worker rates all and the control.
+
+    The list `released_pass` differs from the rule for one worker of the first run.
+    """
+    rng, rows = np.random.default_rng(6), []
+    for run, people in (("one", range(14)), ("two", range(12, 26))):
+        for i, who in enumerate(people):
+            for system in [*SYSTEMS, "qc"]:
+                mean = 10 if system == "qc" else 80 - 8 * SYSTEMS.index(system)
+                for label in ("p", "q"):
+                    score = rng.normal(mean if i >= 4 else 50, 12)
+                    rows.append((run, f"w{who}", f"{run}{who}", system, f"{run}{who}{system}", label, score))
+    columns = ["corpus", "annotator", "work_unit", "system", "dialogue", "label", "score"]
+    return pd.DataFrame(rows, columns=columns).assign(source_row=range(len(rows)))
+
+
+def rule(ratings):
+    """Whether each worker of a run rates the control lower, one-sided Mann-Whitney below .05."""
+    out = {}
+    for key, part in ratings.groupby(["corpus", "annotator"]):
+        control = part["system"] == "qc"
+        low, high = part.loc[control, "score"], part.loc[~control, "score"]
+        out[key] = stats.mannwhitneyu(low, high, alternative="less", method="asymptotic").pvalue
+    return pd.Series(out)
+
+
+@pytest.fixture(scope="module")
+def crowd(ratings):
+    first = ratings.drop_duplicates(["corpus", "annotator"])
+    verdict = (
+        (rule(ratings) < 0.05).reindex(pd.MultiIndex.from_frame(first[["corpus", "annotator"]])).to_numpy(copy=True)
+    )
+    verdict[0] = ~verdict[0]
+    facts = first[["corpus", "dialogue"]].assign(key="released_pass", value=np.where(verdict, "yes", "no"))
+    options = QualityControl(families={"ab": ["a", "b"]})
+    return crowds.crowd(ratings, facts, options, control="qc", systems=SYSTEMS)
+
+
+@pytest.fixture(scope="module")
+def resampled(crowd):
+    return analysis.resampled(crowd, **BOOT)
+
+
+def means_of(rows, value):
+    """(system) overall mean: the mean of the labels' means."""
+    return rows.groupby(["system", "label"])[value].mean().groupby("system").mean()
+
+
+def r_of(rows, value, systems=SYSTEMS):
+    x, y = (means_of(rows[rows["corpus"] == run], value)[systems] for run in ("one", "two"))
+    return stats.pearsonr(x, y)
+
+
+def verdicts(crowd, column):
+    return crowd.workers.set_index(["corpus", "annotator"])[column].to_dict()
+
+
+def test_workers_are_sorted_by_the_rule_and_scores_standardised(crowd, ratings):
+    p = rule(ratings)
+    assert verdicts(crowd, "passed") == (p < 0.05).to_dict()
+    assert 0 < crowd.workers["passed"].sum() < 28
+    assert verdicts(crowd, "failed") == (p >= 0.05).to_dict()
+    both = {"w12", "w13"}
+    assert verdicts(crowd, "once") == {k: bool(v < 0.05 and k[1] not in both) for k, v in p.items()}
+    mine = (ratings["annotator"] == "w12") & (ratings["corpus"] == "two")
+    assert crowd.scores.loc[mine.to_numpy(), "z"].to_numpy() == pytest.approx(
+        stats.zscore(ratings.loc[mine, "score"], ddof=1)
+    )
+    assert (crowd.lists, crowd.shared, crowd.corpora) == (["released"], SYSTEMS, ["one", "two"])
+    assert crowd.verdicts == {"passed": {}, "released": {"list": "released"}}
+    assert crowd.selections["released"] == {"workers": "passed", "list": "released"}
+    assert (crowd.workers["passed"] != crowd.workers["released"]).sum() == 1
+    assert crowd.title("free_run1") == "Free run 1"
+
+
+def test_lists_agree_but_for_one_worker(crowd):
+    found = list(analysis.agreement_with_lists(crowd))
+    assert [(row["corpus"], row["estimate"], row["note"]) for row in found] == [
+        ("one", 13 / 14, "1 differ"),
+        ("two", 1.0, "0 differ"),
+    ]
+
+
+def test_means_of_each_set_are_those_of_its_ratings(crowd, ratings):
+    found = collect(*analysis.means(crowd))
+    failed = found.select("mean_raw", workers="failed", corpus="one", label="overall")
+    p = rule(ratings)
+    out = ratings[[p[k] >= 0.05 for k in zip(ratings["corpus"], ratings["annotator"], strict=True)]]
+    expected = means_of(out[out["corpus"] == "one"], "score")
+    assert failed.set_index("system")["estimate"].to_dict() == pytest.approx(expected.to_dict())
+    assert found.select("qc_count", what="ratings", workers="failed")["estimate"].sum() == len(out)
+
+
+def test_resampled_rows_are_the_correlation_and_the_means(crowd, resampled):
+    found = collect(*analysis.with_intervals(resampled), *analysis.fisher_rows(crowd, 0.95))
+    passed, keys = crowd.scores[crowd.scores["passed"]], {"among": "systems", "label": "overall", "list": None}
+    for interval in ("fisher", "workers"):
+        row = found.select("replication_r", interval=interval, scores="z", standardised="all", workers="passed", **keys)
+        assert row["estimate"].item() == pytest.approx(r_of(passed, "z").statistic)
+    fisher = found.select("replication_r", interval="fisher", scores="raw", workers="failed", **keys)
+    ends = r_of(crowd.scores[crowd.scores["failed"]], "score").confidence_interval()
+    assert (fisher["ci_low"].item(), fisher["ci_high"].item()) == pytest.approx((ends.low, ends.high))
+    mean = found.select("mean_z", label="overall", corpus="two")
+    expected = means_of(passed[passed["corpus"] == "two"], "z")[SYSTEMS]
+    assert mean.set_index("system")["estimate"].to_dict() == pytest.approx(expected.to_dict())
+    bias = found.select("replication_bias", workers="all", scores="raw", among="systems")["estimate"].item()
+    assert bias == where(resampled, statistic="replication_r", workers="all", scores="raw")["bias"].iloc[0]
+    stored = {"mean_z", "mean_raw", "variant_contrast", "run_difference", "replication_r", "replication_bias"}
+    assert set(found) == stored
+
+
+def test_gaps_are_differences_of_means(crowd, resampled):
+    gaps = where(resampled, statistic="system_gap", workers="passed").set_index(["corpus", "system", "system_b"])
+    assert len(gaps) == 2 * 6
+    passed = crowd.scores[crowd.scores["passed"]]
+    for (run, a, b), row in gaps.iterrows():
+        means = means_of(passed[passed["corpus"] == run], "z")
+        assert row["estimate"] == pytest.approx(means[a] - means[b])
+
+
+def test_spread_is_that_of_the_means(crowd, resampled):
+    found = collect(analysis.spread(resampled))
+    keys = {"corpus": "one", "scores": "raw", "workers": "passed"}
+    passed = crowd.scores[crowd.scores["passed"] & (crowd.scores["corpus"] == "one")]
+    values = means_of(passed, "score")[SYSTEMS]
+    assert found.select("spread", **keys)["estimate"].item() == pytest.approx(values.std(ddof=1))
+    # workers are alike, so that a mean over m of them has the standard error of their means
+    own = passed.groupby(["annotator", "system"])["score"].mean().unstack()[SYSTEMS]  # noqa: PD010
+    expected = np.sqrt((own.var(ddof=0) / len(own)).mean())
+    assert found.select("standard_error", **keys)["estimate"].item() == pytest.approx(expected, rel=0.15)
+
+
+def test_random_sets_are_those_drawn(crowd):
+    found = collect(*gain.gain(crowd, analysis.RAW_AND_Z, seed=3, confidence=0.9, n_draws=150))
+    t = replication.tally(crowd.scores, "score", crowd.corpora, SYSTEMS)
+    sizes = crowd.workers[crowd.workers["failed"]].groupby("corpus").size().to_dict()
+    drawn = replication.random_subsets(t, sizes, rng=generator(3, "random workers", "failed", "raw"), n_draws=150)
+    row = found.select("replication_r", scores="raw", workers="random as failed", interval="random sets").iloc[0]
+    assert row[["ci_low", "estimate", "ci_high"]].tolist() == pytest.approx(np.quantile(drawn, [0.05, 0.5, 0.95]))
+    own = {name: r_of(crowd.scores[crowd.scores[name]], "score").statistic for name in ("all", "passed", "failed")}
+    share = found.select("replication_share", scores="raw", workers="failed").iloc[0]
+    assert share["estimate"] == np.mean(drawn >= own["failed"])
+    assert share["p_value"] == (np.sum(drawn >= own["failed"]) + 1) / 151
+    point = found.select("replication_r", scores="raw", interval="point").set_index("workers")["estimate"]
+    assert point.to_dict() == pytest.approx(own)
+    gained = found.select("replication_gain", scores="raw").iloc[0]
+    assert gained["estimate"] == pytest.approx(own["passed"] - own["all"])
+
+
+def test_tests_between_systems_are_scipys_and_conclusions_are_counted(crowd, resampled):
+    found = analysis.system_tests(crowd)
+    rows = where(found, scores="z", standardised="all", workers="passed", list=None)
+    assert len(rows) == 2 * 12
+    dialogues = crowd.scores[crowd.scores["passed"]].groupby(["corpus", "system", "dialogue"])["z"].mean()
+    for row in rows.itertuples():
+        x, y = (dialogues[row.corpus, s] for s in (row.system, row.system_b))
+        expected = stats.mannwhitneyu(x, y, alternative="greater", method="asymptotic").pvalue
+        assert row.p_value == pytest.approx(expected)
+        assert row.estimate == pytest.approx(stats.mannwhitneyu(x, y).statistic / (len(x) * len(y)))
+    both = collect(analysis.concordances(found, resampled, [0.05]))
+    both = both.select(
+        "concordance", of="significant", test="rank_sum", workers="passed", standardised="all", list=None
+    )
+    for run in crowd.corpora:
+        significant = (rows["p_value"] < 0.05) & (rows["corpus"] == run)
+        assert where(both, corpus=run)["estimate"].item() == significant.sum()
+
+
+def test_each_threshold_has_the_workers_below_it(crowd, ratings):
+    p = rule(ratings)
+    found = collect(*analysis.thresholds(crowd, [0.05, 0.7]))
+    for value in (0.05, 0.7):
+        chosen = crowd.scores[[p[k] < value for k in zip(ratings["corpus"], ratings["annotator"], strict=True)]]
+        count = found.select("qc_count", what="workers", threshold=value, corpus="two")["estimate"].item()
+        assert count == chosen[chosen["corpus"] == "two"]["annotator"].nunique()
+        r = found.select("replication_r", threshold=value, among="systems")["estimate"].item()
+        assert r == pytest.approx(r_of(chosen, "z").statistic)
+        ranks = found.select("threshold_rank", threshold=value, corpus="one").set_index("system")["estimate"]
+        expected = stats.rankdata(-means_of(chosen[chosen["corpus"] == "one"], "z")[SYSTEMS])
+        assert ranks[SYSTEMS].tolist() == expected.tolist()
+
+
+def test_criteria_are_correlated_over_systems(crowd):
+    found = collect(*analysis.criteria(crowd))
+    passed = crowd.scores[crowd.scores["passed"] & (crowd.scores["corpus"] == "one")]
+    wide = passed.groupby(["system", "label"])["score"].mean().unstack().loc[SYSTEMS]  # noqa: PD010
+    keys = {"label": "p", "label_b": "q", "corpus": "one", "coefficient": "pearson", "scores": "raw"}
+    row = found.select("criteria_correlation", **keys)
+    assert row["estimate"].item() == pytest.approx(stats.pearsonr(wide["p"], wide["q"]).statistic)
+
+
+def test_rows_of_worker_pairs_are_those_of_their_correlations(crowd):
+    facts = crowd.scores.drop_duplicates(["corpus", "dialogue"])[["corpus", "dialogue", "work_unit"]]
+    task = facts["work_unit"].str[-1]  # units that end in the same figure had the same task
+    facts = facts.assign(key=worker_pairs.TASK, value=task, text=None)
+    every = worker_pairs.pairs(crowd, facts)
+    rows = collect(worker_pairs.pair_summary(every))
+    means = dialogue_means(crowd.scores, "score")
+    tasks = facts.drop_duplicates("work_unit").set_index("work_unit")["value"]
+    for control, here in (("with", means), ("without", means[means["system"] != "qc"])):
+        for which, given in (("all", None), ("same task", tasks)):
+            found = worker_pairs.pair_correlations(here, crowd.options.families, crowd.workers, tasks=given)
+            mine = where(every, control=control, pairs=which)
+            assert mine["r"].tolist() == found["r"].tolist()
+            assert len(found) > 5
+            for (corpus, workers), part in found.groupby(["corpus", "workers"]):
+                keys = {"control": control, "of": "median", "pairs": which, "workers": workers, "corpus": corpus}
+                median = rows.select("worker_pair_r", **keys)["estimate"].item()
+                assert median == pytest.approx(part["r"].median())

@@ -1,0 +1,189 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.session_study import SYSTEMS, annotate
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportions_ztest
+
+from judgebook.annotations import features
+from judgebook.questions.sensitivity import analysis, differences, power, system_tests
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.results import collect, fold
+from judgebook.study.sections.analyses import Sensitivity
+
+SETTINGS = {"systems": SYSTEMS, "pick_seed": 1}
+
+
+@pytest.fixture(scope="module")
+def data():
+    annotations, talked = annotate(np.random.default_rng(2), n_interactors=20, per_interactor=3, effect=0.5)
+    dialogues = pd.DataFrame({"corpus": "main", "dialogue": talked.index, "interactor": talked.to_numpy(object)})
+    return annotations, dialogues
+
+
+@pytest.fixture(scope="module")
+def cells(data):
+    return analysis.groups(*data, **SETTINGS)
+
+
+def test_each_group_the_one_with_most_labels_first(cells):
+    assert [(c.corpus, c.group) for c in cells] == [("main", "ext"), ("main", "own")]
+    assert [p.method for p in cells[0].panels] == ["behavior", "dialogue_likert", "comparative"]
+    assert [p.method for p in cells[1].panels] == ["dialogue_likert", "comparative"]
+    assert cells[0].blocks == "session"
+    assert list(cells[0].panels[0].systems) == list(SYSTEMS)
+
+
+def test_draws_only_where_a_system_has_more(cells):
+    per_system = pd.Series(cells[0].panels[0].system).value_counts()
+    assert cells[0].draw_size(per_system.max()) is None
+    assert cells[0].draw_size(per_system.max() - 1) == per_system.max() - 1
+    pairs = [cells[0].panels[2].rows_of(a, b).sum() for a, b in cells[0].panels[2].pairs]
+    assert min(cells[0].dialogues) == min(pairs)
+
+
+def test_systems_with_few_dialogues_are_left_out(data):
+    annotations, dialogues = data
+    rare = annotations[annotations["system"].eq("a") | annotations["system_b"].eq("a").fillna(False)]
+    few = rare["dialogue"].drop_duplicates().iloc[: analysis.MIN_DIALOGUES - 1]
+    kept = annotations[~annotations.index.isin(rare.index) | annotations["dialogue"].isin(few)]
+    kept = kept[kept["method"] == "dialogue_likert"]
+    (cell,) = analysis.groups(kept[kept["group"] == "ext"], dialogues, **SETTINGS)
+    assert cell.panels[0].systems == ["b", "c", "d"]
+    one = kept[kept["system"] == "b"]
+    assert analysis.groups(one, dialogues, **SETTINGS) == []
+    assert features.MIN_DIALOGUES == analysis.MIN_DIALOGUES
+
+
+def test_contexts_stand_in_for_sessions(data):
+    annotations, dialogues = data
+    marks = annotations[annotations["method"] == "behavior"]
+    paired = marks.assign(context=marks["session"], session=pd.NA)
+    (cell,) = analysis.groups(paired, dialogues, **SETTINGS)
+    (with_sessions,) = analysis.groups(marks, dialogues, **SETTINGS)
+    assert cell.blocks == "context"
+    given = {"seed": 1, "within": "session", "n_permutations": 300}
+    ours, theirs = (analysis.tests(c, **given)["system_difference"] for c in (cell, with_sessions))
+    assert ours["p_value"].tolist() == theirs["p_value"].tolist()
+    assert "context" in set(ours["resample_unit"])
+    nothing = marks.assign(session=pd.NA, context=pd.NA)
+    assert analysis.groups(nothing, dialogues, **SETTINGS)[0].blocks == "none"
+
+
+def test_p_values_are_adjusted_within_label_and_test(cells):
+    results = analysis.tests(cells[0], seed=1, within="session", n_permutations=300)
+    shown = results["system_difference"]
+    assert set(shown["test"]) == {"z", "student", "welch", "sign", "session", "clustered_t"}
+    for _, part in shown.groupby(["method", "label", "test", "sample"], dropna=False):
+        assert part["p_adjusted"].to_numpy() == pytest.approx(multipletests(part["p_value"], method="holm")[1])
+    here = results.select("n_significant", test="session", alpha=0.05, adjusted_over="label")
+    found = shown[(shown["test"] == "session") & shown["sample"].isna()].assign(sure=lambda f: f["p_adjusted"] < 0.05)
+    found = found.groupby(["method", "label"])["sure"].sum()
+    assert here.set_index(["method", "label"])["estimate"].sort_index().tolist() == found.tolist()
+
+
+def test_large_families_get_as_many_permutations_as_they_need(data):
+    """The smallest p-value must survive multiplication by the number of comparisons."""
+    annotations, dialogues = data
+    ratings = annotations[(annotations["method"] == "dialogue_likert") & (annotations["group"] == "ext")]
+    (cell,) = analysis.groups(ratings, dialogues, **SETTINGS)
+    session = analysis.tests(cell, seed=1, within="session", n_permutations=99).select(
+        "system_difference", test="session"
+    )
+    # 6 comparisons: 240 permutations, so that p-values are multiples of 1/241, where that of the t test is not larger
+    times = (session["p_value"] * 241).to_numpy()
+    whole = np.abs(times - times.round()) < 1e-6
+    assert whole.sum() >= len(times) / 2
+    assert times.min() >= 1 - 1e-6
+
+
+def test_all_rows_are_valid(cells):
+    options = Sensitivity(n_dialogues=10, n_draws=5, within="interactor", n_permutations=200, null_runs=20,
+                          null_permutations=99, power_sizes=[8, 16])  # fmt: skip
+    results = analysis.analyse(cells, options, permute_seed=1, draw_seed=1)
+    out = fold(results, study="test", notebook="05_sensitivity")
+    wanted = {"system_difference", "n_significant", "null_rejection", "power", "detectable_effect"}
+    wanted |= {"equivalence", "smallest_margin", "detectable_difference"}
+    assert set(out["statistic"]) == wanted
+    assert set(out["group"]) == {"ext", "own"}
+
+
+def test_draws_errors_and_planning_are_those_of_each_panel(cells):
+    (cell,) = cells[1:]  # ratings and comparisons by those who talked
+    drawn = analysis.draws(cell, n=10, n_draws=4, seed=3, within="session")
+    ours = collect(system_tests.count_significant(cell.panels, n=10, n_draws=4, seed=3, picked=cell.picked))
+    assert drawn["n_significant"]["estimate"].tolist() == ours["n_significant"]["estimate"].tolist()
+    p, expected = (r["system_difference"]["p_value"].tolist() for r in (drawn, ours))
+    assert p == pytest.approx(expected, nan_ok=True)
+    given = {"seed": 3, "within": "session", "n_permutations": 99}
+    found = analysis.type_i_errors(cell, n=8, n_runs=30, **given)
+    each = []
+    for data, one in zip(cell.panels, cell.picked, strict=True):
+        size = min(8, pd.Series(data.system).value_counts().max() // 2) if data.unit != "pair" else 8
+        for used, test in ((one, one.published_test), (data, "session")):
+            each.append(power.null_rejection(used, [test], n=size, n_runs=30, **given))
+    assert found["null_rejection"]["estimate"].tolist() == pd.concat(each)["estimate"].tolist()
+    found = analysis.planning(cell, sizes=[8, 16])
+    each = [differences.differences(cell.annotations, d.method, d.systems, people=False) for d in cell.panels]
+    ours = collect(*(pd.DataFrame(power.planning(one, [8, 16])) for one in each))
+    for statistic in ("power", "detectable_effect"):
+        assert found[statistic]["estimate"].tolist() == ours[statistic]["estimate"].tolist()
+    rows = ours.select("detectable_difference", n_dialogues=None).set_index(["method", "label"])["estimate"]
+    assert analysis.detectable(found).set_index(["method", "label"])["estimate"].equals(rows)
+    others = analysis.detectable(found, people=power.SAMPLE).set_index(["method", "label"])["estimate"]
+    assert len(others) == len(analysis.with_people(analysis.tests(cell, seed=1, within="session", n_permutations=99))
+                              .drop_duplicates(["method", "label"]))  # fmt: skip
+    assert (others > rows.reindex(others.index)).mean() > 0.5
+
+
+@pytest.fixture(scope="module")
+def marks(raw_data):
+    """Real behaviour marks by two people per turn, 27 dialogues per system."""
+    frames = build.build(params.load("gpt_abceval")).frames
+    people = frames["annotations"][frames["annotations"]["annotator_kind"] == "human"]
+    settings = {"systems": sorted(people["system"].unique()), "pick_seed": 123}
+    (cell,) = analysis.groups(people, frames["dialogues"], **settings)
+    return cell
+
+
+@pytest.mark.data
+def test_counts_on_real_marks_equal_statsmodels(marks):
+    (data,) = marks.picked
+    assert pd.Series(data.system).value_counts().tolist() == [27] * 4
+    results = analysis.tests(marks, seed=1, within="session", n_permutations=500)
+    shown = results["system_difference"]
+    for j, label in enumerate(data.labels):
+        p = []
+        for a, b in data.pairs:
+            hits = [data.total[data.system == s, j].sum() for s in (a, b)]
+            p.append(proportions_ztest(hits, [data.n[data.system == s, j].sum() for s in (a, b)])[1])
+        mine = shown[(shown["label"] == label) & (shown["test"] == "z")]["p_value"]
+        assert mine.tolist() == pytest.approx(p)
+        at = results.select("n_significant", label=label, test="z", alpha=0.05, adjusted_over="none")
+        assert at["estimate"].item() == sum(v < 0.05 for v in p)
+
+
+@pytest.mark.data
+def test_on_real_marks_tests_on_turns_find_what_is_not_there(marks):
+    found = analysis.type_i_errors(marks, n=13, n_runs=120, seed=2, within="session", n_permutations=201)
+    share = found.select("null_rejection", alpha=0.05).groupby("test")["estimate"].mean()
+    # three binomial standard errors of 120 runs are 6 points
+    assert share["z"] > 0.05 + 0.06
+    assert share["session"] <= 0.05 + 0.06
+
+
+def test_each_method_has_the_results_of_the_first_group_that_judged_with_it():
+    judged = [
+        SimpleNamespace(corpus="main", group=group, panels=[SimpleNamespace(method=m) for m in methods])
+        for group, methods in (("a", ["behavior"]), ("b", ["behavior", "comparative"]))
+    ]
+    rows = [
+        {"statistic": "n_significant", "corpus": "main", "group": g, "method": m, "label": "x", "estimate": 1.0}
+        for g in "ab"
+        for m in ("behavior", "comparative")
+    ]
+    found = analysis.of_methods(collect(rows), judged)["n_significant"]
+    assert found[["method", "group"]].to_numpy().tolist() == [["behavior", "a"], ["comparative", "b"]]

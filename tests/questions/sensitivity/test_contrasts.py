@@ -1,0 +1,231 @@
+import warnings
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.panels import panel_of
+from fixtures.reference import TWO_SAMPLES
+from fixtures.session_study import annotate
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.proportion import proportions_ztest
+
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations.picks import pick_one
+from judgebook.questions.sensitivity import contrasts
+
+A, B = np.array([3, 4, 2, 5, 4, 3, 4, 1.0]), np.array([2, 3, 2, 4, 1, 3, 2.0])
+
+
+def sums(x):
+    return len(x), np.sum(x), np.sum(x**2)
+
+
+@pytest.fixture(scope="module")
+def study():
+    annotations, talked = annotate(np.random.default_rng(1), n_interactors=20, per_interactor=4, effect=0.3)
+    picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
+    return picked, values.dialogue_values(picked), talked
+
+
+def test_published_tests_equal_r():
+    assert contrasts.t_test(*sums(A), *sums(B), pooled=True) == pytest.approx(TWO_SAMPLES["student"], abs=1e-12)
+    assert contrasts.t_test(*sums(A), *sums(B), pooled=False) == pytest.approx(TWO_SAMPLES["welch"], abs=1e-12)
+    assert contrasts.z_test(30, 480, 45, 470) == pytest.approx(TWO_SAMPLES["z"], abs=1e-12)
+    assert contrasts.sign_test(7, 13) == pytest.approx(TWO_SAMPLES["sign"], abs=1e-12)
+
+
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=9), st.lists(st.integers(1, 5), min_size=2, max_size=9))
+def test_t_tests_equal_scipy(a, b):
+    a, b = np.array(a, float), np.array(b, float)
+    for pooled in (True, False):
+        found = contrasts.t_test(*sums(a), *sums(b), pooled=pooled)
+        if np.ptp(a) == np.ptp(b) == 0:
+            assert found == (1.0 if a[0] == b[0] else 0.0)
+        else:
+            with warnings.catch_warnings():
+                # scipy warns of lost precision when one of two small samples is constant
+                warnings.simplefilter("ignore", RuntimeWarning)
+                expected = stats.ttest_ind(a, b, equal_var=pooled).pvalue
+            assert found == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.data())
+def test_z_and_sign_tests_equal_statsmodels_and_scipy(n1, n2, data):
+    x1, x2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
+    found = contrasts.z_test(x1, n1, x2, n2)
+    if 0 < x1 + x2 < n1 + n2:
+        assert found == pytest.approx(proportions_ztest([x1, x2], [n1, n2])[1], abs=1e-12)
+    else:
+        assert found == 1
+    expected = stats.binomtest(x1, x1 + x2).pvalue if x1 + x2 else 1
+    assert contrasts.sign_test(x1, x2) == pytest.approx(expected, abs=1e-12)
+
+
+def test_empty_samples_have_no_p_value():
+    assert np.isnan(contrasts.z_test(0, 0, 1, 5))
+    assert np.isnan(contrasts.t_test(*sums(A[:1]), *sums(B), pooled=True))
+
+
+def test_a_panel_holds_the_sums_of_dialogues(study):
+    picked, found, talked = study
+    data = contrasts.panel(found, "behavior", interactor=talked)
+    assert (data.unit, data.row, data.systems, data.published_test) == ("turn", "dialogue", ["a", "b", "c", "d"], "z")
+    assert data.n.sum() == len(picked[picked["method"] == "behavior"])
+    i = list(data.dialogue).index(found[found["method"] == "behavior"].iloc[0]["dialogue"])
+    j = data.labels.index("ignore")
+    marks = picked[(picked["dialogue"] == data.dialogue[i]) & (picked["label"] == "ignore")]["score"]
+    assert (data.n[i, j], data.total[i, j]) == (len(marks), marks.sum())
+    assert data.values[i, j] == pytest.approx(marks.mean())
+    assert contrasts.panel(found, "dialogue_likert").published_test == "student"
+    one = data.per_dialogue()
+    assert one.unit == "dialogue"
+    assert np.array_equal(one.total, data.values)
+
+
+def test_a_panel_by_hand():
+    rated = panel_of([0, 1, 2, 1], [[4, 1], [2, np.nan], [3, 5], [1, 2]], labels=("x", "y"))
+    assert rated.pairs == [(0, 1), (0, 2), (1, 2)]
+    assert rated.rows_of(0, 1).tolist() == [True, True, False, True]
+    assert rated.values[:2].ravel().tolist() == pytest.approx([4, 1, 2, np.nan], nan_ok=True)
+    part = rated.take(np.array([3, 3, 0]))
+    assert (part.system.tolist(), part.dialogue.tolist(), part.total[:, 0].tolist()) == (
+        [1, 1, 0],
+        ["d3", "d3", "d0"],
+        [1, 1, 4],
+    )
+    compared = replace(rated, unit="pair", row="pair", system=np.array([0, 0, 1, 0]), system_b=np.array([1, 1, 2, 1]))
+    assert compared.pairs == [(0, 1), (1, 2)]
+    assert compared.rows_of(0, 1).tolist() == [True, True, False, True]
+    marks = replace(rated, unit="turn", n=np.full((4, 2), 4.0), total=np.array([[4, 1], [2, 0], [3, 2], [1, 2.0]]))
+    one = marks.per_dialogue()
+    assert (one.unit, one.total[0].tolist(), one.squares[0].tolist(), one.n[0].tolist()) == (
+        "dialogue",
+        [1, 0.25],
+        [1, 0.0625],
+        [1, 1],
+    )
+
+
+def test_comparisons_are_turned_to_the_order_of_systems(study):
+    picked, found, _ = study
+    data = contrasts.panel(found, "comparative", systems=["d", "c", "b", "a"])
+    assert (data.unit, data.published_test) == ("pair", "sign")
+    assert (data.system < data.system_b).all()
+    rows = picked[picked["method"] == "comparative"]
+    wins = sum((r.system == "d" and r.score > 0) or (r.system_b == "d" and r.score < 0) for r in rows.itertuples())
+    assert (data.total[data.system == 0] > 0).sum() == wins
+
+
+def test_p_values_of_all_pairs_equal_a_loop(study):
+    picked, found, _ = study
+    marks = picked[picked["method"] == "behavior"]
+    data = contrasts.panel(found, "behavior")
+    p, difference = contrasts.draw_p_values(data, "z")
+    per_dialogue, _ = contrasts.draw_p_values(data, "dialogue_welch")
+    for i, (a, b) in enumerate(data.pairs):
+        for j, label in enumerate(data.labels):
+            both = [marks[(marks["system"] == data.systems[s]) & (marks["label"] == label)] for s in (a, b)]
+            x, n = [m["score"].sum() for m in both], [len(m) for m in both]
+            assert p[0, i, j] == pytest.approx(proportions_ztest(x, n)[1])
+            assert difference[0, i, j] == pytest.approx(x[0] / n[0] - x[1] / n[1])
+            means = [m.groupby("dialogue")["score"].mean() for m in both]
+            assert per_dialogue[0, i, j] == pytest.approx(stats.ttest_ind(*means, equal_var=False).pvalue)
+    compared = contrasts.panel(found, "comparative")
+    p, difference = contrasts.draw_p_values(compared, "sign")
+    for i, (a, b) in enumerate(compared.pairs):
+        scores = compared.total[compared.rows_of(a, b), 0]
+        expected = stats.binomtest(int((scores > 0).sum()), int((scores != 0).sum())).pvalue
+        assert (p[0, i, 0], difference[0, i, 0]) == pytest.approx((expected, scores.mean()))
+
+
+def test_weights_count_rows(study):
+    _, found, _ = study
+    data = contrasts.panel(found, "dialogue_likert")
+    rng = np.random.default_rng(0)
+    weights = rng.integers(0, 3, (4, len(data.system)))
+    for test in ("student", "welch"):
+        p, _ = contrasts.draw_p_values(data, test, weights)
+        for d in range(4):
+            again, _ = contrasts.draw_p_values(data.take(np.repeat(np.arange(len(data.system)), weights[d])), test)
+            assert p[d] == pytest.approx(again[0])
+
+
+def enumerate_sessions(values_, left, block):
+    """Sum of the first system's values, less its expectation, under every arrangement within blocks."""
+    names = np.unique(block)
+    parts = []
+    for b in names:
+        v, k = values_[block == b], int(left[block == b].sum())
+        n = len(v)
+        chosen = [c for c in product([0, 1], repeat=n) if sum(c) == k]
+        parts.append([np.dot(c, v) - k * v.mean() for c in chosen])
+    return np.array([sum(combination) for combination in product(*parts)])
+
+
+@pytest.mark.parametrize("within", ["session", "interactor"])
+def test_session_normal_has_the_moments_of_full_enumeration(within):
+    system = np.array([0, 1, 0, 1, 0, 1, 1, 0, 1])
+    session = np.array([0, 0, 1, 1, 2, 3, 4, 5, 6])
+    people = np.array(list("uuvvuuvvv"))
+    value = np.array([1, 3, 2, 2.5, 4, 1, 0, 2, 5])
+    data = panel_of(system, value, session, people)
+    block = contrasts.blocks(data, within)
+    # sessions 0 and 1 met both; the dialogues of the others are exchanged throughout, or within u and v
+    together = [{0, 1}, {2, 3}, {4, 5, 6, 7, 8}] if within == "session" else [{0, 1}, {2, 3}, {4, 5}, {6, 7, 8}]
+    assert [set(np.flatnonzero(block == b)) for b in dict.fromkeys(block)] == together
+    every = enumerate_sessions(value, system == 0, block)
+    observed = sum(
+        value[(block == b) & (system == 0)].sum() - (system[block == b] == 0).sum() * value[block == b].mean()
+        for b in set(block)
+    )
+    assert every.mean() == pytest.approx(0, abs=1e-12)
+    p, _ = contrasts.draw_p_values(data, "session", within=within)
+    assert p[0, 0, 0] == pytest.approx(2 * stats.norm.sf(abs(observed) / every.std()))
+
+
+def test_session_normal_in_draws_and_with_missing_labels():
+    rng = np.random.default_rng(2)
+    system, session = np.tile([0, 1], 40), np.repeat(np.arange(40), 2)
+    session[40:] = 100 + np.arange(40)
+    value = rng.normal(size=(80, 2))
+    value[rng.random(80) < 0.2, 1] = np.nan
+    data = panel_of(system, value, session, labels=("x", "y"))
+    weights = (rng.random((3, 80)) < 0.6).astype(int)
+    p, _ = contrasts.draw_p_values(data, "session", weights)
+    for d in range(3):
+        for j in range(2):
+            kept = (weights[d] > 0) & ~np.isnan(value[:, j])
+            one = panel_of(system[kept], value[kept, j], session[kept])
+            assert p[d, 0, j] == pytest.approx(contrasts.draw_p_values(one, "session")[0][0, 0, 0])
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_patterns_of_equal_labels_are_found_without_sorting(columns):
+    rng = np.random.default_rng(3)
+    for judged in (np.repeat(rng.random((30, 1)) < 0.5, columns, axis=1), rng.random((30, columns)) < 0.5):
+        assert np.array_equal(contrasts.patterns(judged), np.unique(judged, axis=1).T)
+
+
+def test_a_session_test_of_comparisons_is_the_sign_test(study):
+    _, found, _ = study
+    data = contrasts.panel(found, "comparative")
+    assert np.array_equal(contrasts.draw_p_values(data, "session")[0], contrasts.draw_p_values(data, "sign")[0])
+
+
+def test_what_does_not_go_together_is_refused(study):
+    _, found, _ = study
+    data = contrasts.panel(found, "behavior")
+    with pytest.raises(ValueError, match="expected one of z, student"):
+        contrasts.draw_p_values(data, "anova")
+    with pytest.raises(ValueError, match="'sign' does not go with judgements of a turn"):
+        contrasts.draw_p_values(data, "sign")
+    with pytest.raises(ValueError, match="needs to know who talked"):
+        contrasts.draw_p_values(data, "session", within="interactor")
+    with pytest.raises(ValueError, match="'moderation' has no values"):
+        contrasts.panel(found, "moderation")
+    with pytest.raises(ValueError, match="group: expected one"):
+        contrasts.panel(pd.concat([found, found.assign(group="other")]), "behavior")

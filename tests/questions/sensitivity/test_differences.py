@@ -1,0 +1,177 @@
+"""Differences with intervals over sessions and annotators, against statsmodels, scipy and simulations."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from scipy import stats
+
+from judgebook.questions.sensitivity import differences
+from judgebook.statistics import bounded_means
+from judgebook.statistics.bounded_means import BOUNDED
+
+
+def ratings(values, *, people=("p",), shared=True, each=1, rng=None):
+    """A rating of each dialogue by `each` of the people. values : system -> (sessions,) means of dialogues."""
+    rng = rng or np.random.default_rng(0)
+    rows = []
+    for system, means in values.items():
+        for i, mean in enumerate(means):
+            for person in rng.choice(people, each, replace=False):
+                session = f"s{i}" if shared else f"{system}{i}"
+                rows.append(
+                    {
+                        "system": system,
+                        "dialogue": f"{system}-{i}",
+                        "session": session,
+                        "annotator": person,
+                        "score": mean,
+                    }
+                )
+    same = {"corpus": "c", "group": "all", "method": "dialogue_likert", "label": "x", "turn": None}
+    same |= {"dialogue_b": None, "system_b": None, "annotator_known": True, "annotator_kind": "human"}
+    return pd.DataFrame(rows).assign(**same)
+
+
+def found_in(rows, systems=("a", "b"), **options):
+    return differences.differences(rows, rows["method"].iloc[0], list(systems), **options).iloc[0]
+
+
+def test_systems_in_the_same_sessions_give_the_paired_t_test():
+    x, y = np.random.default_rng(1).normal(size=(2, 25))
+    found = found_in(ratings({"a": x, "b": x + y}), people=False)
+    expected = stats.ttest_rel(x, x + y)
+    assert found["p_value"] == pytest.approx(expected.pvalue)
+    assert [found["ci_low"], found["ci_high"]] == pytest.approx(list(expected.confidence_interval()))
+    assert found["resample_unit"] == "session"
+
+
+def test_systems_in_sessions_of_their_own_give_welchs_t_test():
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=25), rng.normal(0.5, 3, 12)
+    found = found_in(ratings({"a": x, "b": y}, shared=False), people=False)
+    expected = stats.ttest_ind(x, y, equal_var=False)
+    assert (found["p_value"], found["df"]) == (pytest.approx(expected.pvalue), pytest.approx(expected.df))
+
+
+def test_of_comparisons_the_mean_sign_is_tested():
+    """Half of them shown the other way round."""
+    rng = np.random.default_rng(3)
+    score = rng.choice([-1.0, 0, 1], 30, p=[0.2, 0.2, 0.6])
+    turned = rng.random(30) < 0.5
+    one, two = ([f"{s}-{i}" for i in range(30)] for s in "ab")
+    rows = ratings({"a": score}).assign(method="comparative", score=np.where(turned, -score, score))
+    rows["dialogue"], rows["dialogue_b"] = np.where(turned, two, one), np.where(turned, one, two)
+    rows["system"], rows["system_b"] = np.where(turned, "b", "a"), np.where(turned, "a", "b")
+    found, expected = found_in(rows, people=False), stats.ttest_1samp(score, 0)
+    assert (found["estimate"], found["p_value"]) == (pytest.approx(score.mean()), pytest.approx(expected.pvalue))
+    assert found["n"] == 30
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_what_has_no_session_is_one_whatever_sessions_are_called(paired):
+    """Also where they are called as dialogues are, or by the numbers of comparisons."""
+    rng = np.random.default_rng(5)
+    rows = ratings({"a": rng.normal(size=24), "b": rng.normal(size=24)})
+    if paired:
+        other = rows["dialogue"].str.replace("a-", "b-")
+        rows = rows.assign(method="comparative", dialogue_b=other, system_b="b")[rows["system"] == "a"]
+    place = np.arange(len(rows)) % 24
+    known = rows.assign(session=np.where(place < 12, rows["session"], None))
+    names = {f"s{i}": str(23 - i) if paired else f"a-{23 - i}" for i in range(12)}
+    found, renamed = (found_in(r, people=False) for r in (known, known.assign(session=known["session"].map(names))))
+    assert found["n_clusters"] == renamed["n_clusters"] == 24
+    assert found["se"] == pytest.approx(renamed["se"])
+
+
+def test_a_dialogue_counts_once_however_often_it_was_judged():
+    x, y = np.random.default_rng(4).normal(size=(2, 20))
+    rows = ratings({"a": x, "b": y})
+    more = pd.concat([rows, rows[rows["dialogue"].isin(["a-0", "b-3"])].assign(annotator="q")])
+    again, once = (found_in(r, people=False) for r in (more, rows))
+    assert (again["estimate"], again["se"]) == (pytest.approx(once["estimate"]), pytest.approx(once["se"]))
+
+
+def test_annotators_are_a_sample_only_where_they_are_known():
+    rng = np.random.default_rng(5)
+    rows = ratings({"a": rng.normal(size=20), "b": rng.normal(size=20)}, people=("p", "q", "r"), each=2)
+    assert found_in(rows)["resample_unit"] == "session and annotator"
+    assert found_in(rows.assign(annotator_known=False))["resample_unit"] == "session"
+    assert 1.5 < found_in(rows)["df"] <= 2  # three people, not equally busy
+
+
+def test_without_spread_there_is_no_interval():
+    found = found_in(ratings({"a": np.ones(5), "b": np.zeros(5)}), people=False)
+    assert (found["ci_kind"], found["estimate"]) == ("not_estimable", 1)
+    assert np.isnan(found["p_value"])
+
+
+@pytest.mark.parametrize(("people", "strict"), [(6, 0.6), (20, 0.3)])
+def test_other_annotators_find_no_difference_more_often_than_nominal(people, strict):
+    """Equal systems, annotators who differ in how they like each: with annotators as a sample the test keeps its level,
+    without it does not."""
+    rng, runs, rows = np.random.default_rng(6), 300, []
+    for run in range(runs):  # each a label of its own, so that all are tested at once
+        liking = rng.normal(0, strict, (people, 2))
+        one = ratings({"a": rng.normal(size=30), "b": rng.normal(size=30)}, people=range(people), each=2, rng=rng)
+        side = (one["system"] == "b").astype(int)
+        score = one["score"] + liking[one["annotator"], side] + 0.5 * rng.normal(size=len(one))
+        rows.append(one.assign(score=score, label=f"run {run}"))
+    every = pd.concat(rows, ignore_index=True)
+    found = [differences.differences(every, "dialogue_likert", ["a", "b"], people=p) for p in (False, True)]
+    alone, both = (np.mean(f["p_value"] < 0.05) for f in found)
+    assert [len(f) for f in found] == [runs, runs]
+    assert both < 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+    assert alone > both
+
+
+def test_two_ways_equal_statsmodels_up_to_the_correction():
+    """Where annotators add to the variance, which is then not cut."""
+    from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
+
+    rng = np.random.default_rng(7)
+    people = [f"p{i}" for i in range(8)]
+    rows = ratings({"a": rng.normal(size=60), "b": rng.normal(size=60)}, people=people, each=8, rng=rng)
+    taste = rng.normal(0, 2, (8, 2))
+    rows["score"] += taste[rows["annotator"].str[1:].astype(int), (rows["system"] == "b").astype(int)]
+    design = sm.add_constant((rows["system"] == "a").astype(float).to_numpy())
+    fit = sm.OLS(rows["score"].to_numpy(), design).fit()
+    groups = [pd.factorize(rows[c])[0] for c in ("annotator", "session")]
+    both = cov_cluster_2groups(fit, *groups, use_correction=False)[0][1, 1]
+    assert found_in(rows)["se"] ** 2 == pytest.approx(both * 8 / 7, rel=0.03)
+
+
+def test_one_person_with_most_of_the_scores_leaves_no_interval():
+    """A difference of shares of 0.51 was given with [-6.64, 7.66]."""
+    rng = np.random.default_rng(8)
+    rows = ratings({"a": rng.normal(size=40), "b": rng.normal(1, 1, 40)})
+    who = np.where(np.arange(len(rows)) % 40 < 32, "p0", np.arange(len(rows)).astype(str))
+    found = found_in(rows.assign(annotator=who))
+    assert (found["ci_kind"], found["note"]) == ("not_estimable", "one annotator has 80% of the scores of a system")
+    assert found[["ci_low", "ci_high", "p_value"]].isna().all()
+    assert np.isfinite(found["estimate"])
+
+
+def test_of_few_dialogues_at_one_end_of_the_scale_the_interval_holds_what_they_may_have_missed():
+    """Five dialogues without a mark say that their mean is at most 52% (Clopper and Pearson)."""
+    rows = ratings({"a": np.zeros(5), "b": np.tile([0.1, 0.2, 0.3], 20)}, shared=False)
+    narrow, wide = found_in(rows), found_in(rows, scales={"x": (0.0, 1.0)})
+    assert narrow["ci_high"] < 0 < wide["ci_high"] < 1 - 0.025 ** (1 / 5)
+    assert wide["ci_low"] <= narrow["ci_low"]
+    assert wide["p_value"] > 0.2 > narrow["p_value"]
+    assert (wide["ci_kind"], wide["note"]) == ("t_or_bound", BOUNDED)
+    same = found_in(ratings({"a": np.linspace(0.2, 0.6, 5), "b": np.tile([0.1, 0.2, 0.3], 20)}, shared=False),
+                    scales={"x": (0.0, 1.0)})  # fmt: skip
+    assert (same["ci_kind"], same["note"]) == ("t", None)
+
+
+def test_sessions_of_several_dialogues_count_once_for_the_bounds():
+    """Twelve dialogues in three sessions: three values."""
+    rows = ratings({"a": np.r_[np.zeros(11), 0.4], "b": np.tile([0.1, 0.2, 0.3], 20)}, shared=False)
+    own = rows["system"] == "a"
+    rows.loc[own, "session"] = (rows.loc[own, "dialogue"].str[2:].astype(int) // 4).astype(str)
+    found = found_in(rows, scales={"x": (0.0, 1.0)})
+    _, low, high = bounded_means.compare(np.array([[0.0], [0.0], [0.1]]), np.tile([0.1, 0.2, 0.3], 20)[:, None],
+                                         np.zeros(1), np.ones(1), rng=np.random.default_rng(1))  # fmt: skip
+    assert found["ci_high"] == pytest.approx(high[0], abs=0.02)
+    assert found["ci_low"] <= low[0] + 0.02

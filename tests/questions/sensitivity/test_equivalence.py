@@ -1,0 +1,111 @@
+"""Equivalence of systems against statsmodels and pingouin, by hand, and by simulation at the margin."""
+
+import numpy as np
+import pandas as pd
+import pingouin as pg
+import pytest
+from fixtures.made_annotations import monte_carlo
+from statsmodels.stats.weightstats import DescrStatsW, ttost_ind, ttost_paired
+
+from judgebook.annotations.dialogue_values import dialogue_values
+from judgebook.questions.sensitivity import equivalence
+from judgebook.questions.sensitivity.contrasts import panel
+from judgebook.questions.sensitivity.differences import differences
+from judgebook.study.results import collect, fold
+
+
+def annotations(x, y, paired=True, people=None):
+    """Values (n, labels) of dialogues of systems a and b; paired: the i-th of both are a session."""
+    rows = []
+    for system, values in (("a", x), ("b", y)):
+        for i, own in enumerate(np.asarray(values, float).reshape(len(values), -1)):
+            who = people[i % len(people)] if people else f"{system}{i}"
+            session = f"s{i}" if paired else f"s{system}{i}"
+            rows += [(system, f"d{system}{i}", session, who, f"l{j}", value) for j, value in enumerate(own)]
+    out = pd.DataFrame(rows, columns=["system", "dialogue", "session", "annotator", "label", "score"])
+    fixed = {"study": "s", "corpus": "main", "method": "dialogue_likert", "group": "all", "annotator_kind": "human"}
+    fixed |= {"system_b": None, "dialogue_b": None, "turn": np.nan, "context": None}
+    return out.assign(**fixed, annotator_known=bool(people))
+
+
+def pooled_sd(x, y):
+    return np.sqrt((np.sum((x - x.mean()) ** 2) + np.sum((y - y.mean()) ** 2)) / (len(x) + len(y) - 2))
+
+
+def found(rows, margin=0.3):
+    data = panel(dialogue_values(rows), rows["method"].iloc[0], ["a", "b"])
+    gaps = differences(rows, data.method, ["a", "b"])
+    results = collect(equivalence.equivalence_tests(gaps, data, margin))
+    fold(results, study="s", notebook="05")
+    return results
+
+
+@pytest.fixture(scope="module")
+def values():
+    rng = np.random.default_rng(1)
+    mood = rng.normal(size=40)
+    return 3 + mood + rng.normal(size=40), 3.1 + mood + rng.normal(size=40)
+
+
+def test_paired_sessions_give_the_paired_tests(values):
+    x, y = values
+    m = 0.3 * pooled_sd(x, y)
+    row = found(annotations(x, y))["equivalence"].iloc[0]
+    assert row["p_value"] == pytest.approx(ttost_paired(x, y, -m, m)[0])
+    assert row["p_value"] == pytest.approx(pg.tost(x, y, bound=m, paired=True)["pval"].iloc[0])
+    low, high = DescrStatsW(x - y).tconfint_mean(0.1)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(np.array([low, high]) / pooled_sd(x, y))
+    assert row["n_clusters"] == 40
+
+
+def test_separate_sessions_give_welch(values):
+    x, y = values[0], values[1][:25]
+    m = 0.3 * pooled_sd(x, y)
+    row = found(annotations(x, y, paired=False))["equivalence"].iloc[0]
+    assert row["p_value"] == pytest.approx(ttost_ind(x, y, -m, m, usevar="unequal")[0])
+
+
+def test_annotators_who_are_known_are_a_sample_too(values):
+    """Ten people who judged sessions of both systems in turn: wider than over sessions."""
+    sessions, both = (found(annotations(*values, people=p))["equivalence"].iloc[0] for p in (None, list("abcdefghij")))
+    assert sessions["resample_unit"] == "session"
+    assert both["resample_unit"] == "session and annotator"
+    assert both["n_clusters"] == 10
+    assert both["ci_high"] - both["ci_low"] > sessions["ci_high"] - sessions["ci_low"]
+    assert both["estimate"] == pytest.approx(sessions["estimate"])
+
+
+def test_the_smallest_margin_is_where_the_test_turns(values):
+    data = annotations(*values)
+    margin = found(data)["smallest_margin"].set_index("scale")["estimate"]
+    for factor, shown in ((0.999, False), (1.001, True)):
+        p = found(data, factor * margin["d"])["equivalence"]["p_value"].iloc[0]
+        assert (p < 0.05) == shown
+    assert margin["label"] == pytest.approx(margin["d"] * pooled_sd(*values))
+
+
+def test_comparisons_have_one_sample():
+    score = np.array([1.0, -1, 0, 0, 1, -1, 0, 1, -1, 0])
+    rows = annotations(score, score)
+    pairs = rows[rows["system"] == "a"].assign(method="comparative", system_b="b", dialogue_b=rows["dialogue"] + "b")
+    row = found(pairs)["equivalence"].iloc[0]
+    m = 0.3 * score.std(ddof=1)
+    assert row["p_value"] == pytest.approx(ttost_paired(score, np.zeros(10), -m, m)[0])
+
+
+def test_what_cannot_be_tested_says_why():
+    for rows in (annotations(np.ones(5), np.ones(5)), annotations(np.arange(5), [1.0])):
+        results = found(rows)
+        assert results["equivalence"]["note"].notna().all()
+        assert results["smallest_margin"].empty
+
+
+def test_systems_at_the_margin_are_called_alike_in_at_most_five_percent():
+    rng, n = np.random.default_rng(3), 800
+    mood = rng.normal(size=(60, n))
+    x = mood + rng.normal(size=(60, n))
+    y = 0.5 * np.sqrt(2) + mood + rng.normal(size=(60, n))
+    p = found(annotations(x, y), 0.5)["equivalence"]["p_value"]
+    # the estimated standard deviation of values adds a little to the level
+    assert np.mean(p < 0.05) < 0.05 + monte_carlo(0.05, n) + 0.01
+    assert np.mean(p < 0.05) > 0.03

@@ -1,0 +1,181 @@
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.panels import panel_of
+from fixtures.reference import TWO_SAMPLES
+from fixtures.session_study import annotate
+from statsmodels.stats.power import TTestIndPower, TTestPower
+
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations.picks import pick_one
+from judgebook.questions.sensitivity import contrasts, power
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.results import collect, fold
+
+
+def turns(rng, n_dialogues, n_turns, spread, n_systems=2, labels=1):
+    """Marks on turns; `spread` is the standard deviation of a dialogue's log-odds."""
+    logit = -1.5 + spread * rng.normal(size=(n_systems * n_dialogues, labels))
+    total = rng.binomial(n_turns, 1 / (1 + np.exp(-logit))).astype(float)
+    data = panel_of(np.repeat(np.arange(n_systems), n_dialogues), total, labels=[f"x{i}" for i in range(labels)])
+    full = np.full(total.shape, float(n_turns))
+    return contrasts.Panel(**{**data.__dict__, "method": "behavior", "n": full, "squares": total, "unit": "turn"})
+
+
+def known(estimates, se, df, per_system, systems=("a", "b")):
+    """Differences of one label between all pairs of systems, as of `differences.differences`."""
+    pairs = pd.DataFrame(list(combinations(systems, 2)), columns=["system", "system_b"])
+    same = {"method": "dialogue_likert", "label": "x", "level": "dialogue", "resample_unit": "session"}
+    numbers = {"estimate": estimates, "se": se, "df": df, "per_system": per_system}
+    return pairs.assign(**same, **numbers)
+
+
+def test_detectable_difference_equals_r_and_the_paper():
+    """Two samples of n with standard deviation 1: the standard error is sqrt(2 / n), Welch's df 2 n - 2."""
+    for n, expected, close in ((32, TWO_SAMPLES["detectable"], 1e-5), (100, 0.40, 0.005)):  # section 10 of the paper
+        found = known([0.0], np.sqrt(2 / n), 2 * n - 2, n)
+        assert power.detectable(found) == pytest.approx([expected], abs=close)
+    small = known([0.0], np.sqrt(2 / 16), 30, 16)
+    assert power.detectable(small, 32) == pytest.approx([TWO_SAMPLES["detectable"]], rel=0.01)
+
+
+@pytest.mark.parametrize("n_systems", [2, 3, 4, 40])
+def test_the_median_of_detectable_differences_is_that_of_all(n_systems):
+    rng, systems = np.random.default_rng(n_systems), [f"s{i}" for i in range(n_systems)]
+    n = n_systems * (n_systems - 1) // 2
+    found = known(
+        np.zeros(n), rng.exponential(size=n), rng.choice([0.6, 1.0, 3.0, 200.0], n) * rng.random(n), 9, systems
+    )
+    for size in (None, 5, 100):
+        assert power.median_detectable(found, size) == np.median(power.detectable(found, size))
+
+
+def test_detectable_difference_of_pairs_equals_statsmodels():
+    """A mean of 25 differences with standard deviation 2."""
+    found = known([0.0], 2 / 5, 24, 25)
+    assert power.detectable(found) == pytest.approx(
+        [2 * TTestPower().solve_power(nobs=25, alpha=0.05, power=0.8)], rel=1e-4
+    )
+
+
+def test_detectable_differences_are_those_of_the_first_step_of_holm():
+    """Six pairs of four systems: statsmodels' two samples of 40 at the level 0.05 / 6."""
+    found = known([0.0] * 6, np.sqrt(2 / 40), 78, 40, "abcd")
+    rows = pd.DataFrame(power.detectable_differences(found, power.SAME, [80])).set_index("n_dialogues")["estimate"]
+    each = [TTestIndPower().solve_power(nobs1=n, alpha=0.05 / 6, power=0.8) for n in (40, 80)]
+    assert rows.tolist() == pytest.approx(each, rel=0.003)
+    assert list(power.detectable_differences(found.assign(se=np.nan), power.SAMPLE)) == []
+
+
+def test_expected_power_is_the_level_if_no_systems_differ():
+    found = known([0.3, -0.2, 0.1], [0.1, 0.2, 0.3], 20, 21, "abc")
+    assert power.expected_power(found, 0.0, 50) == pytest.approx(0.05)
+
+
+def test_expected_power_is_the_mean_over_true_differences():
+    """By quadrature over a normal true difference, of the power of statsmodels for each."""
+    n, variance = 40, 0.09
+    found = known([0.0], np.sqrt(2 / n), 2 * n - 2, n)
+    grid = np.linspace(-6, 6, 1201) * np.sqrt(variance)
+    weight = np.exp(-(grid**2) / (2 * variance))
+    each = TTestIndPower().power(np.abs(grid) + 1e-12, n, 0.05)
+    assert power.expected_power(found, variance, n) == pytest.approx(np.sum(weight * each) / weight.sum(), abs=1e-4)
+
+
+@pytest.mark.parametrize("tau", [0.0, 0.3, 1.0])
+def test_interval_of_the_spread_of_systems_covers(tau):
+    """5 systems with true standard deviation tau and standard error 0.3: 95%, at 0 more (both ends are cut)."""
+    rng, inside, runs = np.random.default_rng(3), 0, 2000
+    i, j = np.triu_indices(5, 1)
+    frame = known(np.zeros(10), 0.3 * np.sqrt(2), 30, 31, "abcde")
+    for _ in range(runs):
+        x = rng.normal(0, np.hypot(tau, 0.3), 5)
+        _, low, high = power.spread(frame.assign(estimate=x[i] - x[j]))
+        inside += low <= 2 * tau**2 <= high
+    assert abs(inside / runs - (0.975 if tau == 0 else 0.95)) < 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_sessions_are_drawn_whole():
+    rng = np.random.default_rng(2)
+    system = np.r_[np.tile([0, 1], 10), np.zeros(10, int), np.ones(10, int)]
+    session = np.r_[np.repeat(np.arange(10), 2), np.arange(100, 120)]
+    data = panel_of(system, rng.normal(size=40), session)
+    (weights,) = power.resample(data, 30, 5, rng)
+    assert (weights[:, system == 0].sum(axis=1) == 30).all()
+    assert (weights[:, system == 1].sum(axis=1) == 30).all()
+    assert np.array_equal(weights[:, 0:20:2], weights[:, 1:20:2])
+    assert (weights[:, :20].sum(axis=1) == 30).all()  # half of each system's dialogues are in such sessions
+
+
+def test_z_tests_keep_their_level_on_independent_turns_and_not_on_dependent_ones():
+    rng = np.random.default_rng(3)
+    even = power.null_rejection(turns(rng, 300, 15, 0.0), ["z"], n=32, n_runs=1500, seed=1)
+    clustered = power.null_rejection(turns(rng, 300, 15, 1.0), ["z", "dialogue_welch"], n=32, n_runs=1500, seed=1)
+    # 3 binomial standard errors of 1,500 runs are 1.7 points
+    assert even.query("alpha == 0.05")["estimate"].item() == pytest.approx(0.05, abs=0.017)
+    at = clustered.query("alpha == 0.05").set_index("test")["estimate"]
+    assert at["z"] > 0.12
+    assert at["dialogue_welch"] == pytest.approx(0.05, abs=0.017)
+
+
+def test_the_permutation_test_keeps_its_level():
+    data = turns(np.random.default_rng(4), 150, 15, 1.0, labels=4)
+    found = power.null_rejection(data, ["session"], n=32, n_runs=400, seed=1, n_permutations=199)
+    # four independent labels of 400 runs: 3 standard errors are 1.6 points
+    assert found.query("alpha == 0.05")["estimate"].mean() == pytest.approx(0.05, abs=0.016)
+
+
+def test_placebos_have_the_proportions_of_the_study():
+    """10, 60 and 60 dialogues: 10 against 60 is 1 to 6, and 60 against 60 are halves."""
+    data = panel_of(np.repeat([0, 1, 2], [10, 60, 60]), np.zeros(130))
+    sizes = {tuple(np.bincount(power._placebo(data, run, 28, np.random.default_rng(run)).system)) for run in range(12)}
+    assert sizes == {(2, 8), (8, 48), (28, 28)}
+
+
+def test_the_sign_test_rejects_too_seldom():
+    annotations, _ = annotate(np.random.default_rng(5), n_interactors=40, per_interactor=5)
+    picked = pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0))
+    data = contrasts.panel(values.dialogue_values(picked), "comparative")
+    found = power.null_rejection(data, ["sign", "session"], n=32, n_runs=600, seed=1, n_permutations=199)
+    at = found.query("alpha == 0.05").set_index("test")["estimate"]
+    assert at["sign"] < 0.05
+    assert at["session"] < 0.07
+    assert set(found["within"].dropna()) == {"session"}
+
+
+@pytest.mark.data
+def test_turn_tests_reject_true_nulls_on_real_marks(raw_data):
+    """Marks of two people on 108 real dialogues: z tests on turns find differences within one system, dialogues do
+    not."""
+    annotations = build.build(params.load("gpt_abceval")).frames["annotations"]
+    human = annotations[annotations["annotator_kind"] == "human"]
+    data = contrasts.panel(values.dialogue_values(pick_one(human, np.random.default_rng(0))), "behavior")
+    tests = ["z", "dialogue_welch", "session"]
+    found = power.null_rejection(data, tests, n=13, n_runs=400, seed=1, n_permutations=199)
+    size = found.query("alpha == 0.05").groupby("test")["estimate"].mean()
+    assert size["z"] > 0.12
+    assert size["dialogue_welch"] < 0.06
+    assert size["session"] < 0.06
+
+
+def test_few_dialogues_are_halved_and_labels_that_are_missing_are_counted():
+    rng = np.random.default_rng(6)
+    value = rng.normal(size=(20, 2))
+    value[3, 1] = np.nan
+    data = panel_of(np.repeat([0, 1], 10), value, labels=("x", "y"))
+    found = power.null_rejection(data, ["session"], n=32, n_runs=10, seed=1, n_permutations=99).set_index("label")
+    assert (found.loc["x", "n_undefined"] == 0).all()
+    assert (found.loc["y", "n_undefined"] == 5).all()  # the system with the gap has every second run
+
+
+def test_result_rows_are_valid():
+    data = turns(np.random.default_rng(7), 20, 10, 0.5)
+    frames = [
+        power.null_rejection(data, ["z", "session"], n=8, n_runs=10, seed=1, n_permutations=49),
+        pd.DataFrame(power.planning(known([0.3, 0.1, -0.2], 0.1, 20, 21, "abc"), [8, 16])),
+    ]
+    out = fold(collect(*frames), study="test", notebook="80_operating_characteristics")
+    assert set(out["statistic"]) == {"null_rejection", "power", "detectable_effect", "detectable_difference"}

@@ -1,0 +1,219 @@
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.panels import panel_of
+from fixtures.session_study import annotate
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations.picks import pick_one
+from judgebook.questions.sensitivity import contrasts, system_tests
+from judgebook.statistics.intervals import generator
+from judgebook.study.results import collect, fold
+
+METHODS = ("behavior", "dialogue_likert", "comparative")
+
+
+@pytest.fixture(scope="module")
+def picked():
+    annotations, talked = annotate(np.random.default_rng(1), n_interactors=30, per_interactor=4, effect=0.5)
+    return pick_one(annotations[annotations["group"] == "ext"], np.random.default_rng(0)), talked
+
+
+@pytest.fixture(scope="module")
+def panels(picked):
+    found = values.dialogue_values(picked[0])
+    return [contrasts.panel(found, m, interactor=picked[1]) for m in METHODS]
+
+
+def test_published_tests_have_a_row_for_each_pair_and_label(panels):
+    found = system_tests.published_tests(panels[0])
+    assert len(found) == 6 * 2
+    row = found.iloc[0]
+    p, difference = contrasts.draw_p_values(panels[0], "z")
+    assert (row["p_value"], row["estimate"]) == (p[0, 0, 0], difference[0, 0, 0])
+    assert row["n"] == 5 * row["n_clusters"]
+    assert "takes turns of a dialogue as independent" in row["note"]
+    welch = system_tests.published_tests(panels[1], "welch")
+    assert set(welch["test"]) == {"welch"}
+    assert welch["note"].isna().all()
+
+
+@pytest.mark.parametrize("within", ["session", "interactor"])
+def test_session_tests_agree_with_their_normal_approximation(within):
+    rng = np.random.default_rng(12)
+    system, session, person = met(rng, 30, 4)
+    value = rng.normal(size=(30, 3))[person] + rng.normal(size=(240, 3)) + 0.4 * system[:, None]
+    data = panel_of(system, value, session, person.astype(str), labels=("x", "y", "z"))
+    found = system_tests.session_tests(data, seed=1, within=within, n_permutations=4000)
+    p = contrasts.draw_p_values(data, "session", within=within)[0][0]
+    exact = found.pivot_table(index=["system", "system_b"], columns="label", values="p_value")[data.labels]
+    # Monte Carlo error of 4,000 permutations is 0.024 at most (3 standard errors)
+    assert np.abs(exact.to_numpy() - p).max() < 0.03
+    assert exact.to_numpy().min() < 0.01
+
+
+def test_a_session_test_of_comparisons_is_the_mid_p_sign_test_when_enumerated(picked):
+    rows = picked[0][picked[0]["method"] == "comparative"].groupby(["system", "system_b"]).head(6)
+    data = contrasts.panel(values.dialogue_values(rows), "comparative")
+    found = system_tests.session_tests(data, seed=1, n_permutations=100)
+    for i, (a, b) in enumerate(data.pairs):
+        scores = data.total[data.rows_of(a, b), 0]
+        row = found.iloc[i]
+        assert row["estimate"] == pytest.approx(scores.mean())
+        # 2^12 patterns at most are gone through; the observed split counts half (Fagerland et al. 2013, eq. 2)
+        wins, decided = int((scores > 0).sum()), int((scores != 0).sum())
+        ties = stats.binom.pmf(wins, decided, 0.5) * (1 if 2 * wins != decided else 0.5)
+        assert row["p_value"] == pytest.approx(stats.binomtest(wins, decided).pvalue - ties)
+
+
+def test_pairs_that_never_met_have_a_reason():
+    data = panel_of([0, 0, 1, 1], [1, 2, 3, 4], interactor=["u", "u", "v", "v"])
+    found = system_tests.session_tests(data, seed=0, within="interactor")
+    assert found["p_value"].isna().all()
+    assert "there is nothing to exchange" in found["note"].item()
+
+
+def test_missing_labels_leave_the_others_alone():
+    rng = np.random.default_rng(3)
+    value = rng.normal(size=(60, 2))
+    whole = panel_of(np.tile([0, 1], 30), value, np.repeat(np.arange(30), 2), labels=("x", "y"))
+    value[:7, 1] = np.nan
+    part = panel_of(np.tile([0, 1], 30), value, np.repeat(np.arange(30), 2), labels=("x", "y"))
+    a, b = (system_tests.session_tests(d, seed=5, n_permutations=500).set_index("label") for d in (whole, part))
+    assert a.loc["x", "p_value"] == b.loc["x", "p_value"]
+    assert (a.loc["y", "n"], b.loc["y", "n"]) == (60, 53)
+
+
+def test_draws_hold_n_of_each_system_and_the_same_dialogues_for_all_methods(panels):
+    keys = next(system_tests.draw_keys(panels, 5, np.random.default_rng(0)))
+    marks, ratings, pairs = (system_tests.downsample(d, 8, k) for d, k in zip(panels, keys, strict=True))
+    for s in range(4):
+        assert (marks[:, panels[0].system == s].sum(axis=1) == 8).all()
+    assert np.array_equal(marks, ratings)
+    for a, b in panels[2].pairs:
+        here = panels[2].rows_of(a, b)
+        assert (pairs[:, here].sum(axis=1) == min(8, here.sum())).all()
+    assert len(np.unique(marks, axis=0)) == 5
+    assert system_tests.downsample(panels[0], 10_000, keys[0]).all()
+
+
+def test_counts_equal_a_loop(panels):
+    n, draws, seed = 12, 7, 4
+    results = collect(system_tests.count_significant(panels, n=n, n_draws=draws, seed=seed))
+    found, first = results["n_significant"], results["system_difference"]
+    keys = next(system_tests.draw_keys(panels, draws, generator(seed, "downsample")))
+    p = {}
+    for data, key in zip(panels, keys, strict=True):
+        weights = system_tests.downsample(data, n, key)
+        p[data.method] = np.array([
+            contrasts.draw_p_values(data.take(np.flatnonzero(w)), data.published_test)[0][0] for w in weights
+        ])  # fmt: skip
+    flat = np.concatenate([p[m].reshape(draws, -1) for m in METHODS], axis=1)
+    adjusted = np.array([multipletests(row, method="holm")[1] for row in flat])
+    for method, label, j, test in (("behavior", "ignore", 0, "z"), ("dialogue_likert", "quality", 0, "student")):
+        assert panels[METHODS.index(method)].labels[j] == label
+        at = found[(found["method"] == method) & (found["label"] == label) & (found["test"] == test)]
+        at = at[at["alpha"] == 0.05].set_index(["adjusted_over", "adjust", "summary"])["estimate"]
+        plain = (p[method][:, :, j] < 0.05).sum(axis=1)
+        holm = [sum(multipletests(row, method="holm")[1] < 0.05) for row in p[method][:, :, j]]
+        assert at["none", "none", "first"] == plain[0]
+        assert at["none", "none", "mean"] == plain.mean()
+        assert (at["none", "none", "smallest"], at["none", "none", "largest"]) == (plain.min(), plain.max())
+        assert at["label", "holm", "mean"] == np.mean(holm)
+        start = sum(p[m][0].size for m in METHODS[: METHODS.index(method)])
+        part = adjusted[:, start : start + p[method][0].size].reshape(p[method].shape)
+        assert at["all", "holm", "mean"] == (part[:, :, j] < 0.05).sum(axis=1).mean()
+    z = first[(first["test"] == "z") & (first["label"] == "ignore")]["p_value"].tolist()
+    assert z == pytest.approx(p["behavior"][0, :, 0])
+
+
+@pytest.mark.parametrize("test", ["published", "session"])
+def test_counts_of_tests_equal_a_loop(panels, test):
+    if test == "published":
+        tests = pd.concat(system_tests.published_tests(d) for d in panels)
+    else:
+        tests = pd.concat(system_tests.session_tests(d, seed=1, n_permutations=400) for d in panels)
+    tests = tests.sample(frac=1, random_state=0)  # the order of rows does not matter
+    found = system_tests.count_tests(panels, tests)
+    assert set(found["summary"]) == {"first"}
+    over_all = {name: multipletests(tests["p_value"], method=name)[1] for name in ("holm", "fdr_bh", "fdr_by")}
+    tests = tests.assign(**over_all)
+    for (method, label), part in tests.groupby(["method", "label"]):
+        at = found[(found["method"] == method) & (found["label"] == label) & (found["alpha"] == 0.05)]
+        at = at.set_index(["adjusted_over", "adjust"])["estimate"]
+        assert at["none", "none"] == (part["p_value"] < 0.05).sum()
+        assert at["label", "holm"] == (multipletests(part["p_value"], method="holm")[1] < 0.05).sum()
+        for theirs, ours in {"holm": "holm", "fdr_bh": "bh", "fdr_by": "by"}.items():
+            assert at["all", ours] == (part[theirs] < 0.05).sum()
+
+
+def test_counts_want_one_test_a_method(panels):
+    both = pd.concat([system_tests.published_tests(panels[1]), system_tests.published_tests(panels[1], "welch")])
+    with pytest.raises(ValueError, match="expected one test of method 'dialogue_likert'"):
+        system_tests.count_tests(panels[1:2], both)
+
+
+def test_result_rows_are_valid(panels):
+    frames = [system_tests.count_significant(panels, n=8, n_draws=5, seed=1)]
+    frames += [system_tests.session_tests(d, seed=1, n_permutations=200) for d in panels]
+    frames += [system_tests.published_tests(d) for d in panels]
+    out = fold(collect(*frames), study="test", notebook="05_sensitivity")
+    assert set(out["statistic"]) == {"n_significant", "system_difference"}
+
+
+def met(rng, n_people, sessions_each, confounded=False):
+    """System, session and person of each dialogue; confounded: half of the people mostly meet system 0."""
+    person = np.repeat(np.arange(n_people), sessions_each)
+    pairs = np.array([rng.choice(4, 2, replace=False) for _ in person])
+    if confounded:
+        often = (person < n_people // 2) & (rng.random(len(person)) < 0.8) & (pairs != 0).all(axis=1)
+        pairs[often, 0] = 0
+    return pairs.ravel(), np.repeat(np.arange(len(person)), 2), np.repeat(person, 2)
+
+
+def null_share(within, confounded):
+    """Share of tests with p < .05 when systems do not differ: 40 designs of 20 people, 60 independent labels each."""
+    rng, hits, tests = np.random.default_rng(8), 0, 0
+    for _ in range(40):
+        system, session, person = met(rng, 20, 4, confounded)
+        people = 1.5 * rng.normal(size=(20, 60)) + (1.5 * (np.arange(20) < 10)[:, None] if confounded else 0)
+        value = people[person] + rng.normal(size=(80, 60))[session] + rng.normal(size=(160, 60))
+        data = panel_of(system, value, session, person.astype(str), labels=[str(i) for i in range(60)])
+        p = contrasts.draw_p_values(data, "session", within=within)[0]
+        hits, tests = hits + np.sum(p < 0.05), tests + p.size
+    return hits / tests
+
+
+@pytest.mark.parametrize("within", ["session", "interactor"])
+def test_the_null_is_rejected_as_often_as_it_should_be(within):
+    """Strong effects of people and sessions, systems met at random: both ways of exchange keep the level."""
+    # 14,400 tests, six of a label dependent: three standard errors are at most 1.3 points
+    assert null_share(within, False) == pytest.approx(0.05, abs=0.013)
+
+
+def test_exchange_within_people_holds_when_some_met_a_system_more_often():
+    assert null_share("interactor", True) == pytest.approx(0.05, abs=0.013)
+    assert null_share("session", True) > 0.07
+
+
+def test_too_many_permutations_are_replaced_by_saddlepoints(panels, monkeypatch):
+    keys = ["system", "system_b", "label"]
+    for data in panels:
+        drawn = system_tests.session_tests(data, seed=1, n_permutations=4000).set_index(keys)
+        monkeypatch.setattr(system_tests, "MOST_DRAWN", 0)
+        found = system_tests.session_tests(data, seed=1, n_permutations=4000).set_index(keys).loc[drawn.index]
+        monkeypatch.undo()
+        assert "note" not in drawn or (drawn["note"] != system_tests.SADDLEPOINT).all()
+        assert (found["note"] == system_tests.SADDLEPOINT).any()
+        assert found["estimate"].to_numpy() == pytest.approx(drawn["estimate"].to_numpy())
+        p, q = found["p_value"].to_numpy(), drawn["p_value"].to_numpy()
+        assert np.all(np.abs(p - q) < 4.5 * np.sqrt(q * (1 - q) / 4000) + 0.06 * q + 1e-3)
+
+
+def test_draws_made_in_parts_are_those_made_at_once(panels, monkeypatch):
+    options = {"n": 12, "n_draws": 7, "seed": 4}
+    once = system_tests.count_significant(panels, **options)
+    monkeypatch.setattr(system_tests, "AT_ONCE", 1)
+    pd.testing.assert_frame_equal(once, system_tests.count_significant(panels, **options))

@@ -1,0 +1,418 @@
+"""Techniques compared: which judgements belong to which, their results, what the views show; and the real studies."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.conversations import COMPARED, SINGLE, marks
+
+from judgebook.display.names import display_names
+from judgebook.display.views import Plot, Prose, Table
+from judgebook.questions.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_weights
+from judgebook.questions.techniques.chunks import part_numbers, variability
+from judgebook.questions.techniques.hours import contests, seconds
+from judgebook.questions.techniques.same_winner import same_winner
+from judgebook.questions.techniques.turn_ratings import paired
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.labels import Label
+from judgebook.study.results import Results, collect, where
+from judgebook.study.sections.analyses import Mixture, Technique, Techniques
+
+LABELS = [
+    Label("quality", method, "Quality", scale)
+    for method, scale in (
+        ("pairwise_turn", (-1, 1)),
+        ("pairwise_dialogue", (-1, 1)),
+        ("single_turn", (0, 1)),
+        ("single_dialogue", (1, 5)),
+    )
+]
+BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}
+NO_FACTS = pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
+
+
+def people(frame):
+    return frame.assign(annotator_kind="human", annotator_known=True, session=None, context=None)
+
+
+def study(n=24, seed=0):
+    """Comparisons by turn and of whole pairs, marks and ratings of two systems: `a` is better."""
+    rng, rows = np.random.default_rng(seed), []
+    by_turn = [(f"t{i}", "a", "b", rng.choice([1, -1], 6, p=[0.7, 0.3]), 600 + i) for i in range(n)]
+    whole = [(f"w{i}", "a", "b", [rng.choice([1, 0, -1], p=[0.6, 0.2, 0.2])], 60 + i) for i in range(n)]
+    single = [(f"s{i}", "ab"[i % 2], None, rng.choice([1, 0], 6, p=[0.7 - 0.3 * (i % 2), 0.3 + 0.3 * (i % 2)]), 240)
+              for i in range(2 * n)]  # fmt: skip
+    rows = [marks(by_turn), marks(whole, method="pairwise_dialogue"), marks(single, method="single_turn")]
+    final = rows[2].groupby("dialogue").first().reset_index()
+    score = 1 + np.minimum(4, rows[2].groupby("dialogue")["score"].sum().reindex(final["dialogue"]).to_numpy())
+    rows.append(final.assign(method="single_dialogue", score=score, turn=pd.NA, dialogue_b=None, system_b=None))
+    out = people(pd.concat(rows, ignore_index=True)).assign(source_row=lambda f: range(len(f)))
+    return out.astype({"turn": "Int32"})
+
+
+def gathered(frame=None, facts=NO_FACTS, **techniques):
+    frame = study() if frame is None else frame
+    techniques = techniques or sittings.by_method(frame, LABELS)
+    return sittings.gather(frame, facts, techniques, LABELS, ["a", "b"], Techniques())
+
+
+class TestGather:
+    def test_methods_are_techniques_pairwise_ones_first(self):
+        found = sittings.by_method(study(), LABELS)
+        assert list(found) == ["pairwise_turn", "pairwise_dialogue", "single_turn", "single_dialogue"]
+
+    def test_a_method_that_shares_no_label_with_a_comparison_is_none(self):
+        frame = study()
+        other = frame["method"] == "single_dialogue"
+        labels = [*LABELS, Label("fun", "single_dialogue", "Fun", (1, 5))]
+        found = sittings.by_method(frame.assign(label=frame["label"].mask(other, "fun")), labels)
+        assert "single_dialogue" not in found
+
+    def test_windows_corpora_and_facts_select(self):
+        frame = study()
+        frame["corpus"] = np.where(frame["dialogue"].str.startswith("t1"), "other", "main")
+        facts = pd.DataFrame(
+            {"corpus": "main", "dialogue": ["t2/a", "t3/a"], "key": "n_exchanges", "value": ["2", "3"]}
+        )
+        specs = {
+            "late": Technique(method="pairwise_turn", turns=[2, 6]),
+            "other": Technique(method="pairwise_turn", corpus="other"),
+            "short": Technique(method="pairwise_turn", facts={"n_exchanges": "2"}),
+            "absent": Technique(method="single_turn", corpus="nowhere"),
+        }
+        found = gathered(frame, facts, **specs)
+        assert set(found.techniques) == {"late", "other", "short"}
+        assert (found.sittings["late"]["n"] == 5).all()
+        assert set(found.sittings["other"]["corpus"]) == {"other"}
+        assert found.sittings["short"]["dialogue"].tolist() == ["t2/a"]
+
+    def test_labels_can_be_compared_under_one_name(self):
+        frame = study()
+        frame["label"] = frame["label"].mask(frame["method"] == "single_dialogue", "points")
+        specs = {
+            "compared": Technique(method="pairwise_turn"),
+            "points": Technique(method="single_dialogue", rename={"points": "quality"}),
+        }
+        found = gathered(frame, **specs)
+        assert found.labels == ["quality"]
+        assert set(found.sittings) == {"compared", "points"}
+
+
+PLAN = Techniques(
+    sizes=[4, 16, 64], n_runs=100, most_ratings=100, crossing_runs=50,
+    compare={m: Technique(method=m) for m in ("pairwise_turn", "pairwise_dialogue", "single_turn", "single_dialogue")},
+    combine={"both": Mixture(techniques=["pairwise_turn", "pairwise_dialogue"], weights=[1, 3])},
+    average={"mixed": Mixture(techniques=["single_turn", "single_dialogue"], weights=[1, 3])},
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data():
+    return gathered(**PLAN.compare)
+
+
+@pytest.fixture(scope="module")
+def turned(data):
+    return turn_marks.gather(study(), data, LABELS, ["a", "b"], PLAN)
+
+
+@pytest.fixture(scope="module")
+def results(data, turned):
+    return analysis.analyse(data, turned, LABELS, PLAN, run_seed=1, **BOOT)
+
+
+@pytest.fixture(scope="module")
+def names(data):
+    declared = params.load("demo").model_copy(update={"groups": {}, "systems": {}})
+    return display_names(declared, study(), **data.titles(LABELS, PLAN))
+
+
+def only(rows, **keys):
+    found = where(rows, **keys)
+    assert len(found) == 1, found
+    return found.iloc[0]
+
+
+class TestResults:
+    """Results against counts of the judgements themselves."""
+
+    def test_the_better_system_wins_under_every_technique(self, data, results, names):
+        won = tables.win_rates(results, data, names)
+        assert list(won["technique"]) == [*PLAN.compare, "both"]
+        assert (won["estimate"] > 0.5).all()
+        assert set(tables.win_rates(results, data, names, "drop")["ties"]) == {"drop"}
+
+    def test_levels_and_cells(self, data):
+        levels = {t: head["level"] for t in data.techniques for head, _ in data.cells(t)}
+        assert (levels["pairwise_turn"], levels["single_turn"]) == ("pair", "dialogue")
+        ((head, rows),) = data.cells("single_turn")
+        assert (head["corpus"], head["group"], head["label"], head["method"]) == (
+            "main",
+            "all",
+            "quality",
+            "single_turn",
+        )
+        assert len(rows) == 48
+
+    def test_rates_are_shares_of_marks(self, results):
+        frame, rates = study(), results["technique_win_rate"]
+        won = (frame.loc[frame["method"] == "pairwise_turn", "score"] > 0).mean()
+        assert only(rates, technique="pairwise_turn", ties="none")["estimate"] == pytest.approx(won)
+        whole = frame.loc[frame["method"] == "pairwise_dialogue", "score"]
+        half = (whole > 0).mean() + (whole == 0).mean() / 2
+        assert only(rates, technique="pairwise_dialogue", ties="half")["estimate"] == pytest.approx(half)
+        marked = frame[frame["method"] == "single_turn"].groupby("system")["score"].mean()
+        for system in "ab":
+            score = only(results["technique_score"], technique="single_turn", system=system)
+            assert score["estimate"] == pytest.approx(marked[system])
+
+    def test_rates_by_turn_are_shares_of_each_turn(self, results):
+        frame = study()
+        for turn in (0, 5):
+            scores = frame.loc[(frame["turn"] == turn) & (frame["method"] == "pairwise_turn"), "score"]
+            found = only(results["turn_rate"], method="pairwise_turn", turn=turn + 1)
+            assert found["estimate"] == pytest.approx((scores > 0).mean())
+
+    def test_a_mixture_is_the_weighted_mean(self, data, results):
+        rates = results["technique_win_rate"]
+        first = only(rates, technique="pairwise_turn")["estimate"]
+        second = only(rates, technique="pairwise_dialogue", ties="half")["estimate"]
+        found = only(rates, technique="both")
+        assert found["estimate"] == pytest.approx((first + 3 * second) / 4)
+        assert found["ties"] == "half"
+        other = {"mixed": Mixture(techniques=["pairwise_turn", "single_turn"], weights=[1, 1])}
+        assert list(analysis.mixtures(data, other, **BOOT)) == []
+
+    def test_marks_and_the_rating_give_coefficients(self, results):
+        found = results.select("turn_coefficient", system=None)
+        assert len(found) == 6
+        # the rating is one plus the number of marks, four at most
+        assert (found["estimate"] > 0.4).all()
+
+    def test_coefficients_are_those_of_the_joined_conversations(self, results):
+        frame = study()
+        turns = frame["method"] == "single_turn"
+        (both,) = paired(frame[turns], frame[frame["method"] == "single_dialogue"], LABELS)
+        direct = [row["estimate"] for row in turn_weights.by_turn(both, 0.95) if "turn" in row]
+        assert results["turn_coefficient"]["estimate"].tolist() == pytest.approx(direct, nan_ok=True)
+        without = gathered(frame[~turns])
+        found = turn_marks.gather(frame[~turns], without, LABELS, ["a", "b"], Techniques())
+        assert analysis.analyse(without, found, LABELS, PLAN, run_seed=1, **BOOT)["turn_coefficient"].empty
+
+    def test_same_winner_counts_pairs_in_which_neither_ties(self):
+        chosen = marks([(f"p{i}", "a", "b", [s], 9) for i, s in enumerate([1, 1, -1, 0])], method="pairwise_dialogue")
+        points = [("p0", 5, 3), ("p1", 2, 4), ("p2", 1, 2), ("p3", 4, 3)]
+        single = marks([(p, s, None, [v], 9) for p, *both in points for s, v in zip("ab", both, strict=True)],
+                       method="single_dialogue")  # fmt: skip
+        frame = people(pd.concat([chosen, single.assign(turn=pd.array([pd.NA] * 8, dtype="Int32"))]))
+        found = collect(same_winner(gathered(frame), **BOOT))
+        same = only(found["same_winner"])
+        assert (same["estimate"], same["n"]) == (pytest.approx(2 / 3), 3)
+        tied = found["tied_share"].set_index("of")["estimate"]
+        assert tied.to_dict() == {"pairwise_dialogue": 0.25, "single_dialogue": 0}
+
+
+def average(sample):
+    return sample.share @ sample.values
+
+
+class TestHours:
+    def test_hours_follow_from_the_seconds(self, data, results):
+        power = results["technique_power"]
+        mean = data.sittings["pairwise_turn"]["seconds"].mean()
+        assert only(power, technique="pairwise_turn", conversations=16)["hours"] == pytest.approx(
+            16 * mean / 3600, rel=1e-3
+        )
+        alone = only(power, technique="single_turn", conversations=4)
+        assert alone["hours"] == pytest.approx(2 * 4 * 240 / 3600, rel=1e-3)
+        assert "mixed" in set(power["technique"])
+
+    def test_seconds_by_hand(self):
+        frame = people(marks([("c1", "a", "b", [1] * 6, 60), ("c2", "a", "b", [1] * 6, 120)]))
+        found = collect(seconds(gathered(frame, turns=Technique(method="pairwise_turn", onboarding_minutes=2))))
+        # two people, one comparison each: two minutes of training for every comparison
+        assert found["technique_seconds"].set_index("of")["estimate"].to_dict() == {"unit": 90, "training": 120}
+        assert found["technique_uses"]["estimate"].tolist() == [1]
+
+    def test_contests_hold_the_values_of_conversations(self, data, results):
+        found = {x.head["technique"]: x for x in contests(data, results["technique_seconds"], PLAN.average)}
+        value = data.sittings["pairwise_turn"]["value"]
+        assert (found["pairwise_turn"].a.n, found["pairwise_turn"].b) == (24, None)
+        assert average(found["pairwise_turn"].a) == pytest.approx(value.mean())
+        assert (found["pairwise_turn"].each, found["single_turn"].each, found["pairwise_dialogue"].each) == (6, 6, 1)
+        mean = data.sittings["pairwise_turn"]["seconds"].mean()
+        assert found["pairwise_turn"].cost.hours(10) == pytest.approx(10 * mean / 3600)
+        alone = data.sittings["single_turn"].groupby("system")["value"].mean()
+        assert (average(found["single_turn"].a), average(found["single_turn"].b)) == pytest.approx(
+            (alone["a"], alone["b"])
+        )
+        rating, mixed = data.sittings["single_dialogue"].groupby("system")["value"].mean(), found["mixed"]
+        assert (mixed.each, mixed.cost.sides) == (1, 2)
+        for side, system in ((mixed.a, "a"), (mixed.b, "b")):
+            assert average(side) == pytest.approx(alone[system] / 4 + 3 / 4 * (rating[system] - 1) / 4)
+
+    def test_the_median_counts_differences_that_are_not_found_as_longest(self, data, names):
+        hours = {"pairwise_turn": [1, 2, np.nan], "single_turn": [3, 9, 8], "single_dialogue": [5, np.nan, np.nan]}
+        head = {"statistic": "hours_to_power", "corpus": "main", "group": "all", "system": "a", "system_b": "b"}
+        rows = [head | {"technique": t, "label": "quality", "estimate": h} for t, own in hours.items() for h in own]
+        found = tables.median_hours(collect(rows), data, names)
+        assert found["Hours"].fillna(-1).tolist() == [2, 8, -1]
+        assert found["Found"].tolist() == [2, 3, 1]
+        assert found["Differences"].tolist() == [3, 3, 3]
+
+
+class TestParts:
+    def test_variability_by_hand(self):
+        frame = marks([(f"c{i}", "a", "b", [1 if i < 6 else -1] * 6, 900) for i in range(12)])
+        row = only(variability(gathered(people(frame)), 45)["chunk_sd"], of="observed")
+        # four parts of three conversations: all won, all won, all lost, all lost; the fourth ends on the boundary
+        assert row["n"] == 4
+        assert row["estimate"] == pytest.approx(np.std([1, 1, 0, 0], ddof=1))
+
+    def test_parts_of_equal_time(self):
+        assert part_numbers(np.array([600, 600, 600, 600, 600]), 20).tolist() == [0, 0, 1, 1, -1]
+        assert part_numbers(np.array([3000.0, 10.0]), 20).tolist() == [0, -1]
+        assert part_numbers(np.array([]), 20).tolist() == []
+
+
+def flat(views):
+    """Every view, whatever it is nested in."""
+    if views is None or isinstance(views, Plot | Table | Prose):
+        return [] if views is None else [views]
+    return [v for part in views for v in flat(part)]
+
+
+class TestViews:
+    def every(self, results, data, names):
+        view = {"results": results, "data": data, "names": names}
+        with_options = [figures.power, figures.hours, figures.errors, tables.hours]
+        plain = [figures.rates, figures.turns, figures.coefficients, tables.rates, tables.scores, tables.same_winner]
+        out = [make(**view) for make in [*plain, tables.seconds]] + [f(**view, options=PLAN) for f in with_options]
+        out += [findings.findings(**view, options=PLAN, simulated=False), tables.chunks(**view, minutes=45)]
+        return flat(out)
+
+    def test_figures_and_tables_are_made(self, data, results, names):
+        views = self.every(results, data, names)
+        plots = [v.name for v in views if isinstance(v, Plot)]
+        assert plots == ["rates", "turns", "marks", "coefficients", "power", "hours", "errors"]
+        found = {v.name: v.frame for v in views if isinstance(v, Table)}
+        assert len(found["rates_half"]) == 5
+        assert len(found["hours"]) == 5
+        assert found["seconds"]["Seconds"].notna().all()
+        assert found["scores"]["System"].tolist() == ["a", "b"]
+        marked = data.sittings["single_turn"].groupby("system")[["won", "n"]].sum()
+        heading = f"{names.name('technique', 'single_turn')} (%)"
+        share = (100 * marked["won"] / marked["n"]).round().astype(int).astype(str)
+        assert found["scores"][heading].map(str).str.startswith(tuple(share)).all()
+
+    def test_views_hold_without_any_results(self, data, names):
+        views = self.every(Results(), data, names)
+        assert not any(isinstance(v, Plot) for v in views)
+        assert all(v.frame.empty for v in views if isinstance(v, Table))
+        text = [v.text for v in views if isinstance(v, Prose) and v.text]
+        assert len(text) == 3  # nothing rated twice, no times, and a headline that says so
+
+    def test_nothing_is_said_of_ties_that_are_not_there(self, data, names):
+        head = {"statistic": "effective_win_rate", "corpus": "main", "group": "all", "technique": "single_turn"}
+        head |= {"system": "a", "system_b": "b", "label": "quality"}
+
+        def said(drop, half):
+            made = collect([head | {"ties": "drop", "estimate": drop}, head | {"ties": "half", "estimate": half}])
+            return list(findings.findings(made, data, names, PLAN, simulated=False))[3].text
+
+        assert said(0.0, 0.0) == ""
+        assert "(10.0)" in said(0.8, 0.7)
+
+    def test_judgements_of_one_sitting_are_said_to_be_such(self, data, names):
+        head = {"technique": "pairwise_turn", "against": "single_turn", "corpus": "main", "group": "all"}
+
+        def said(share):
+            cells = [
+                ("same_winner", 0.9, "x", None),
+                ("same_winner", 0.7, "y", None),
+                ("same_sitting", share, "x", None),
+            ]
+            cells += [("tied_share", 0.5, "x", "pairwise_turn"), ("tied_share", 0.25, "x", "single_turn")]
+            rows = [
+                head | {"statistic": s, "estimate": v, "label": x} | ({"of": of} if of else {}) for s, v, x, of in cells
+            ]
+            found = list(findings.findings(collect(rows), data, names, PLAN, simulated=False))
+            return found[2].text
+
+        apart, together = said(0.0), said(1.0)
+        assert all(number in apart for number in ("70% to 90%", "50% of comparisons", "25% of ratings"))
+        assert together.startswith(apart)
+        assert len(together) > len(apart)
+
+    def test_no_technique_is_said_to_need_less_work_where_both_were_used_in_one_sitting(self, data, names):
+        head = {"corpus": "main", "group": "all", "label": "quality", "system": "a", "system_b": "b"}
+        hours = {"pairwise_turn": 2.0, "single_turn": 5.0}
+        rows = [head | {"statistic": "hours_to_power", "technique": t, "estimate": h} for t, h in hours.items()]
+
+        def headline(share):
+            sitting = {"statistic": "same_sitting", "technique": "pairwise_turn", "against": "single_turn"}
+            made = collect([*rows, head | sitting | {"system": None, "system_b": None, "estimate": share}])
+            return next(iter(findings.findings(made, data, names, PLAN, simulated=False))).text
+
+        assert "has the lowest median" in headline(0.0)
+        assert headline(1.0).startswith("**Whether rating or comparing takes less work cannot be determined")
+        assert "lowest" not in headline(1.0)
+
+    def test_a_pair_that_nobody_judged_gives_no_rows(self):
+        frame = people(pd.concat([COMPARED, SINGLE]))
+        data = sittings.gather(frame, NO_FACTS, sittings.by_method(frame, LABELS), LABELS, ["x", "y"], Techniques())
+        assert list(analysis.rates(data, **BOOT)) == []
+
+
+# --- real data -------------------------------------------------------------------------------------------------------
+
+
+def frames(name):
+    built = build.build(params.load(name))
+    return built.frames["annotations"], built.frames["dialogue_facts"], params.load(name)
+
+
+@pytest.mark.data
+def test_ratings_and_comparisons_of_the_same_dialogues(raw_data):
+    """Finch et al. 2024: eight labels, two groups. Counts by a loop over the raw file's own structure."""
+    annotations, facts, spec = frames("finch2024")
+    labels = spec.label_list()
+    techniques = sittings.by_method(annotations, labels)
+    data = sittings.gather(annotations, facts, techniques, labels, list(spec.systems), spec.techniques)
+    assert list(data.techniques) == ["comparative", "dialogue_likert"]
+    assert len(data.labels) == 8
+    results = collect(same_winner(data, **BOOT))
+    assert len(results["same_winner"]) == 16
+    assert (results["same_sitting"]["estimate"] == 0).all()  # tasks of their own
+    raw = json.loads((raw_data / "finch2024" / "data_student_external_comparative.json").read_text())
+    part = raw["student_external_comparative"]
+    scores = [m["score"] for d in part["dialogues"].values() for m in d["comparative_annotations"]["quality"]]
+    found = data.sittings["comparative"].query("label == 'quality'")
+    assert len(found) == len(scores) / 2
+    assert (found["value"] == 0).sum() == scores.count(0) / 2
+
+
+@pytest.mark.data
+def test_most_comparisons_of_chats_tie(raw_data):
+    """Spot The Bot: 5,123 and 2,136 rows, 68% and 79% ties (data README); cuts after 2, 3 and 5 exchanges."""
+    annotations, facts, spec = frames("spot_the_bot")
+    systems = [s for s in spec.systems if s not in spec.unranked_systems]
+    compare = spec.techniques.compare
+    data = sittings.gather(annotations, facts, compare, spec.label_list(), systems, spec.techniques)
+    raw = {
+        name: pd.read_csv(raw_data / "spot_the_bot" / f"annotations_{name}.csv") for name in ("convai2", "dailydialog")
+    }
+    assert {k: len(v) for k, v in raw.items()} == {"convai2": 5123, "dailydialog": 2136}
+    assert {k: round(100 * (v["winner"] == "tie").mean()) for k, v in raw.items()} == {"convai2": 68, "dailydialog": 79}
+    # either side's points decide the winner: it is one judgement, which the page says
+    assert collect(same_winner(data, **BOOT))["same_sitting"]["estimate"].between(0.99, 1).all()
+    for cut in (2, 3, 5):
+        found = data.sittings[f"choice_{cut}"]
+        for name, table in raw.items():
+            here = table[(table["n_exchanges"] == cut) & (table["system0"] != table["system1"])]
+            here = here.drop_duplicates(["convo_id", "annotator"])
+            mine = found[found["corpus"] == name]
+            assert len(mine) == len(here)
+            assert (mine["value"] == 0).sum() == (here["winner"] == "tie").sum()

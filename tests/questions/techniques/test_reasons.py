@@ -1,0 +1,85 @@
+"""Reasons for choices: lengths by hand, terms by scikit-learn."""
+
+import numpy as np
+import pandas as pd
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from judgebook.questions.techniques import reasons, sittings
+from judgebook.study.results import collect, fold
+from judgebook.study.sections.analyses import Technique
+
+TEXTS = ["The answer is short and direct", "It follows what I said, and follows well", "short, simple", "I like dogs"]
+TEXTS += ["Follows the topic of dogs", "More detailed", "detailed and longer answer", "It is longer.", "dogs!"]
+
+
+def judged(rows):
+    """rows : (conversation, system, system_b, score, reason)"""
+    frame = pd.DataFrame(rows, columns=["conversation", "system", "system_b", "score", "reason"])
+    fixed = {"corpus": "main", "group": "all", "label": "better", "turn": 0, "annotator_known": True}
+    frame["annotator"] = [f"w{i}" for i in range(len(frame))]
+    return frame.assign(dialogue="x" + frame["conversation"], dialogue_b="y" + frame["conversation"], **fixed)
+
+
+def data(rows):
+    technique = Technique(method="pairwise_turn", title="Turns")
+    found = sittings.TechniqueData({"t": technique}, {"t": judged(rows)}, {}, [("a", "b")], ["better"], {})
+    return collect(reasons.reasons(found, seed=1, n_resamples=200))
+
+
+def test_terms_are_those_of_scikit_learn():
+    kinds = np.array([0, 1, 0, 0, 1, 0, 1, 1, 0])
+    vectorizer = TfidfVectorizer(stop_words=sorted(reasons.STOP), max_df=reasons.MAX_SHARE, min_df=reasons.LEAST)
+    matrix = vectorizer.fit_transform(TEXTS).toarray()
+    for k, found in enumerate(reasons.tf_idf(TEXTS, kinds)):
+        mean = pd.Series(matrix[kinds == k].mean(axis=0), vectorizer.get_feature_names_out())
+        pd.testing.assert_series_equal(found, mean[mean > 0], check_names=False)
+
+
+def test_lengths_by_hand_whichever_side_was_shown_first():
+    rows = [("1", "a", "b", 1, "one two three"), ("1", "a", "b", -1, "one"), ("2", "b", "a", 1, "one  two three")]
+    rows += [("2", "b", "a", -1, "one"), ("3", "a", "b", 0, "a tie says nothing"), ("3", "a", "b", 1, None)]
+    rows += [("4", "a", "b", 1, " ")]
+    results = data(rows)
+    words = results["reason_words"].set_index("system")
+    assert words["estimate"].to_dict() == {"a": 2.0, "b": 2.0}
+    assert words["n"].to_dict() == {"a": 2, "b": 2}
+    assert results["reason_words_difference"]["estimate"].tolist() == [0.0]
+    assert len(fold(results, study="x", notebook="11")) == sum(map(len, results.values()))
+
+
+def test_terms_of_one_reason_only_are_not_shown():
+    rows = [("1", "a", "b", 1, "zyx short"), ("2", "a", "b", -1, "detailed"), ("3", "a", "b", 1, "short")]
+    rows += [("4", "a", "b", -1, "detailed")]
+    terms = data(rows)["reason_term"]
+    assert terms.groupby("system")["term"].agg(list).to_dict() == {"a": ["short"], "b": ["detailed"]}
+
+
+def test_without_reasons_or_with_reasons_for_one_system_there_is_nothing():
+    assert data([("1", "a", "b", 1, None), ("2", "a", "b", -1, None)]) == {}
+    assert data([("1", "a", "b", 1, "fine"), ("2", "a", "b", 1, "good")]) == {}
+
+
+def test_terms_of_one_person_only_are_not_shown():
+    people = np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])
+    found = pd.concat(
+        reasons.tf_idf(["kite kite", "kite", "short", "dogs", "short", "dogs", "x", "y", "z"], people % 2, people)
+    )
+    assert set(found.index) == {"short", "dogs"}
+
+
+def test_people_are_resampled_where_they_are_fewer_than_conversations():
+    """Each person writes reasons of one length: the spread is that between few people, not between many reasons."""
+    rng = np.random.default_rng(1)
+    rows = [(str(i), "a", "b", rng.choice([1, -1]), " ".join(["word"] * (3 + 4 * (i % 5)))) for i in range(60)]
+    frame = judged(rows)
+
+    def width(frame):
+        technique = Technique(method="pairwise_turn", title="Turns")
+        found = sittings.TechniqueData({"t": technique}, {"t": frame}, {}, [("a", "b")], ["better"], {})
+        words = collect(reasons.reasons(found, seed=1, n_resamples=500))["reason_words"]
+        return (words["ci_high"] - words["ci_low"]).mean(), set(words["resample_unit"])
+
+    alone, unit = width(frame)
+    together, people = width(frame.assign(annotator=[f"w{i % 5}" for i in range(60)]))
+    assert (unit, people) == ({"conversation"}, {"annotator"})
+    assert together > 1.5 * alone

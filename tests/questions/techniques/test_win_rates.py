@@ -1,0 +1,224 @@
+"""Win rates: hand-made conversations, libraries, and the printed rates of Smith et al. 2022."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.conversations import COMPARED, SINGLE, marks
+from fixtures.win_rates import win_rates
+from scipy import stats
+
+from judgebook.published import numbers as published
+from judgebook.questions.techniques import effective_rates as effective
+from judgebook.questions.techniques import sittings as sat
+from judgebook.questions.techniques import win_rates as winrates
+from judgebook.questions.techniques.analysis import combined
+from judgebook.questions.techniques.same_winner import joined, same_sitting
+from judgebook.statistics.intervals import generator
+from judgebook.study import params
+
+
+class TestSittings:
+    def test_a_comparison_is_told_from_the_side_of_the_first_system(self):
+        found = sat.sittings(COMPARED, pairs=[("a", "b")])
+        assert found["won"].tolist() == [5, 3, 2]
+        assert found["lost"].tolist() == [1, 3, 4]
+        assert found["value"].tolist() == pytest.approx([4 / 6, 0, -2 / 6])
+        assert found["dialogue"].tolist() == ["c1/a", "c2/a", "c3/a"]
+
+    def test_turns_are_counted_from_one(self):
+        found = sat.sittings(COMPARED, turns=(2, 6), pairs=[("a", "b")])
+        assert found["won"].tolist() == [5, 3, 1]
+        assert found["n"].tolist() == [5, 5, 5]
+
+    def test_squared_and_winner_takes_all(self):
+        squared = sat.sittings(COMPARED, rate="squared", pairs=[("a", "b")])
+        assert ((1 + squared["value"]) / 2).tolist() == pytest.approx([25 / 26, 1 / 2, 4 / 20])
+        winner = sat.sittings(COMPARED, rate="winner", pairs=[("a", "b")])
+        assert winner["value"].tolist() == [1, 0, -1]
+
+    def test_single_systems_count_half_or_more(self):
+        assert sat.sittings(SINGLE)["value"].tolist() == [0.5, 0.25, 1]
+        assert sat.sittings(SINGLE, rate="winner")["value"].tolist() == [1, 0, 1]
+
+    def test_a_unit_that_was_left_open_is_not_timed(self):
+        found = sat.sittings(COMPARED)
+        assert found["seconds"].notna().tolist() == [True, True, True, False]
+
+    def test_conversations_of_a_work_unit_share_its_time(self):
+        together = SINGLE.assign(work_unit="one", annotator="w")
+        assert sat.sittings(together)["seconds"].tolist() == [20, 20, 20]
+
+    def test_impossible_rates_are_refused(self):
+        with pytest.raises(ValueError, match="compares two systems"):
+            sat.sittings(SINGLE, rate="squared")
+        with pytest.raises(ValueError, match="marks of 0 and 1"):
+            sat.sittings(SINGLE.assign(score=3.0), rate="winner")
+        with pytest.raises(ValueError, match="expected one of linear"):
+            sat.sittings(SINGLE, rate="cubed")
+
+
+def drawn(rng, n=60, ties=0.3):
+    scores = rng.choice([-1, 0, 1], (n, 1), p=[0.3 - ties / 2 + 0.05, ties, 0.65 - ties / 2])
+    return marks([(f"c{i}", "a", "b", s, 60) for i, s in enumerate(scores)], method="pairwise_dialogue")
+
+
+class TestWinRate:
+    def test_by_hand(self):
+        rows = sat.sittings(COMPARED, pairs=[("a", "b")])
+        found = winrates.win_rate(rows, "linear", rng=np.random.default_rng(1), n_resamples=500)
+        assert [f["ties"] for f in found] == ["none"]
+        assert found[0]["estimate"] == pytest.approx(10 / 18)
+        winner = sat.sittings(COMPARED, rate="winner", pairs=[("a", "b")])
+        found = winrates.win_rate(winner, "winner", rng=np.random.default_rng(1), n_resamples=500)
+        assert {f["ties"]: f["estimate"] for f in found} == {"drop": 0.5, "half": 0.5}
+
+    def test_against_the_win_rates_of_rankings(self):
+        comparisons = drawn(np.random.default_rng(3))
+        rows = sat.sittings(comparisons)
+        found = {f["ties"]: f for f in winrates.win_rate(rows, "linear", rng=np.random.default_rng(1))}
+        theirs = win_rates(comparisons, seed=1, unit="dialogue")
+        theirs = theirs[(theirs["system"] == "a") & (theirs["system_b"] == "b")].set_index("ties")
+        for ties in ("drop", "half"):
+            other = theirs.loc[ties]
+            assert found[ties]["estimate"] == pytest.approx(other["estimate"])
+            assert found[ties]["ci_low"] == pytest.approx(other["ci_low"], abs=0.01)
+            assert found[ties]["ci_high"] == pytest.approx(other["ci_high"], abs=0.01)
+
+    def test_nothing_but_ties_has_a_reason(self):
+        rows = sat.sittings(drawn(np.random.default_rng(1), 10).assign(score=0.0))
+        found = {f["ties"]: f for f in winrates.win_rate(rows, "linear", rng=np.random.default_rng(1))}
+        assert found["half"]["estimate"] == 0.5
+        assert np.isnan(found["drop"]["estimate"])
+        assert found["drop"]["note"] == "all comparisons are ties"
+
+    def test_reused_conversations_are_resampled_on_both_sides(self):
+        rng, rows = np.random.default_rng(2), []
+        quality = {side: rng.normal(size=8) for side in "ab"}
+        for i, j in np.ndindex(8, 8):
+            won = quality["a"][i] - quality["b"][j] + 0.3 * rng.normal() > 0
+            rows.append((f"{i}-{j}", "a", "b", [1 if won else -1], 60))
+        frame = marks(rows, method="pairwise_dialogue")
+        names = frame["work_unit"].str.split("-")
+        reused = frame.assign(dialogue="a" + names.str[0], dialogue_b="b" + names.str[1])
+        many = winrates.win_rate(sat.sittings(reused), "linear", rng=np.random.default_rng(1))[0]
+        once = winrates.win_rate(sat.sittings(frame), "linear", rng=np.random.default_rng(1))[0]
+        assert many["estimate"] == once["estimate"]
+        assert many["resample_unit"] == "conversations of either system"
+        assert many["ci_high"] - many["ci_low"] > 1.5 * (once["ci_high"] - once["ci_low"])
+
+    def test_by_turn(self):
+        found = winrates.by_turn(COMPARED, [("a", "b")])
+        assert found["turn"].tolist() == [1, 2, 3, 4, 5, 6]
+        assert found["estimate"].tolist() == pytest.approx([1 / 3, 1 / 3, 1 / 3, 1, 2 / 3, 2 / 3])
+
+    def test_conversations_are_averaged_over_their_annotators(self):
+        rows = sat.sittings(COMPARED, pairs=[("a", "b")])
+        other = rows.iloc[:1].assign(annotator="w2", value=0.0, seconds=20.0, n=6)
+        found = sat.by_conversation(pd.concat([rows, other]))
+        assert found["value"].tolist() == pytest.approx([2 / 6, 0, -2 / 6])
+        assert found["sittings"].tolist() == [2, 1, 1]
+        assert found["marks"].tolist() == [12, 6, 6]
+
+    def test_a_ratio_and_its_row(self):
+        rows, size = sat.sittings(COMPARED, pairs=[("a", "b")]), {"n_resamples": 200, "confidence": 0.95}
+        won, total = np.array([5.0, 3, 2]), np.array([6.0, 6, 6])
+        found = winrates.ratio(rows, won, total, rng=winrates.stream(1, "x"), **size)
+        assert (found["estimate"], found["n"], found["n_annotators"]) == (pytest.approx(10 / 18), 18, 3)
+        again = winrates.ratio(rows, won, total, rng=winrates.stream(1, "x"), **size)
+        assert found == again
+        draw = winrates.stream(1, "x", 2).random()
+        assert draw == generator(1, "winrates", "x", "2").random() != winrates.stream(1, "x", 3).random()
+        assert sat.pairwise("pairwise_turn")
+        assert not sat.pairwise("single_turn")
+
+    def test_rate_of_a_system_weighs_marks_alike(self):
+        rows = sat.sittings(SINGLE)
+        found = winrates.system_rate(rows[rows["system"] == "a"], rng=np.random.default_rng(1), n_resamples=200)
+        assert found["estimate"] == pytest.approx(3 / 8)
+
+
+class TestEffective:
+    def test_how_often_one_is_higher_is_the_mann_whitney_statistic(self):
+        rng = np.random.default_rng(5)
+        a, b = rng.integers(1, 6, 40), rng.integers(1, 5, 30)
+        above, tied = effective.higher(a, b)
+        assert above + tied / 2 == pytest.approx(stats.mannwhitneyu(a, b).statistic / (40 * 30))
+        found = {f["ties"]: f for f in effective.effective(a, b, rng=rng, n_resamples=2000)}
+        assert found["half"]["estimate"] == pytest.approx(above + tied / 2)
+        assert found["drop"]["estimate"] == pytest.approx(above / (1 - tied))
+        assert found["half"]["ci_low"] < found["half"]["estimate"] < found["half"]["ci_high"]
+
+    def test_shares_give_the_same_as_the_values_themselves(self):
+        a, b = np.repeat([1, 0], [7, 3]), np.repeat([1, 0], [2, 8])
+        above, tied = effective.higher(a, b)
+        assert effective.effective_of_shares(0.7, 0.2, "drop") == pytest.approx(above / (1 - tied))
+        assert effective.effective_of_shares(0.7, 0.2, "half") == pytest.approx(above + tied / 2)
+
+    @pytest.mark.parametrize("ties", ["drop", "half"])
+    def test_ends_of_a_range_are_those_of_a_grid(self, ties):
+        step = np.linspace(-0.005, 0.005, 21)
+        grid = [effective.effective_of_shares(0.73 + x, 0.7 + y, ties) for x in step for y in step]
+        assert effective.effective_range(0.73, 0.7, 0.005, ties) == pytest.approx((min(grid), max(grid)))
+
+    def test_a_combination_is_the_weighted_mean_of_rates(self):
+        first, second = drawn(np.random.default_rng(1), ties=0), drawn(np.random.default_rng(2), ties=0)
+        parts = [sat.sittings(f) for f in (first, second)]
+        rates = [p["won"].sum() / p["n"].sum() for p in parts]
+        found = combined(parts, [1, 5], rng=np.random.default_rng(1), n_resamples=300)
+        assert found["estimate"] == pytest.approx((rates[0] + 5 * rates[1]) / 6)
+
+    def test_whether_ratings_name_the_same_winner(self):
+        compared = sat.sittings(
+            marks(
+                [
+                    ("p1", "a", "b", [1], 1),
+                    ("p2", "a", "b", [-1], 1),
+                    ("p3", "a", "b", [0], 1),
+                    ("p4", "a", "b", [1], 1),
+                ]
+            )
+        )
+        ratings = [("p1", "a", 5), ("p1", "b", 3), ("p2", "a", 4), ("p2", "b", 2), ("p3", "a", 1), ("p3", "b", 2)]
+        rated = marks([(name, s, None, [score], 1) for name, s, score in ratings], method="single_dialogue")
+        found = joined(compared, sat.sittings(rated))
+        assert found["agrees"].iloc[:2].tolist() == [1, 0]
+        assert np.isnan(found["agrees"].iloc[2])
+        assert len(found) == 3  # nobody rated the fourth pair
+
+    def test_which_comparisons_came_with_a_rating(self):
+        def sittings(rows):
+            columns = ["annotator", "work_unit", "dialogue", "dialogue_b"]
+            return pd.DataFrame(rows, columns=columns)
+
+        rated = sittings([("A", "u1", "c", None), ("B", "u2", "d", None), ("C", None, "e", None)])
+        compared = sittings(
+            [("A", "u1", "x", "c"), ("B", "u9", "d", "x"), ("A", "u2", "d", "x"), ("C", None, "e", "x")]
+        )
+        # the first alone: another unit, another person, and units that nobody knows do not count
+        assert same_sitting(compared, rated) == 0.25
+
+
+class TestPrinted:
+    """What the printed rates of Smith et al. 2022 allow: the definitions of ties that fit, and the combination."""
+
+    @pytest.fixture
+    def study(self):
+        return params.load("demo").techniques
+
+    def test_ties_left_out_fit_seven_of_nine_and_half_ties_two(self, study):
+        found = effective.printed(study)
+        assert found.groupby("ties")["fits"].sum().to_dict() == {"drop": 7, "half": 2}
+        neither = found.groupby(["system_b", "label"])["fits"].any()
+        assert list(neither.index[~neither]) == [("reddit3b", "humanness"), ("reddit3b", "preference")]
+        assert len(found) == 18
+        assert set(found["ci_kind"]) == {"range"}
+        assert set(zip(found["system"], found["system_b"], strict=True)) == {tuple(p) for p in study.pairs.values()}
+
+    def test_the_combination_of_linear_rates_gives_the_printed_one(self, study):
+        one = published.load("smith2022", "Table 1").set_index(["panel", "row", "column"])["value"]
+        three = published.load("smith2022", "Table 3").set_index(["panel", "row", "column"])["value"]
+        w = np.array(study.combine["pw_combo"].weights) / sum(study.combine["pw_combo"].weights)
+        for panel in study.pairs:
+            for row in ("preference", "humanness", "interestingness"):
+                mixed = w @ [one[panel, row, "pw_turn_t2_6_lin"], three[panel, row, "pw_dialog_self"]]
+                assert abs(mixed - three[panel, row, "pw_combo"]) <= 0.5 + 0.5  # both sides are rounded

@@ -1,0 +1,300 @@
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from fixtures.libraries import plain_fit
+from fixtures.session_study import annotate
+
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations.picks import pick_one
+from judgebook.questions.validity import coverage, label_sets
+from judgebook.statistics import subset_stability as selection
+from judgebook.statistics import subsets
+from judgebook.study.results import collect, fold
+
+COLUMNS = [("behavior", f"b{i}") for i in range(6)] + [("turn_likert", f"t{i}") for i in range(4)]
+
+
+def study(seed=0, n=240, n_people=40, binary=False, useful=True):
+    """b0 and b1 matter, with people's effects in everything; the rest is noise."""
+    rng = np.random.default_rng(seed)
+    clusters = np.arange(n) % n_people
+    x = 0.5 * rng.normal(size=(n_people, 10))[clusters] + rng.normal(size=(n, 10))
+    signal = (x[:, 0] - 0.8 * x[:, 1]) if useful else 0 * x[:, 0]
+    y = signal + 0.7 * rng.normal(size=n_people)[clusters] + rng.logistic(size=n)
+    names = pd.MultiIndex.from_tuples(COLUMNS, names=["method", "label"])
+    target, level = (values.COMPARATIVE_QUALITY, "pair") if binary else (values.DIALOGUE_QUALITY, "dialogue")
+    y = (y > 0).astype(float) if binary else y
+    people = np.array([f"I{i}" for i in clusters], dtype=object)
+    return values.Design(target, y, pd.DataFrame(x, columns=names), people, "interactor", level)
+
+
+def keyed(rows):
+    """All rows in one frame, as they are declared."""
+    frame = pd.concat([f.assign(statistic=s) for s, f in collect(rows).items()], ignore_index=True)
+    return frame.assign(k=pd.to_numeric(frame["k"])) if "k" in frame else frame
+
+
+def array(design, method):
+    return design.x[method].to_numpy()
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_stepwise_rows_equal_statsmodels(binary):
+    design = study(binary=binary)
+    family, name = ("logit", "mcfadden_r2") if binary else ("ols", "r2")
+    found = keyed(coverage.stepwise(design, "behavior"))
+    assert set(found["kind"]) == {"stepwise"}
+    labels = found[found["statistic"] == name].sort_values("k")["label"].tolist()
+    assert labels[:2] == ["b0", "b1"]
+    assert sorted(labels) == [f"b{i}" for i in range(6)]
+    inside = set()
+    for k, label in enumerate(labels, start=1):
+        inside.add(int(label[1:]))
+        row = found[found["k"] == k].set_index("statistic")["estimate"]
+        r2, adjusted = plain_fit(array(design, "behavior"), design.y, family, inside)
+        assert (row[name], row[f"adjusted_{name}"]) == pytest.approx((r2, adjusted), abs=1e-9)
+        drops = [adjusted - plain_fit(array(design, "behavior"), design.y, family, inside - {i})[1] for i in inside]
+        assert row["smallest_gain"] == pytest.approx(min(drops), abs=1e-9)
+    other = {"r2", "mcfadden_r2"} - {name}
+    assert not other & set(found["statistic"])
+
+
+def test_quality_is_no_predictor_of_quality():
+    design = study()
+    renamed = design.x.rename(columns={"b2": "quality"}, level=1)
+    one = values.Design(design.target, design.y, renamed, design.clusters, "interactor", "dialogue")
+    found = keyed(coverage.stepwise(one, "behavior"))
+    assert "quality" not in set(found["label"])
+    assert found["label"].nunique() == 5
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_best_subsets_are_best(binary):
+    design = study(1, binary=binary)
+    name = "mcfadden_r2" if binary else "r2"
+    found = keyed(coverage.best_subsets(design, "behavior"))
+    x, family = array(design, "behavior"), "logit" if binary else "ols"
+    fit = {
+        frozenset(np.flatnonzero(m)): plain_fit(x, design.y, family, set(np.flatnonzero(m)))
+        for m in subsets.masks_of(np.arange(64), 6)
+    }
+    for k in range(1, 7):
+        at = found[found["k"] == k]
+        chosen = frozenset(int(label[1:]) for label in at.loc[at["statistic"] == "selected", "label"])
+        best = max((s for s in fit if len(s) == k), key=lambda s: fit[s][0])
+        assert chosen == best
+        assert at.loc[at["statistic"] == name, "estimate"].item() == pytest.approx(fit[best][0], abs=1e-9)
+    close = sum(v[1] >= max(v[1] for v in fit.values()) - 0.01 for v in fit.values())
+    assert found.loc[found["statistic"] == "close_subsets", "estimate"].item() == close
+
+
+def test_strong_labels_are_always_chosen_and_noise_about_a_third_of_the_time():
+    chosen = []
+    for seed in range(12):
+        found = keyed(coverage.stability(study(seed), "behavior", seed=3, n_halves=25))
+        chosen.append(found.set_index("label")["estimate"])
+    share = pd.concat(chosen, axis=1).mean(axis=1)
+    assert share[["b0", "b1"]].min() > 0.99
+    # |t| > 1 has probability 0.32; halves of one sample are alike, hence 12 samples of four labels
+    assert 0.22 < share[["b2", "b3", "b4", "b5"]].mean() < 0.42
+
+
+def test_stability_of_a_logit():
+    found = keyed(coverage.stability(study(2, binary=True), "behavior", seed=3, n_halves=10)).set_index("label")
+    assert (found["estimate"][["b0", "b1"]] == 1).all()
+    assert (found["n"] == 10).all()
+
+
+def test_methods_are_compared_on_the_same_rows_and_sizes():
+    design = study(3)
+    design.x.iloc[:30, 7] = np.nan  # one turn rating is missing on 30 dialogues
+    found = keyed(coverage.compare(design, ["behavior", "turn_likert"], seed=1, n_repeats=1, n_permutations=20))
+    assert set(found["n"]) == {210}
+    assert found.groupby(["method", "kind"])["k"].max().eq(4).all()
+    kinds = found.pivot_table(index=["method", "k"], columns="kind", values="estimate")
+    behaviour, turns = kinds.loc["behavior"], kinds.loc["turn_likert"]
+    assert (behaviour["cross_validated"] < behaviour["common"]).all()
+    assert behaviour["cross_validated"].min() > turns["cross_validated"].max()
+    assert (turns["common"] < 2 * turns["permuted_p95"]).all()
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_useless_labels_do_not_survive_on_other_people(binary):
+    held_out, common, shuffled = [], [], []
+    for seed in range(10):
+        design = study(seed, n=160, binary=binary, useful=False)
+        found = keyed(coverage.compare(design, ["behavior"], seed=seed, n_repeats=1, n_permutations=20))
+        last = found[found["k"] == 6].set_index("kind")["estimate"]
+        held_out.append(last["cross_validated"])
+        common.append(last["common"])
+        shuffled.append(last["permuted_mean"])
+    assert np.mean(held_out) < 0
+    assert np.mean(common) > 0.02
+    # what the search finds in unrelated labels is what it finds in shuffled targets: within 3 standard errors
+    gap = np.array(common) - shuffled
+    assert abs(gap.mean()) < 3 * gap.std(ddof=1) / np.sqrt(len(gap))
+
+
+def test_cross_validation_equals_a_loop():
+    design = study(4, n=80, n_people=8)
+    x, y = array(design, "behavior"), design.y
+    fitness = subsets.Fitness(x, y, "ols")
+    rng = np.random.default_rng(5)
+    losses = selection.best_subset_losses(fitness, design.clusters, rng, [1, 2], 4, 1)
+    found = [i.estimate for i in selection.fit_intervals(losses, design.clusters, "person", 0.95)]
+    fold = np.random.default_rng(5).permutation(np.arange(8) % 4)
+    people = np.unique(design.clusters, return_inverse=True)[1]
+    for k in (1, 2):
+        squares, null = 0.0, 0.0
+        for f in range(4):
+            test = np.isin(people, np.flatnonzero(fold == f))
+            fits = {s: plain_fit(x[~test], y[~test], "ols", set(s)) for s in all_of_size(6, k)}
+            best = list(max(fits, key=lambda s: fits[s][0]))
+            model = sm.OLS(y[~test], sm.add_constant(x[~test][:, best])).fit()
+            squares += np.sum((y[test] - model.predict(sm.add_constant(x[test][:, best], has_constant="add"))) ** 2)
+            null += np.sum((y[test] - y[~test].mean()) ** 2)
+        assert found[k - 1] == pytest.approx(1 - squares / null, abs=1e-10)
+
+
+def all_of_size(p, k):
+    return [tuple(np.flatnonzero(m)) for m in subsets.masks_of(np.arange(2**p), p) if m.sum() == k]
+
+
+def test_shuffled_targets_keep_people_together():
+    rng = np.random.default_rng(6)
+    clusters = np.repeat(["a", "b", "c", "d"], [5, 5, 5, 5])[rng.permutation(20)]
+    y = np.where(clusters == "a", 10.0, 0) + np.where(clusters == "b", 20.0, 0) + rng.random(20)
+    whole = selection.permuted_targets(y, clusters, rng, 50)
+    assert (np.sort(whole, axis=0) == np.sort(y)[:, None]).all()
+    whose = np.floor(whole / 10)
+    assert all(len(set(whose[clusters == c, j])) == 1 for c in "abcd" for j in range(50))
+    assert len({tuple(col) for col in whole.T}) > 12
+
+
+@pytest.mark.parametrize("family", subsets.FAMILIES)
+def test_searches_of_shuffled_targets_equal_a_loop(family):
+    design = study(9, n=60, n_people=12, binary=family == "logit")
+    x, y = array(design, "turn_likert"), design.y
+    fitness, every = subsets.Fitness(x, y, family), subsets.masks_of(np.arange(16), 4)
+
+    def fits(target):
+        return [plain_fit(x, target, family, set(np.flatnonzero(m))) for m in every]
+
+    def best(target):
+        found = [fit for fit, _ in fits(target)]
+        return [max(f for f, m in zip(found, every, strict=True) if m.sum() == k) for k in range(1, 5)]
+
+    assert selection.best_fits(fitness) == pytest.approx(best(y), abs=1e-8)
+    targets = selection.permuted_targets(y, design.clusters, np.random.default_rng(1), 3)
+    found = selection.permuted_fits(fitness, design.clusters, np.random.default_rng(1), 3)
+    assert found == pytest.approx(np.array([best(t) for t in targets.T]), abs=1e-8)
+    top = every[np.argmax([adjusted for _, adjusted in fits(y)])]
+    assert selection.chosen(fitness).tolist() == top.tolist()
+
+
+def test_rare_labels_that_vanish_in_a_fold_do_no_harm():
+    design = study(5, n=60, n_people=20, binary=True)
+    design.x[("behavior", "b2")] = 0.0
+    design.x.loc[[7, 27], ("behavior", "b2")] = 0.2
+    design.x[("behavior", "b3")] = 1.0
+    found = keyed(coverage.compare(design, ["behavior"], seed=1, n_folds=20, n_repeats=1, n_permutations=5))
+    assert np.isfinite(found.loc[found["kind"] != "excluded", "estimate"]).all()
+    dropped = found[found["kind"] == "excluded"]
+    assert dropped["label"].tolist() == ["b3"]
+    assert "same value throughout" in dropped["note"].item()
+
+
+@pytest.mark.parametrize("search", [coverage.stepwise, coverage.best_subsets])
+def test_what_cannot_be_searched_gives_a_reason(search):
+    def function(design, method):
+        return keyed(search(design, method))
+
+    design = study()
+    assert "no label that varies" in function(design, "comparative")["note"].item()
+    few = design.rows(np.arange(8))
+    assert "8 rows are too few for 6 labels" in function(few, "behavior")["note"].item()
+    flat = values.Design(design.target, np.ones(len(design.y)), design.x, design.clusters, "interactor", "dialogue")
+    assert "target has the same value" in function(flat, "behavior")["note"].item()
+    pairs = study(binary=True)
+    rare = np.r_[np.flatnonzero(pairs.y == 1)[:5], np.flatnonzero(pairs.y == 0)]
+    assert (
+        "the rarer answer occurs 5 times, too few for 6 labels" in function(pairs.rows(rare), "behavior")["note"].item()
+    )
+
+
+def test_more_than_twenty_labels_have_a_path_but_no_exact_search():
+    rng = np.random.default_rng(7)
+    names = pd.MultiIndex.from_tuples([("rating", f"r{i:02d}") for i in range(21)], names=["method", "label"])
+    x = pd.DataFrame(rng.normal(size=(90, 21)), columns=names)
+    people = np.array([f"I{i % 15}" for i in range(90)], dtype=object)
+    design = values.Design(
+        values.DIALOGUE_QUALITY, x.iloc[:, 0].to_numpy() + rng.normal(size=90), x, people, "interactor", "dialogue"
+    )
+    assert len(coverage.stepwise(design, "rating", width=5)) == 63
+    for rows in (coverage.best_subsets(design, "rating"), coverage.stability(design, "rating", seed=0)):
+        assert "21 labels have too many subsets" in keyed(rows)["note"].item()
+
+
+def test_a_whole_study_gives_valid_result_rows():
+    annotations, talked = annotate(np.random.default_rng(8), n_interactors=15, effect=0.4)
+    found = values.dialogue_values(pick_one(annotations, np.random.default_rng(0)))
+    own, ext = values.own_values(found, talked), found[found["group"] == "ext"]
+    design = values.dialogue_design(ext, own[own["method"] == "dialogue_likert"], talked)
+    pairs = values.comparative_design(ext, own[own["method"] == "comparative"], talked)
+    frames = []
+    for one in (design, pairs):
+        frames += [coverage.stepwise(one, "behavior"), coverage.best_subsets(one, "behavior")]
+        frames.append(coverage.stability(one, "behavior", seed=1, n_halves=10))
+        frames.append(coverage.compare(one, ["behavior"], seed=1, n_repeats=1, n_permutations=10))
+    out = fold(collect(*frames), study="test", notebook="06_stepwise_coverage")
+    assert {"r2", "mcfadden_r2", "selected", "selection_frequency", "smallest_gain"} <= set(out["statistic"])
+    assert set(out.loc[out["statistic"] == "r2", "level"]) == {"dialogue"}
+    assert set(out.loc[out["statistic"] == "mcfadden_r2", "level"]) == {"pair"}
+
+
+@pytest.mark.parametrize("family", ["ols", "logit"])
+def test_fewer_rows_than_labels_use_labels_that_are_no_combination_of_others(family):
+    """Six people of one dialogue each, seven labels: five rows to fit in, so at most four labels enter a model."""
+    rng = np.random.default_rng(8)
+    x, people = rng.normal(size=(6, 7)), np.arange(6)
+    y = rng.normal(size=6) if family == "ols" else np.array([0.0, 1, 0, 1, 1, 0])
+    losses = selection.best_subset_losses(subsets.Fitness(x, y, family), people, rng, range(1, 8), 6, 1)
+    found = np.array([i.estimate for i in selection.fit_intervals(losses, people, "person", 0.95)])
+    assert np.isfinite(found).all() if family == "ols" else np.isfinite(found).any()
+    assert not np.isinf(found).any()
+    assert selection._independent(x[:5], np.arange(7)).tolist() == [0, 1, 2, 3]
+    assert selection._independent(x, np.arange(4)).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_sets_against_all_labels_of_their_method(binary):
+    design = study(3, n=400, n_people=80, binary=binary)
+    sets = {"good": {"behavior": ["b0", "b1", "unknown"]}, "bad": {"behavior": ["b2", "b3"]}, "none": {"behavior": []}}
+    given = {"seed": 1, "n_folds": 5, "n_repeats": 2, "n_resamples": 500}
+    found = keyed(label_sets.compare_sets(design, sets, **given)).set_index(["statistic", "set", "kind"])
+    assert set(found.index.get_level_values("set")) == {"all", "good", "bad"}
+    x, family = array(design, "behavior"), "logit" if binary else "ols"
+    for name, inside in (("all", range(6)), ("good", [0, 1]), ("bad", [2, 3])):
+        wanted = plain_fit(x, design.y, family, set(inside))[0]
+        assert found.loc[("set_fit", name, "same_data"), "estimate"] == pytest.approx(wanted, abs=1e-8)
+    good, bad = (found.loc[("set_fit_difference", name, "cross_validated")] for name in ("good", "bad"))
+    # four labels that explain nothing, and the two that explain everything, are left out
+    assert good["ci_low"] > -0.03
+    assert bad["ci_high"] < 0
+    fits = found.loc["set_fit"].xs("cross_validated", level="kind")["estimate"]
+    assert good["estimate"] == pytest.approx(fits["good"] - fits["all"])
+    assert set(found["n_clusters"]) == {80}
+
+
+def test_held_out_losses_are_those_of_statsmodels():
+    design, folds = study(4), np.arange(240) % 40
+    fitness = subsets.Fitness(array(design, "behavior"), design.y, "ols")
+    mask = np.array([True, False, True, False, False, False])
+    losses = selection.held_out_losses(fitness, folds, np.random.default_rng(1), mask[None], 40, 1)
+    for person in (0, 7):  # as many folds as people: each is left out alone
+        rest = folds != person
+        fit = sm.OLS(design.y[rest], sm.add_constant(fitness.x[rest][:, mask])).fit()
+        error = design.y[~rest] - fit.predict(sm.add_constant(fitness.x[~rest][:, mask]))
+        assert losses[~rest, 0] == pytest.approx(error**2)
+        assert losses[~rest, 1] == pytest.approx((design.y[~rest] - design.y[rest].mean()) ** 2)

@@ -1,0 +1,315 @@
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from fixtures.reference import REFERENCE
+from fixtures.session_study import annotate
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import pearsonr
+
+from judgebook.annotations import dialogue_values as values
+from judgebook.annotations.picks import pick_one
+from judgebook.questions.validity import importance as validity
+from judgebook.statistics import logit
+from judgebook.statistics.intervals import Interval, generator
+from judgebook.study.results import collect, fold
+
+
+def design(x, y, clusters=None, target=values.DIALOGUE_QUALITY):
+    frame = pd.DataFrame({("behavior", name): v for name, v in x.items()}) if isinstance(x, dict) else x
+    frame.columns = pd.MultiIndex.from_tuples(frame.columns, names=["method", "label"])
+    y = np.asarray(y, dtype=float)
+    clusters = np.arange(len(y)) if clusters is None else clusters
+    level = "dialogue" if target == values.DIALOGUE_QUALITY else "pair"
+    return values.Design(target, y, frame, np.asarray(clusters, dtype=object), "interactor", level)
+
+
+def estimates(found, label=None):
+    """Statistic -> estimate of one label, r with its primary interval."""
+    return pd.Series({s: row(found, s, label)["estimate"] for s in found})
+
+
+def rows_of(one, seed, n_resamples):
+    """What `importance` collects of the only label of a design: a thousand small frames would take most of the time."""
+    rng = generator(seed, "importance", one.target, *one.x.columns[0])
+    return list(validity._Label(one, 0, [], rng, n_resamples, 0.95).rows())
+
+
+def row(found, statistic, label=None):
+    rows = found.select(statistic, **{"kind": None} if statistic == "r" else {})
+    return rows[rows["label"] == (label or rows["label"].iloc[0])].iloc[0]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return pd.read_csv(REFERENCE / "regression_data.csv")
+
+
+@pytest.fixture(scope="module")
+def r_values():
+    frame = pd.read_csv(REFERENCE / "regression.csv", keep_default_na=False)
+    return frame.set_index(["model", "statistic", "term"])["value"].astype(float).to_dict()
+
+
+def test_linear_importance_equals_r_and_scipy(data, r_values):
+    x = data["steady"].to_numpy()
+    found = validity.importance(design({"steady": x}, data["y"]), seed=1, n_resamples=200)
+    at = estimates(found)
+    assert at["r"] == pytest.approx(pearsonr(x, data["y"]).statistic, abs=1e-12)
+    assert at["r2"] == pytest.approx(r_values["one", "r2", ""], abs=1e-10)
+    assert at["f_test"] == pytest.approx(r_values["one", "f_test", ""], abs=1e-9)
+    p = row(found, "f_test")["p_value"]
+    assert found["r"]["ci_kind"].tolist() == ["jackknife_t", "bca"]
+    assert p == pytest.approx(r_values["one", "f_test_p", ""], abs=1e-12)
+
+
+def test_linear_test_equals_statsmodels_for_several_predictors(data):
+    model = sm.OLS(data["y"], sm.add_constant(data[["steady", "rare", "count"]])).fit()
+    found = validity.linear_test(np.sqrt(model.rsquared), len(data), 3)
+    assert found == pytest.approx((model.fvalue, model.f_pvalue), rel=1e-9)
+    assert validity.linear_test(1.0, 10) == (np.inf, 0.0)
+
+
+def test_logit_importance_equals_r(data, r_values):
+    x = data["steady"].to_numpy()
+    found = validity.importance(
+        design({"steady": x}, data["chosen"], target=values.COMPARATIVE_QUALITY), seed=1, n_resamples=200
+    )
+    at = estimates(found)
+    assert at["mcfadden_r2"] == pytest.approx(r_values["one", "mcfadden_r2", ""], abs=1e-10)
+    assert at["llr"] == pytest.approx(r_values["one", "llr", ""], abs=1e-9)
+    slope = r_values["one", "coefficient", "steady"]
+    assert at["coefficient"] == pytest.approx(slope * x.std(ddof=1), abs=1e-8)
+    assert at["separated"] == 0
+    assert row(found, "llr")["p_value"] == pytest.approx(r_values["one", "llr_p", ""], abs=1e-10)
+    firth = logit.firth(x[:, None], data["chosen"])
+    assert at["firth_coefficient"] == pytest.approx(firth.coefficients[1] * x.std(ddof=1))
+
+
+def test_a_separated_logit_is_flagged_and_has_no_coefficient():
+    x = np.r_[np.zeros(30), np.ones(6)]
+    y = np.r_[np.tile([0, 1], 15), np.ones(6)]
+    found = validity.importance(design({"rare": x}, y, target=values.COMPARATIVE_QUALITY), seed=0, n_resamples=300)
+    at = estimates(found)
+    assert at["separated"] == 1
+    # by hand: the six rows add nothing, the others stay at one half
+    share = 21 / 36
+    null = 36 * (share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert at["mcfadden_r2"] == pytest.approx(1 - 30 * np.log(0.5) / null)
+    assert np.isnan(at["coefficient"])
+    assert "quasi separation" in row(found, "coefficient")["note"]
+    # by hand: Firth adds 1/2 to each cell of the table
+    assert at["firth_coefficient"] == pytest.approx((np.log(6.5 / 0.5) - np.log(1)) * x.std(ddof=1))
+    assert row(found, "mcfadden_r2")["ci_kind"] == "not_estimable"
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "reason"),
+    [
+        (np.ones(30), np.arange(30), "same value, 1, throughout"),
+        (np.arange(30), np.full(30, 4), "target has the same value, 4"),
+        (np.r_[[0.0, 1, 2], np.full(27, np.nan)], np.arange(30), "3 rows have both"),
+    ],
+)
+def test_what_cannot_be_used_gives_a_reason(x, y, reason):
+    found = validity.importance(design({"label": x.astype(float)}, y), seed=0)
+    assert list(found) == ["r"]
+    assert found["r"]["estimate"].isna().all()
+    assert reason in found["r"]["note"].item()
+
+
+def test_two_positives_in_four_hundred_have_an_estimate_but_no_interval():
+    rng = np.random.default_rng(0)
+    x = np.zeros(400)
+    x[[3, 200]] = 1 / 15
+    found = validity.importance(design({"rare": x}, rng.normal(size=400), np.arange(400) // 9), seed=0)
+    r = row(found, "r")
+    assert np.isfinite(r["estimate"])
+    assert r["ci_kind"] == "not_estimable"
+    assert np.isnan(r["ci_low"])
+    assert "only 2 of 400 rows differ from 0" in r["note"]
+
+
+def test_squared_interval():
+    def of(low, high):
+        found = validity.squared(Interval((low + high) / 2, low, high, "bca", "interactor", 9))
+        return found.low, found.high
+
+    assert of(-0.1, 0.3) == pytest.approx((0, 0.09))
+    assert of(-0.4, -0.2) == pytest.approx((0.04, 0.16))
+    assert of(0.2, 0.5) == pytest.approx((0.04, 0.25))
+    assert np.isnan(of(np.nan, np.nan)).all()
+
+
+def test_reliability_is_the_correlation_with_both_orders_counted():
+    rng = np.random.default_rng(2)
+    true = rng.normal(size=50)
+    a, b = true + rng.normal(size=50), true + rng.normal(size=50)
+    y, people = rng.normal(size=50), np.arange(50) // 5
+
+    def found(first, second):
+        repeats = tuple(design({"label": v}, y, people) for v in (first, second))
+        main = design({"label": a}, y, people)
+        return estimates(validity.importance(main, seed=0, repeats=repeats, n_resamples=100))
+
+    doubled = pearsonr(np.r_[a, b], np.r_[b, a]).statistic
+    assert found(a, b)["repeat_reliability"] == pytest.approx(doubled, abs=1e-12)
+    assert found(b, a)["repeat_reliability"] == pytest.approx(doubled, abs=1e-12)
+    assert found(a, b)["corrected_r"] == pytest.approx(found(a, b)["r"] / np.sqrt(doubled))
+    assert np.isnan(found(np.ones(50), np.ones(50))["corrected_r"])
+
+
+@pytest.mark.parametrize(("noise", "why"), [(9.0, "contains 0"), (0.3, None)])
+def test_a_corrected_correlation_is_not_estimated_where_the_reliability_is_unknown(noise, why):
+    rng = np.random.default_rng(5)
+    true, people = rng.normal(size=60), np.arange(60) // 5
+    first, second = (true + noise * rng.normal(size=60) for _ in range(2))
+    repeats = tuple(design({"label": v}, true, people) for v in (first, second))
+    main = design({"label": first}, true, people)
+    rows = validity.importance(main, seed=0, repeats=repeats, n_resamples=100)
+    (row,) = rows["corrected_r"].to_dict("records")
+    reliability = rows["repeat_reliability"].iloc[0]
+    assert np.isnan(row["estimate"]) == (why is not None)
+    assert (reliability["ci_low"] > 0) == (why is None)
+    assert why is None or why in row["note"]
+
+
+def test_a_corrected_correlation_with_a_wide_interval_is_not_estimated():
+    reliability = Interval(0.2, 0.01, 0.4, "jackknife_t", "interactor", 20)
+    wide, narrow = (Interval(0.8, low, 1.1, "jackknife_t", "interactor", 20) for low in (0.0, 0.5))
+    found = validity._estimable(wide, reliability)
+    assert np.isnan([found.estimate, found.low, found.high]).all()
+    assert "wider than 1" in found.note
+    assert validity._estimable(narrow, reliability) is narrow
+
+
+def test_correction_recovers_the_correlation_of_true_values():
+    """A noisy label (reliability one half), judged twice on a third of the dialogues: r / sqrt(1/2)."""
+    rng = np.random.default_rng(3)
+    n = 30_000
+    true = rng.normal(size=n)
+    y = 0.6 * true + 0.8 * rng.normal(size=n)
+    first, second = true + rng.normal(size=n), true + rng.normal(size=n)
+    twice = np.arange(n) % 3 == 0
+    main, clusters = design({"label": first}, y, np.arange(n) // 10), np.arange(n) // 10
+    repeats = tuple(design({"label": np.where(twice, v, np.nan)}, y, clusters) for v in (first, second))
+    found = estimates(validity.importance(main, seed=0, repeats=repeats, n_resamples=200))
+    # three standard errors of a correlation on n, and of a reliability on n / 3 dialogues
+    assert found["r"] == pytest.approx(0.6 / np.sqrt(2), abs=3 / np.sqrt(n))
+    assert found["repeat_reliability"] == pytest.approx(0.5, abs=3 / np.sqrt(n / 3))
+    assert found["corrected_r"] == pytest.approx(0.6, abs=6 / np.sqrt(n / 3))
+
+
+def test_repeats_of_another_target_are_refused(data):
+    one = design({"steady": data["steady"].to_numpy()}, data["y"])
+    other = design({"steady": data["steady"].to_numpy()[:9]}, data["y"][:9])
+    with pytest.raises(ValueError, match="same target and rows"):
+        validity.importance(one, seed=0, repeats=(other, other))
+
+
+@given(st.integers(0, 1000), st.floats(0.1, 10), st.floats(-5, 5))
+def test_sign_and_scale(seed, scale, shift):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 4, 40).astype(float)
+    x[:4] = [0, 1, 2, 3]
+    y = x + 2 * rng.normal(size=40)
+    both = {"up": x, "down": -scale * x + shift}
+    found = validity.importance(design(both, y), seed=0, n_resamples=100)
+    up, down = estimates(found, "up"), estimates(found, "down")
+    assert up["r"] == pytest.approx(-down["r"], abs=1e-9)
+    assert up["r2"] == pytest.approx(up["r"] ** 2) == pytest.approx(down["r2"], abs=1e-9)
+
+
+def test_a_result_does_not_depend_on_its_neighbours():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(2, 60)), rng.normal(size=60)
+    alone = validity.importance(design({"b": x[1]}, y, np.arange(60) // 4), seed=5, n_resamples=300)
+    among = validity.importance(design({"a": x[0], "b": x[1]}, y, np.arange(60) // 4), seed=5, n_resamples=300)
+    for statistic, rows in alone.items():
+        pd.testing.assert_frame_equal(rows, among.select(statistic, label="b").reset_index(drop=True))
+
+
+def test_a_whole_study_gives_valid_result_rows():
+    annotations, talked = annotate(np.random.default_rng(6), doubled=0.6, effect=0.5)
+    picked = pick_one(annotations, np.random.default_rng(0))
+    found = values.dialogue_values(picked)
+    own, ext = values.own_values(found, talked), found[found["group"] == "ext"]
+    first, second = (v[v["group"] == "ext"] for v in values.repeated_values(annotations))
+    rows = []
+    for method, make in (("dialogue_likert", values.dialogue_design), ("comparative", values.comparative_design)):
+        target = own[own["method"] == method]
+        repeats = tuple(make(v, target, talked) for v in (first, second))
+        counts = values.count_annotators(annotations[annotations["group"] == "ext"])
+        rows.append(
+            validity.importance(
+                make(ext, target, talked), seed=1, repeats=repeats, n_annotators=counts, n_resamples=300
+            )
+        )
+    out = fold(collect(*rows), study="test", notebook="04_importance")
+    assert set(out["statistic"]) >= {"r", "r2", "mcfadden_r2", "corrected_r", "firth_coefficient", "separated"}
+    assert (out["n_annotators"] == 6).all()
+    quality = out[(out["statistic"] == "r") & (out["method"] == "dialogue_likert")]
+    assert (quality["estimate"] > 0).all()
+    assert set(out.loc[out["statistic"] == "r", "resample_unit"]) == {"interactor"}
+
+
+def simulated_people(rng, n, n_people, r):
+    """x and y with correlation r; half the variance of both lies between people."""
+    clusters = np.arange(n) % n_people
+    u, e = rng.normal(size=(n_people, 2)), rng.normal(size=(n, 2))
+    x, y = (u[clusters] + e).T / np.sqrt(2)
+    return x, r * x + np.sqrt(1 - r**2) * y, clusters
+
+
+@pytest.mark.parametrize(("n", "n_people"), [(400, 46), (100, 10)])
+def test_intervals_cover_when_people_differ(n, n_people):
+    rng = np.random.default_rng(7)
+    covered, widths, n_runs = {"jackknife_t": 0, "bca": 0}, [], 600
+    for run in range(n_runs):
+        x, y, clusters = simulated_people(rng, n, n_people, 0.3)
+        found = [r for r in rows_of(design({"x": x}, y, clusters), run, 400) if r["statistic"] == "r"]
+        for r in found:
+            covered[r["ci_kind"]] += r["ci_low"] <= 0.3 <= r["ci_high"]
+        widths.append(found[0]["ci_high"] - found[0]["ci_low"])
+    # nominal 95 %, three binomial standard errors of 600 runs are 2.7 points
+    assert covered["jackknife_t"] / n_runs == pytest.approx(0.95, abs=0.027)
+    # why BCa is not the primary interval
+    assert covered["bca"] / n_runs < 0.94
+    # an interval that takes dialogues as independent
+    assert np.mean(widths) > 1.2 * 2 * 1.96 * (1 - 0.09) / np.sqrt(n)
+
+
+@pytest.mark.slow
+def test_intervals_of_the_pseudo_r2_cover():
+    rng, n_runs, slope = np.random.default_rng(9), 1000, 0.7
+
+    def draw(n, n_people):
+        clusters = np.arange(n) % n_people
+        x = (rng.normal(size=n_people)[clusters] + rng.normal(size=n)) / np.sqrt(2)
+        odds = slope * x + 0.4 * rng.normal(size=n_people)[clusters]
+        return x, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(float), clusters
+
+    x, y, _ = draw(400_000, 100_000)
+    true = logit.fit(x[:, None], y).mcfadden
+    covered = 0
+    for run in range(n_runs):
+        x, y, clusters = draw(184, 46)
+        one = design({"x": x}, y, clusters, values.COMPARATIVE_QUALITY)
+        (r2,) = (r for r in rows_of(one, run, 100) if r["statistic"] == "mcfadden_r2")
+        covered += r2["ci_low"] <= true <= r2["ci_high"]
+    assert 0.93 <= covered / n_runs <= 0.975
+
+
+def test_one_person_or_a_perfect_relation_has_no_interval():
+    x = np.arange(30.0)
+    alone = validity.importance(design({"x": x}, x + np.tile([0, 3], 15), np.zeros(30)), seed=0, n_resamples=100)
+    assert "1 clusters (interactor) are too few" in row(alone, "r")["note"]
+    assert set(alone["r"]["ci_kind"]) == {"not_estimable"}
+    perfect = validity.importance(design({"x": x}, 2 * x, np.arange(30) // 3), seed=0, n_resamples=100)
+    assert "at its bound" in row(perfect, "r")["note"]
+    assert estimates(perfect)["r2"] == pytest.approx(1)
+    apart = design({"x": x}, x > 14, np.arange(30) // 3, values.COMPARATIVE_QUALITY)
+    found = estimates(validity.importance(apart, seed=0, n_resamples=100))
+    assert (found["mcfadden_r2"], found["separated"]) == (1, 1)
+    assert found["firth_coefficient"] > 0

@@ -1,0 +1,107 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from judgebook.questions.validity import label_selection as ls
+from judgebook.study.labels import Label
+from judgebook.study.results import collect, fold
+from judgebook.study.sections.analyses import LabelSelection
+
+LABELS = pd.DataFrame({"method": ["behavior"] * 3 + ["comparative"], "label": ["a", "b", "c", "a"]})
+
+
+def rows(statistic, *given, **keys):
+    """Result rows of a statistic from (method, label, estimate, low, high)."""
+    names = ["method", "label", "estimate", "ci_low", "ci_high"]
+    return [{"statistic": statistic, "level": "dialogue", **dict(zip(names, g, strict=False)), **keys} for g in given]
+
+
+@pytest.fixture
+def evidence():
+    d, c = {"target": "dialogue_quality"}, {"target": "comparative_quality"}
+    told = [("behavior", "a", 2), ("behavior", "b", 1), ("behavior", "c", 0), ("comparative", "a", 3)]
+    keys = {"test": "session", "alpha": 0.05, "adjusted_over": "label", "adjust": "holm", "summary": "first"}
+    alphas = [("behavior", "a", 0.5, 0.4, 0.6), ("behavior", "b", 0.3, 0.2, 0.4), ("behavior", "c", 0.6, 0.5, 0.7)]
+    return collect(
+        rows("alpha", *alphas, resample="dialogue", raters="first2"),
+        rows("alpha", ("behavior", "a", 0.5, 0.4, 0.6), resample="turn"),
+        rows("alpha", ("behavior", "a", 0.5, 0.3, 0.7), resample="dialogue and annotator", raters="first2"),
+        rows("alpha", ("behavior", "b", 0.9, 0, 1), resample="dialogue", scope="paper"),
+        rows("alpha", ("comparative", "a", 0.4, 0, 1), resample="pair"),
+        rows("r", ("behavior", "a", -0.3, -0.4, -0.2), ("behavior", "b", 0.1, -0.1, 0.3), **d),
+        rows("r", ("behavior", "a", -0.9, -0.95, -0.8), kind="bca", **d),
+        rows("r", ("behavior", "c", 0.2, np.nan, np.nan), **d),
+        rows("r", ("behavior", "a", 0.5, -0.1, 0.7), ("comparative", "a", 0.2, 0.1, 0.3), **c),
+        rows("n_significant", *told, **keys),
+        rows("n_significant", ("behavior", "c", 6), **keys | {"alpha": 0.1}),
+        rows("n_significant", ("behavior", "c", 6), **keys | {"adjusted_over": "all"}),
+        rows("n_significant", ("behavior", "c", 6), n_dialogues=32, **keys),
+        rows("selection_frequency", ("behavior", "a", 0.2), ("behavior", "b", 0.5), ("behavior", "c", 0.1), **d),
+        rows("selection_frequency", ("behavior", "a", 0.9), **c),
+        rows("cost_per_label", ("behavior", None, 0.5), tasks="all"),
+        rows("median_minutes", ("behavior", None, 2.0), task="first"),
+        rows("median_minutes", ("behavior", None, 3.0), task="second"),
+    )
+
+
+def test_values_of_the_criteria_by_hand(evidence):
+    found = ls.criteria(evidence, LABELS).set_index(["method", "label"])
+    assert found["agreement"].tolist() == [0.5, 0.3, 0.6, 0.4]
+    # a: the interval for dialogue quality excludes 0, that for the choice does not; c has none
+    assert found["importance"].tolist()[:2] == [0.3, 0.0]
+    assert np.isnan(found.loc[("behavior", "c"), "importance"])
+    assert found.loc[("comparative", "a"), "importance"] == 0.2
+    assert found["sensitivity"].tolist() == [2, 1, 0, 3]
+    assert found["distinctness"].tolist()[:3] == [0.9, 0.5, 0.1]
+    assert found["cost"].tolist()[:3] == [0.5] * 3
+    assert found.loc[("comparative", "a"), ["distinctness", "cost"]].isna().all()
+
+
+def test_thresholds_keep_and_drop(evidence):
+    values = ls.criteria(evidence, LABELS)
+    found = ls.select(values, LabelSelection())
+    assert found["agreement_met"].tolist() == [True, False, True, True]
+    assert found["importance_met"].tolist() == [True, False, False, True]
+    assert found["sensitivity_met"].tolist() == [True, True, False, True]
+    assert found["distinctness_met"].tolist() == [True, True, False, False]  # not known: not reached
+    assert "cost_met" not in found
+    assert found["kept"].tolist() == [True, False, False, False]
+    free = LabelSelection(min_alpha=None, excludes_zero=False, min_pairs=None, min_selected=None)
+    assert ls.select(values, free)["kept"].all()
+    assert ls.limits(free) == {}
+    cheap = LabelSelection(min_alpha=None, excludes_zero=False, min_pairs=None, min_selected=None, max_cost=0.4)
+    assert not ls.select(values, cheap)["kept"].any()
+
+
+def test_rows_count_what_each_threshold_keeps(evidence):
+    thresholds = LabelSelection()
+    found = collect(ls.rows(ls.select(ls.criteria(evidence, LABELS), thresholds), ls.limits(thresholds)))
+    out = fold(found, study="test", notebook="06_stepwise_coverage")
+    kept = out[(out["statistic"] == "n_kept") & (out["method"] == "behavior")].set_index("condition")["estimate"]
+    assert kept["criterion=all"] == 1
+    assert kept["criterion=agreement"] == 2
+    assert kept["criterion=distinctness"] == 2
+    assert kept["criterion=all but agreement"] == 1
+    assert kept["criterion=all but importance"] == 1
+    met = out[(out["statistic"] == "criterion_met") & (out["method"] == "comparative")].set_index("condition")
+    assert met.loc["criterion=distinctness;threshold=0.5", "estimate"] == 0
+    assert "not known" in met.loc["criterion=distinctness;threshold=0.5", "note"]
+    assert met.loc["criterion=agreement;threshold=0.4", "estimate"] == 1
+
+
+def test_minutes_pay_a_task_once_and_in_full(evidence):
+    labels = [Label("a", "behavior", "A", (0, 1), task="first"), Label("b", "behavior", "B", (0, 1), task="first")]
+    labels += [Label("c", "behavior", "C", (0, 1), task="second")]
+    selected = LABELS.assign(kept=[True, True, False, True])
+    # comparisons were not timed
+    assert [(r["method"], r["estimate"], r["n"]) for r in ls.minutes(selected, evidence, labels)] == [
+        ("behavior", 2.0, 1)
+    ]
+    assert [r["estimate"] for r in ls.minutes(LABELS.assign(kept=True), evidence, labels)] == [5.0]
+    assert not list(ls.minutes(LABELS.assign(kept=False), evidence, labels))
+
+
+def test_two_groups_at_once_are_refused(evidence):
+    twice = collect(evidence, evidence["alpha"].assign(statistic="alpha"))
+    with pytest.raises(ValueError, match="select one group"):
+        ls.criteria(twice, LABELS)

@@ -1,0 +1,210 @@
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from fixtures.libraries import SCIPY
+from fixtures.made_annotations import monte_carlo
+from fixtures.reference import EFFECTS as R
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from judgebook.statistics import correlation
+from judgebook.statistics.resampling import bootstrap_weights
+
+samples = st.lists(st.tuples(st.integers(1, 5), st.integers(0, 9)), min_size=3, max_size=25)
+
+
+@pytest.mark.parametrize("coefficient", correlation.COEFFICIENTS)
+@given(samples)
+def test_coefficients_are_those_of_scipy(coefficient, pairs):
+    x, y = np.array(pairs, dtype=float).T
+    found, reason = correlation.correlate(x, y, coefficient)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        assert (np.isnan(found), reason) == (True, "one of the two sides is constant")
+    else:
+        assert (found, reason) == (pytest.approx(SCIPY[coefficient](x, y).statistic, abs=1e-9), "")
+
+
+def test_what_is_missing_is_left_out_and_too_little_has_a_reason():
+    x, y = np.array([1, 2, 3, np.nan, 5]), np.array([2, 1, 4, 9, np.nan])
+    assert correlation.correlate(x, y, "pearson")[0] == pytest.approx(stats.pearsonr(x[:3], y[:3]).statistic)
+    assert correlation.correlate(x[2:], y[2:]) == (
+        pytest.approx(np.nan, nan_ok=True),
+        "1 items have both scores, 3 are needed",
+    )
+    with pytest.raises(ValueError, match="coefficient: expected one of pearson, spearman, kendall, found 'r'"):
+        correlation.correlate(x, y, "r")
+
+
+@given(samples, st.integers(0, 2**32))
+def test_ranks_within_resamples_are_those_of_the_resample_written_out(pairs, seed):
+    x, y = np.array(pairs, dtype=float).T
+    counts = np.random.default_rng(seed).multinomial(len(x), np.full(len(x), 1 / len(x)), size=4).astype(float)
+    midranks, codes, _ = correlation._ranks(x, counts)
+    ranks = midranks[:, codes]
+    both = np.stack([y, np.where(y > 6, np.nan, -y)], axis=1)
+    found = {c: correlation.weighted_correlations(x, both, counts, c) for c in ("pearson", "spearman")}
+    for k, c in enumerate(counts.astype(int)):
+        written = np.repeat(x, c)
+        assert np.repeat(ranks[k], c) == pytest.approx(stats.rankdata(written))
+        for j in range(2):
+            other = np.repeat(both[:, j], c)
+            kept = np.isfinite(other)
+            a, b = written[kept], other[kept]
+            enough = np.isfinite(both[:, j]).sum() >= 3 and len(a) > 1 and np.ptp(a) > 0 and np.ptp(b) > 0
+            for name, values in found.items():
+                expected = SCIPY[name](a, b).statistic if enough else np.nan
+                assert values[k, j] == pytest.approx(expected, abs=1e-7, nan_ok=True)
+
+
+def test_several_metrics_at_once_are_each_alone():
+    rng = np.random.default_rng(4)
+    x, y = np.rint(rng.normal(size=(2, 20, 3)) * 2)
+    x[3, 1], y[5, 2] = np.nan, np.nan
+    counts = rng.multinomial(20, np.full(20, 0.05), size=5).astype(float)
+    for c in ("pearson", "spearman"):
+        found = correlation.weighted_correlations(x, y, counts, c)
+        alone = np.stack([correlation.weighted_correlations(column, y, counts, c) for column in x.T], axis=1)
+        assert found.shape == (5, 3, 3)
+        assert found == pytest.approx(alone, nan_ok=True)
+
+
+@given(samples, st.floats(0.1, 5), st.floats(-9, 9))
+def test_an_affine_change_leaves_pearson_and_any_rising_one_leaves_ranks(pairs, scale, shift):
+    x, y = np.array(pairs, dtype=float).T
+    for coefficient, changed in (("pearson", x * scale + shift), ("spearman", np.exp(x)), ("kendall", np.exp(x))):
+        before, after = correlation.correlate(x, y, coefficient)[0], correlation.correlate(changed, y, coefficient)[0]
+        assert after == pytest.approx(before, abs=1e-9, nan_ok=True)
+
+
+def test_chunks_do_not_change_the_result(monkeypatch):
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(2, 30))
+    clusters = np.arange(30) // 3
+    tau = correlation.kendall(x, y, clusters)
+    monkeypatch.setattr(correlation, "CHUNK", 100)
+    assert correlation.kendall(x, y, clusters) == pytest.approx(tau)
+
+
+def test_interval_of_tau_is_about_that_of_the_bootstrap():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=120)
+    y = np.rint(1.5 * x + rng.normal(size=120))
+    x = np.rint(2 * x)
+    tau, low, high, reason = correlation.kendall(x, y)
+    assert (tau, reason) == (stats.kendalltau(x, y).statistic, "")
+
+    def taus(drawn):
+        index = [np.repeat(np.arange(120), row.astype(int)) for row in drawn]
+        return np.array([stats.kendalltau(x[i], y[i]).statistic for i in index])
+
+    reference = bootstrap_weights(120, taus, unit="item", rng=rng, n_resamples=1_500)
+    assert (low, high) == pytest.approx((reference.low, reference.high), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("x", "reason"), [([1, 2, 3, 4], "the association is perfect"), ([1, 1, 1, 1], "one of the two sides is constant")]
+)
+def test_tau_without_interval_says_why(x, reason):
+    tau, low, high, why = correlation.kendall(np.array(x, dtype=float), np.arange(4.0))
+    assert why == reason
+    assert np.isnan(low)
+    assert np.isnan(high)
+    assert tau == pytest.approx(1 if reason == "the association is perfect" else np.nan, nan_ok=True)
+    assert (
+        correlation.kendall(np.arange(4.0), np.array([1.0, 3, 2, 4]), np.array([0, 0, 1, 1]))[3]
+        == "fewer than three clusters"
+    )
+
+
+def test_interval_of_tau_covers_with_clusters():
+    rng, n, truth = np.random.default_rng(3), 300, 2 / np.pi * np.arcsin(0.5)  # tau of a normal pair with r = .5
+    covered, naive = [], []
+    for _ in range(n):
+        shared = rng.normal(size=(60, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        own = rng.normal(size=(60, 4, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T
+        x, y = (0.8 * shared[:, None] + 0.6 * own).reshape(-1, 2).T
+        _, low, high, _ = correlation.kendall(x, y, np.repeat(np.arange(60), 4))
+        covered.append(low < truth < high)
+        _, low, high, _ = correlation.kendall(x, y)
+        naive.append(low < truth < high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
+    assert np.mean(naive) < 0.9
+
+
+def test_fisher_mean_is_that_of_psych():
+    mean, n, excluded = correlation.fisher_mean(np.array([0.1, 0.5, 0.9, -0.2, 1.0, -1.0, np.nan]))
+    assert (mean, n, excluded) == (pytest.approx(R["fisher_mean"]), 4, 2)
+    mean, n, excluded = correlation.fisher_mean(np.array([1.0, 1.0]))
+    assert (np.isnan(mean), n, excluded) == (True, 0, 2)
+
+
+@pytest.mark.parametrize("coefficient", ["pearson", "spearman"])
+def test_influence_is_what_an_item_contributes(coefficient):
+    """Its sum of squares is the jackknife's variance, up to the order that the projection leaves out."""
+    rng, n = np.random.default_rng(5), 400
+    x = rng.normal(size=n)
+    y = np.rint(x + rng.normal(size=n))
+    r, effect = correlation.influence(x, y, coefficient)
+    assert r == pytest.approx(SCIPY[coefficient](x, y).statistic)
+    assert effect.mean() == pytest.approx(0, abs=1e-12)
+    without = np.array([SCIPY[coefficient](np.delete(x, i), np.delete(y, i)).statistic for i in range(n)])
+    assert np.corrcoef(effect, r - without)[0, 1] > 0.999
+    assert np.sum(effect**2) / n**2 == pytest.approx((n - 1) * np.var(without), rel=0.03)
+
+
+def test_interval_from_influences_covers_with_clusters():
+    rng, n, truth = (
+        np.random.default_rng(6),
+        300,
+        6 / np.pi * np.arcsin(0.25),
+    )  # Spearman's rho of a normal pair, r = .5
+    covered = []
+    for _ in range(n):
+        shared, own = (rng.normal(size=(60, k, 2)) @ np.linalg.cholesky([[1, 0.5], [0.5, 1]]).T for k in (1, 4))
+        x, y = (0.8 * shared + 0.6 * own).reshape(-1, 2).T
+        r, effect = correlation.influence(x, y)
+        se = correlation.clustered_se(effect / len(x), np.repeat(np.arange(60), 4))
+        low, high = correlation.fisher_interval(r, se, 59)
+        covered.append(low < truth < high)
+    assert np.mean(covered) == pytest.approx(0.95, abs=monte_carlo(0.95, n) + 0.01)
+
+
+def test_standard_error_of_clusters_is_that_of_statsmodels_and_the_interval_that_of_scipy():
+    rng = np.random.default_rng(11)
+    clusters = np.repeat(np.arange(12), rng.integers(1, 6, 12))
+    x = rng.normal(size=12)[clusters] + rng.normal(size=len(clusters))
+    fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": clusters})
+    assert correlation.clustered_se((x - x.mean()) / len(x), clusters) == pytest.approx(fit.bse[0])
+    y = x + rng.normal(size=len(x))
+    found = stats.pearsonr(x, y)
+    r, n = found.statistic, len(x)
+    ends = correlation.fisher_interval(r, (1 - r**2) / np.sqrt(n - 3), 10**9)  # so many degrees of freedom: a normal
+    assert ends == pytest.approx(tuple(found.confidence_interval()), abs=1e-7)
+
+
+def test_no_interval_from_one_cluster_or_a_perfect_correlation():
+    assert np.isnan(correlation.clustered_se(np.array([1.0, -1.0]), np.array([0, 0])))
+    assert np.isnan(correlation.fisher_interval(1.0, 0.1, 5)).all()
+    assert np.isnan(correlation.fisher_interval(0.5, np.nan, 5)).all()
+
+
+def test_sums_of_moments_give_pearsons_r():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=40)
+    x[:5, 1] = np.nan
+    rows = correlation.moments(x, y)
+    found = correlation.pearson_of_sums(np.stack([rows.sum(axis=0), rows[:20].sum(axis=0)]))
+    parts = [(x[:n, 0], x[5:n, 1], y[:n]) for n in (40, 20)]
+    expected = [[stats.pearsonr(a, v).statistic, stats.pearsonr(b, v[5:]).statistic] for a, b, v in parts]
+    assert found == pytest.approx(np.array(expected), abs=1e-12)
+    assert np.isnan(correlation.pearson_of_sums(correlation.moments(np.ones((9, 1)), y[:9]).sum(axis=0)[None])).all()
+
+
+@pytest.mark.parametrize("share", [0, 0.6])
+def test_concordance_in_blocks_is_that_of_all_pairs(share):
+    rng = np.random.default_rng(1)
+    x, y = (np.where(rng.random(300) < share, 0, rng.integers(0, 200, 300)) for _ in range(2))
+    expected = (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).sum(axis=1)
+    codes = (np.unique(side, return_inverse=True)[1] for side in (x, y))
+    assert (correlation._concordance(*codes) == expected).all()
