@@ -1,6 +1,7 @@
 """Every notebook in notebooks/ keeps the contract that the pipeline and the pages rest on."""
 
 import ast
+import importlib
 import json
 import re
 
@@ -8,19 +9,46 @@ import pytest
 from fixtures.project_copy import ROOT
 
 from judgebook.annotations.features import FEATURES
+from judgebook.display.page import NotebookPage
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
+from judgebook.pipeline.closure import imported
 from judgebook.pipeline.notebook import facts
+from judgebook.report.blocks import HIDDEN, parameters
 from judgebook.study.schema import FRAMES
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-LINES = 15
+#: what a notebook runs first, besides its parameters
+OPENING = """\
+from helpers import {module}
+page = {module}.Page({arguments})
+show = page.show
+show(page.parameters())
+"""
 PRIVATE = re.compile(r"(?<![\w.])(?:/home/|/root/|/tmp/|/Users/|[A-Z]:\\\\)")
 
 
 def cells(path, kind):
     found = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return [c | {"source": "".join(c["source"])} for c in found if c["cell_type"] == kind]
+
+
+def helper(path):
+    """The file of the module that a notebook calls."""
+    return ROOT / "src" / "helpers" / f"{path.stem.partition('_')[2]}.py"
+
+
+def code(path):
+    """The source of that module, with the sections that some have in the folder of their question."""
+    source = helper(path).read_text(encoding="utf-8")
+    pages = [name for name in imported(source) if name.startswith("judgebook.questions") and name.endswith(".page")]
+    return "\n".join([source, *((ROOT / "src" / f"{p.replace('.', '/')}.py").read_text("utf-8") for p in pages)])
+
+
+def sections(path):
+    """Names of the methods that give what a section shows."""
+    kind = importlib.import_module(f"helpers.{helper(path).stem}").Page
+    return {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
 
 
 def test_dag_and_folder_list_the_same_notebooks():
@@ -50,19 +78,19 @@ class TestNotebook:
         assert [k.name for k in facts(path, Cache(None)).knobs if not k.help] == []
 
     def test_is_in_the_dag_with_all_it_uses(self, path):
-        entry, source = dag.load()[path.stem], "\n".join(c["source"] for c in cells(path, "code"))
-        used = set(re.findall(r"\bstudy\.(?:section\([\"'])?(\w+)", source)) & set(dag.Study.model_fields)
+        entry, source = dag.load()[path.stem], code(path)
+        used = set(re.findall(r"\bstudy\.(\w+)", source)) & set(dag.Study.model_fields)
         declared = {s.split(".")[0] for s in [*dag.COMMON, *entry.sections]}
         assert used - declared == set()
         # names of frames that are read, in whichever way the code spells it
         words = {n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
-        read = {frame for frame in FRAMES if frame in words and "run.read(" in source}
+        read = {frame for frame in FRAMES if frame in words}
         assert read <= set(entry.reads)
         assert set(re.findall(r"read_results\([\"'](\w+)", source)) <= set(entry.needs)
-        imported = {name.rpartition(".")[2] for name in facts(path, Cache(None)).imports}
-        if imported & {"published", "verdicts"}:
+        last = {name.rpartition(".")[2] for name in imported(source)}
+        if last & {"published", "printed", "verdicts"}:
             assert any(r.startswith("data/published/") for r in entry.reads)
-        if "verdicts" in imported:
+        if "verdicts" in last:
             assert {"data/published/*", "data/published/*_mapping.yaml"} & set(entry.reads)
 
     def test_requires_features_that_exist(self, path):
@@ -73,11 +101,15 @@ class TestNotebook:
             assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
 
     def test_stores_its_results(self, path):
-        assert sum("run.save_results(" in cell["source"] for cell in cells(path, "code")) == 1
+        assert helper(path).read_text(encoding="utf-8").count("self.run.save_results(") == 1
 
-    def test_has_short_cells(self, path):
-        long = [c["source"].splitlines()[0] for c in cells(path, "code") if len(c["source"].splitlines()) > LINES]
-        assert long == []
+    def test_is_parameters_one_call_and_one_show_per_section(self, path):
+        first, second, *others = [cell["source"] for cell in cells(path, "code")]
+        knobs = [k.name for k in parameters(first) if k.name not in ("study", *HIDDEN)]
+        arguments = ", ".join(["study", "run_id", *(f"{name}={name}" for name in knobs)])
+        opening = OPENING.format(module=helper(path).stem, arguments=arguments)
+        assert ast.dump(ast.parse(second)) == ast.dump(ast.parse(opening))
+        assert sorted(others) == sorted(f"show(page.{section}())" for section in sections(path))
 
     def test_holds_no_address_of_a_machine(self, path):
         assert not PRIVATE.search(path.read_text(encoding="utf-8"))

@@ -86,7 +86,7 @@ def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, m
     assert f"--ServerApp.root_dir={project.folder}" in calls[0]
     assert (browser, port, root) == ("--no-browser", "--port=8890", "--allow-root")
     (kernel,) = kernels
-    assert kernel["display_name"] in (ROOT / "notebooks" / "judgebook.py").read_text()
+    assert kernel["display_name"] in (ROOT / "notebooks" / "helpers.py").read_text()
     assert (kernel["prefix"], kernel["env"]["PYTHONPATH"]) == (sys.prefix, str(project.folder / "src"))
     by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_iaa.ipynb"]
     env = project.environment() | {"PYTHONPATH": os.environ["PYTHONPATH"]}
@@ -152,13 +152,15 @@ def in_notebooks(source, *, packages=True, folder="notebooks"):
     return subprocess.run(command, cwd=ROOT / folder, env=env, capture_output=True, text=True, timeout=300)
 
 
-@pytest.mark.parametrize("folder", ["notebooks", "examples"])
-def test_a_notebook_in_any_kernel_finds_judgebook_or_says_what_to_do(folder):
-    source = "from judgebook.study import store; import judgebook; print(judgebook.__file__, store.__name__)"
+@pytest.mark.parametrize(
+    ("folder", "first"), [("notebooks", "from helpers import pilot"), ("examples", "import judgebook")]
+)
+def test_a_notebook_in_any_kernel_finds_judgebook_or_says_what_to_do(folder, first):
+    source = f"{first}; import judgebook, helpers; print(judgebook.__file__, helpers.__file__)"
     done = in_notebooks(source, folder=folder)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [str(ROOT / "src" / "judgebook" / "__init__.py"), "judgebook.study.store"]
-    lacking = in_notebooks("from judgebook.study import store", packages=False, folder=folder)
+    assert done.stdout.split() == [str(ROOT / "src" / name / "__init__.py") for name in ("judgebook", "helpers")]
+    lacking = in_notebooks(first, packages=False, folder=folder)
     assert "lacks pandas" in lacking.stderr
     assert "run_all.py lab" in lacking.stderr
 

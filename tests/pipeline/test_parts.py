@@ -77,19 +77,29 @@ def test_what_has_most_to_come_starts_first(jobs):
 
 
 def test_closure_follows_imports_wherever_they_stand(package):
-    found = closure.closure(["judgebook.a"], Cache(None), package)
+    found = closure.closure(["judgebook.a"], Cache(None), (package,))
     below = ["a", "b", "e", "g", "sub", "sub.c", "sub.f"]
     assert list(found) == ["judgebook", *(f"judgebook.{name}" for name in below)]
 
 
+def test_closure_of_a_helper_holds_no_other_helper(package):
+    helpers = package.parent / "helpers"
+    helpers.mkdir()
+    for name, text in {"__init__": "", "one": "from judgebook import d\n", "two": "from judgebook import a\n"}.items():
+        (helpers / f"{name}.py").write_text(text)
+    names = closure.imported("from helpers import one\n")
+    found = closure.closure(names, Cache(None), (helpers, package))
+    assert list(found) == ["helpers", "helpers.one", "judgebook", "judgebook.d"]
+
+
 def test_closure_of_a_name_inside_a_module_is_the_module(package):
-    assert list(closure.closure(["judgebook.d.some_function"], Cache(None), package)) == ["judgebook", "judgebook.d"]
+    assert list(closure.closure(["judgebook.d.some_function"], Cache(None), (package,))) == ["judgebook", "judgebook.d"]
 
 
 def test_package_data_are_covered(package):
-    before = closure.package_data(Cache(None), package)
+    before = closure.package_data(Cache(None), (package,))
     (package / "data.csv").write_text("2\n")
-    assert closure.package_data(Cache(None), package) != before
+    assert closure.package_data(Cache(None), (package,)) != before
 
 
 def test_the_closure_of_a_real_module_holds_what_it_loads():

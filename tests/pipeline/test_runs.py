@@ -27,10 +27,11 @@ def base(tmp_path_factory):
     """A project with four notebooks that was run once."""
     project = Project(tmp_path_factory.mktemp("base"))
     (project.folder / "src" / "judgebook" / "extra.py").write_text("VALUE = 1.0\n")
+    (project.folder / "src" / "helpers" / "extra.py").write_text("from judgebook import extra\n")
     project.notebook("01_counts", [FIGURE, "annotations = run.read('annotations')", result("a", "len(annotations)")])
     seeded = ["before = run.read_results('01_counts')['count']['estimate'][0]", result("b", "before + seed")]
     project.notebook("02_seeded", seeded, knobs="seed: int = 0  # moves the result\n")
-    project.notebook("03_extra", ["from judgebook import extra", result("c", "extra.VALUE")])
+    project.notebook("03_extra", ["from helpers import extra", result("c", "extra.extra.VALUE")])
     project.notebook("04_grouped")
     project.dag(DAG)
     project.first = project.run("--study", "tiny")
@@ -80,15 +81,17 @@ def test_nothing_changed_runs_nothing_and_imports_no_pandas(project):
 
 
 def test_only_what_depends_on_a_change_runs_again(project):
-    """A helper one notebook imports, a seed another is given, and raw data that differ without meaning anything."""
+    """A helper one notebook imports and what that imports, a seed another is given, and raw data that differ without
+    meaning anything."""
     project.edit("src/judgebook/extra.py", "1.0", "2.0")
+    project.edit("src/helpers/extra.py", "extra\n", "extra  # changed\n")
     with project.out("params", "tiny.csv").open("a") as stream:
         stream.write("\n")  # an empty line is passed over: the annotations stay the same, so that nothing follows
     states = project.states("--set", "seeds.bootstrap=5")
     assert states["annotations"] == ("done", "changed: raw file tiny.csv")
     assert states["01_counts"] == ("up to date", "")
     assert states["02_seeded"] == ("done", "changed: seeds.bootstrap (YAML)")
-    assert states["03_extra"] == ("done", "changed: judgebook.extra")
+    assert states["03_extra"] == ("done", "changed: helpers.extra, judgebook.extra")
     results = project.out("data", "processed", "tiny", "results")
     assert ",65.0," in (results / "02_seeded.csv").read_text()  # 60 annotations and the seed
     assert ",2.0," in (results / "03_extra.csv").read_text()

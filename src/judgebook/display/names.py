@@ -53,6 +53,11 @@ class DisplayNames:
         """What figures and captions call an interval: `95% CI`."""
         return f"{100 * self.confidence:g}% CI"
 
+    def systems(self, *, without: Iterable[str | None] = ()) -> list[str]:
+        """Ids of systems in the order of figures, without some (those that are not compared)."""
+        left_out = set(without)
+        return [system for system in self.titles["system"] if system not in left_out]
+
     def in_order(self, kind: str, keys: Iterable[str]) -> DisplayNames:
         """The same names with these first, and every colour as it is."""
         titles = self.titles[kind]

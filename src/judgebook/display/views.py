@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -47,6 +47,17 @@ class Prose:
 View = Plot | Table | Prose
 
 
+@dataclass(frozen=True)
+class FromPrint:
+    """What rests on printed numbers alone, and is not called simulated where the study is."""
+
+    shown: View | Iterable[View] | None
+
+
+#: what a section of a notebook shows, in order; None where there is nothing to show
+Section = Iterator[View | FromPrint | Iterable[View] | None]
+
+
 def without_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose | None:
     """Which labels a notebook leaves out because answers without order have no mean."""
     titles = dict.fromkeys(x.title for x in _judged(annotations, labels) if x.unordered)
@@ -66,7 +77,7 @@ def _judged(annotations: pd.DataFrame, labels: Iterable[Label]) -> list[Label]:
     return [x for x in labels if (x.method, x.id) in judged]
 
 
-def show(run: Run, *views: View | Iterable[View] | None) -> None:
+def show(run: Run, *views: View | FromPrint | Iterable[View] | Section | None) -> None:
     """Show and store each view in order; None, empty tables and empty prose are passed over."""
     for view in views:
         if isinstance(view, Plot):
@@ -77,5 +88,8 @@ def show(run: Run, *views: View | Iterable[View] | None) -> None:
         elif isinstance(view, Prose):
             if view.text:
                 tables.say(view.text)
+        elif isinstance(view, FromPrint):
+            show(replace(run, of_study=False), view.shown)
         elif view is not None:
-            show(run, *view)
+            for each in view:  # one at a time: a section may have many figures
+                show(run, each)

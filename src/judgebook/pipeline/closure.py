@@ -1,4 +1,4 @@
-"""Which modules of `judgebook` a piece of code can load, found by reading imports, not by running them.
+"""Which modules of this project a piece of code can load, found by reading imports, not by running them.
 
 The hash of a notebook covers its closure; after each run it is compared with the modules that were loaded.
 """
@@ -13,21 +13,24 @@ from pathlib import Path
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.study import params
 
-PACKAGE = params.ROOT / "src" / "judgebook"
+#: the packages that notebooks may import of this project
+NAMES = ("helpers", "judgebook")
+PACKAGES = tuple(params.ROOT / "src" / name for name in NAMES)
 
 
 @lru_cache(maxsize=2)  # the same for all nodes of a run
-def modules(cache: Cache, package: Path = PACKAGE) -> dict[str, Path]:
-    """Every module of the package, by its full name."""
+def modules(cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> dict[str, Path]:
+    """Every module of the packages, by its full name."""
     found = {}
-    for path in (p for p in cache.listed(package) if p.suffix == ".py"):
-        parts = path.relative_to(package.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    for package in packages:
+        for path in (p for p in cache.listed(package) if p.suffix == ".py"):
+            parts = path.relative_to(package.parent).with_suffix("").parts
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
 
-def imported(source: str, *, package: str = "", root: str = "judgebook") -> list[str]:
-    """Names below `root` that `source` imports, wherever in the code, type-checking blocks left out.
+def imported(source: str, *, package: str = "") -> list[str]:
+    """Names of this project that `source` imports, wherever in the code, type-checking blocks left out.
 
     `from judgebook.a import b` gives both `judgebook.a` and `judgebook.a.b`: which is a module is decided by `closure`.
     package : the package the code is in, for relative imports.
@@ -40,7 +43,7 @@ def imported(source: str, *, package: str = "", root: str = "judgebook") -> list
             base = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             module = ".".join([*base, *([node.module] if node.module else [])])
             names.update([module, *(f"{module}.{alias.name}" for alias in node.names)])
-    return sorted(n for n in names if n == root or n.startswith(f"{root}."))
+    return sorted(n for n in names if n.partition(".")[0] in NAMES)
 
 
 def _statements(node: ast.AST) -> Iterable[ast.AST]:
@@ -54,12 +57,12 @@ def _statements(node: ast.AST) -> Iterable[ast.AST]:
             yield from _statements(child)
 
 
-def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict[str, str]:
+def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> dict[str, str]:
     """Modules that importing `names` can load, parents included, each with the digest of its source.
 
     Names that are not modules (functions, classes) are skipped, as are modules that do not exist.
     """
-    known = modules(cache, package)
+    known = modules(cache, packages)
     todo, out = list(names), {}
     seen: set[str] = set()
     while todo:
@@ -80,7 +83,7 @@ def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict
     return dict(sorted(out.items()))
 
 
-def package_data(cache: Cache, package: Path = PACKAGE) -> str:
-    """Digest of the files of the package that are not code."""
-    paths = [p for p in cache.listed(package) if p.suffix != ".py"]
-    return digest({p.relative_to(package).as_posix(): cache.file(p) for p in paths})
+def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> str:
+    """Digest of the files of the packages that are not code."""
+    paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix != ".py"]
+    return digest({p.relative_to(package.parent).as_posix(): cache.file(p) for package, p in paths})

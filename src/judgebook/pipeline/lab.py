@@ -10,7 +10,7 @@ from jupyterlab.labapp import LabApp
 
 from judgebook.study import params
 
-#: the kernel as Jupyter lists it; `notebooks/judgebook.py` names it to those who are in another
+#: the kernel as Jupyter lists it; `notebooks/helpers.py` names it to those who are in another
 KERNEL, TITLE = "human-evaluation-compendium", "Human evaluation compendium"
 
 

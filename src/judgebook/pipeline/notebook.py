@@ -30,7 +30,7 @@ class NotebookError(ValueError):
 
 @dataclass(frozen=True)
 class Facts:
-    """source : digest of cells and tags. imports : what it imports of `judgebook`. title, question : its first cell."""
+    """source : digest of cells and tags. imports : what it imports of this project. title, question : first cell."""
 
     source: str
     imports: tuple[str, ...]

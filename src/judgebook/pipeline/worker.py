@@ -34,7 +34,7 @@ _CHECK_SOURCE = """\
 import json as _json
 import sys as _sys
 
-print(_json.dumps(sorted(m for m in _sys.modules if m.split(".")[0] == "judgebook")))
+print(_json.dumps(sorted(m for m in _sys.modules if m.split(".")[0] in ("helpers", "judgebook"))))
 """
 
 

@@ -501,6 +501,18 @@ def load(study: str | os.PathLike, overrides: dict | None = None, *, key: str | 
     return out
 
 
+def origin(study: Study, path: str) -> str:
+    """Where the value at a dotted path is from, if nothing overrode it: the name of the study's file, or `default`."""
+    if study.path is None:
+        return "default"
+    data: Any = _read(study.path)[0]
+    for part in path.split("."):
+        if not isinstance(data, dict) or part not in data:
+            return "default"
+        data = data[part]
+    return study.path.name
+
+
 def _paths(tree: Any, prefix: str = "") -> set[str]:
     if not isinstance(tree, dict):
         return {prefix}

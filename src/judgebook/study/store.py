@@ -306,9 +306,14 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:
-    text = (ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8") if knobs else "{}"
-    paths = (yaml.load(text, yaml_file.Loader).get(notebook) or {}).get("knobs", {})
+    paths = knob_paths(notebook) if knobs else {}
     unknown = sorted(set(knobs) - set(paths))
     if unknown:
         raise ValueError(f"{notebook}: dag.yaml gives no path of the YAML for {', '.join(unknown)}")
     return params.merged(*(params.nested(paths[name], value) for name, value in knobs.items()))
+
+
+def knob_paths(notebook: str) -> dict[str, str]:
+    """The YAML path of each of a notebook's parameters, as `notebooks/dag.yaml` gives it."""
+    text = (ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8")
+    return (yaml.load(text, yaml_file.Loader).get(notebook) or {}).get("knobs", {})

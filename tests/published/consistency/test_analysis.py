@@ -482,6 +482,6 @@ def test_only_notebooks_about_a_study_say_that_it_is_simulated():
 
 def test_notebooks_are_started_as_the_dag_says():
     for name, entry in dag.load().items():
-        source = (dag.NOTEBOOKS / f"{name}.ipynb").read_text(encoding="utf-8")
-        (start,) = re.findall(r"store\.start\(.*?\)", source)
+        source = (params.ROOT / "src" / "helpers" / f"{name.partition('_')[2]}.py").read_text(encoding="utf-8")
+        (start,) = re.findall(r"super\(\)\.__init__\(.*?\)", source, re.DOTALL)
         assert ("of_study=False" in start) == (not entry.of_study), name

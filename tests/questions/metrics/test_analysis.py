@@ -98,7 +98,7 @@ def test_correlations_between_metrics_are_those_of_scipy(analysed, main):
 
 def test_metrics_that_are_lower_for_better_systems_are_reversed():
     scores = pd.DataFrame({"metric": ["flow", "bleu"], "score": [0.5, 2.0]})
-    assert analysis.oriented(scores, {"flow": -1})["score"].tolist() == [-0.5, 2.0]
+    assert analysis.oriented(scores, directions={"flow": -1})["score"].tolist() == [-0.5, 2.0]
 
 
 def test_metrics_are_named_in_the_order_of_their_mean_correlation():

@@ -122,7 +122,7 @@ def execute(folder, monkeypatch, notebook="10_quality_control"):
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), space)
             space["study"] = str(path)
-    return space["results"]
+    return space["page"].results
 
 
 def test_other_runs_need_a_yaml_only(tmp_path, monkeypatch, capsys):

@@ -38,8 +38,9 @@ from judgebook.study.results import Results, collect, where
 DATA_SET = ["corpus", "method"]
 
 
-def oriented(scores: pd.DataFrame, directions: Mapping[str, int]) -> pd.DataFrame:
-    """Scores with those metrics reversed (times -1) that are lower for better systems."""
+def oriented(*parts: pd.DataFrame, directions: Mapping[str, int]) -> pd.DataFrame:
+    """All scores, with those metrics reversed (times -1) that are lower for better systems."""
+    scores = pd.concat([part for part in parts if len(part)])
     sign = scores["metric"].map(lambda m: directions.get(m, 1)).astype(float)
     return scores.assign(score=scores["score"] * sign)
 

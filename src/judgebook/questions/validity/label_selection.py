@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
+from judgebook.published import numbers
 from judgebook.questions.agreement.analysis import judged
 from judgebook.study.labels import Label
 from judgebook.study.results import Results
@@ -27,6 +28,12 @@ VALUES = {
 KEY = ["method", "label"]
 #: statistics of notebook 05 that have a row for each pair of systems, and say nothing here
 OF_PAIRS = ("system_difference", "equivalence", "smallest_margin")
+
+
+def named_in_the_paper() -> list[str]:
+    """Behaviours that the paper names as distinct in section 7.4."""
+    found = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
+    return list(found["label_id"])
 
 
 def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
-"""Lets notebooks find `src/judgebook` in whatever Jupyter they were opened, or says what to do where they cannot run.
+"""Lets notebooks find `src/` in whatever Jupyter they were opened, or says what to do where they cannot run.
 
-Python looks beside a notebook first. What is imported is the package in `src`: this module only shows the way.
+Python looks beside a notebook first. What is imported are the packages in `src`: this module only shows the way.
 """
 
 import importlib
@@ -19,5 +19,7 @@ if sys.version_info < (3, 11) or missing:
         "`python run_all.py lab` installs in the project's environment; without the menu, close Jupyter and start that."
     )
 sys.path.insert(0, str(ROOT / "src"))
-del sys.modules["judgebook"]
-importlib.import_module("judgebook")
+for name in ("helpers", "judgebook"):
+    sys.modules.pop(name, None)
+for name in ("helpers", "judgebook"):
+    importlib.import_module(name)

@@ -1,0 +1,49 @@
+"""Notebook 07: how good are the systems?"""
+
+from judgebook.annotations.population import populations
+from judgebook.display.names import display_names
+from judgebook.display.page import Section
+from judgebook.display.views import Prose, without_means
+from judgebook.questions.performance import analysis, figures
+from judgebook.questions.performance.page import Sections
+from judgebook.questions.quality_control.findings import who_counts
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.simulation import recovery
+from judgebook.simulation.truth import truth
+
+
+class Page(Sections):
+    def __init__(
+        self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None, n_picks: int | None
+    ) -> None:
+        super().__init__("07_bot_performance", study, run_id, n_resamples=n_resamples, seed=seed, n_picks=n_picks)
+        unranked, control = self.study.unranked_systems, self.study.control_system
+        self.everybody = self.evaluated("annotations")
+        self.passed = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
+        chosen = analysis.chosen(self.passed, unranked, self.labels)
+        self.judged = analysis.with_interactors(chosen, self.run.read("dialogues"))
+        self.people = populations(self.judged, self.study.inference.annotators)
+        self.results = analysis.analyse(
+            self.judged,
+            self.labels,
+            unranked,
+            people=self.people,
+            n_picks=self.study.performance.picks,
+            pick_seed=self.study.seeds.pick,
+            overall=self.study.performance.overall,
+            modelled=self.study.mixed_models.labels,
+            unit=self.study.bootstrap.unit,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+        self.names = figures.by_rank(display_names(self.study, self.judged), self.results)
+
+    def findings(self) -> Section:
+        yield super().findings()
+        yield who_counts(self.everybody, self.passed, self.study.control_system)
+        yield without_means(self.passed, self.labels)
+        if self.study.simulate:
+            methods = self.names.titles["method"]
+            yield Prose(recovery.of_performance(self.results, truth(self.study.simulate), methods))

@@ -1,0 +1,42 @@
+"""Notebook 00: what is in the data?"""
+
+from judgebook.annotations.summary import evaluated
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.questions.collection import analysis, figures, findings, tables
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
+        super().__init__("00_build_annotations", study, run_id, n_resamples=n_resamples, seed=seed)
+        annotations, self.counts = self.run.read("annotations"), self.run.read("counts")
+        self.main, self.names = evaluated(annotations), display_names(self.study, annotations)
+        self.results = analysis.data_set(
+            annotations,
+            self.run.read("dialogues"),
+            self.labels,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.data_set(self.counts, self.main, self.results, self.names)
+
+    def read(self) -> Section:
+        yield tables.read(self.counts)
+
+    def questions(self) -> Section:
+        yield tables.labels(self.main, self.study, self.names)
+
+    def card(self) -> Section:
+        yield tables.card(self.results, self.names)
+
+    def missing(self) -> Section:
+        yield figures.coverage(self.results, self.names)
+        yield tables.missing(self.main)
+
+    def scores(self) -> Section:
+        yield figures.scores(self.results, self.names, tables.kind_names(self.main, self.names))
+        yield tables.answers(self.results, self.names)

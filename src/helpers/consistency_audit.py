@@ -1,0 +1,31 @@
+"""Notebook 91: do the papers agree with themselves?"""
+
+from judgebook.display.page import NotebookPage, Section
+from judgebook.published import numbers
+from judgebook.published.consistency import analysis, checks, figures, findings, leaderboards, tables
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None) -> None:
+        super().__init__("91_consistency_audit", study, run_id, of_study=False)
+        self.audit, self.printed, (_, self.papers) = analysis.audit(), numbers.load(), checks.load()
+        self.results = analysis.results(self.audit)
+        self.results.update(leaderboards.results(self.printed, self.papers))
+        self.run.save_results(self.results)
+        for name, frame in self.audit.frames.items():
+            self.run.frame(frame, name)
+
+    def findings(self) -> Section:
+        yield findings.findings(self.audit)
+
+    def outcomes(self) -> Section:
+        yield figures.outcomes(self.audit)
+
+    def failures(self) -> Section:
+        yield tables.failures(self.audit)
+
+    def numbers(self) -> Section:
+        yield tables.numbers(self.audit)
+
+    def leaderboards(self) -> Section:
+        yield leaderboards.views(self.printed, self.papers)

@@ -1,0 +1,37 @@
+"""Notebook 17: can this design answer the questions?"""
+
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.questions.design import analysis, checks, figures, findings, tables
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None) -> None:
+        super().__init__("17_design_check", study, run_id)
+        annotations = self.run.read("annotations")
+        self.names = display_names(self.study, annotations)
+        examined = checks.examine(
+            annotations,
+            self.run.read("dialogues"),
+            self.labels,
+            counts=self.run.read("counts"),
+            metric_scores=self.run.read("metric_scores"),
+            dialogue_facts=self.run.read("dialogue_facts"),
+            own_ids=self.run.own_ids(),
+            leave_out=[self.study.control_system, *self.study.unranked_systems],
+            selection=self.study.heds.selection,
+        )
+        self.results = analysis.store(examined, annotations)
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.headline(self.results, self.names)
+
+    def faults(self) -> Section:
+        yield tables.found(self.results, self.names)
+
+    def loads(self) -> Section:
+        yield figures.loads(self.results, self.names)
+
+    def others(self) -> Section:
+        yield tables.others(self.results)

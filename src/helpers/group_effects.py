@@ -1,0 +1,49 @@
+"""Notebook 08: does it matter who evaluates?"""
+
+from judgebook.display.names import display_names
+from judgebook.questions.groups import analysis
+from judgebook.questions.groups.page import Sections
+from judgebook.questions.groups.who_judged import comparable
+
+
+class Page(Sections):
+    def __init__(
+        self,
+        study: str,
+        run_id: str | None,
+        *,
+        n_resamples: int | None,
+        n_permutations: int | None,
+        n_picks: int | None,
+        margin: float | None,
+        seed: int | None,
+        permute_seed: int | None,
+        pick_seed: int | None,
+    ) -> None:
+        super().__init__(
+            "08_group_effects",
+            study,
+            run_id,
+            n_resamples=n_resamples,
+            n_permutations=n_permutations,
+            n_picks=n_picks,
+            margin=margin,
+            seed=seed,
+            permute_seed=permute_seed,
+            pick_seed=pick_seed,
+        )
+        self.annotations = comparable(self.run.read("annotations"))
+        self.names = display_names(self.study, self.annotations)
+        self.results = analysis.analyse(
+            self.annotations,
+            self.labels,
+            self.study.group_effects,
+            scope=self.study.scope,
+            pick_seed=self.study.seeds.pick,
+            permute_seed=self.study.seeds.permute,
+            keep=self.run.frame,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)

@@ -1,0 +1,60 @@
+"""Notebook 03: do annotators agree?"""
+
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.published import comparison
+from judgebook.questions.agreement import analysis, figures, findings, library_check, tables
+
+
+class Page(NotebookPage):
+    def __init__(
+        self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None, people_resamples: int
+    ) -> None:
+        super().__init__("03_iaa", study, run_id, n_resamples=n_resamples, seed=seed)
+        self.annotations, self.iaa = self.evaluated("annotations"), self.study.iaa
+        self.names, self.level = display_names(self.study, self.annotations), self.study.bootstrap.confidence
+        self.results = analysis.analyse(
+            self.annotations,
+            self.labels,
+            first=self.iaa.first,
+            scope=self.study.scope,
+            control=comparison.is_source(self.run),
+            modelled=self.study.mixed_models.labels,
+            unit=self.study.bootstrap.unit,
+            people=self.study.inference.annotators,
+            people_resamples=people_resamples,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.level,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        misleading = analysis.misleading(self.annotations, self.study.bootstrap.unit)
+        least, limit, level = self.iaa.min_items, self.iaa.threshold, self.level
+        yield findings.findings(
+            self.results, self.names, min_items=least, threshold=limit, misleading=misleading, confidence=level
+        )
+
+    def alphas(self) -> Section:
+        yield findings.annotations_used(self.iaa.first)
+        yield figures.alphas(self.results, self.names, self.iaa.threshold, self.iaa.marks)
+        yield from (tables.alphas(self.results, self.names, self.level), tables.never_twice(self.results, self.names))
+
+    def evidence(self) -> Section:
+        yield tables.evidence(self.results, self.names)
+        checks = library_check.compare(self.annotations, self.labels, self.results, first=self.iaa.first)
+        yield findings.checked(library_check.largest_differences(checks))
+
+    def other_annotators(self) -> Section:
+        yield from (tables.over_people(self.results, self.names), tables.pairs_of_people(self.results, self.names))
+
+    def variance(self) -> Section:
+        yield from (findings.variance(self.results, self.names), figures.variance(self.results, self.names))
+        yield tables.variance(self.results, self.names, self.level)
+
+    def reliability(self) -> Section:
+        yield tables.reliability(self.results, self.names)
+
+    def paper(self) -> Section:
+        yield comparison.views(self.results, self.run, "Agreement within groups, as printed and in this study.")

@@ -1,0 +1,52 @@
+"""Notebook 13: can a model judge in place of people?"""
+
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.questions.judges import analysis, figures, findings, tables
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
+        super().__init__("13_judges", study, run_id, n_resamples=n_resamples, seed=seed)
+        annotations, self.test = self.evaluated("annotations"), self.study.judges
+        self.results = analysis.analyse(
+            annotations,
+            self.labels,
+            cost=self.test.cost,
+            min_items=self.test.min_items,
+            margin=self.test.margin,
+            half_width=self.test.half_width,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+        titles = analysis.judge_titles(self.study.groups, annotations, self.test.titles)
+        self.names = display_names(self.study, annotations, metric=titles)
+
+    def findings(self) -> Section:
+        level, cost = self.study.bootstrap.confidence, self.test.cost
+        yield findings.findings(self.results, self.names, confidence=level, cost=cost)
+
+    def agreement(self) -> Section:
+        yield figures.alphas(self.results, self.names)
+        yield tables.alphas(self.results, self.names)
+
+    def choices(self) -> Section:
+        yield tables.choices(self.results, self.names)
+        yield tables.orders(self.results, self.names)
+
+    def detection(self) -> Section:
+        yield tables.detection(self.results, self.names)
+
+    def consequences(self) -> Section:
+        yield figures.changes(self.results, self.names)
+        yield tables.consequences(self.results, self.names)
+
+    def margins(self) -> Section:
+        yield tables.margins(self.results, self.names)
+
+    def assisted(self) -> Section:
+        yield figures.gains(self.results, self.names)
+        yield tables.assisted(self.results, self.names)
+        yield tables.estimates(self.results, self.names)

@@ -1,0 +1,49 @@
+"""Notebook 09: which metrics agree with people?"""
+
+from judgebook.annotations.summary import with_directions, with_means
+from judgebook.display.names import display_names
+from judgebook.display.page import Section
+from judgebook.display.views import without_direction, without_means
+from judgebook.questions.metrics import analysis, text_metrics
+from judgebook.questions.metrics.page import Sections
+from judgebook.questions.quality_control.findings import who_counts
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+
+
+class Page(Sections):
+    def __init__(
+        self, study: str, run_id: str | None, *, n_resamples: int | None, rank_resamples: int | None, seed: int | None
+    ) -> None:
+        name, ranks = "09_metric_correlation", rank_resamples
+        super().__init__(name, study, run_id, n_resamples=n_resamples, rank_resamples=ranks, seed=seed)
+        options, control, labels = self.study.metrics, self.study.control_system, self.labels
+        directions = self.study.metric_directions
+        self.read = self.run.read("annotations")
+        self.everybody = analysis.rated(with_directions(with_means(self.read, labels), labels), options.corpora)
+        self.annotations = of_those_who_passed(self.everybody, labels, control, self.study.quality_control)
+        given = self.run.read("metric_scores").drop(columns="study")
+        self.asked = text_metrics.choose(options.computed, given["metric"])
+        self.own = self._computed()
+        self.scores = analysis.oriented(given, self.own, directions=directions)
+        self.results = analysis.analyse(
+            self.annotations,
+            self.scores,
+            labels,
+            unranked=self.study.unranked_systems,
+            control=control,
+            range_without=options.range_without,
+            rank_resamples=options.n_resamples,
+            permute_seed=self.study.seeds.permute,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+        titles = analysis.metric_titles(self.results, options.titles, directions)
+        self.names = display_names(self.study, self.annotations, metric=titles)
+
+    def findings(self) -> Section:
+        yield super().findings()
+        yield who_counts(self.everybody, self.annotations, self.study.control_system)
+        yield without_means(self.read, self.labels)
+        yield without_direction(analysis.rated(self.read, self.study.metrics.corpora), self.labels)

@@ -1,0 +1,35 @@
+"""Notebook 12: are replies to toxic prompts good?"""
+
+from judgebook.display.names import display_names
+from judgebook.published import numbers
+from judgebook.questions.metrics import text_metrics
+from judgebook.questions.moderation import analysis, categories, preferences
+from judgebook.questions.moderation.page import Sections
+
+
+class Page(Sections):
+    def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
+        super().__init__("12_moderation", study, run_id, n_resamples=n_resamples, seed=seed)
+        section, dialogues = self.study.moderation, self.run.read("dialogues")
+        kinds = analysis.category_names(self.labels, section)
+        self.names = display_names(self.study, score=kinds["score"], asked=kinds["asked"])
+        judged = analysis.judgements(self.run.read("annotations"), section)
+        both = preferences.outcomes(judged["better"], judged["unrelated"])
+        replies = preferences.replies(dialogues, both, section.reference_system)
+        overlap, _ = text_metrics.compute(replies, analysis.METRICS)
+        self.printed = numbers.load(section.paper) if section.paper else None
+        self.metrics = {metric: text_metrics.METRICS[metric].title for metric in analysis.METRICS}
+        self.results = analysis.analyse(
+            judged,
+            self.labels,
+            categories.pairs(dialogues, judged["category"]),
+            both,
+            replies,
+            overlap,
+            self.printed,
+            permute_seed=self.study.seeds.permute,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)

@@ -1,0 +1,47 @@
+"""Notebook 01: what passes the pilot?"""
+
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.published import comparison
+from judgebook.questions.collection import analysis, figures, findings, tables
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
+        super().__init__("01_pilot", study, run_id, n_resamples=n_resamples, seed=seed)
+        annotations, attempts = self.run.read("annotations"), self.run.read("screening")
+        self.names, self.confidence = display_names(self.study, annotations, attempts), self.study.bootstrap.confidence
+        self.results = analysis.pilots(
+            annotations,
+            attempts,
+            self.labels,
+            self.study.pilot,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.pilots(self.results, self.names, simulated=self.run.simulated)
+
+    def systems(self) -> Section:
+        if len(self.results["mean"]):
+            yield figures.systems(self.results, self.names)
+            yield tables.systems(self.results, self.names)
+
+    def agreement(self) -> Section:
+        if len(self.results["alpha"]):
+            yield figures.agreement(self.results, self.names)
+            yield tables.agreement(self.results, self.names, self.confidence)
+
+    def screening(self) -> Section:
+        if len(self.results["screening_pass_rate"]):
+            yield figures.screening(self.results, self.names)
+            yield tables.pass_rates(self.results, self.names, self.study.pilot)
+
+    def quiz(self) -> Section:
+        yield tables.quiz(self.results, self.names, {label.id: label.title for label in self.labels})
+
+    def paper(self) -> Section:
+        yield comparison.views(self.results, self.run)

@@ -1,0 +1,60 @@
+"""Notebook 14: how many dialogues and annotators does the next study need?"""
+
+from judgebook.display.names import display_names
+from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import without_means
+from judgebook.questions.planning import analysis, figures, findings, tables
+from judgebook.questions.quality_control.findings import who_counts
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+
+
+class Page(NotebookPage):
+    def __init__(
+        self,
+        study: str,
+        run_id: str | None,
+        *,
+        power: float | None,
+        budget: float | None,
+        n_runs: int | None,
+        seed: int | None,
+    ) -> None:
+        super().__init__("14_planning", study, run_id, power=power, budget=budget, n_runs=n_runs, seed=seed)
+        self.options, costs, control = self.study.planning, self.study.costs, self.study.control_system
+        self.everybody = self.evaluated("annotations").query("annotator_kind == 'human'")
+        self.annotations = of_those_who_passed(self.everybody, self.labels, control, self.study.quality_control)
+        self.names, self.currency = display_names(self.study, self.everybody), costs.currency
+        systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
+        work, rate = self.run.read("work_units"), costs.hourly_rate
+        self.data = analysis.material(
+            self.annotations, work, self.labels, self.options, systems=systems, hourly_rate=rate, seed=first
+        )
+        level = self.study.bootstrap.confidence
+        self.results = analysis.analyse(self.data, self.options, confidence=level, seed=first)
+        self.run.save_results(self.results)
+
+    def findings(self) -> Section:
+        yield findings.findings(self.results, self.data, self.names, self.options, currency=self.currency)
+        yield who_counts(self.everybody, self.annotations, self.study.control_system)
+        yield without_means(self.annotations, self.labels)
+
+    def variances(self) -> Section:
+        yield tables.variances(self.results, self.names, self.data.blocks)
+
+    def noticed(self) -> Section:
+        yield tables.called_different(self.results, self.names, self.data.blocks)
+
+    def designs(self) -> Section:
+        yield figures.maps(self.results, self.names, currency=self.currency)
+        yield tables.designs(self.results, self.names, currency=self.currency)
+        yield tables.annotators(self.results, self.names, each=self.options.per_dialogue[0])
+
+    def reliability(self) -> Section:
+        yield tables.reliability(self.results, self.names)
+
+    def power(self) -> Section:
+        yield tables.powers(self.results, self.names)
+
+    def looks(self) -> Section:
+        yield tables.boundaries(self.results)
+        yield tables.looks(self.results, self.names)

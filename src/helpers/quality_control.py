@@ -1,0 +1,43 @@
+"""Notebook 10: which workers can be trusted, and do results replicate?"""
+
+from judgebook.display.names import display_names
+from judgebook.published import verdicts
+from judgebook.questions.quality_control import analysis, worker_pairs, worker_summary, worker_tests
+from judgebook.questions.quality_control.crowd import crowd
+from judgebook.questions.quality_control.page import Sections
+
+
+class Page(Sections):
+    def __init__(self, study: str, run_id: str | None, *, n_resamples: int | None, seed: int | None) -> None:
+        super().__init__("10_quality_control", study, run_id, n_resamples=n_resamples, seed=seed)
+        annotations, facts, control = (
+            self.run.read("annotations"),
+            self.run.read("dialogue_facts"),
+            self.study.control_system,
+        )
+        self.names = display_names(self.study, annotations)
+        self.people = crowd(
+            worker_tests.ratings(annotations, self.labels, control),
+            facts,
+            self.study.quality_control,
+            control=control,
+            systems=self.names.systems(without=self.study.unranked_systems),
+            titles=self.study.corpora,
+        )
+        self.run.frame(self.people.workers, "workers")
+        self.lengths = analysis.text_lengths(self.people, self.run.read("dialogues"))
+        self.pairs = worker_pairs.pairs(self.people, facts)
+        self.results = analysis.analyse(
+            self.people,
+            facts,
+            worker_summary.work_units(self.run.read("work_units"), self.people.scores),
+            self.lengths,
+            self.pairs,
+            permute_seed=self.study.seeds.permute,
+            n_resamples=self.study.bootstrap.n_resamples,
+            confidence=self.study.bootstrap.confidence,
+            seed=self.study.seeds.bootstrap,
+        )
+        self.run.save_results(self.results)
+        self.cells = verdicts.compared(self.results, self.run.key, self.run.notebook)
+        self.run.frame(self.cells.drop(columns=["entry", "ci_low", "ci_high"]), "cells")

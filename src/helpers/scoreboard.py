@@ -1,0 +1,41 @@
+"""Notebook 90: what reproduces?"""
+
+from judgebook.display.page import NotebookPage, Section
+from judgebook.published import analysis, figures, findings, mapping, numbers, tables
+from judgebook.published.consistency.analysis import audit
+
+
+class Page(NotebookPage):
+    def __init__(self, study: str, run_id: str | None) -> None:
+        super().__init__("90_scoreboard", study, run_id, of_study=False)
+        audited, self.papers = audit(), mapping.load()
+        self.titles = audited.titles
+        self.sources = {pair: self.run.results_elsewhere(*pair) for pair in mapping.sources()}
+        self.cells, self.controls = analysis.analyse(self.sources, numbers.load(), audited, self.papers)
+        self.results = analysis.results(self.cells, self.controls)
+        self.run.save_results(self.results)
+        self.run.frame(self.cells, "cells")
+        self.run.frame(self.controls, "controls")
+
+    def findings(self) -> Section:
+        yield findings.findings(self.cells, self.controls, self.titles)
+        yield findings.absent(self.sources)
+
+    def verdicts(self) -> Section:
+        yield figures.papers(self.cells, self.titles)
+        yield tables.by_paper(self.cells, self.titles)
+
+    def by_table(self) -> Section:
+        counted = figures.by_table(self.cells, self.titles)
+        yield figures.tables(counted, self.titles)
+        yield tables.by_table(counted, self.titles)
+
+    def side_by_side(self) -> Section:
+        yield tables.side_by_side(self.cells, self.titles, self.papers)
+
+    def chance(self) -> Section:
+        yield figures.controls(self.controls, self.titles)
+        yield tables.controls(self.controls, self.titles)
+
+    def differences(self) -> Section:
+        yield tables.explained(self.cells, self.titles)

@@ -1,0 +1,68 @@
+"""The sections of notebook 08."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from judgebook.annotations.summary import with_means
+from judgebook.display.names import DisplayNames
+from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import without_means
+from judgebook.published import comparison, numbers
+from judgebook.questions.agreement.library_check import largest_differences
+from judgebook.questions.groups import figures, findings, library_check, tables
+from judgebook.study.results import Results
+
+
+class Sections(NotebookPage):
+    """annotations : judgements of groups that can be compared."""
+
+    annotations: pd.DataFrame
+    results: Results
+    names: DisplayNames
+
+    def findings(self) -> Section:
+        yield findings.findings(
+            self.results,
+            self.names,
+            simulate=self.study.simulate,
+            confidence=self.study.bootstrap.confidence,
+            margin=self.study.group_effects.margin,
+        )
+        yield without_means(self.annotations, self.labels)
+
+    def differences(self) -> Section:
+        level, margin = self.study.bootstrap.confidence, self.study.group_effects.margin
+        yield figures.differences(self.results, self.names, confidence=level, margin=margin)
+        yield tables.compared(self.results, self.names, level)
+
+    def conclusions(self) -> Section:
+        yield figures.effects(self.results, self.names)
+        yield figures.conclusions(self.results, self.names, self.study.group_effects.margin)
+        judged = with_means(self.annotations, self.labels)
+        checks = library_check.compare(judged, self.results, self.study.seeds.pick)
+        yield findings.checked(largest_differences(checks))
+
+    def claims(self) -> Section:
+        yield findings.claims(self.results, self.names, self.study.group_effects.objective)
+        yield tables.by_method(self.results, self.names)
+        yield tables.extremes(self.results, self.names)
+        yield tables.by_objectivity(self.results, self.names)
+
+    def agreement(self) -> Section:
+        yield figures.alphas(self.results, self.names)
+        yield tables.alphas(self.results, self.names)
+
+    def who_judged(self) -> Section:
+        yield tables.who_judged(self.results, self.names, self.study.costs.payments, self.study.costs.currency)
+
+    def paper(self) -> Section:
+        yield comparison.views(self.results, self.run, "Printed agreement and effect sizes, and those of this study.")
+        options, level = self.study.group_effects, self.study.bootstrap.confidence
+        if options.paper:
+            printed = numbers.load(options.paper)
+            yield tables.over_picks(self.results, printed)
+            yield findings.over_picks(self.results, printed, self.study)
+            yield figures.figure_one(self.results, self.names, confidence=level, margin=options.margin)
+            yield tables.figure_one(self.results, self.names, level)
+            yield findings.figure_one(self.results, self.names, level)

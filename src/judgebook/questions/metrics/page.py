@@ -1,0 +1,73 @@
+"""The sections of notebook 09."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.page import NotebookPage, Section
+from judgebook.published import comparison, verdicts
+from judgebook.questions.metrics import analysis, figures, findings, tables, text_metrics
+from judgebook.study.results import Results
+
+
+class Sections(NotebookPage):
+    """annotations : judgements as analysed. asked, own : metrics of texts that are computed here, and their scores.
+    scores : of all metrics, higher for better systems."""
+
+    annotations: pd.DataFrame
+    asked: Sequence[str]
+    own: pd.DataFrame
+    scores: pd.DataFrame
+    results: Results
+    names: DisplayNames
+
+    def _computed(self) -> pd.DataFrame:
+        """Scores of the texts by the metrics asked for; those of an earlier run are not computed again."""
+        known, by_hand = self.run.cached("text_metrics"), self.run.run_id is None
+        texts = self.run.read("dialogues")
+        own, cache = text_metrics.score_texts(texts, self.annotations, self.asked, known, progress=by_hand)
+        self.run.cache(cache, "text_metrics")
+        return own
+
+    def findings(self) -> Section:
+        yield findings.control(self.results, self.names)  # where there is a control, it tells which metrics to trust
+        yield findings.findings(self.results, self.names, confidence=self.study.bootstrap.confidence)
+
+    def correlations(self) -> Section:
+        yield findings.sources(self.scores, self.own, self.asked, self.study.metrics.corpora)
+        yield figures.correlations(self.results, self.names, set(self.own["metric"]))
+
+    def leaderboard(self) -> Section:
+        yield tables.leaderboard(self.results, self.names)
+        yield tables.coefficients(self.results, self.names)
+
+    def systems(self) -> Section:
+        yield tables.systems(self.results, self.names)
+        yield findings.systems(self.results, self.names)
+
+    def above_control(self) -> Section:
+        yield figures.above_control(self.results, self.names)
+
+    def differences(self) -> Section:
+        yield tables.pairs(self.results, self.names)
+
+    def among_metrics(self) -> Section:
+        yield figures.among(self.results, self.names)
+
+    def raters(self) -> Section:
+        yield tables.raters(self.results, self.names)
+
+    def paper(self) -> Section:
+        cells = verdicts.beside(self.results, self.run.key, self.run.notebook).drop(columns=["ci_low", "ci_high"])
+        if len(cells):
+            self.run.frame(cells, "cells")
+        yield comparison.views(self.results, self.run, "Printed agreement between raters, and that of this study.")
+        options, of_systems = self.study.metrics, self.results.select("correlation", level="system")
+        if options.paper and len(of_systems):
+            n, level = int(of_systems["n"].max()), self.study.bootstrap.confidence
+            printed = analysis.printed_r(options.paper, options.printed, n, level)
+            yield findings.printed_systems(printed, n)
+            yield tables.printed_systems(printed, n, level, options.titles)

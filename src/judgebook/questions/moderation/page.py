@@ -1,0 +1,55 @@
+"""The sections of notebook 12."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.page import NotebookPage, Section
+from judgebook.display.views import FromPrint
+from judgebook.published import calibrated
+from judgebook.questions.moderation import figures, findings, tables
+from judgebook.study.results import Results
+
+
+class Sections(NotebookPage):
+    """printed : numbers of the paper, if there is one. metrics : display names of metrics of overlap."""
+
+    printed: pd.DataFrame | None
+    metrics: Mapping[str, str]
+    results: Results
+    names: DisplayNames
+
+    def findings(self) -> Section:
+        yield findings.findings(self.results, self.names, simulated=self.study.simulated)
+
+    def categories(self) -> Section:
+        yield tables.sizes(self.results, self.names)
+        yield figures.categories(self.results, self.names)
+        yield tables.agreement(self.results)
+
+    def agreeing(self) -> Section:
+        yield tables.agreeing(self.results, self.names)
+
+    def preferences(self) -> Section:
+        yield findings.nothing(self.results, "moderation_share")
+        yield figures.outcomes(self.results, self.names)
+        yield tables.outcomes(self.results, self.names)
+        yield tables.leads(self.results, self.names)
+        yield tables.flagged(self.results, self.names)
+
+    def overlap(self) -> Section:
+        yield findings.nothing(self.results, "overlap")
+        yield tables.overlap(self.results, self.names, self.metrics)
+
+    def from_print(self) -> Section:
+        if self.printed is not None:
+            yield FromPrint(figures.printed(self.results, self.names))
+            yield FromPrint(tables.printed_outcomes(self.results, self.names))
+            yield FromPrint(tables.printed_agreement(self.printed))
+            yield findings.from_print(self.results, self.names, self.printed)
+
+    def paper(self) -> Section:
+        yield calibrated.views(self.results, self.run)

@@ -1,0 +1,33 @@
+"""Helpers are thin: one short module per notebook, which imports nothing but `judgebook`."""
+
+import ast
+
+import pytest
+from fixtures.project_copy import ROOT
+
+LINES = 60
+IN_ALL = 1200
+MODULES = sorted(p for p in (ROOT / "src" / "helpers").glob("*.py") if p.stem != "__init__")
+
+
+def test_there_is_one_for_each_notebook():
+    notebooks = {p.stem.partition("_")[2] for p in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {p.stem for p in MODULES} == notebooks
+
+
+def test_they_are_short_in_all():
+    assert sum(len(p.read_text(encoding="utf-8").splitlines()) for p in MODULES) <= IN_ALL
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.stem)
+def test_a_helper_is_short_and_imports_only_judgebook(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= LINES
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            assert {alias.name.partition(".")[0] for alias in node.names} == {"judgebook"}
+        if isinstance(node, ast.ImportFrom):
+            assert (node.level, node.module.partition(".")[0]) == (0, "judgebook")
+    # arguments are spelled out, so that one can follow a parameter to where it is used
+    assert not [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.AugAssign)]
+    assert not [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and None in {k.arg for k in n.keywords}]
