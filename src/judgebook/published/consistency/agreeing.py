@@ -68,7 +68,7 @@ def _names(places: pd.DataFrame) -> list[str]:
     """What tells the targets of a check apart, as readers know it."""
     paper = places["paper"].iloc[0]
     parts = places["target"].str.partition(":")[2].str.split("/", expand=True).set_axis(PLACE, axis=1)
-    parts = parts.loc[:, parts.nunique() > 1]
+    parts = parts[[part for part in parts if parts[part].unique().size > 1]]
     return [", ".join(title(paper, part) for part in row) for row in parts.itertuples(index=False)]
 
 
