@@ -111,7 +111,7 @@ def test_the_page_counts_and_links_what_there_is():
     assert "hold 3 tables, figures and procedures: 1 on real data, 1 in part and 1 missing." in text
     assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
     assert "| Table 2 | b | missing |  | never published |" in text
-    assert "| T3 | d | in part | [s, 05](s/05_x.html#) | Covers 1 of 2 labels. So. |" in text
+    assert "| Table 3 | d | in part | [s, 05](s/05_x.html#) | Covers 1 of 2 labels. So. |" in text
     assert "| **All** | 1 | 1 | 1 |" in text
     made = elements.Element(place="A.1", what="c", status="command", where=["docs/annotate#who-judges-what"])
     text = elements.page({"p": [made]}, {"p": "Paper"}, lambda s, n, a: f"../{s}/{n}.md#{a}")

@@ -134,8 +134,8 @@ _INTRODUCTION = (
     "*in part*, that some of it, or some of its data, is not there; *on simulated data only*, that the page shows how "
     "the analysis works and says nothing about real systems. Where data are public only in part, an analysis on real "
     "data counts if it covers more than half of the labels or groups of people that the element shows; it often has "
-    "fewer dialogues and other judges, so that its numbers are not the paper's. Which printed numbers match is another question: see "
-    "*What reproduces?*"
+    "fewer dialogues and other judges, so that its numbers are not the paper's. Which printed numbers match is another "
+    "question: see *What reproduces?*"
 )
 
 

@@ -86,6 +86,8 @@ def test_what_is_said_of_the_claims(printed):
     assert facts["estimates"] == 6
     assert (facts["apart"], facts["others"]) == ([(6, 24), (8, 24)], (0, 48))
     assert (facts["highest"], facts["n_alphas"]) == (15, 16)
+    # Table 2: developers 177 dialogues and 72 pairs; the others 228, 400, 400 and 193, 192, 200
+    assert [(m["n"], m["least"], m["fewest"]) for m in facts["judged"]] == [(177, 228, True), (72, 192, True)]
     pairs = {(row["method"], row["label"]): row["pair"] for row in facts["objective"]}
     assert pairs == {
         **{("likert", label): ("stu_x", "sur_x") for label in OBJECTIVE},

@@ -177,4 +177,5 @@ def printed_claims(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) 
         | {"pair": " / ".join(title(paper, g) for g in row["pair"])}
         for row in facts["objective"]
     ]
+    facts["judged"] = [row | {"method": title(paper, row["method"])} for row in facts["judged"]]
     return Prose(_PHRASES.say("printed_claims", large=f"{printed_effects.LARGE:g}", **facts))

@@ -4,6 +4,8 @@ For each label, Table 4 prints T, the mean over pairs of systems of a group's ab
 D, the mean over the same pairs of |E₁ − E₂| for two groups (section 5), and is not printed in numbers. By the triangle
 inequality, |T₁ − T₂| ≤ D ≤ T₁ + T₂. The lower end also holds if effects kept their signs before they were averaged,
 which the paper leaves open; the upper end does not. Every printed number stands for all values that round to it.
+
+|E| is larger in fewer judgements, which are noisier, and so are D and T; print has nothing to correct this with.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
     apart : by method, how many D of that group exceed LARGE for certain, of how many; others : the same without it.
     gaps : smallest and largest mean gap with that group, and without. objective : rows of those labels, with the pair
     of other groups that has the smallest gap. alphas : their mean by method. highest : in how many rows of Table 3 no
-    alpha is higher than that group's best, of n_alphas. people : how many of that group judged.
+    alpha is higher than that group's best, of n_alphas. judged : dialogues or pairs that it judged, and the least that
+    another group did. people : how many of that group judged.
     """
     rows, effects = differences(numbers, paper), select(numbers, paper, EFFECTS)
     by_pair, odd = means(rows), odd_one_out(means(rows))
@@ -111,12 +114,19 @@ def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
         "alphas": [alphas.loc[alphas["panel"] == m, "value"].mean() for m in (first, second)],
         "highest": int((best[0] >= best[1]).sum()),
         "n_alphas": len(best[0]),
+        "judged": [_judged(numbers, paper, m, odd) for m in (first, second)],
         "people": int(select(numbers, paper, f"{PEOPLE}/{odd}/evaluators")["value"].item()),
     }
 
 
 def _middle(gap: Range) -> float:
     return float(gap.low + gap.high) / 2
+
+
+def _judged(numbers: pd.DataFrame, paper: str, method: str, group: str) -> dict:
+    n = select(numbers, paper, f"Table 2/{method}/*/evaluated").set_index("row")["value"].astype(int)
+    least = int(n.drop(index=group).min())
+    return {"method": method, "n": int(n[group]), "least": least, "fewest": bool(n[group] < least)}
 
 
 def _large(rows: pd.DataFrame) -> tuple[int, int]:
