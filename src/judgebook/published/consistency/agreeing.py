@@ -17,8 +17,8 @@ from judgebook.published.numbers import PLACE
 _PHRASES = Phrases(__package__)
 #: rules whose evidence repeats the printed number: a sentence lists them
 BRIEF = ("copy", "distinct")
-#: ranges of units are checked for every table; that they hold says little
-LEFT_OUT = ("range",)
+#: that numbers are within the range of their unit says little; an order that explains a failure is no agreement
+LEFT_OUT = ("range", "reordered")
 #: a check made in more places shows the first only
 MOST_PLACES = 9
 #: what separates a check in words from what is printed
