@@ -19,8 +19,9 @@ _PHRASES = Phrases(__package__)
 BRIEF = ("copy", "distinct")
 #: that numbers are within the range of their unit says little; an order that explains a failure is no agreement
 LEFT_OUT = ("range", "reordered")
-#: a check made in more places shows the first only
-MOST_PLACES = 9
+#: a check made in more places shows the first only; of bounds, which say less, fewer are shown
+MOST_PLACES, MOST_BOUNDS = 9, 4
+_BOUND = re.compile(r"expected (?:at|more|less) ")
 #: what separates a check in words from what is printed
 _PRINTED = " Printed "
 
@@ -43,8 +44,8 @@ def views(found: Audit, papers: Collection[str]) -> Iterator[Table | Prose]:
 def _evidence(places: pd.DataFrame) -> str:
     """The evidence of the first place, what is printed and expected in the others, and what is assumed."""
     first, *others = map(_without_rounding, places["evidence"])
-    said = [first]
-    if others and len(places) <= MOST_PLACES and all(_PRINTED in text for text in others):
+    said, most = [first], MOST_BOUNDS if _BOUND.search(first) else MOST_PLACES
+    if others and len(places) <= most and all(_PRINTED in text for text in others):
         tails = [_short(text.rpartition(_PRINTED)[2]) for text in others]
         said.append(f"Also {'; '.join(map(' '.join, zip(_names(places)[1:], tails, strict=True)))}.")
     elif others:
