@@ -25,6 +25,11 @@ def rows(printed):
     return printed_effects.differences(printed, PAPER).set_index(["method", "label", "group", "group_b"])
 
 
+def test_other_papers_print_no_such_table(printed):
+    assert printed_effects.are_printed(printed)
+    assert not any(printed_effects.are_printed(numbers.load(paper)) for paper in ("finch2023", "ji2022", "dstc10"))
+
+
 def test_a_difference_by_hand(rows):
     """Likert, Informative: developers 0.73 (0.725 to 0.735), interactors 0.19 (0.185 to 0.195)."""
     row = rows.loc["likert", "informative", "dev_x", "stu_i"]

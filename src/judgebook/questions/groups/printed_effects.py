@@ -26,6 +26,11 @@ PEOPLE = "Table 2/all"
 LARGE = 0.4
 
 
+def are_printed(numbers: pd.DataFrame) -> bool:
+    """Whether a paper's Table 4 holds effect sizes under both methods, as that of Finch et al. 2024 does."""
+    return set(numbers.loc[numbers["element"] == "Table 4", "unit"]) == {"cohens_d", "cohens_h"}
+
+
 def gap(first: Range, second: Range) -> Range:
     """|first − second|."""
     low, high = first.low - second.high, first.high - second.low
