@@ -214,7 +214,7 @@ def index(job: IndexJob) -> str:
 def _before(job: IndexJob) -> Any:
     """What the design check found, from its stored results; None where it found nothing or was not run."""
     from judgebook.display.names import display_names
-    from judgebook.display.text import listing, plain
+    from judgebook.display.text import listing, plain, plural
     from judgebook.questions.design import findings
     from judgebook.report import html as report
     from judgebook.study import results
@@ -232,7 +232,7 @@ def _before(job: IndexJob) -> Any:
         (f"**{f.what}**" + f" ({plain(f.where)})" * bool(f.where), f"{f.change} {f.todo}", listing(f.touches))
         for f in found.findings
     )
-    more = f"{found.more} more, " if found.more else ""
+    more = f"{plural(found.more, 'more finding')}, " if found.more else ""
     return report.Before(said, f"{more}{found.checked}.", page, _older(job, [DESIGN]))
 
 

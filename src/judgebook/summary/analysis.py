@@ -316,7 +316,8 @@ def cost(evidence: Evidence) -> dict:
 
     Returns `rows`: PART, minutes per dialogue or pair with interval, hours, money, level; `hours` and `money` of all;
     `main`, the row of the main evaluation that was timed, and `next`, the money for MORE per system by it, judged as
-    often as those of the study; or `reason`, empty where no times are in the data. `paid`, `paid_currency` and
+    often as those of the study; `together`, methods whose time is known of whole tasks only, which are one row
+    (`costs.TOGETHER`); or `reason`, empty where no times are in the data. `paid`, `paid_currency` and
     `all_paid` (whether the payment of all work is known), where any is; `wage`, what was paid per hour where all of it
     is timed.
     """
@@ -327,18 +328,21 @@ def cost(evidence: Evidence) -> dict:
     rows = rows.join(hours, on=PART).join(dialogues, on=PART).dropna(subset="hours")
     if rows.empty:
         timed = evidence.people["seconds"].notna().any()
-        why = evidence.reasons.get(COST) or "The times in the data belong to no single task." * bool(timed)
+        why = evidence.reasons.get(COST) or "Notebook 02 found no time of a whole task in the data." * bool(timed)
         return {"reason": why} | money
     rows["money"] = rows["hours"] * section.hourly_rate
     place = {part: i for i, part in enumerate(parts(evidence))}
     rows["part"] = [place.get(tuple(key), len(place)) for key in rows[PART].to_numpy()]
     first = rows.sort_values("part").iloc[0]
-    n = where(evidence.people, **{k: first[k] for k in PART})[["system", "system_b"]]
+    judged = _timed_as_whole(evidence)
+    n = where(judged, **{k: first[k] for k in PART})[["system", "system_b"]]
     systems = len({*n["system"], *n["system_b"].dropna()})
     more = MORE * systems / (2 if first["level"] == "pair" else 1)
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
     facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first.to_dict()}
-    if money and money["all_paid"] and len(rows) == len(evidence.people[PART].drop_duplicates()):
+    mixed = judged.index[(judged["method"] == costs.TOGETHER).to_numpy()]
+    facts["together"] = list(dict.fromkeys(evidence.people.loc[mixed.unique(), "method"]))
+    if money and money["all_paid"] and len(rows) == len(judged[PART].drop_duplicates()):
         money["wage"] = money["paid"] / facts["hours"]
     return facts | money | {"next": more * first["money"] / first["dialogues"], "next_units": more}
 
@@ -358,6 +362,14 @@ def _paid(evidence: Evidence) -> dict:
     return {"paid": float(amounts.sum()), "paid_currency": section.currency, "all_paid": bool(amounts.notna().all())}
 
 
+def _timed_as_whole(evidence: Evidence) -> pd.DataFrame:
+    """People's annotations, by `costs.as_whole` where tasks of several methods were timed as a whole."""
+    people, rows = evidence.people, evidence.results[COST]["unit_minutes"]
+    places = set(zip(*(rows.loc[rows["method"] == costs.TOGETHER, k] for k in PART[:2]), strict=True))
+    there = pd.MultiIndex.from_frame(people[PART[:2]]).isin(list(places)) if places else np.zeros(len(people), bool)
+    return pd.concat([people[~there], costs.as_whole(people[there])]) if there.any() else people
+
+
 def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     """Hours of annotation by people, and dialogues or pairs judged, by PART.
 
@@ -365,7 +377,7 @@ def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     long as the method's tasks on average.
     """
     task = {(label.method, label.id): label.task or label.method for label in evidence.study.label_list()}
-    people, about = evidence.people, ["dialogue", "dialogue_b"]
+    people, about = _timed_as_whole(evidence), ["dialogue", "dialogue_b"]
     pair, keys = people.groupby(["method", "label"], sort=False).ngroup(), people[["method", "label"]].drop_duplicates()
     tasks = np.array([task.get(key, key[0]) for key in keys.itertuples(index=False, name=None)], dtype=object)
     judged = people[[*PART, "annotator", "work_unit", *about]].assign(task=tasks[pair.to_numpy()]).drop_duplicates()

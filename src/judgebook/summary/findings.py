@@ -115,7 +115,8 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
     facts |= {"label": _label(main, names), "n_labels": int(main["n_labels"].iloc[0]), "level": evidence.confidence}
-    facts["people"] = evidence.population(*part[:2])
+    facts |= {"people": evidence.population(*part[:2]), "method": names.name("method", part[2])}
+    facts["judged"] = where(evidence.counted, **dict(zip(PART, part, strict=True)))["annotator"].nunique()
     facts["choices"] = None if facts["label"] else analysis.first_share(evidence, part, main["system"].iloc[0])
     text = _PHRASES.say("order", **facts, others={"n": len(others), "sure": sure})
     return _answer(evidence, "order", text, notebook, figures.order(main, names, facts["who"]))
@@ -137,8 +138,7 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     free = known[known["ci_low"].notna()]
     best = free.loc[free["estimate"].idxmax()] if len(free) else None
     facts["best"] = {"name": _title(best, names, several), "row": best.to_dict()} if best is not None else None
-    many = len(evidence.annotations["group"].unique()) > 1
-    facts["who"] = names.name("group", known["group"].iloc[0]) if many else ""
+    facts["who"] = _part(tuple(known.iloc[0][["corpus", "group"]]), evidence, names)
     facts |= _spoken_of(known, evidence)
     threshold = evidence.study.iaa.threshold
     facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE}
@@ -213,7 +213,7 @@ def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
         facts |= {"who": _tested(found, evidence, names), "top": found["rows"]["ci_high"].max()}
         facts["chance"] = float(found["reversal"].median())
     text = _PHRASES.say("judges", **facts)
-    told = found["kind"] in ("shares", "cannot")
+    told = found["kind"] == "shares" or (found["kind"] == "cannot" and not found["groups"])
     notebook = analysis.PERFORMANCE if told else analysis.GROUPS if found["groups"] else ""
     return _answer(evidence, "judges", text, notebook, figures.judges(found, names))
 
@@ -295,7 +295,8 @@ def _cost(evidence: Evidence, found: dict, detectable: dict | None, names: Displ
     if told["known"]:
         main = facts["main"]
         told |= {"minutes": main, "unit": main["level"], "method": _who(tuple(main[k] for k in PART), evidence, names)}
-    blank = {"minutes": {}, "unit": "", "method": ""}
+        told["together"] = [names.name("method", m) for m in facts["together"]]
+    blank = {"minutes": {}, "unit": "", "method": "", "together": []}
     text = _PHRASES.say("cost", **(blank | told))
     plot = None if detectable and detectable["beyond"] else figures.cost(found)
     return _answer(evidence, "cost", text, analysis.COST, plot)

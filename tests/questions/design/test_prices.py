@@ -71,6 +71,7 @@ def test_bounds_of_missing_scores_by_hand():
     ends = sorted(abs(facts[end]) for end in ("low", "high"))
     assert ends == pytest.approx([2 / 3, 2 / 3])
     assert facts["was"] == pytest.approx(0)
+    assert not facts["twice"]  # nothing is compared by alpha
     se = np.sqrt(60 / 59 / 60 + 2 / 39 / 40)
     assert facts["moved"] == pytest.approx(2 / 3 / se)
 

@@ -23,6 +23,7 @@ from judgebook.questions.validity import (
 )
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold, unfold
+from judgebook.study.schema import ITEM
 from judgebook.study.sections.analyses import Coverage, LabelSelection
 
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}
@@ -81,6 +82,31 @@ def test_the_headline_counts_labels_whose_interval_excludes_0(importance):
     assert "160 dialogues of 20 interactors" in first
     best = rows.loc[rows["estimate"].abs().idxmax()]
     assert f"{abs(best['estimate']):.2f}" in first
+
+
+def test_whom_statements_hold_for_is_said_and_nobody_unknown_makes_them_more_certain(found, importance):
+    """Of the same judgements, without who made them: the same intervals, and one clause more."""
+    said = findings.population(found, importance).text
+    assert said.startswith("CIs are over the people who talked.")
+    assert said.endswith("so statements hold for the annotators of this study only.")
+    annotations, talked = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
+    ext = annotations["group"] == "ext"
+    hidden = annotations.assign(annotator_known=~ext)
+    hidden.loc[ext, "annotator"] = "pos" + hidden[ext].groupby([*ITEM], dropna=False).cumcount().astype(str)
+    mean = {"label": "quality", "pick_seed": 1, "predictor_value": "mean"}  # of which no annotation is picked
+    unknown, known = (targets.find(one, chats(talked), **mean) for one in (hidden, annotations))
+    less, more = (analysis.analyse_importance(t, seed=1, n_resamples=200, confidence=0.95) for t in (unknown, known))
+    assert "so statements hold for the annotators of this study only; the data do not identify" in (
+        findings.population(unknown, less).text
+    )
+    ends = ["estimate", "ci_low", "ci_high"]
+    np.testing.assert_allclose(less["r"][ends], more["r"][ends], atol=1e-12)
+    alone = targets.find(annotations, chats(talked).assign(interactor=None), label="quality", quality_label="quality",
+                         quality_group="own", pick_seed=1)  # fmt: skip
+    sessions = analysis.analyse_importance(alone, seed=1, n_resamples=200, confidence=0.95)
+    assert "statements hold for the people of this study only, who talked or judged." in (
+        findings.population(alone, sessions).text
+    )
 
 
 def test_a_label_that_predicts_itself_is_not_counted(importance):

@@ -331,7 +331,7 @@ def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: 
     wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")
     known = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
     why = {f"Own cost ({section.currency})": known if paid_per_unit else "The YAML states no payment."}
-    why[f"Cost per label ({section.currency})"] = "No label was judged."
+    why[f"Cost per label ({section.currency})"] = "No label was judged, or labels of several methods were."
     planned = section.planned_dialogues
     caption = f"One annotation of {number(planned)} dialogues or {number(planned // 2)} pairs, at"
     caption += f" {section.hourly_rate:g} {section.currency} per hour."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -218,7 +218,18 @@ def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table
     out = out.assign(**{"Collecting a conversation": collecting} if any(collecting) else {})
     out = out.assign(**{"Sittings timed": unit["n"], "People": unit["n_annotators"]})
     caption = "Mean seconds per conversation or comparison, and what else is counted in the hours."
+    if _same_tasks([data.sittings[t] for t in timed]):
+        caption += (
+            " Some techniques were judged in the same tasks, which have one duration: the hours of each contain all"
+        )
+        caption += " of it, so they must not be added up, and may be fewer where one technique is used alone."
     return Table(out.reset_index(), "seconds", caption, 0)
+
+
+def _same_tasks(sittings: Iterable[pd.DataFrame]) -> bool:
+    """Whether a work unit holds judgements of several techniques."""
+    units = [one[["corpus", "group", "work_unit"]].dropna().drop_duplicates() for one in sittings]
+    return bool(units) and bool(pd.concat(units).duplicated().any())
 
 
 def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Iterator[Table]:
