@@ -551,6 +551,9 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
     found = evidence(study, annotations(known=False), n05=compared([0.01, 0.2, 0.04]))
     assert analysis.judges(found)["kind"] == "unknown"
     assert analysis.steps(found)[0].kind == "record"
+    assert "**Record who judged.**" in texts(found)["next"]
+    some = pd.concat([annotations(), annotations(known=False).assign(method="turn_likert")], ignore_index=True)
+    assert "**Record who judged by Turn Likert.**" in texts(evidence(study, conform(some, ANNOTATIONS)))["next"]
 
 
 def test_what_was_examined_is_not_taken_for_all():

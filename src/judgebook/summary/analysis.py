@@ -471,7 +471,11 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
-        out.append(Step("record", {}))
+        unknown, every = (
+            people.loc[~people["annotator_known"].astype(bool), "method"].unique(),
+            people["method"].unique(),
+        )
+        out.append(Step("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
     few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
     if few:
         out.append(Step("recruit", {"groups": few, "least": population.LEAST}))

@@ -313,7 +313,9 @@ def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> A
     lines = []
     for step in analysis.steps(evidence):
         facts = dict(step.facts)
-        if step.kind == "recruit":
+        if step.kind == "record":
+            facts["methods"] = [names.name("method", m) for m in facts["methods"]]
+        elif step.kind == "recruit":
             several = len({corpus for corpus, _ in evidence.populations}) > 1
             where = {key: f" ({names.name('corpus', key[0])})" if several else "" for key, _ in facts["groups"]}
             facts["groups"] = [(names.name("group", key[1]) + where[key], one) for key, one in facts["groups"]]

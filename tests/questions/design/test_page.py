@@ -70,6 +70,7 @@ def test_where_scores_are_missing_by_system_the_condition_of_alpha_is_said():
     said = next(one for one in findings.said(found, NAMES) if one.code == "missing_by_system")
     condition = "Alpha uses only the scores that are there"
     twice = next(f for f in found.findings if f.code == "missing_by_system").facts["twice"]
-    assert twice and condition in said.change
+    assert twice
+    assert condition in said.change
     assert "which labels can be trusted" in said.touches
     assert not any(condition in one.change for one in findings.said(clean, NAMES))

@@ -416,3 +416,11 @@ def test_most_comparisons_of_chats_tie(raw_data):
             mine = found[found["corpus"] == name]
             assert len(mine) == len(here)
             assert (mine["value"] == 0).sum() == (here["winner"] == "tie").sum()
+
+
+def test_techniques_judged_in_the_same_tasks_are_noticed():
+    """Their hours must not be added up: the caption of the seconds says so."""
+    one = pd.DataFrame({"corpus": "main", "group": "all", "work_unit": ["U1", "U1", "U2"]})
+    assert tables._same_tasks([one, one.assign(work_unit=["U2", "U3", "U3"])])
+    assert not tables._same_tasks([one, one.assign(work_unit=["U3", "U4", None])])
+    assert not tables._same_tasks([])

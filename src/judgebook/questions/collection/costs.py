@@ -34,8 +34,8 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
 
     A unit whose parts were timed counts by its parts (`PARTS`), each about one dialogue or pair; any other as a whole,
     with the method of its judgements and divided by the dialogues or pairs judged in it. The duration of a whole unit
-    with judgements by several methods cannot be divided among these: it counts once, as TOGETHER, by the dialogues judged
-    in it. Units without a duration are left out.
+    with judgements by several methods cannot be divided among these: it counts once, as TOGETHER, by the dialogues
+    judged in it. Units without a duration are left out.
 
     Parameters
     ----------
