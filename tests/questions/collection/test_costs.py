@@ -139,6 +139,14 @@ def test_a_whole_unit_that_mixes_methods_counts_once_and_not_by_method():
         assert out.index.is_unique
 
 
+def test_whole_units_that_mix_methods_are_left_out_where_others_were_timed_in_parts():
+    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U3", "U9", "U1"])
+    rows = [("g", "U1", "A1", None, "whole", 600.0), ("g", "U3", "A2", None, "comparative", 90.0)]
+    assert costs.minutes(units(rows), marks)["method"].tolist() == ["comparative"]
+    elsewhere = [rows[0], ("h", *rows[1][1:])]
+    assert sorted(costs.minutes(units(elsewhere), marks)["method"]) == ["comparative", costs.TOGETHER]
+
+
 def test_the_costs_of_mixed_tasks_are_of_dialogues_and_of_no_label():
     marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U2", "U9", "U1"], seconds=600.0)
     marks = marks[marks["work_unit"] != "U9"]

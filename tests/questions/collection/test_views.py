@@ -263,17 +263,9 @@ class TestLabels:
 
 def test_tasks_of_several_methods_are_said_to_have_one_duration():
     times = {"corpus": "main", "group": "g", "method": "together", "level": "dialogue", "tasks": "all"}
-    times |= {
-        "statistic": "unit_minutes",
-        "estimate": 0.204,
-        "ci_low": 0.19,
-        "ci_high": 0.21,
-        "ci_kind": "mover",
-        "n": 9,
-    }
-    names = DisplayNames(
-        LABELS, {"method": METHODS | {"together": "All methods of a task"}, "group": GROUPS, "system": {}}
-    )
-    said = text(findings.collection(marks(4), collect([times]), names, Costs()))
+    times |= {"statistic": "unit_minutes", "estimate": 0.204, "ci_low": 0.19, "ci_high": 0.21, "ci_kind": "mover"}
+    titles = {"method": METHODS | {"together": "All methods of a task"}, "group": GROUPS, "system": {}}
+    names = DisplayNames(LABELS, titles)
+    said = text(findings.collection(marks(4), collect([times | {"n": 9}]), names, Costs()))
     assert "Median time: All methods of a task, 0.20 [0.19, 0.21] minutes per dialogue." in said
     assert "has one duration, so its time and cost are not split by method" in said

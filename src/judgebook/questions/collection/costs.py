@@ -35,7 +35,8 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     A unit whose parts were timed counts by its parts (`PARTS`), each about one dialogue or pair; any other as a whole,
     with the method of its judgements and divided by the dialogues or pairs judged in it. The duration of a whole unit
     with judgements by several methods cannot be divided among these: it counts once, as TOGETHER, by the dialogues
-    judged in it. Units without a duration are left out.
+    judged in it, unless others of its corpus and group were timed in parts: then it is left out, as are units without
+    a duration.
 
     Parameters
     ----------
@@ -62,6 +63,8 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     parts = parts.assign(method=parts["part"].map(PARTS), task=parts["part"].map(PARTS), size=1)
     whole = whole[whole["work_unit"].isin(judged.index)].drop(columns="method", errors="ignore")
     whole = whole.join(judged, on="work_unit").rename(columns={"first": "method"})
+    in_parts = pd.MultiIndex.from_frame(whole[_KEYS[:2]]).isin(list(zip(parts["corpus"], parts["group"], strict=True)))
+    whole = whole[~in_parts | (whole["method"] != TOGETHER).to_numpy()]
     whole = whole.assign(task=whole["task"].astype(object).fillna(whole["method"].astype(object)))
     out = pd.concat([part for part in (parts, whole) if len(part)] or [parts])
     out = out.assign(minutes=out["seconds"] / 60 / out["size"])
