@@ -216,7 +216,7 @@ class Elicitation(Section):
     wordings: Literal["ji2022", "smith2022"] | None = Field(
         None,
         description="ask as this paper does: the seven statements of Ji et al. 2022 (Figure 1), or the questions of "
-        "Smith et al. 2022 (3.1.2, 3.1.3) on `preference`, `humanness` and `interestingness`; `definitions` come first",
+        "Smith et al. 2022 (3.1) on `preference`, `humanness` and `interestingness`; `definitions` come first",
     )
     training: list[TrainingItem] = Field(
         [],
