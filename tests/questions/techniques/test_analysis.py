@@ -262,6 +262,16 @@ class TestHours:
         assert found["Found"].tolist() == [2, 3, 1]
         assert found["Differences"].tolist() == [3, 3, 3]
 
+    def test_few_differences_have_no_quartiles(self, data, names):
+        hours = {"pairwise_turn": [5, 1], "single_turn": [3], "single_dialogue": [1, 2, 3, 4, 9]}
+        head = {"statistic": "hours_to_power", "corpus": "main", "group": "all", "system": "a", "system_b": "b"}
+        rows = [head | {"technique": t, "label": "quality", "estimate": h} for t, own in hours.items() for h in own]
+        found = tables.median_hours(collect(rows), data, names)
+        ends = found[["Hours", "Lower quartile", "Upper quartile"]].to_numpy().tolist()
+        assert ends == [[1, 1, 5], [3, 3, 3], [3, 2, 4]]  # in the order of techniques
+        (part,) = findings._hours(collect(rows), data, names)
+        assert [row[4] for row in part["ranked"]] == ["shortest and longest", "", "quartiles"]
+
 
 class TestParts:
     def test_variability_by_hand(self):
