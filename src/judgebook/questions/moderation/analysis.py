@@ -1,4 +1,4 @@
-"""Are replies to toxic prompts good? The results of notebook 12.
+"""Which replies or posts are acceptable? The results of notebook 12.
 
 As published (Zhang et al. 2022, section 3): shares of judgements by outcome, numbers of annotators who agree, Fleiss'
 kappa. As we would defend it: intervals that resample prompts, because several people judge each, between the extremes
