@@ -4,6 +4,7 @@ import itertools
 
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from judgebook.display.names import DisplayNames
 from judgebook.published import numbers
@@ -71,13 +72,25 @@ def test_whether_metrics_order_systems_as_people_do(paper):
 
 
 def test_the_page(paper):
-    leads, table, overlap, scores = printed.views(paper, NAMES)
+    leads, table, said, flagged, overlap, scores = printed.views(paper, NAMES)
     assert "leave open in 6 which of the two wins more often" in leads.text
     assert "against Baseline and GPT-3 together, BlenderBot 2 wins more often than it loses" in leads.text
-    assert str(table.frame["Wins minus losses (%)"].iloc[1]) == "23 to 32"
+    assert str(table.frame["Wins minus losses (%)"].iloc[1]) == "22.9 to 32.1"
     assert (
         "BLEURT favours the system that wins more often in 1 of 3 pairs, the other in 2 (highest: Baseline"
         in overlap.text
     )
     row = scores.frame.set_index("System").loc["BlenderBot 2"]
     assert (str(row["Wins (%)"]), str(row["BLEURT"])) == ("44.3 (1)", "-1.183 (2)")
+    assert said.text.startswith("**Whose replies are flagged (section 3.3)?** In percent of judgements: GPT-3 14.9,")
+    assert len(flagged.frame) == 4
+
+
+def test_flags_have_wilson_s_intervals_of_all_that_rounds_to_them(paper):
+    rows = printed.flags(paper).set_index(["system", "interval"])
+    n = 2 * 160 * 7 + 140
+    low = proportion_confint(n * 0.1485, n, method="wilson")[0]
+    high = proportion_confint(n / 7 * 0.1495, n / 7, method="wilson")[1]
+    assert rows.at[("gpt_3", "n"), "ci_low"] == pytest.approx(low)
+    assert rows.at[("gpt_3", "items"), "ci_high"] == pytest.approx(high)
+    assert rows.at[("human", "n"), "n"] == 420

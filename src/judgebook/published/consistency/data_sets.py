@@ -1,4 +1,5 @@
-"""The data sets of Zhang et al. 2022 (section 2.1, Table 1): sizes, what follows from them, and agreement."""
+"""The data sets of Zhang et al. 2022: sizes, what follows from them, and agreement (section 2.1, Table 1); the corpora
+of toxic prompts (Table 4)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.display.cells import Cell
-from judgebook.display.text import MISSING, Phrases, span
+from judgebook.display.text import MISSING, Phrases, number, span
 from judgebook.display.views import Prose, Table
 from judgebook.published import mapping
 from judgebook.published.numbers import select
@@ -24,6 +25,20 @@ COEFFICIENTS = {
 }
 #: printed once for the data sets of the same authors
 SHARED = {"fed_turn": "fed", "fed_dial": "fed"}
+#: rows of Table 4 that are means
+FEATURES = {
+    "avg_turn_length_toxic": "Words of a prompt",
+    "avg_turn_length_answer": "Words of an answer",
+    "avg_humour_toxic": "Humour, prompt",
+    "avg_humour_answer": "Humour, answer",
+    "avg_sarcasm_toxic": "Sarcasm, prompt",
+    "avg_sarcasm_answer": "Sarcasm, answer",
+    "avg_contradiction": "Contradiction",
+    "avg_neutral": "Neutral",
+    "avg_entailment": "Entailment",
+    "avg_perspective_toxic": "Toxicity (Perspective), prompt",
+    "avg_perspective_answer": "Toxicity (Perspective), answer",
+}
 #: the two test sets of comparisons: what each item is called
 COMPARED = {"ncm": "prompts", "esl": "segments"}
 
@@ -98,6 +113,7 @@ def views(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     decimals = {"Per item and criterion": 2, "% of annotations": 1, "Best team": 2}
     yield Table(out.reset_index(drop=True), "data_sets_dstc10", caption, decimals, why)
     yield from _compared(compared(printed))
+    yield from _corpora(printed)
 
 
 def _compared(rows: pd.DataFrame) -> Iterator[Table | Prose]:
@@ -121,6 +137,46 @@ def _lengths(printed: pd.DataFrame, keys: pd.Index) -> tuple[pd.Series, pd.Serie
     return wide["avg_utts"], wide["avg_ctx_words"] + " / " + wide["avg_hyp_words"]
 
 
+def corpora(printed: pd.DataFrame) -> pd.DataFrame:
+    """Table 4, a row per corpus and feature: `mean` over train, dev and test, weighted by their turns, and the smallest
+    (`low`) and largest (`high`) of the three."""
+    rows = select(printed, PAPER, "Table 4/*/*/*").rename(columns={"panel": "corpus", "row": "feature"})
+    turns = rows[rows["feature"] == "n_turns"].set_index(["corpus", "column"])["value"]
+    weight = pd.Series([turns[key] for key in zip(rows["corpus"], rows["column"], strict=True)], rows.index)
+    weight /= weight.groupby([rows["corpus"], rows["feature"]]).transform("sum")
+    rows = rows.assign(part=rows["value"] * weight)
+    out = rows.groupby(["corpus", "feature"], sort=False).agg(
+        mean=("part", "sum"), low=("value", "min"), high=("value", "max")
+    )
+    return out.reset_index()
+
+
+def _corpora(printed: pd.DataFrame) -> Iterator[Table | Prose]:
+    rows, turns = corpora(printed), select(printed, PAPER, "Table 4/*/n_turns/*")
+    parts = turns.pivot(index="panel", columns="column", values="value")  # noqa: PD010
+    parts = parts.loc[turns["panel"].unique(), ["train", "dev", "test"]]
+    total = parts.sum(axis=1)
+    wide = rows[rows["feature"].isin(FEATURES)].assign(gap=lambda r: r["high"] - r["low"])
+    scores = wide[wide["high"] <= 1]
+    most = scores.loc[scores["gap"].idxmax()]
+    facts = {"turns": int(total.sum()), "largest": _title(total.idxmax()), "share": 100 * total.max() / total.sum()}
+    facts |= {
+        "test": list(100 * parts["test"] / total),
+        "most": FEATURES[most["feature"]],
+        "where": _title(most["corpus"]),
+    }
+    yield Prose(_PHRASES.say("corpora", **facts, low=most["low"], high=most["high"]))
+    named = {key: f"{_title(key)}, {int(total[key]):,} turns" for key in total.index}
+    cells = [_spread(*r) for r in wide[["mean", "low", "high"]].itertuples(index=False)]
+    out = wide.assign(cell=cells).pivot(index="feature", columns="corpus", values="cell")  # noqa: PD010
+    out = out.loc[list(FEATURES), list(named)].rename(columns=named)
+    out.insert(0, "Mean", list(FEATURES.values()))
+    caption = (
+        "Zhang et al. 2022, Table 4: means over the turns of a corpus; in brackets, the smallest and the largest of"
+    )
+    yield Table(out.reset_index(drop=True), "corpora_dstc10", f"{caption} train, dev and test, where they differ.")
+
+
 def _title(key: str) -> str:
     return mapping.title(PAPER, key)
 
@@ -134,3 +190,10 @@ def _agreement(rows: pd.DataFrame) -> Cell | None:
         parts.append(f"{name} {above}{span(own['value'], decimals)}")
         numbers |= {f"{name} min": own["value"].min(), f"{name} max": own["value"].max()}
     return Cell("; ".join(parts), numbers) if parts else None
+
+
+def _spread(mean: float, low: float, high: float) -> Cell:
+    """A mean with as many decimals as printed, and the ends where they differ."""
+    decimals = 2 if high <= 1 else 1
+    ends = f" [{number(low, decimals)}, {number(high, decimals)}]" if low < high else ""
+    return Cell(number(mean, decimals) + ends, {"": mean, "low": low, "high": high})

@@ -1,4 +1,4 @@
-"""What the printed counts and scores of systems imply (Zhang et al. 2022, Tables 6 and 7, Figure 3)."""
+"""What the printed counts and scores of systems imply (Zhang et al. 2022, section 3.3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, listing, number
 from judgebook.display.views import Prose, Table
 from judgebook.published.numbers import select
-from judgebook.questions.moderation.preferences import OUTCOMES
+from judgebook.questions.moderation.preferences import OUTCOMES, two_extremes
 
 PAPER = "dstc10"
 _PHRASES = Phrases(__package__)
@@ -116,13 +116,50 @@ def agreement(rows: pd.DataFrame) -> list[dict]:
     return out
 
 
+def flags(printed: pd.DataFrame) -> pd.DataFrame:
+    """Printed shares of flagged replies (section 3.3), a row per system and `interval`: `estimate`, `ci_low`,
+    `ci_high`, `n`. Intervals are those of `preferences.two_extremes`, for all shares that round to the printed one."""
+    rows = select(printed, PAPER, "Text 3.3/flagged/*/flagged").set_index("row")
+    judged = select(printed, PAPER, "Table 6/count/!total/*").groupby("row")["value"].sum()
+    m = select(printed, PAPER, "Text 3.3/moderation/pairwise/annotators")["value"].item()
+    out = []
+    for system, row in rows.iterrows():
+        half, n = 0.5 * 10.0 ** -row["decimals"], judged[system]
+        low, high = ([*two_extremes(n * (row["value"] + end) / 100, n, n / m, 0.95)] for end in (-half, half))
+        for least, most in zip(low, high, strict=True):
+            ends = {"ci_low": least["ci_low"], "ci_high": most["ci_high"]}
+            out.append(
+                {"system": system, "interval": least["interval"], "estimate": row["value"] / 100, **ends, "n": n}
+            )
+    return pd.DataFrame(out)
+
+
+def _flags(rows: pd.DataFrame, names: DisplayNames) -> Iterator[Table | Prose]:
+    one, copied = (rows[rows["interval"] == k].set_index("system") for k in ("n", "items"))
+    order = one["estimate"].sort_values(ascending=False).index
+    most = names.name("system", order[0])
+    below = [int((f["ci_high"].drop(order[0]) < f.at[order[0], "ci_low"]).sum()) for f in (one, copied)]
+    ranked = [(names.name("system", s), 100 * one.at[s, "estimate"]) for s in order]
+    yield Prose(_PHRASES.say("printed_flags", ranked=ranked, most=most, below=below, others=len(order) - 1))
+    out = pd.DataFrame({"System": [names.name("system", s) for s in one.index], "Flagged (%)": 100 * one["estimate"]})
+    for heading, f in (("All judgements", one), ("Items only", copied)):
+        out[heading] = ranges(100 * f[["ci_low", "ci_high"]], 1, brackets=True)
+    out["Judgements"] = one["n"].astype(int)
+    caption = (
+        "Printed shares of flagged replies (Zhang et al. 2022, section 3.3), taken as shares of the judgements of a"
+    )
+    caption += " system (Table 6), with intervals."
+    yield Table(out.reset_index(drop=True), "printed_flags", caption, 1)
+
+
 def views(printed: pd.DataFrame, names: DisplayNames) -> Iterator[Table | Prose]:
-    """What Table 6 allows of pairs (Figure 3), and whether the metrics of Table 7 order replies as people do."""
+    """What Table 6 allows of pairs (Figure 3); flags (3.3); whether the metrics of Table 7 order replies as people
+    do."""
     leads = printed_leads(printed)
     out = pd.DataFrame({"System": [names.name("system", s) for s in leads["system"]]})
     out["Against"] = [listing(names.name("system", s) for s in others) for others in leads["against"]]
     out["Judgements"] = leads["n"].astype(int)
-    out["Wins minus losses (%)"] = ranges(100 * leads[["low", "high"]], 0)
+    out["Wins minus losses (%)"] = ranges(100 * leads[["low", "high"]], 1)
     single, sure = leads["against"].map(len) == 1, (leads["low"] > 0) | (leads["high"] < 0)
     won = [(out.at[i, "System"], out.at[i, "Against"], leads.loc[i].to_dict()) for i in leads.index[sure]]
     facts = {"pairs": int(single.sum()), "open": int((single & ~sure).sum())}
@@ -131,6 +168,7 @@ def views(printed: pd.DataFrame, names: DisplayNames) -> Iterator[Table | Prose]
         "Wins minus losses that the printed counts of systems allow (Zhang et al. 2022, Table 6): the smallest and"
     )
     yield Table(out, "printed_leads", f"{caption} the largest of all counts of pairs that add up to them.")
+    yield from _flags(flags(printed), names)
     rows = scores(printed)
     found = [row | {k: [names.name("system", s) for s in row[k]] for k in ("best", "last")} for row in agreement(rows)]
     yield Prose(_PHRASES.say("printed_overlap", rows=found))
