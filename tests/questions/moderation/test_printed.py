@@ -81,7 +81,7 @@ def test_the_page(paper):
         in overlap.text
     )
     row = scores.frame.set_index("System").loc["BlenderBot 2"]
-    assert (str(row["Wins (%)"]), str(row["BLEURT"])) == ("44.3 (1)", "-1.183 (2)")
+    assert (str(row["Wins (%)"]), str(row["BLEURT"])) == ("44.3 (1)", "−1.183 (2)")
     assert said.text.startswith("**Whose replies are flagged (section 3.3)?** In percent of judgements: GPT-3 14.9,")
     assert len(flagged.frame) == 4
 

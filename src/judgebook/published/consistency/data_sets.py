@@ -124,9 +124,8 @@ def _compared(rows: pd.DataFrame) -> Iterator[Table | Prose]:
     out = rows[list(headings)].astype(int).rename(columns=headings)
     out.insert(0, "Test set", [_title(k) for k in rows.index])
     out["Per item and comparison"] = rows["each"]
-    caption = (
-        "Zhang et al. 2022, section 2.1: the test sets of comparisons. Judgements are printed in thousands (*over*)."
-    )
+    caption = "Zhang et al. 2022, section 2.1: the test sets of comparisons. Of judgements, more than so many thousand"
+    caption += " are printed."
     yield Table(out.reset_index(drop=True), "test_sets_dstc10", caption)
 
 

@@ -190,4 +190,4 @@ def _scores(rows: pd.DataFrame, names: DisplayNames) -> Table:
 
 
 def _ranked(text: str, value: float, rank: float) -> Cell:
-    return Cell(f"{text} ({rank:g})", {"": value, "rank": rank})
+    return Cell(f"{text.replace('-', '−')} ({rank:g})", {"": value, "rank": rank})
