@@ -106,9 +106,9 @@ def standardised(printed: pd.DataFrame) -> pd.DataFrame:
 
     `d` : mean rate over metrics minus 50%, over the standard deviation (Table 8), with the 95% CI of a standardised
     mean (Hedges and Olkin 1985, chapter 5: variance 1/N + d²/2N) over the N parts, those of all metrics where each
-    was asked of other conversations. `hours` : working time after which a two-sided z test of the mean rate at 5% has a
-    power of 80%, if the true distance is d: 0.75 (2.80 / d)²; at the ends of the CI the other way round, infinite where
-    it includes 0.
+    was asked of other conversations, and for all rates and deviations that round to the printed ones.
+    `hours` : working time after which a two-sided z test of the mean rate at 5% has a power of 80%, if the true
+    distance is d: 0.75 (2.80 / d)²; at the ends of the CI the other way round, infinite where it includes 0.
     """
     out = []
     for technique, (table, column, labor, several) in TIMED.items():
@@ -117,11 +117,16 @@ def standardised(printed: pd.DataFrame) -> pd.DataFrame:
             sd = select(printed, PAPER, f"Table 8/sd_of_win_rate/{technique}/{comparison}")["value"].item()
             hours = select(printed, PAPER, f"Text 4.1/worker_labor/{labor}/mean")["value"].item()
             parts, d = several * hours / PART, (rate - 50) / sd
-            half = ndtri(0.975) * np.sqrt(1 / parts + d**2 / (2 * parts))
-            out.append({"technique": technique, "comparison": comparison, "d": d, "low": d - half, "high": d + half})
+            ends = [(rate - 50 + up) / (sd + wide) for up in (-0.5, 0.5) for wide in (-0.5, 0.5)]
+            low, high = (end + sign * _half(end, parts) for end, sign in ((min(ends), -1), (max(ends), 1)))
+            out.append({"technique": technique, "comparison": comparison, "d": d, "low": low, "high": high})
     rows = pd.DataFrame(out)
     rows["hours"] = _hours(rows["d"])
     return rows.assign(least=_hours(rows["high"]), most=_hours(rows["low"]))
+
+
+def _half(d: float, parts: float) -> float:
+    return ndtri(0.975) * np.sqrt(1 / parts + d**2 / (2 * parts))
 
 
 def _hours(d: pd.Series) -> pd.Series:
@@ -145,7 +150,7 @@ def views(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     yield Table(frame, wide.name, wide.caption, {"p (Holm)": 3})
     techniques = _techniques(printed, "mean")
     yield Prose(_PHRASES.say("printed_techniques", **_exclude(techniques, _techniques(printed, "min"))))
-    why = "An interval needs the number of ratings that were combined."
+    why = "How many ratings were combined is not printed, so combined rates have no CI."
     yield _wide(techniques, "smith_techniques", f"Win rates of all techniques (Table 3). {_OF} {why}")
     parts = standardised(printed)
     least = parts.loc[parts.groupby("comparison", sort=False)["hours"].idxmin()]
@@ -229,9 +234,10 @@ def _exclude(rows: pd.DataFrame, smallest: pd.DataFrame) -> dict:
 def _timed(rows: pd.DataFrame) -> Table:
     """Distances in standard deviations and hours: a row per technique, a column per comparison."""
 
-    def hours(row: dict) -> str:
+    def hours(row: dict) -> Cell:
         most = MISSING if np.isinf(row["most"]) else number(row["most"], 1)
-        return f"; {number(row['hours'], 1)} [{number(row['least'], 1)}, {most}]"
+        text = f"; {number(row['hours'], 1)} [{number(row['least'], 1)}, {most}]"
+        return Cell(text, {"hours": row["hours"], "hours ci_low": row["least"], "hours ci_high": row["most"]})
 
     cells = [_cell(number(r["d"], 1), r["d"], r["low"], r["high"], 1) + hours(r) for r in rows.to_dict("records")]
     wide = rows.assign(cell=cells).pivot(index="technique", columns="comparison", values="cell")  # noqa: PD010
