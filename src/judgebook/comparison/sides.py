@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.annotations.summary import evaluated
 from judgebook.study import params, store
 from judgebook.study.labels import spelled_out
@@ -106,7 +107,7 @@ def _folder(where: str) -> Path:
     folder = store.processed(where)
     if not (folder / "params.yaml").is_file():
         params.find(where)  # a misspelt name is reported first
-        raise WrongSide(f"{where} was not run: `python run_all.py --study {where}`")
+        raise WrongSide(f"{where} was not run: `{project.command()} --study {where}`")
     return folder
 
 

@@ -6,6 +6,7 @@ import argparse
 import difflib
 from pathlib import Path
 
+from judgebook import project
 from judgebook.pipeline.run import DEFAULT_JOBS
 from judgebook.pipeline.scale.cluster import HOME
 from judgebook.study import limits, params
@@ -17,8 +18,7 @@ examples:
   python run_all.py --study all                       every study whose data have been fetched
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
   python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
-  python run_all.py --set seeds.bootstrap=1,2,3 bootstrap.n_resamples=500,2000
-                                                      a sweep: all 6 combinations, in folders under sweeps/, and a table
+  python run_all.py --set seeds.bootstrap=1,2,3       a sweep: every combination of values, in folders under sweeps/
   python run_all.py --executor local:4                on four Dask workers (extra `cluster`; docs/cluster.md)
   python run_all.py --dry-run                         what would run, and why
   python run_all.py fetch ji2022 --from ../downloads  raw files of a public study
@@ -106,9 +106,9 @@ class Wrong(ValueError):
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="run_all.py",
+        prog=project.program(),
         description="Run the notebooks of a study and write its report. Only what has changed runs again.",
-        epilog=EXAMPLES,
+        epilog=project.in_words(EXAMPLES) + _pages(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _run_options(parser)
@@ -116,8 +116,16 @@ def _parser() -> argparse.ArgumentParser:
     for options in (_data_options, _result_options, _plan_options, _annotate_options, _degrade_options, _other_options):
         options(commands)
     for name, command in commands.choices.items():
-        command.description, command.formatter_class = ABOUT[name], argparse.RawDescriptionHelpFormatter
+        command.description, command.formatter_class = (
+            project.in_words(ABOUT[name]),
+            argparse.RawDescriptionHelpFormatter,
+        )
     return parser
+
+
+def _pages() -> str:
+    """Where the pages are that messages and help name, for those who have no checkout."""
+    return f"\nPages of docs/ are in {project.ROOT / 'docs'}\n" if project.INSTALLED else ""
 
 
 def _data_options(commands: argparse._SubParsersAction) -> None:
@@ -230,7 +238,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")
     add("--list", action="store_true", help="list studies and notebooks")
-    add("--out", metavar="DIR", help="write everything to DIR instead of the project")
+    add("--out", metavar="DIR", help="write everything to DIR")
 
 
 def _jobs(text: str) -> int:

@@ -15,6 +15,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from judgebook import project
 from judgebook.pipeline.arguments import Wrong, parsed
 from judgebook.pipeline.manifest import Busy, Manifest, lock
 from judgebook.pipeline.notebook import NotebookError
@@ -59,7 +60,7 @@ def _main(argv: list[str]) -> int:
 
 def _ended(code: int, why: str) -> int:
     with suppress(OSError):
-        print(f"run_all.py: {why}", file=sys.stderr, flush=True)
+        print(f"{project.program()}: {why}", file=sys.stderr, flush=True)
     return code
 
 
@@ -125,7 +126,13 @@ def _check(args: argparse.Namespace) -> int:
     return check.check(args.study, args.values)
 
 
+def _in_checkout(command: str) -> None:
+    if project.INSTALLED:
+        raise Wrong(f"{command} is for contributors: it works in a checkout of the project only")
+
+
 def _gallery(args: argparse.Namespace) -> int:
+    _in_checkout("gallery")
     from judgebook.pipeline.gallery import committed, scoreboard_page
 
     studies = args.studies or list(committed.STUDIES)
@@ -154,7 +161,7 @@ def _bundle(args: argparse.Namespace) -> int:
     study = given.stem if given.suffix in (".yaml", ".yml") else given.name
     if not (store.processed(study) / "manifest.json").is_file():
         params.find(args.study)  # a misspelt name is told first
-        raise Wrong(f"{study} has not been run; run `python run_all.py --study {args.study}` first")
+        raise Wrong(f"{study} has not been run; run `{project.command()} --study {args.study}` first")
     try:
         with lock(study):
             return writing.command(study, Manifest(study).data, outdated(study), folder=args.folder)
@@ -211,6 +218,7 @@ def _lab(args: argparse.Namespace) -> int:
 
 
 def _schema(args: argparse.Namespace) -> int:
+    _in_checkout("schema")
     for name, text in schema_files().items():
         with store.atomic(params.ROOT / name) as temporary:
             temporary.write_text(text, encoding="utf-8")

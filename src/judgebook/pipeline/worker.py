@@ -20,6 +20,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from judgebook import project
 from judgebook.pipeline import warm
 from judgebook.pipeline.surroundings import without_iri_grammar
 from judgebook.statistics import seats
@@ -152,8 +153,8 @@ def _described(error: BaseException) -> str:
     place, trace = "", error.__traceback__
     while trace:
         path = Path(trace.tb_frame.f_code.co_filename)
-        if path.is_relative_to(params.ROOT / "src"):
-            place = f" ({path.relative_to(params.ROOT).as_posix()}, line {trace.tb_lineno})"
+        if path.is_relative_to(project.PACKAGE):
+            place = f" (src/judgebook/{path.relative_to(project.PACKAGE).as_posix()}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return f"{type(error).__name__}: {error}{place}"
 

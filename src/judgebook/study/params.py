@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from judgebook import project
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
@@ -58,7 +59,7 @@ from judgebook.study.sections.data import (
 from judgebook.study.source_options import Source
 from judgebook.study.source_shared import Values
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = project.ROOT
 FilterColumn = Literal[
     "annotator", "system", "label", "method", "dialogue", "session", "context", "group", "corpus", "annotator_kind"
 ]
@@ -445,8 +446,8 @@ def find(study: str | os.PathLike) -> Path:
         if not is_file(path):
             raise ParamsError(f"{str(path)[: limits.QUOTED]}: no such file")
         return path.resolve()
-    path = ROOT / "params" / f"{study}.yaml"
-    if not is_file(path):
+    path = next((p for p in (f / f"{study}.yaml" for f in project.yaml_folders()) if is_file(p)), None)
+    if path is None:
         near = difflib.get_close_matches(str(study)[: limits.NAME], names(), n=1)
         raise ParamsError(
             f"no study {_quoted(study)}"
@@ -472,7 +473,8 @@ def _quoted(value: object) -> str:
 
 def names() -> list[str]:
     """Studies in `params/`."""
-    return sorted(p.stem for p in (ROOT / "params").glob("[!.]*.yaml") if p.stem != "defaults")
+    found = {path.stem for folder in project.yaml_folders() for path in folder.glob("[!.]*.yaml")}
+    return sorted(found - {"defaults"})
 
 
 def defaults() -> dict:

@@ -1,6 +1,7 @@
 """Where a study's files are read and written.
 
-Everything made goes below one folder, the project's own unless `$COMPENDIUM_OUT` names another:
+Everything made goes below one folder, the project's own or, where the package is installed, the one somebody works in,
+unless `$COMPENDIUM_OUT` names another:
 `data/processed/<study>`, `figures/<study>`, `tables/<study>`, `reports/<study>`. Files appear whole or not at all.
 """
 
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from judgebook import project
 from judgebook.study import escape, limits, params, yaml_file
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
     from judgebook.study.results import Results
 
-ROOT = params.ROOT
 #: unfinished files and folders: hidden, with no suffix that a glob for results, notebooks or YAMLs finds. They name the
 #: machine and the process that write them, by which `sweep` knows what nobody is writing any more
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
@@ -40,7 +41,7 @@ _FORGOTTEN = 24 * 3600
 
 def out_root() -> Path:
     """The folder below which everything is written."""
-    return Path(os.environ.get("COMPENDIUM_OUT") or ROOT)
+    return Path(os.environ.get("COMPENDIUM_OUT") or project.folder())
 
 
 def processed(study: str) -> Path:
@@ -229,7 +230,8 @@ class Run:
             raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
         path = processed(self.key) / f"{name}.parquet"
         if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing; run `python run_all.py --study {self.key} --only annotations`")
+            made_by = f"{project.command()} --study {self.key} --only annotations"
+            raise FileNotFoundError(f"{path} is missing; run `{made_by}`")
         return pd.read_parquet(path)
 
     def own_ids(self) -> pd.DataFrame:
@@ -306,7 +308,7 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:
-    text = (ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8") if knobs else "{}"
+    text = (project.ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8") if knobs else "{}"
     paths = (yaml.load(text, yaml_file.Loader).get(notebook) or {}).get("knobs", {})
     unknown = sorted(set(knobs) - set(paths))
     if unknown:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
+from judgebook import project
 from judgebook.bundle import private
 from judgebook.display.text import plain
 from judgebook.pipeline import dag
@@ -82,7 +83,7 @@ def write(studies: Iterable[str], folder: Path = FOLDER) -> int:
         if size > LIMIT:
             raise GalleryError(f"gallery: {size / 1e6:.1f} MB, at most {LIMIT / 1e6:.1f} are allowed: trim figures")
     except GalleryError as error:
-        print(f"run_all.py: {error}", file=sys.stderr)
+        print(f"{project.program()}: {error}", file=sys.stderr)
         return 1
     print(f"gallery: {size / 1e6:.2f} MB in {folder.name}/")
     return 0
@@ -340,7 +341,7 @@ def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
         if not (home / "manifest.json").is_file():
             continue
         if not path.is_file():
-            print(f"gallery: {study}: no numbers.csv; run `python run_all.py gallery`", file=sys.stderr)
+            print(f"gallery: {study}: no numbers.csv; run `{project.command()} gallery`", file=sys.stderr)
             differing += 1
             continue
         absent = scoreboard_page.missing(path.parent / scoreboard_page.CSV)

@@ -25,6 +25,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from judgebook import project
 from judgebook.pipeline import worker
 from judgebook.statistics import scheduler, seats
 from judgebook.statistics.seats import THREADS
@@ -299,8 +300,16 @@ def _project() -> bytes:
     with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
         for part in _PROJECT:
             if (params.ROOT / part).exists():
-                archive.add(params.ROOT / part, part, filter=lambda i: None if "__pycache__" in i.name else i)
+                archive.add(params.ROOT / part, part, filter=_code)
+        if project.INSTALLED:
+            archive.add(project.PACKAGE, "src/judgebook", filter=_code)
     return stream.getvalue()
+
+
+def _code(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """What is sent of a folder; an installed package carries the rest of the project, which is sent as it is here."""
+    left_out = "__pycache__" in member.name or member.name == f"src/judgebook/{project.CARRIED.name}"
+    return None if left_out else member
 
 
 def _plugin(run: str, packed: bytes) -> Any:
