@@ -19,6 +19,7 @@ import yaml
 from judgebook import __version__, project
 from judgebook.bundle import private
 from judgebook.display.text import Phrases
+from judgebook.errors import JudgebookError
 from judgebook.report import html
 from judgebook.report.blocks import PRIVATE, Block, blocks
 from judgebook.sources import registry
@@ -43,7 +44,7 @@ FOLDERS = {
 }
 
 
-class BundleError(ValueError):
+class BundleError(JudgebookError, ValueError):
     """The study cannot be bundled as it is; the message says why and what to do."""
 
 

@@ -7,6 +7,7 @@ import difflib
 from pathlib import Path
 
 from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.pipeline.run import DEFAULT_JOBS
 from judgebook.pipeline.scale.cluster import HOME
 from judgebook.study import limits, params
@@ -100,7 +101,7 @@ and docs/results.md.""",
 }
 
 
-class Wrong(ValueError):
+class UsageError(JudgebookError, ValueError):
     """The call cannot be carried out; the message says why and what to do."""
 
 
@@ -280,7 +281,7 @@ def _share(text: str) -> float:
 
 
 def parsed(argv: list[str]) -> argparse.Namespace:
-    """The options of a command line. Raises Wrong for what does not exist or has no effect; argparse exits."""
+    """The options of a command line. Raises UsageError for what does not exist or has no effect; argparse exits."""
     parser = _parser()
     _refuse_unknown(parser, argv)
     args = parser.parse_args(argv)
@@ -295,25 +296,25 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    """Raise Wrong for an option or command that does not exist, with what was meant: argparse blames the next word."""
+    """Raise UsageError for an unknown option or command, with what was meant: argparse blames the next word."""
     commands = _commands(parser)
     options = {o for p in (parser, *commands.values()) for o in p._option_string_actions}
     for name in (word.partition("=")[0] for word in argv if word.startswith("--") and word != "--"):
         if not any(o.startswith(name) for o in options):
             near = difflib.get_close_matches(name, options, n=1)
-            raise Wrong(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
+            raise UsageError(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
     first = argv[0] if argv else "-"
     if not first.startswith("-") and first not in commands:
         near = difflib.get_close_matches(first, commands, n=1)
         meant = f"`--study {first}`" if _names_a_study(first) else repr(near[0]) if near else ""
-        raise Wrong(
+        raise UsageError(
             f"unknown command {first!r}; "
             + (f"did you mean {meant}?" if meant else f"commands are {', '.join(commands)}")
         )
     if first not in commands:
         for option, one, other in zip(argv, argv[1:], argv[2:], strict=False):
             if option == "--study" and other not in commands and _names_a_study(other):
-                raise Wrong(f"--study takes one study; did you mean `--study {one} --study {other}`?")
+                raise UsageError(f"--study takes one study; did you mean `--study {one} --study {other}`?")
 
 
 def _names_a_study(word: str) -> bool:
@@ -321,8 +322,8 @@ def _names_a_study(word: str) -> bool:
 
 
 def _refuse_misplaced(parser: argparse.ArgumentParser, before: list[str], command: str) -> None:
-    """Raise Wrong for an option before a command that the command would not see: argparse takes it without a word."""
+    """Raise UsageError for an option before a command that would not see it: argparse takes it without a word."""
     seen = {a.dest for a in _commands(parser)[command]._actions if a.default is argparse.SUPPRESS}
     for name in (word.partition("=")[0] for word in before if word.startswith("--")):
         if not {a.dest for option, a in parser._option_string_actions.items() if option.startswith(name)} <= seen:
-            raise Wrong(f"{name} has no effect before {command!r}; see `{command} --help`")
+            raise UsageError(f"{name} has no effect before {command!r}; see `{command} --help`")

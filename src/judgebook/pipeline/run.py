@@ -96,7 +96,7 @@ def first(options: Options) -> int:
 
 
 def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
-    """Run studies; returns the exit code. Raises ParamsError, NotebookError or Busy before anything runs."""
+    """Run studies; returns the exit code. Raises ParamsError, NotebookError or BusyError before anything runs."""
     chosen, entries, known = specs(named, options.values, absent_ok), dag.load(folder), cache()
     loaded = [(s, s.load()) for s in chosen]
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), known, folder) for s, study in loaded}

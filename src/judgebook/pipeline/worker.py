@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.pipeline import warm
 from judgebook.pipeline.surroundings import without_iri_grammar
 from judgebook.statistics import seats
@@ -119,7 +120,7 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
             from judgebook.study.schema import DataError
 
             state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
-            message = str(error) if state == "invalid" or isinstance(error, Failed) else _described(error)
+            message = str(error) if state == "invalid" or isinstance(error, NotebookFailedError) else _described(error)
             denied = _denied(error)
             state, message = ("denied", denied) if denied else (state, message)
         finally:
@@ -132,7 +133,7 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
 def _denied(error: BaseException | None) -> str:
     """What the machine refused, where that is behind an error."""
     while error is not None:
-        if isinstance(error, store.Denied):
+        if isinstance(error, store.DeniedError):
             return str(error)
         if isinstance(error, OSError) and (said := store.remedy(error)):
             return said
@@ -144,7 +145,7 @@ def _denied(error: BaseException | None) -> str:
 PATIENT = 600
 
 
-class Failed(RuntimeError):
+class NotebookFailedError(JudgebookError, RuntimeError):
     """A notebook did not end well; the message says where."""
 
 
@@ -193,7 +194,7 @@ def notebook(job: NotebookJob) -> str:
             os.chdir(here)
         executed = Path(folder) / "executed.ipynb"
         if problem and not executed.exists():
-            raise Failed(problem)
+            raise NotebookFailedError(problem)
         nb = nbformat.read(executed, 4)
     problem = problem or _check(nb, job.allowed)
     target = job.failed if problem else job.done
@@ -201,7 +202,7 @@ def notebook(job: NotebookJob) -> str:
     with store.atomic(target) as temporary:
         nbformat.write(nb, temporary)
     if problem:
-        raise Failed(f"{problem}; see {shown(target)}")
+        raise NotebookFailedError(f"{problem}; see {shown(target)}")
     job.failed.unlink(missing_ok=True)
     return ""
 
@@ -232,13 +233,13 @@ def _execute(job: NotebookJob, folder: str) -> str:
         )
     except PapermillExecutionError as error:
         said = _first_line(error.evalue)
-        if error.ename == store.Denied.__name__ or (said := store.remedy(said)):
-            raise store.Denied(said) from None
+        if error.ename == store.DeniedError.__name__ or (said := store.remedy(said)):
+            raise store.DeniedError(said) from None
         return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
     except DeadKernelError:
         said = last_words(folder)
         if remedy := store.remedy(said):
-            raise store.Denied(remedy) from None
+            raise store.DeniedError(remedy) from None
         return f"the kernel died: {said}" if said else "the kernel died (out of memory?)"
     return ""
 

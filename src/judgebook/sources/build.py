@@ -115,11 +115,11 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     """
     try:
         built = _built(study)
-    except (DataError, ParamsError, store.Denied):
+    except (DataError, ParamsError, store.DeniedError):
         raise
     except Exception as error:
         if said := store.remedy(error):
-            raise store.Denied(said) from error
+            raise store.DeniedError(said) from error
         read = [name for source in study.sources for name in source.names()]
         raise DataError([unforeseen(read, "judgements that can be joined and checked", error)]) from error
     if out is not None:

@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
@@ -65,7 +66,7 @@ FilterColumn = Literal[
 ]
 
 
-class ParamsError(ValueError):
+class ParamsError(JudgebookError, ValueError):
     """A YAML that cannot be used. The message has file, line, key, what was expected and what was found."""
 
 
@@ -308,7 +309,7 @@ def _read(path: Path) -> tuple[dict, yaml.Node | None]:
         raise ParamsError(f"{path}, line {line}: expected UTF-8 text, found a byte that is not ({error})") from None
     try:
         data, node = yaml_file.parse(text)
-    except yaml_file.Malformed as error:
+    except yaml_file.ParseError as error:
         line = f", line {error.line}" if error.line else ""
         raise ParamsError(f"{path}{line}: {error}") from None
     if not isinstance(data, dict):
@@ -433,7 +434,7 @@ def parse_set(items: list[str]) -> dict:
             raise ParamsError(f"--set: expected section.key=value, found {_quoted(item)}")
         try:
             value, _ = yaml_file.parse(text)
-        except yaml_file.Malformed as error:
+        except yaml_file.ParseError as error:
             raise ParamsError(f"--set: {key}: not a YAML value: {_quoted(text)}: {error}") from None
         out = merged(out, nested(key, value))
     return out

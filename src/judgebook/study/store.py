@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.study import escape, limits, params, yaml_file
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ _NUMBER = re.compile(r"\[?errno:? (\d+)\]?", re.IGNORECASE)
 _NAMED = re.compile(r"(?<=: ')[^']+(?='$)")
 
 
-class Denied(RuntimeError):
+class DeniedError(JudgebookError, RuntimeError):
     """The machine does not let us write (or read) a file; the message names it and says what to do."""
 
 
@@ -99,7 +100,7 @@ def remedy(error: BaseException | str, path: Path | None = None) -> str:
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary path next to `path` that replaces it if the block succeeds and is removed if it fails.
 
-    Raises Denied where the machine does not let it be written.
+    Raises DeniedError where the machine does not let it be written.
     """
     temporary = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.tmp")
     try:
@@ -111,7 +112,7 @@ def atomic(path: Path) -> Iterator[Path]:
         # a block may read other files: these are named as they are
         said = remedy(error, None if name and not str(name).startswith(str(path.parent)) else path)
         if said:
-            raise Denied(said) from error
+            raise DeniedError(said) from error
         raise
     finally:
         with suppress(OSError):

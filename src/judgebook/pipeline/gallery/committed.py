@@ -22,6 +22,7 @@ from PIL import Image
 from judgebook import project
 from judgebook.bundle import private
 from judgebook.display.text import plain
+from judgebook.errors import JudgebookError
 from judgebook.pipeline import dag
 from judgebook.pipeline.gallery import front, scoreboard_page
 from judgebook.published import elements, mapping, scoreboard
@@ -67,7 +68,7 @@ NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
 _IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
 
 
-class GalleryError(ValueError):
+class GalleryError(JudgebookError, ValueError):
     """What would be published must not be, or does not exist."""
 
 

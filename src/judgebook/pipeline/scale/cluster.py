@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.pipeline import worker
 from judgebook.statistics import scheduler, seats
 from judgebook.statistics.seats import THREADS
@@ -49,7 +50,7 @@ _EXTRA = "metrics"
 _READ = ("*.parquet", "params.yaml", "results/*.parquet", "cache/*.parquet")
 
 
-class ClusterError(ValueError):
+class ClusterError(JudgebookError, ValueError):
     """The cluster named cannot be used; the message says why."""
 
 
@@ -169,7 +170,7 @@ class Cluster(Executor):
             _answer_with(error, answer)
 
     def _received(self, packed: bytes, job: worker.NotebookJob) -> Any:
-        """The outcome that a worker sent, once its files are in place. Raises store.Denied where they cannot be."""
+        """The outcome that a worker sent, once its files are in place. Raises DeniedError where they cannot be."""
         if not self.copied:
             return seats.answer(packed)
         packed, written, removed = pickle.loads(packed)
@@ -182,7 +183,7 @@ class Cluster(Executor):
                 path.unlink(missing_ok=True)
         except OSError as error:
             if said := store.remedy(error):
-                raise store.Denied(said) from error
+                raise store.DeniedError(said) from error
             raise
         return outcome
 
@@ -274,7 +275,7 @@ def _answer_with(error: Exception, answer: Future) -> None:
     """Answer with an error; with the outcome `denied` where a file cannot be written here."""
     from distributed.comm import CommClosedError
 
-    if isinstance(error, store.Denied):
+    if isinstance(error, store.DeniedError):
         answer.set_result(worker.Outcome("denied", message=str(error)))
     else:
         gone = isinstance(error, CancelledError | CommClosedError)
