@@ -9,7 +9,8 @@ TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # whole files, in the order of tests/conftest.py: what the tests of a file share is made once
 TESTS := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-NUMERICAL := $(addprefix tests/,agreement annotators fragility groups judges performance planning stats validity)
+NUMERICAL := tests/statistics \
+  $(addprefix tests/questions/,agreement annotators fragility groups judges performance planning validity)
 # one sentinel a lock: another lock makes the environment anew
 digest = $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('$(1)', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
 READY := $(VENV)/installed-$(call digest,requirements.lock)
@@ -20,7 +21,7 @@ CRATE := .venv-crate/bin
 RESOLVE = $(UV) pip compile pyproject.toml --extra excel --python-version 3.11 --universal \
   --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet
 
-.PHONY: run test verify fuzz lint lock wheels gallery schema validate benchmarks clean
+.PHONY: run test verify same fuzz lint lock wheels gallery schema validate benchmarks clean
 
 run: $(READY)
 	$(BIN)/python run_all.py
@@ -36,6 +37,11 @@ verify: $(TEST_READY)
 	  OPENBLAS_CORETYPE=$$core $(TEST_BIN)/python $(TESTS) -m "not slow" $(NUMERICAL) || exit 1; \
 	done
 	$(MAKE) fuzz
+
+# what a change moves in results, tables and figures since BASE, or since this branch left main
+same: $(TEST_READY)
+	PYTHONPATH=src:tests $(TEST_BIN)/python tests/same.py $(if $(BASE),--base $(BASE)) $(if $(FULL),--full) \
+	  $(if $(STUDIES),--study $(STUDIES))
 
 # random YAMLs, tables and JSON for a minute, or FUZZ_SECONDS; what is found ends the run, with the seed that finds it again
 fuzz: $(TEST_READY)

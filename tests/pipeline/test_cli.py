@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, states
 
+from judgebook import project as places
 from judgebook.pipeline import arguments, cli
 from judgebook.study import params
 
@@ -77,7 +78,7 @@ def test_new_then_check_then_run(project):
 def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, monkeypatch):
     """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
     calls, kernels = [], []
-    monkeypatch.setattr(params, "ROOT", project.folder)
+    monkeypatch.setattr(places, "ROOT", project.folder)
     monkeypatch.setenv("PYTHONPATH", "")
     monkeypatch.setattr("judgebook.pipeline.lab.install", lambda **kernel: kernels.append(kernel))
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", calls.append)

@@ -21,7 +21,7 @@ import pandas as pd
 
 from judgebook.annotations.summary import with_means
 from judgebook.comparison import orders, variation
-from judgebook.comparison.sides import Side, WrongSide, data_hash, settings
+from judgebook.comparison.sides import ComparisonError, Side, data_hash, settings
 from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.replication import OVERALL, Quantity, Tally
@@ -90,7 +90,7 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
 
     Raises
     ------
-    WrongSide
+    ComparisonError
         Where a side has several corpora of which none is named and the other side does not have the same ones, and
         where no label or fewer than two systems are in common.
     """
@@ -148,7 +148,7 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
         corpora = list(dict.fromkeys(side.scores["corpus"]))
         if side.corpora is None and len(corpora) > 1 and not _same(a, b):
             names = ", ".join(f"{side.spec}:{c}" for c in corpora)
-            raise WrongSide(f"{side.spec} has several corpora; name one of {names}")
+            raise ComparisonError(f"{side.spec} has several corpora; name one of {names}")
     both = [_means_only(side) for side in (a, b)]
     known = {(x.method, x.id): x for x in a.study.label_list(every=True)}
     found = [set(map(tuple, frame[["method", "label"]].drop_duplicates().to_numpy())) for frame in both]
@@ -159,14 +159,18 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
     missing += [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(found[i] - found[other])]
     if not common:
         told = " and ".join(f"{side.spec} has {_listed(keys)}" for side, keys in zip((a, b), found, strict=True))
-        raise WrongSide(f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second")
+        raise ComparisonError(
+            f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second"
+        )
     systems = [{*f["system"].dropna(), *f["system_b"].dropna()} for f in both]
     missing += [("system", s, i) for i, other in ((0, 1), (1, 0)) for s in sorted(systems[i] - systems[other])]
     if len(systems[0] & systems[1]) < 2:
         told = " and ".join(
             f"{s.spec} has {', '.join(sorted(x)) or 'none'}" for s, x in zip((a, b), systems, strict=True)
         )
-        raise WrongSide(f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second")
+        raise ComparisonError(
+            f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second"
+        )
     place = {key: i for i, key in enumerate(common)}
     apart = a.folder != b.folder
     rows = []

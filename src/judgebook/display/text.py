@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from judgebook import project
 from judgebook.study.escape import markdown as plain
 
 MISSING = "–"
@@ -125,6 +126,7 @@ def _environment() -> jinja2.Environment:
         autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     filters = {"number": number, "percent": percent, "p": p_value, "listing": listing, "plural": plural, "span": span}
+    environment.globals["command"] = lambda: Markup(project.command())
     environment.filters |= {name: _marked(function) for name, function in (filters | {"ci": _ci}).items()}
     return environment
 

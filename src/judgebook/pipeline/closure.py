@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from judgebook import project
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.study import params
 
-PACKAGE = params.ROOT / "src" / "judgebook"
+PACKAGE = project.PACKAGE
 
 
 @lru_cache(maxsize=2)  # the same for all nodes of a run

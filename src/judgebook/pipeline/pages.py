@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from judgebook import __version__
+from judgebook import __version__, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
@@ -216,7 +216,7 @@ class Pages:
         if name in self._now or not self._has_page(name):
             return ""
         why = self.of.outdated(name)
-        redo = f"python run_all.py --study {self.of.key} --only {name}"
+        redo = f"{project.command()} --study {self.of.key} --only {name}"
         return (
             f"This page is from an earlier run, with other settings or data ({why}). To update it: {redo}"
             if why
@@ -295,7 +295,7 @@ class Pages:
         """That of the last run, for this study; what --set changed has a line of its own."""
         only = ",".join(name.split("_")[0] for name in self.of.entries if name in self._now)
         some = only and set(self.of.entries) - self._now
-        return f"python run_all.py --study {self.of.study.key}" + (f" --only {only}" if some else "")
+        return f"{project.command()} --study {self.of.study.key}" + (f" --only {only}" if some else "")
 
 
 def _flat(tree: dict, prefix: str = "") -> list[str]:

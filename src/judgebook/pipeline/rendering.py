@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgebook import __version__
+from judgebook import __version__, project
 from judgebook.pipeline.manifest import installed
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
@@ -21,7 +21,7 @@ CELLS, PAPER, ELEMENTS = "90_cells", "paper", "papers"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
-NOT_RUN = "notebook {name} was not run: `python run_all.py --study {study} --only {name}` runs it."
+NOT_RUN = "notebook {name} was not run: `{command} --study {study} --only {name}` runs it."
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -249,7 +249,9 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     paged = {row.name for row in job.rows if row.executed}
     states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
     reasons = {
-        row.name: states.get(row.state, NOT_RUN).format(name=row.name[:2], study=job.study, reason=row.reason)
+        row.name: states.get(row.state, NOT_RUN).format(
+            name=row.name[:2], study=job.study, reason=row.reason, command=project.command()
+        )
         for row in job.rows
         if not row.executed
     }

@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, yaml_file
 from judgebook.study.labels import METHODS, Label
@@ -58,13 +60,13 @@ from judgebook.study.sections.data import (
 from judgebook.study.source_options import Source
 from judgebook.study.source_shared import Values
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = project.ROOT
 FilterColumn = Literal[
     "annotator", "system", "label", "method", "dialogue", "session", "context", "group", "corpus", "annotator_kind"
 ]
 
 
-class ParamsError(ValueError):
+class ParamsError(JudgebookError, ValueError):
     """A YAML that cannot be used. The message has file, line, key, what was expected and what was found."""
 
 
@@ -307,7 +309,7 @@ def _read(path: Path) -> tuple[dict, yaml.Node | None]:
         raise ParamsError(f"{path}, line {line}: expected UTF-8 text, found a byte that is not ({error})") from None
     try:
         data, node = yaml_file.parse(text)
-    except yaml_file.Malformed as error:
+    except yaml_file.ParseError as error:
         line = f", line {error.line}" if error.line else ""
         raise ParamsError(f"{path}{line}: {error}") from None
     if not isinstance(data, dict):
@@ -432,7 +434,7 @@ def parse_set(items: list[str]) -> dict:
             raise ParamsError(f"--set: expected section.key=value, found {_quoted(item)}")
         try:
             value, _ = yaml_file.parse(text)
-        except yaml_file.Malformed as error:
+        except yaml_file.ParseError as error:
             raise ParamsError(f"--set: {key}: not a YAML value: {_quoted(text)}: {error}") from None
         out = merged(out, nested(key, value))
     return out
@@ -445,8 +447,8 @@ def find(study: str | os.PathLike) -> Path:
         if not is_file(path):
             raise ParamsError(f"{str(path)[: limits.QUOTED]}: no such file")
         return path.resolve()
-    path = ROOT / "params" / f"{study}.yaml"
-    if not is_file(path):
+    path = next((p for p in (f / f"{study}.yaml" for f in project.yaml_folders()) if is_file(p)), None)
+    if path is None:
         near = difflib.get_close_matches(str(study)[: limits.NAME], names(), n=1)
         raise ParamsError(
             f"no study {_quoted(study)}"
@@ -472,7 +474,8 @@ def _quoted(value: object) -> str:
 
 def names() -> list[str]:
     """Studies in `params/`."""
-    return sorted(p.stem for p in (ROOT / "params").glob("[!.]*.yaml") if p.stem != "defaults")
+    found = {path.stem for folder in project.yaml_folders() for path in folder.glob("[!.]*.yaml")}
+    return sorted(found - {"defaults"})
 
 
 def defaults() -> dict:

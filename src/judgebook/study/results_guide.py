@@ -21,12 +21,12 @@ For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIU
 | `data/processed/<study>/` | the data as they were read (`annotations.parquet` and other frames), `params.yaml` |
 | `data/processed/<study>/results/` | the numbers: one file per notebook, as CSV (up to a million rows) and Parquet |
 
-In Python, from a notebook of `python run_all.py lab` or with `src/` on the path:
+In Python, where the package is installed, from a notebook of `python run_all.py lab`, or with `src/` on the path:
 
 ```python
-from judgebook.study.stored import open_study
+import judgebook as jb
 
-study = open_study("ji2022")
+study = jb.open_study("ji2022")
 study.statistics  # what the notebooks stored
 study.results("mean")  # one row per estimate, with interval
 study.results("mean", label="fluent", interval="session")

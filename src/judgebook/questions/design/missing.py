@@ -10,7 +10,7 @@ from scipy.stats import chi2_contingency
 
 from judgebook.questions.design.material import Part
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, Cannot, check
+from judgebook.questions.design.registry import ALPHA, NotCheckableError, check
 
 #: shares of missing scores of two systems that differ by less could not change much
 MISSING = 0.05
@@ -24,7 +24,7 @@ def missing(part: Part) -> Found:
     """Scores that are missing more often for some systems than for others."""
     part.need_systems()
     if part.rated.empty and part.votes.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     here = part.rated.groupby(_BY).size().rename("here") if part.votes.empty else _sides(part.votes)
     gone = part.absent[part.absent["label"].isin(part.labels)]
     dropped = gone.groupby(_BY)["n"].sum() if part.votes.empty else _sides(gone)
