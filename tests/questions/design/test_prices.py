@@ -109,7 +109,7 @@ def test_a_weighted_mean_by_hand():
 
 
 def test_intervals_for_other_annotators_by_clustered_errors():
-    """Three people judge everything: the error by annotators is that of `stats.clusters`, that by dialogues Welch's."""
+    """Three people judge everything: the error by annotators is that of `clusters`, that by dialogues Welch's."""
     marks, talk_ = crossed(people=3, all=3, systems=("alpha", "beta"), labels=("quality",))
     wider = finding("few_annotators", (marks, talk_)).facts["wider"]
     system, people = (pd.factorize(marks[c])[0] for c in ("system", "annotator"))

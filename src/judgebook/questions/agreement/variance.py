@@ -1,6 +1,6 @@
 """Where the variance of scores comes from: systems, annotators, dialogues, and what is left.
 
-Shares of the variance by a mixed model with crossed effects (`stats.mixed_models`), for labels that enough known
+Shares of the variance by a mixed model with crossed effects (`statistics.mixed_models`), for labels that enough known
 annotators judged: of scores as numbers (linear), of ordered scores on a latent scale (ordinal), of marks on the logit
 scale (logistic). On the latter two the residual variance is fixed, and shares do not depend on how often a mark is
 given.

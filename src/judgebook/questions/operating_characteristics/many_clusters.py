@@ -1,4 +1,4 @@
-"""`stats.clusters` for thousands of data sets of one design at once, to simulate coverage and size."""
+"""`statistics.clusters` for thousands of data sets of one design at once, to simulate coverage and size."""
 
 from __future__ import annotations
 

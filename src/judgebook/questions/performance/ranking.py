@@ -7,7 +7,7 @@ ranks first. This share is not the probability of being the best: with four equa
 median of 0.56.
 
 Intervals compare all pairs of systems by t tests whose standard errors account for the units that systems share and,
-where people are known, for annotators as a sample (`stats.clusters`), at levels that allow for all pairs
+where people are known, for annotators as a sample (`statistics.clusters`), at levels that allow for all pairs
 (`multiplicity.simultaneous_t`).
 
 References

@@ -205,10 +205,10 @@ def clustered(
 def with_annotators(annotations: pd.DataFrame, *, unit: str = "dialogue", confidence: float = 0.95) -> pd.DataFrame:
     """The estimates of `clustered` with intervals for other annotators as well as other clusters.
 
-    The variance is that of scores clustered by `unit` and by annotator (`stats.clusters.variances`). Means have
+    The variance is that of scores clustered by `unit` and by annotator (`statistics.clusters.variances`). Means have
     Student's t interval, with one degree of freedom fewer than the effective number of annotators or clusters,
-    whichever are fewer (`stats.clusters.effective_number`); rates and shares have that of their logit; with fewer than
-    MIN_MINORITY marks of the rarer kind `rare_bound`.
+    whichever are fewer (`statistics.clusters.effective_number`); rates and shares have that of their logit; with fewer
+    than MIN_MINORITY marks of the rarer kind `rare_bound`.
 
     Parameters
     ----------

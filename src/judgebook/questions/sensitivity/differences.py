@@ -1,9 +1,9 @@
 """Differences between systems with intervals: for other dialogues and, where annotators are known, other annotators.
 
 The permutation tests of `system_tests` generalise to other dialogues judged by the same people. Here the variance of a
-difference is that of scores clustered by session and by annotator (`stats.clusters`), and systems judged in the same
-sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from one end
-of the scale, their variance is not known: the interval then also holds that of `stats.bounded_means`.
+difference is that of scores clustered by session and by annotator (`statistics.clusters`), and systems judged in the
+same sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from
+one end of the scale, their variance is not known: the interval then also holds that of `statistics.bounded_means`.
 
 References
 ----------

@@ -21,9 +21,9 @@ from math import nan
 import numpy as np
 import pandas as pd
 
+from judgebook.execution import tasks
 from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered, patterns
 from judgebook.questions.sensitivity.primary_test import Tested, pairs, two_systems
-from judgebook.statistics import tasks
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.multiplicity import adjust
@@ -79,9 +79,9 @@ def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutat
     sessions do not bias the test, because systems were assigned at random. It generalises to other dialogues judged by
     the same annotators, not to other annotators.
 
-    Where drawing would take longer than MOST_DRAWN allows, p-values are those of `stats.saddlepoint`, except where all
-    arrangements can be gone through; `note` says so. With `data.ends`, bounds of means take the place of the test where
-    few dialogues lie away from one end of the scale (`primary_test`), and `note` says so too.
+    Where drawing would take longer than MOST_DRAWN allows, p-values are those of `statistics.saddlepoint`, except where
+    all arrangements can be gone through; `note` says so. With `data.ends`, bounds of means take the place of the test
+    where few dialogues lie away from one end of the scale (`primary_test`), and `note` says so too.
 
     Returns rows of `system_difference` with the difference within blocks; `n` counts dialogues, `n_clusters` blocks. A
     pair of systems without a block that has both carries the reason in `note`.
