@@ -1,6 +1,7 @@
 """Clustered covariances against the jackknife written out and statsmodels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import stats
@@ -25,6 +26,22 @@ def crossed(rng, n=40, people=9, systems=3, each=2):
 def test_pairs_have_codes_in_the_order_in_which_they_appear():
     one, other = np.array(["b", "a", "b", "b", "a"], dtype=object), np.array([7, 2, 7, 2, 2])
     assert clusters.crossed(one, other).tolist() == [0, 1, 0, 2, 1]
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "negative", "text", "object", "float", "small"])
+def test_codes_are_those_of_pandas(kind):
+    rng = np.random.default_rng(3)
+    values = {
+        "dense": rng.integers(0, 400, 300),
+        "sparse": rng.integers(0, 2**62, 50)[rng.integers(0, 50, 300)],
+        "negative": rng.integers(-9, 9, 300),
+        "text": rng.choice(["b", "a", "cc"], 40),
+        "object": rng.choice(np.array(["b", "a", "cc"], dtype=object), 40),
+        "float": rng.integers(-1, 9, 300) / 2,
+        "small": rng.integers(-128, 128, 300).astype(np.int8),
+    }[kind]
+    np.testing.assert_array_equal(clusters.numbered(values), pd.factorize(values)[0])
+    assert clusters.numbered(values[:0]).tolist() == []
 
 
 def without_correction(codes, scores, groups):

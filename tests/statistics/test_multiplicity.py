@@ -1,5 +1,4 @@
 import numpy as np
-import pandas as pd
 import pytest
 from fixtures.made_annotations import monte_carlo
 from fixtures.reference import TWO_SAMPLES
@@ -8,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from judgebook.statistics.multiplicity import ADJUSTMENTS, adjust, adjust_rows, simultaneous_t
+from judgebook.statistics.multiplicity import ADJUSTMENTS, adjust, simultaneous_t
 
 STATSMODELS = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by"}
 P = [0.01, 0.02, 0.03, 0.04, 0.05]
@@ -45,16 +44,6 @@ def test_along_the_last_axis_and_without_missing_values(method):
         assert np.isnan(found[i][~known]).all()
         if known.any():
             assert found[i][known] == pytest.approx(multipletests(p[i][known], method=STATSMODELS[method])[1])
-
-
-def test_families_of_rows():
-    rows = pd.DataFrame({"label": list("aabba"), "p_value": [0.01, 0.04, 0.02, np.nan, 0.03]})
-    within = adjust_rows(rows, ["label"], "pairs of systems, one label")
-    assert within["p_adjusted"].tolist()[:3] == pytest.approx([0.03, 0.06, 0.02])
-    assert np.isnan(within["p_adjusted"][3])
-    assert set(within["family"]) == {"pairs of systems, one label, holm"}
-    over = adjust_rows(rows, [], "all labels", "bh")
-    assert over["p_adjusted"].dropna().tolist() == pytest.approx([0.04, 0.04, 0.04, 0.04])
 
 
 def test_an_unknown_method_is_refused():

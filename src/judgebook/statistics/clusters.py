@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 #: fewer degrees of freedom than this, by the effective number of clusters, allow no interval. Of a mean of two clusters
@@ -112,8 +111,30 @@ def covariance(
 
 def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """(n,) codes of the pairs of two (n,) arrays without missing values, from 0 in the order in which pairs appear."""
-    (first, _), (second, names) = pd.factorize(one), pd.factorize(other)
-    return pd.factorize(first.astype(np.int64) * len(names) + second)[0]
+    first, second = numbered(one), numbered(other)
+    return numbered(first * (second.max(initial=-1) + 1) + second)
+
+
+def numbered(values: np.ndarray) -> np.ndarray:
+    """(n,) codes of values without missing ones, from 0 in the order in which they first appear."""
+    values = np.asarray(values)
+    if values.dtype.kind in "OU":
+        seen: dict[object, int] = {}
+        return np.array([seen.setdefault(value, len(seen)) for value in values.tolist()], dtype=np.int64)
+    if values.dtype.kind in "iu" and len(values):
+        low, span = values.min(), int(values.max()) - int(values.min()) + 1
+        if span <= max(8 * len(values), 100_000):  # no need to sort: a place for each number between
+            place = values.astype(np.int64) - int(low)
+            first = np.full(span, len(values))
+            first[place[::-1]] = np.arange(len(values))[::-1]  # of equal places the last one written stays
+            code = np.empty(span, dtype=np.int64)
+            present = np.flatnonzero(first < len(values))
+            code[present[np.argsort(first[present])]] = np.arange(len(present))
+            return code[place]
+    _, first, place = np.unique(values, return_index=True, return_inverse=True)
+    code = np.empty(len(first), dtype=np.int64)
+    code[np.argsort(first)] = np.arange(len(first))
+    return code[place]
 
 
 def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]) -> np.ndarray:
@@ -239,7 +260,7 @@ def _by_cluster(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(m, m) covariance by one kind of clusters, each sample with the factor (c - 1) / c, or that of averages; and (m,)
     the c of each sample."""
-    names = pd.factorize(clusters)[0]
+    names = numbered(clusters)
     cell, place = np.unique(names * m + codes, return_inverse=True)
     influence = np.bincount(place, contributions) * left_out(np.bincount(place, share))
     table = by_row(influence, cell, m, int(names.max()) + 1)

@@ -10,10 +10,7 @@ family is the set a reader would select from: the pairs of systems of one label,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import pandas as pd
 from scipy.special import stdtrit
 
 ADJUSTMENTS = ("holm", "bh", "by")
@@ -44,20 +41,6 @@ def adjust(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     back = np.empty_like(out)
     np.put_along_axis(back, order, out, axis=-1)
     return back
-
-
-def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str, method: str = "holm") -> pd.DataFrame:
-    """Result rows with `p_adjusted` and `family` filled in.
-
-    by : columns whose values set families apart; none: all rows are one family. name : what the family is, for readers;
-    the method is put behind it. Rows without a p-value keep none.
-    """
-    out = rows.assign(p_adjusted=np.nan, family=f"{name}, {method}")
-    groups = rows.groupby(list(by), dropna=False, sort=False).indices.values() if by else [np.arange(len(rows))]
-    place = out.columns.get_loc("p_adjusted")
-    for at in groups:
-        out.iloc[at, place] = adjust(rows["p_value"].to_numpy(float)[at], method)
-    return out
 
 
 def simultaneous_t(df: np.ndarray, n_pairs: int, confidence: float = 0.95) -> np.ndarray:

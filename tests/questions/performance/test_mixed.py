@@ -9,9 +9,9 @@ from fixtures.made_annotations import comparisons, monte_carlo, ratings
 from scipy import stats
 from scipy.special import expit
 
+from judgebook.annotations import mixed_models
 from judgebook.annotations.scores import weighted
 from judgebook.questions.performance import mixed, overall, ranking
-from judgebook.statistics import mixed_models
 from judgebook.study.labels import Label
 from judgebook.study.results import fold
 

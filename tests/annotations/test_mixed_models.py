@@ -9,7 +9,7 @@ from fixtures.made_annotations import SYSTEMS, monte_carlo
 from fixtures.reference import EFFECTS as R
 from scipy.optimize import approx_fprime
 
-from judgebook.statistics import mixed_models as mixed
+from judgebook.annotations import mixed_models as mixed
 from judgebook.statistics import ordinal_mixed, reml, variance_shares
 
 
