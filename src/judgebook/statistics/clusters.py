@@ -59,8 +59,8 @@ class Covariance:
 
     def only(self, some: np.ndarray) -> Covariance:
         """Of some of the estimates."""
-        first, added = (None if part is None else part[..., some[:, None], some] for part in (self.first, self.added))
-        return Covariance(first, added)
+        added = None if self.added is None else self.added[..., some[:, None], some]
+        return Covariance(self.first[..., some[:, None], some], added)
 
     def _sum(self, variances: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Variances by the first kind of clusters, and of what the second adds the positive ones."""
@@ -100,8 +100,8 @@ def covariance(
     parts = [_by_cluster(codes, contributions, share, c, m, average) for c in clusters]
     first, fewest, added = parts[0][0], np.min([n for _, n in parts], axis=0), None
     if len(clusters) == 2:
-        both = crossed(*clusters)
-        added = parts[1][0] - _by_cluster(codes, contributions, share, both, m, average)[0]
+        intersections = crossed(*clusters)
+        added = parts[1][0] - _by_cluster(codes, contributions, share, intersections, m, average)[0]
     if average is not None:
         means, fewest = average @ means, np.where(average != 0, fewest, fewest.max()).min(axis=1)
     alone = fewest < 2
@@ -109,10 +109,10 @@ def covariance(
     return means, Covariance(first, added), fewest
 
 
-def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def crossed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """(n,) codes of the pairs of two (n,) arrays without missing values, from 0 in the order in which pairs appear."""
-    first, second = numbered(one), numbered(other)
-    return numbered(first * (second.max(initial=-1) + 1) + second)
+    row, column = numbered(first), numbered(second)
+    return numbered(row * (column.max(initial=-1) + 1) + column)
 
 
 def numbered(values: np.ndarray) -> np.ndarray:
@@ -148,10 +148,13 @@ def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[
     Kish 1965, Survey Sampling, section 8.2. Carter, Schnepel and Steigerwald 2017, Asymptotic behavior of a t-test
     robust to cluster heterogeneity, Review of Economics and Statistics 99, 698-709.
     """
-    return np.min([effective for effective, _ in _shares(codes, weights, clusters)], axis=0)
+    fewest: np.ndarray = np.min([effective for effective, _ in _shares(codes, weights, clusters)], axis=0)
+    return fewest
 
 
-def largest_share(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+def largest_share(
+    codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """(m,) share of each sample's weight in its largest cluster, and (m,) the place in `clusters` of the kind it is of:
     the kind with the smaller effective number. Why there is no interval, where that number is too small."""
     effective, largest = map(np.array, zip(*_shares(codes, weights, clusters), strict=True))
@@ -193,7 +196,7 @@ def pair_df(
     variances : (m,) of the means. Other arguments as for `covariance`.
     """
     m, effective = len(variances), effective_number(codes, weights, clusters)
-    shared = sum(_in_common(codes, c, m) for c in clusters)
+    shared = np.sum([_in_common(codes, c, m) for c in clusters], axis=0)
     i, j = np.triu_indices(m, 1)
     welch = _welch(variances[i], variances[j], effective[i], effective[j])
     return np.where(shared[i, j] > 0, np.minimum(effective[i], effective[j]) - 1, welch)
@@ -203,7 +206,8 @@ def _in_common(codes: np.ndarray, clusters: np.ndarray, m: int) -> np.ndarray:
     """(m, m) how many clusters each two samples share."""
     cells = np.unique(clusters.astype(np.int64) * m + codes)
     present = by_row(np.ones(len(cells)), cells, m, int(clusters.max()) + 1)
-    return (present.T @ present).toarray()
+    shared: np.ndarray = (present.T @ present).toarray()
+    return shared
 
 
 def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second: np.ndarray) -> np.ndarray:
@@ -237,8 +241,8 @@ def variances(
     parts = [by(np.asarray(c)) for c in clusters]
     variance, fewest = parts[0][0], np.min([n for _, n in parts], axis=0)
     if len(clusters) == 2:
-        both = crossed(*clusters)
-        variance = variance + np.maximum(parts[1][0] - by(both)[0], 0)
+        intersections = crossed(*clusters)
+        variance = variance + np.maximum(parts[1][0] - by(intersections)[0], 0)
     return means, np.where(fewest < 2, np.nan, variance), fewest
 
 
@@ -283,4 +287,5 @@ def jackknife_covariance(values: np.ndarray) -> np.ndarray:
     undefined (Efron and Tibshirani 1993, An Introduction to the Bootstrap, eq. 11.5)."""
     n = len(values)
     centred = values - values.mean(axis=0)
-    return (n - 1) / n * centred.T @ centred
+    covariance: np.ndarray = (n - 1) / n * centred.T @ centred
+    return covariance

@@ -37,8 +37,8 @@ def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"coefficient: expected one of {', '.join(COEFFICIENTS)}, found {coefficient!r}")
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
+    complete = np.isfinite(x) & np.isfinite(y)
+    x, y = x[complete], y[complete]
     if len(x) < MIN_ITEMS:
         return nan, f"{len(x)} items have both scores, {MIN_ITEMS} are needed"
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -83,15 +83,16 @@ def weighted_correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray, coef
     """
     if x.ndim == 1:
         return weighted_correlations(x[:, None], y, counts, coefficient)[:, 0]
-    one = _spearman if coefficient == "spearman" else _pearson
+    kernel = _spearman if coefficient == "spearman" else _pearson
     out = np.full((len(counts), x.shape[1], y.shape[1]), nan)
     for left, rows in alike(np.isfinite(x)):
         for right, columns in alike(np.isfinite(y)):
             mask = left & right
             if mask.sum() >= MIN_ITEMS:
                 c = counts if mask.all() else counts[:, mask]
-                out[:, rows[:, None], columns] = one(x[np.ix_(mask, rows)], y[np.ix_(mask, columns)], c)
-    return np.clip(out, -1, 1)
+                out[:, rows[:, None], columns] = kernel(x[np.ix_(mask, rows)], y[np.ix_(mask, columns)], c)
+    clipped: np.ndarray = np.clip(out, -1, 1)
+    return clipped
 
 
 def alike(present: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -122,10 +123,13 @@ def _spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
         squares.append(np.stack([s / 12 for *_, s in ranked], axis=1))
     u, v = sides
     u *= counts[:, None, :]
-    return _ratio(u @ v.transpose(0, 2, 1), *squares, n**3, n**3)
+    variance_x, variance_y = squares
+    return _ratio(u @ v.transpose(0, 2, 1), variance_x, variance_y, n**3, n**3)
 
 
-def _ratio(covariance, variance_x, variance_y, scale_x, scale_y) -> np.ndarray:
+def _ratio(
+    covariance: np.ndarray, variance_x: np.ndarray, variance_y: np.ndarray, scale_x: np.ndarray, scale_y: np.ndarray
+) -> np.ndarray:
     """(k, j, m) correlations from moments; NaN where a variance is nothing but rounding on its scale."""
     with np.errstate(divide="ignore", invalid="ignore"):
         flat = (variance_x <= 1e-12 * scale_x)[:, :, None] | (variance_y <= 1e-12 * scale_y)[:, None, :]
@@ -137,10 +141,10 @@ def moments(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Their sums over any rows give the correlations of these rows: `pearson_of_sums`.
     """
-    known = np.isfinite(x).astype(float)
+    present = np.isfinite(x).astype(float)
     v = np.nan_to_num(x - np.nanmean(x, axis=0))
-    w = (y - y.mean())[:, None] * known
-    return np.concatenate([known, v, w, v**2, w**2, v * w], axis=1)
+    w = (y - y.mean())[:, None] * present
+    return np.concatenate([present, v, w, v**2, w**2, v * w], axis=1)
 
 
 def pearson_of_sums(sums: np.ndarray) -> np.ndarray:
@@ -194,7 +198,8 @@ def _grades(x: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarra
 
     def above(values: np.ndarray) -> np.ndarray:
         total = np.bincount(codes, values)
-        return (total.sum() - np.cumsum(total) + total / 2)[codes]
+        sums: np.ndarray = (total.sum() - np.cumsum(total) + total / 2)[codes]
+        return sums
 
     return (below + times / 2)[codes] / len(x), above
 
@@ -322,16 +327,16 @@ def _concordance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     earlier = np.zeros_like(later)
     # equal values of x belong to one block, very many of them to one of their own
     targets, starts = np.arange(0, n, max(1, int(sqrt(n)))), np.flatnonzero(np.diff(x[order], prepend=-1))
-    before, after = (np.searchsorted(starts, targets, side) + k for side, k in (("right", -1), ("left", 0)))
+    before, after = np.searchsorted(starts, targets, "right") - 1, np.searchsorted(starts, targets, "left")
     cuts = np.unique(starts[np.r_[before, after[after < len(starts)]]])
     for block in np.split(order, cuts[cuts > 0]):
-        own = np.bincount(y[block], minlength=len(later))
-        later = later - own
+        counts = np.bincount(y[block], minlength=len(later))
+        later = later - counts
         for side, sign in ((earlier, 1), (later, -1)):
             below = np.cumsum(side) - side
             above = side.sum() - below - side
             out[block] += sign * (below - above)[y[block]]
-        earlier = earlier + own
+        earlier = earlier + counts
         for at in [] if x[block[0]] == x[block[-1]] else np.array_split(block, -(-(len(block) ** 2) // CHUNK)):
             out[at] += (np.sign(x[at, None] - x[block]) * np.sign(y[at, None] - y[block])).sum(axis=1)
     return out

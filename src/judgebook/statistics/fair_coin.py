@@ -6,13 +6,13 @@ import numpy as np
 from scipy import special
 
 
-def coin_cdf(k, n):
+def coin_cdf(k: np.ndarray | float, n: np.ndarray | float) -> np.ndarray:
     """Probability of at most k heads in n throws of a fair coin."""
     k, n = np.asarray(k, dtype=float), np.asarray(n, dtype=float)
     return np.where(k < n, special.betainc(np.maximum(n - k, 1), k + 1, 0.5), 1.0)
 
 
-def coin_ppf(p, n):
+def coin_ppf(p: np.ndarray | float, n: np.ndarray | float) -> np.ndarray:
     """Smallest k with a probability of at least `p` of at most k heads in n throws of a fair coin."""
     k = np.maximum(np.ceil(special.bdtrik(p, np.maximum(n, 1), 0.5)), 0)
     fewer = np.maximum(k - 1, 0)  # the inverse may lie a rounding error above a whole number

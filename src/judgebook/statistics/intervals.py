@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
+from typing import Final
 
 import numpy as np
 from scipy.special import betaincinv, ndtr, ndtri, stdtrit
@@ -24,7 +25,7 @@ MIN_MINORITY = 20
 #: places of quantiles among k resamples: at level p the value at p (k + 1), below which lies p of the distribution on
 #: average, however few the resamples (Davison and Hinkley 1997, Bootstrap Methods and their Application, section 2.2);
 #: numpy's default would narrow intervals from 400 resamples by half a percentage point of coverage
-QUANTILES = "weibull"
+QUANTILES: Final = "weibull"
 #: an interval over clusters is not given with fewer
 MIN_CLUSTERS = 5
 
@@ -121,7 +122,8 @@ class Replicates:
             return refuse(f"undefined in {missing} of {k} resamples, more than lie beyond one end of the interval")
         if np.ptp(defined) <= 1e-12 * max(1.0, abs(estimate)):
             return refuse("every resample gives the same value")
-        levels, reason = (), ""
+        levels: Sequence[float] = ()
+        reason = ""
         if method == "bca" and self.jackknife is not None:
             levels, reason = _bca_levels(estimate, defined, self.jackknife[:, i], confidence, self.weights, self.groups)
         low, high, *bca = np.quantile(defined, [tail, 1 - tail, *levels], method=QUANTILES).tolist()
@@ -170,7 +172,14 @@ def acceleration(jackknife: np.ndarray, weights: np.ndarray | None = None, group
     return float(third / (6 * second**1.5)) if second > rounding else 0.0
 
 
-def _bca_levels(estimate, defined, jackknife, confidence, weights, groups) -> tuple[Sequence[float], str]:
+def _bca_levels(
+    estimate: float,
+    defined: np.ndarray,
+    jackknife: np.ndarray,
+    confidence: float,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+) -> tuple[Sequence[float], str]:
     """Levels of the BCa ends among the resamples, or none and the reason."""
     if not np.all(np.isfinite(jackknife)):
         return (), "leaving out one unit can make the statistic undefined"
@@ -182,7 +191,7 @@ def _bca_levels(estimate, defined, jackknife, confidence, weights, groups) -> tu
     z = z0 + ndtri(np.array([(1 - confidence) / 2, (1 + confidence) / 2]))
     if np.any(1 - a * z <= 0):
         return (), "the acceleration is too large for the BCa transformation"
-    return ndtr(z0 + z / (1 - a * z)), ""  # Efron 1987; Efron and Tibshirani 1993, eq. 14.10
+    return ndtr(z0 + z / (1 - a * z)).tolist(), ""  # Efron 1987; Efron and Tibshirani 1993, eq. 14.10
 
 
 def jackknife_t(

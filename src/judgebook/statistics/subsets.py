@@ -95,7 +95,7 @@ class Fitness:
     @property
     def p(self) -> int:
         """How many predictors there are."""
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     def fit(self, masks: np.ndarray) -> np.ndarray:
         """R² or McFadden's pseudo-R² (m,) of the subsets (m, p). For a logit under separation: from the supremum."""
@@ -135,7 +135,8 @@ class Fitness:
         without = np.repeat(mask[None], len(inside), axis=0)
         without[np.arange(len(inside)), inside] = False
         fit = self.fit(np.vstack([mask[None], without]))
-        return self.adjusted(fit[0], len(inside)) - self.adjusted(fit[1:], len(inside) - 1)
+        gains: np.ndarray = self.adjusted(fit[0], len(inside)) - self.adjusted(fit[1:], len(inside) - 1)
+        return gains
 
 
 def best_of_each_size(fit: np.ndarray, p: int, keep: int = 1) -> np.ndarray:
@@ -172,7 +173,8 @@ def shortlist(x: np.ndarray, y: np.ndarray, keep: int = 5, only: np.ndarray | No
     fit = np.full(candidates.shape, -np.inf)
     listed = candidates >= 0
     fit[listed] = Fitness(x, y, "logit").fit(masks_of(candidates[listed], x.shape[1]))
-    return candidates[np.arange(len(candidates)), np.argmax(fit, axis=1)]
+    best: np.ndarray = candidates[np.arange(len(candidates)), np.argmax(fit, axis=1)]
+    return best
 
 
 @dataclass(frozen=True)
@@ -217,9 +219,9 @@ def backward(fitness: Fitness, width: int = 100) -> Path:
         children, parent, removed = children[first], parent[first], removed[first]
         fits = fitness.fit(children)
         n_fits += len(children)
-        kept = np.argsort(-fits, kind="stable")[:width]  # one size: adjusted and plain fit agree on the order
-        beam = children[kept]
-        steps.append((parent[kept], removed[kept]))
+        best = np.argsort(-fits, kind="stable")[:width]  # one size: adjusted and plain fit agree on the order
+        beam = children[best]
+        steps.append((parent[best], removed[best]))
     order, at = [int(np.flatnonzero(beam[0])[0])], 0
     for parent, removed in reversed(steps):
         order.append(int(removed[at]))
