@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 
 
 def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str, method: str = "holm") -> pd.DataFrame:
@@ -20,5 +20,5 @@ def adjust_rows(rows: pd.DataFrame, by: Sequence[str], name: str, method: str = 
     groups = rows.groupby(list(by), dropna=False, sort=False).indices.values() if by else [np.arange(len(rows))]
     place = out.columns.get_loc("p_adjusted")
     for at in groups:
-        out.iloc[at, place] = adjust(rows["p_value"].to_numpy(float)[at], method)
+        out.iloc[at, place] = adjust_p_values(rows["p_value"].to_numpy(float)[at], method)
     return out

@@ -57,7 +57,7 @@ def at_one_end(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndar
     return inside
 
 
-def compare(
+def compare_bounded_means(
     first: np.ndarray,
     second: np.ndarray,
     low: np.ndarray,

@@ -67,7 +67,7 @@ class Covariance:
         return variances(self.first) + (0.0 if self.added is None else np.maximum(variances(self.added), 0.0))
 
 
-def covariance(
+def clustered_covariance(
     codes: np.ndarray,
     scores: np.ndarray,
     weights: np.ndarray,
@@ -141,7 +141,8 @@ def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[
     """(m,) number of equally large clusters that say as much as those of each sample, of the kind that has fewer.
 
     One over the sum of squared shares of a sample's weight. Degrees of freedom come from it: if a few annotators did
-    most of the work, the variance between annotators is estimated from those few. Arguments as for `covariance`.
+    most of the work, the variance between annotators is estimated from those few. Arguments as for
+    `clustered_covariance`.
 
     References
     ----------
@@ -193,7 +194,7 @@ def pair_df(
     They are not used: with two annotators 95% intervals cover 89%, and with three to five they reject up to 1.5% at the
     level of 0.1% that many pairs need (`benchmarks/levels/ranks.py`).
 
-    variances : (m,) of the means. Other arguments as for `covariance`.
+    variances : (m,) of the means. Other arguments as for `clustered_covariance`.
     """
     m, effective = len(variances), effective_number(codes, weights, clusters)
     shared = np.sum([_in_common(codes, c, m) for c in clusters], axis=0)
@@ -218,12 +219,12 @@ def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second:
     return np.where(usable, df, 0.0)
 
 
-def variances(
+def clustered_variances(
     codes: np.ndarray, scores: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The diagonal of `covariance` for each sample by itself, in memory linear in the scores. Arguments as there.
+    """The diagonal of `clustered_covariance` for each sample by itself, in memory linear in the scores.
 
-    Returns (m,) means, variances and numbers of clusters of the kind that has fewer.
+    Arguments as there. Returns (m,) means, variances and numbers of clusters of the kind that has fewer.
     """
     m = int(codes.max()) + 1
     total = np.bincount(codes, weights, m)

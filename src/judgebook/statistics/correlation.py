@@ -238,7 +238,7 @@ def fisher_interval(r: float, se: float, df: int, confidence: float = 0.95) -> t
     return float(low), float(high)
 
 
-def fisher(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+def pearson_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of a correlation of n points on Fisher's scale (Fisher 1921); missing where n < 4 or |r| = 1."""
     if n < 4 or not abs(r) < 1:
         return nan, nan

@@ -95,7 +95,7 @@ def null_log_likelihood(y: np.ndarray) -> float:
     return float(len(y) * (xlogy(p, p) + xlogy(1 - p, 1 - p)))
 
 
-def fit(x: np.ndarray, y: np.ndarray) -> LogitFit:
+def fit_logit(x: np.ndarray, y: np.ndarray) -> LogitFit:
     """Logistic regression of answers y (n,), 0 or 1, on predictors x (n, p).
 
     Under complete separation the supremum of the log-likelihood is 0. Under quasi-complete separation rows that a
@@ -207,7 +207,7 @@ def subset_log_likelihoods(x: np.ndarray, y: np.ndarray, masks: np.ndarray) -> t
     return value, separated
 
 
-def firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
+def fit_firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
     """Firth's penalised logistic regression: the likelihood times the root of the information's determinant.
 
     x (n, p), y (n,). Finite even under separation; in a saturated two-by-two table it adds 1/2 to each cell. The

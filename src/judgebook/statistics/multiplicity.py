@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 ADJUSTMENTS = ("holm", "bh", "by")
 
 
-def adjust(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
+def adjust_p_values(p_values: np.ndarray, method: str = "holm") -> np.ndarray:
     """Adjusted p-values along the last axis.
 
     p_values : (…, m); missing ones stay missing and do not count in m. method : holm, bh or by.

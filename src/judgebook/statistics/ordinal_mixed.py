@@ -44,7 +44,7 @@ _SEARCHES = 3
 
 
 @dataclass(frozen=True)
-class Fit:
+class OrdinalMixedFit:
     """A fitted model on the logit scale. All is NaN unless converged.
 
     thresholds : (k - 1,) between the k categories. coefficients : (p,). covariance : of both, thresholds first. sd :
@@ -265,7 +265,7 @@ class _Model:
         return best[2], float(best[0]), settled
 
 
-def fit(
+def fit_ordinal_mixed(
     y: np.ndarray,
     x: np.ndarray,
     factors: Sequence[np.ndarray],
@@ -274,7 +274,7 @@ def fit(
     confidence: float | None = None,
     interval: str = "profile",
     pooled: int | None = None,
-) -> Fit:
+) -> OrdinalMixedFit:
     """Maximum likelihood (Laplace) estimates of a cumulative logit model with crossed random effects.
 
     Parameters
@@ -338,7 +338,7 @@ def fit(
     modes = _modes(model, best)
     numbers = (thresholds, beta, covariance, sd, shares, low, high, *modes, -deviance, True)
     if pooled is None:
-        return Fit(*numbers)
+        return OrdinalMixedFit(*numbers)
 
     def at_sd(value: float) -> tuple[float, np.ndarray, np.ndarray]:
         trial = best.copy()
@@ -348,7 +348,7 @@ def fit(
         errors = _with_level(model, sd, parts["weight"], *solved, wanted=[pooled])[pooled]
         return highest - _log_det(solved[0], solved[2]) / 2, _effects(model, sd)[pooled] - thresholds.mean(), errors
 
-    return Fit(*numbers, *variance_shares.pool(at_sd, max(sd[pooled], float(np.max(modes[2][pooled])))))
+    return OrdinalMixedFit(*numbers, *variance_shares.pool(at_sd, max(sd[pooled], float(np.max(modes[2][pooled])))))
 
 
 def _rise(model: _Model, i: int, best: np.ndarray, least: float) -> Callable[[float], float]:
@@ -452,8 +452,8 @@ def _log_det(d: np.ndarray, schur: np.ndarray) -> float:
     return float(np.log(d).sum() + np.linalg.slogdet(schur)[1])
 
 
-def _not_converged(model: _Model) -> Fit:
+def _not_converged(model: _Model) -> OrdinalMixedFit:
     size, m = model.k - 1 + model.p, len(model.factors)
     none, levels = np.full(m + 1, np.nan), [np.full(int(f.max()) + 1, np.nan) for f in model.factors]
     numbers = (np.full(model.k - 1, np.nan), np.full(model.p, np.nan), np.full((size, size), np.nan))
-    return Fit(*numbers, none[:-1], none, none, none, levels, levels, levels, np.nan, False)
+    return OrdinalMixedFit(*numbers, none[:-1], none, none, none, levels, levels, levels, np.nan, False)

@@ -34,7 +34,7 @@ SEARCHES = 3
 
 
 @dataclass(frozen=True)
-class Fit:
+class LinearMixedFit:
     """A fitted model. All numbers are missing (NaN) where the optimiser did not converge.
 
     variances : (f,) of the factors; residual : of the error; coefficients : (p,) and their covariance (p, p); shares :
@@ -207,14 +207,14 @@ def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     return inverse, 2 * float(np.log(factor.diagonal()).sum())
 
 
-def fit(
+def fit_linear_mixed(
     y: np.ndarray,
     x: np.ndarray,
     factors: Sequence[np.ndarray],
     confidence: float | None = 0.95,
     *,
     pooled: int | None = None,
-) -> Fit:
+) -> LinearMixedFit:
     """REML estimates of y = x b + one random effect for each level of each factor + error.
 
     Parameters
@@ -257,7 +257,7 @@ def _power(values: np.ndarray) -> float:
     return 2.0 ** round(log2(largest)) if largest > 0 else 1.0
 
 
-def _scaled(fitted: Fit, plain: np.ndarray, scale: float) -> Fit:
+def _scaled(fitted: LinearMixedFit, plain: np.ndarray, scale: float) -> LinearMixedFit:
     """A fit of (y / scale - x plain) as that of y."""
     sums = {"coefficients": scale * (fitted.coefficients + plain)}
     if fitted.pooled is not None and fitted.pooled_se is not None:
@@ -270,12 +270,12 @@ def _scaled(fitted: Fit, plain: np.ndarray, scale: float) -> Fit:
 
 def _fit(
     y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None, pooled: int | None
-) -> Fit:
+) -> LinearMixedFit:
     (_, p), model, m = x.shape, _Model(y, x, factors), len(factors)
     logs, deviance, converged = model.minimise(np.full(m, log(0.5)))
     if not converged:
         none, levels = np.full(m + 1, nan), [np.full(k, nan) for k in model.levels]
-        return Fit(
+        return LinearMixedFit(
             none[:-1], nan, np.full(p, nan), np.full((p, p), nan), none, none, none, levels, levels, levels, False
         )
     ratios, deviance = _without_noise(model, np.exp(logs), deviance)
@@ -291,7 +291,7 @@ def _fit(
     numbers = (ratios * at.residual, at.residual, at.values[model.m :], covariance, shares, low, high)
     effects = model.effects(ratios, at)
     if pooled is None:
-        return Fit(*numbers, *effects, True)
+        return LinearMixedFit(*numbers, *effects, True)
 
     def at_sd(sd: float) -> tuple[float, np.ndarray, np.ndarray]:
         trial = np.where(np.arange(m) == pooled, sd**2, ratios)
@@ -300,7 +300,7 @@ def _fit(
         return -at.deviance / 2, at.values[model.m] + effects[pooled], errors[pooled]
 
     scale = float(np.max(effects[2][pooled])) / np.sqrt(at.residual)
-    return Fit(*numbers, *effects, True, *variance_shares.pool(at_sd, max(np.sqrt(ratios[pooled]), scale)))
+    return LinearMixedFit(*numbers, *effects, True, *variance_shares.pool(at_sd, max(np.sqrt(ratios[pooled]), scale)))
 
 
 def _without_noise(model: _Model, ratios: np.ndarray, deviance: float) -> tuple[np.ndarray, float]:

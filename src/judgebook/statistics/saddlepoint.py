@@ -121,7 +121,7 @@ class _Tail:
         return top, np.exp(logs)
 
 
-def blocked(values: np.ndarray, systems: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def blocked_saddlepoint(values: np.ndarray, systems: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Difference of two systems within blocks and its two-sided p-value: `permutation.blocked_permutation`, not
     studentised, without drawing.
 
@@ -167,7 +167,7 @@ def blocked(values: np.ndarray, systems: np.ndarray, blocks: np.ndarray) -> tupl
     return observed, _two_sided(tail, observed, step, np.ptp(a, axis=0), mid=False)
 
 
-def sign_flips(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sign_flip_saddlepoint(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean difference of pairs and its two-sided mid-p-value: `permutation.sign_flip_test` without drawing.
 
     differences : (n, m), finite. Returns (m,) each. Without a correction for ties the approximation is one of the

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, xlog1py, xlogy
 
 from judgebook.statistics.intervals import Interval, jackknife_t
-from judgebook.statistics.logit import firth
+from judgebook.statistics.logit import fit_firth
 from judgebook.statistics.subsets import Fitness, all_r2, best_of_each_size, masks_of, shortlist, sizes
 
 
@@ -145,7 +145,7 @@ def row_losses(train: Fitness, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -
     if not len(inside):
         p = np.full(len(y), train.y.mean())
     else:
-        slopes = firth(train.x[:, inside], train.y, test=False).coefficients
+        slopes = fit_firth(train.x[:, inside], train.y, test=False).coefficients
         p = expit(slopes[0] + x[:, inside] @ slopes[1:])
     return -(xlogy(y, p) + xlog1py(1 - y, -p))
 

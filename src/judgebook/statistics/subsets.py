@@ -178,7 +178,7 @@ def shortlist(x: np.ndarray, y: np.ndarray, keep: int = 5, only: np.ndarray | No
 
 
 @dataclass(frozen=True)
-class Path:
+class EliminationPath:
     """A nested sequence of models. order : (p,) predictors, the one removed last first; masks : (p, p), row k - 1 the
     model with k predictors; fit, adjusted : (p,); gain : (p,) the smallest gain of a predictor of the model in adjusted
     fit; n_fits : models fitted in the search.
@@ -192,7 +192,7 @@ class Path:
     n_fits: int
 
 
-def backward(fitness: Fitness, width: int = 100) -> Path:
+def backward_elimination(fitness: Fitness, width: int = 100) -> EliminationPath:
     """Backward elimination with a beam (Finch et al. 2023, section 7.4).
 
     From the model with all predictors, one predictor at a time is removed from each model of the beam; of the smaller
@@ -231,7 +231,7 @@ def backward(fitness: Fitness, width: int = 100) -> Path:
         masks[k:, order[k]] = True
     fit = fitness.fit(masks)
     gain = np.array([fitness.gains(mask).min() for mask in masks])
-    return Path(np.array(order), masks, fit, fitness.adjusted(fit, np.arange(1, p + 1)), gain, n_fits)
+    return EliminationPath(np.array(order), masks, fit, fitness.adjusted(fit, np.arange(1, p + 1)), gain, n_fits)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

@@ -143,7 +143,7 @@ def _estimated(pilot: Pilot, plan: Plan, difference: float, true: np.ndarray, si
     """What the t test over sessions and annotators takes for the squared standard error, relative to the `true` one.
 
     To the covariance by session it adds what that by annotator exceeds that by single judgements, if it does
-    (`statistics.clusters.covariance`): where annotators do not differ by system, the estimate is too large on average.
+    (`clusters.clustered_covariance`): where annotators do not differ by system, the estimate is too large on average.
     The covariance by annotator varies, as `size` says, the others hardly do.
     """
     within = standard_error(pilot, plan, difference)[0] ** 2

@@ -26,7 +26,7 @@ from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, blocks, cod
 from judgebook.questions.sensitivity.primary_test import Tested, pairs, two_systems
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 
 #: what a family of tests comprises, and the adjustment made in it
 FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
@@ -300,10 +300,10 @@ def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
         adjusted = p_values
         if over == "all":
             flat = np.concatenate([p.reshape(draws, -1) for p in p_values], axis=1)
-            parts = np.split(adjust(flat, method), ends, axis=1)
+            parts = np.split(adjust_p_values(flat, method), ends, axis=1)
             adjusted = [part.reshape(p.shape) for part, p in zip(parts, p_values, strict=True)]
         elif over == "label":
-            adjusted = [np.swapaxes(adjust(np.swapaxes(p, 1, 2), method), 1, 2) for p in p_values]
+            adjusted = [np.swapaxes(adjust_p_values(np.swapaxes(p, 1, 2), method), 1, 2) for p in p_values]
         # a missing p-value is not significant
         out += [np.sum(p < alpha, axis=1) for p in adjusted for alpha in ALPHAS]
     return out
