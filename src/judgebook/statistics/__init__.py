@@ -63,7 +63,8 @@ Regression
 Long work
     run_tasks                  independent tasks, here or by an executor, with progress
 
-Modules are imported when one of their names is first used.
+Modules are imported when one of their names is first used. Examples in docstrings run where `numpy` is `np` and these
+names are imported.
 """
 
 from __future__ import annotations

@@ -79,6 +79,14 @@ def compare_bounded_means(
     Returns
     -------
     p_value : (m,) two-sided. ci_low, ci_high : (m,) of the difference of means, first less second.
+
+    Examples
+    --------
+    >>> few, many = np.array([[0.0], [0.0], [0.1]]), np.tile([0.1, 0.2, 0.3], 20)[:, None]
+    >>> ends = np.zeros(1), np.ones(1)
+    >>> p, low, high = compare_bounded_means(few, many, *ends, rng=np.random.default_rng(1))
+    >>> print(f"p = {p[0]:.2f}, {low[0]:.1f} to {high[0]:.1f}")
+    p = 1.00, -0.2 to 0.5
     """
     draws, parts = max(draws, DRAWS), []
     size = max(1, _CHUNK // (len(first) + len(second) + 4 * first.shape[1]))

@@ -91,6 +91,16 @@ def clustered_covariance(
     -------
     (m,) means, their covariance, and (m,) number of clusters, of the kind that has fewer. A sample with one cluster has
     no variance (NaN).
+
+    Examples
+    --------
+    >>> system, session = np.repeat([0, 1], 4), np.tile([0, 0, 1, 1], 2)
+    >>> score = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0])
+    >>> means, covariance, sessions = clustered_covariance(system, score, np.ones(8), [session])
+    >>> means.tolist(), covariance.variances.round(6).tolist(), sessions.tolist()
+    ([0.75, 0.25], [0.0625, 0.0625], [2, 2])
+    >>> covariance.pair_errors().tolist()  # both systems score half a point more in one of the sessions
+    [0.0]
     """
     m = int(codes.max()) + 1
     total = np.bincount(codes, weights, m)
@@ -148,6 +158,12 @@ def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[
     ----------
     Kish 1965, Survey Sampling, section 8.2. Carter, Schnepel and Steigerwald 2017, Asymptotic behavior of a t-test
     robust to cluster heterogeneity, Review of Economics and Statistics 99, 698-709.
+
+    Examples
+    --------
+    >>> people = np.array([0, 0, 0, 0, 1, 2])
+    >>> effective_number(np.zeros(6, dtype=int), np.ones(6), [people]).round(6).tolist()
+    [2.0]
     """
     fewest: np.ndarray = np.min([effective for effective, _ in _shares(codes, weights, clusters)], axis=0)
     return fewest

@@ -33,6 +33,14 @@ def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
     ------
     ValueError
         For any other coefficient.
+
+    Examples
+    --------
+    >>> x, y = np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0])
+    >>> [round(correlate(x, y, name)[0], 3) for name in COEFFICIENTS]
+    [0.8, 0.8, 0.667]
+    >>> correlate(x, np.ones(4))
+    (nan, 'one of the two sides is constant')
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"coefficient: expected one of {', '.join(COEFFICIENTS)}, found {coefficient!r}")
@@ -174,6 +182,12 @@ def influence(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
     References
     ----------
     Hoeffding 1948, example 5.7.
+
+    Examples
+    --------
+    >>> r, contributions = influence(np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0]))
+    >>> round(r, 3), contributions.round(3).tolist()
+    (0.8, [0.6, -0.6, -0.6, 0.6])
     """
     if coefficient == "pearson":
         u, v = ((a - a.mean()) / a.std() for a in (x, y))
@@ -239,7 +253,13 @@ def fisher_interval(r: float, se: float, df: int, confidence: float = 0.95) -> t
 
 
 def pearson_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a correlation of n points on Fisher's scale (Fisher 1921); missing where n < 4 or |r| = 1."""
+    """Interval of a correlation of n points on Fisher's scale (Fisher 1921); missing where n < 4 or |r| = 1.
+
+    Examples
+    --------
+    >>> print("{:.3f} to {:.3f}".format(*pearson_interval(0.5, 28)))
+    0.156 to 0.736
+    """
     if n < 4 or not abs(r) < 1:
         return nan, nan
     z, half = np.arctanh(r), ndtri((1 + confidence) / 2) / np.sqrt(n - 3)
@@ -248,7 +268,13 @@ def pearson_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float,
 
 def spearman_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of Spearman's correlation of n independent points on Fisher's scale, with variance (1 + r²/2) / (n − 3)
-    (Bonett and Wright 2000, Psychometrika 65); missing where n < 4 or |r| = 1."""
+    (Bonett and Wright 2000, Psychometrika 65); missing where n < 4 or |r| = 1.
+
+    Examples
+    --------
+    >>> print("{:.3f} to {:.3f}".format(*spearman_interval(0.5, 28)))
+    0.133 to 0.747
+    """
     if not n >= 4 or not abs(r) < 1:
         return nan, nan
     z, half = np.arctanh(r), ndtri((1 + confidence) / 2) * np.sqrt((1 + r**2 / 2) / (n - 3))
@@ -280,6 +306,12 @@ def kendall(
     References
     ----------
     Kendall 1945; van der Vaart 1998, chapter 12.
+
+    Examples
+    --------
+    >>> tau, low, high, reason = kendall(np.arange(5.0), np.array([1.0, 3.0, 2.0, 4.0, 5.0]))
+    >>> print(f"{tau:.2f}, {low:.2f} to {high:.2f}")
+    0.80, -0.66 to 0.99
     """
     tau, reason = correlate(x, y, "kendall")
     if reason:
@@ -346,6 +378,12 @@ def fisher_mean(r: np.ndarray) -> tuple[float, int, int]:
     """Average of correlations on Fisher's scale: the mean, how many entered, how many with |r| = 1 were left out.
 
     Missing correlations are neither. |r| = 1 has no finite z; with nothing left the mean is missing (NaN).
+
+    Examples
+    --------
+    >>> mean, entered, left_out = fisher_mean(np.array([0.2, 0.6, 1.0, np.nan]))
+    >>> round(mean, 3), entered, left_out
+    (0.42, 2, 1)
     """
     r = np.asarray(r, dtype=float)
     r = r[np.isfinite(r)]

@@ -34,6 +34,11 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     """A stream of random numbers of its own for each `(seed, names)`, the same on every machine.
 
     Give every label and method its stream, so that a result does not depend on what was computed before it.
+
+    Examples
+    --------
+    >>> generator(1, "demo", "quality").integers(100, size=3).tolist()
+    [7, 16, 36]
     """
     digest = hashlib.blake2b("\x1f".join(names).encode(), digest_size=16).digest()
     return np.random.default_rng([seed, *np.frombuffer(digest, "<u4").tolist()])
@@ -226,6 +231,14 @@ def jackknife_t(
     ----------
     Tukey 1958, Annals of Mathematical Statistics 29, 614; Efron and Tibshirani 1993, eq. 11.5 (the standard error);
     Wolter 2007, Introduction to Variance Estimation, section 4.5 (strata).
+
+    Examples
+    --------
+    >>> interval = jackknife_t(0.5, np.array([0.40, 0.50, 0.55, 0.45, 0.60]), "session")
+    >>> print(f"{interval.low:.3f} to {interval.high:.3f}")
+    0.021 to 0.792
+    >>> jackknife_t(0.5, np.array([0.4, 0.6]), "session").note
+    '2 clusters (session) are too few for an interval; 5 are needed'
     """
     z, values, c = float(estimate), np.asarray(jackknife, dtype=float), len(jackknife)
 
@@ -256,6 +269,12 @@ def exact_binomial(successes: float, n: float, confidence: float = 0.95) -> tupl
 
     Neither number need be whole: with clustered units pass the effective ones (Korn and Graubard 1998, Survey
     Methodology 24, 193-201). Raises ValueError unless 0 <= successes <= n and n > 0.
+
+    Examples
+    --------
+    >>> low, high = exact_binomial(3, 10)
+    >>> print(f"{low:.3f} to {high:.3f}")
+    0.067 to 0.652
     """
     if not 0 <= successes <= n or n <= 0:
         raise ValueError(f"expected 0 <= successes <= n and n above 0; found {successes} of {n}")

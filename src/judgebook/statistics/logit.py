@@ -103,6 +103,15 @@ def fit_logit(x: np.ndarray, y: np.ndarray) -> LogitFit:
     (Geyer 2009, section 3).
 
     Raises ValueError where y has one value only.
+
+    Examples
+    --------
+    >>> x, y = np.repeat([[0.0], [1.0]], 4, axis=0), np.array([0, 0, 0, 1, 0, 1, 1, 1])
+    >>> model = fit_logit(x, y)
+    >>> model.coefficients.round(4).tolist(), round(model.mcfadden, 4)
+    ([-1.0986, 2.1972], 0.1887)
+    >>> fit_logit(np.arange(4.0)[:, None], np.array([0, 0, 1, 1])).separation
+    'complete'
     """
     x, y = _checked(x, y)
     everything = np.ones((1, x.shape[1]), dtype=bool)
@@ -215,6 +224,11 @@ def fit_firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
     2002); without `test` they are missing and the work of them saved.
 
     Raises ValueError for collinear predictors.
+
+    Examples
+    --------
+    >>> fit_firth(np.arange(1.0, 5.0)[:, None], np.array([0, 0, 1, 1])).coefficients.round(3).tolist()
+    [-3.275, 1.31]
     """
     x, y = _checked(x, y)
     scale = _scaled(x)[1]

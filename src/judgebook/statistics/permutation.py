@@ -121,6 +121,12 @@ def sign_flip_test(differences: np.ndarray, *, rng: np.random.Generator, n_permu
     -------
     Permutation of the mean. Pairs without a difference are no evidence either way; all 2^n sign patterns of the others
     are gone through where they are at most EXACT_LIMIT.
+
+    Examples
+    --------
+    >>> test = sign_flip_test(np.array([1.0, 2.0, 3.0, -1.0, 2.0, 1.0]), rng=np.random.default_rng(0))
+    >>> round(float(test.observed), 3), float(test.p_value), test.exact
+    (1.333, 0.125, True)
     """
     differences = np.asarray(differences, dtype=float)
     if differences.ndim not in (1, 2) or not len(differences) or not np.all(np.isfinite(differences)):
@@ -178,6 +184,13 @@ def blocked_permutation(
     Janssen 1997, Studentized permutation tests for non-i.i.d. hypotheses, Statistics and Probability Letters 36, 9-21.
     MacKinnon and White 1985, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics
     29, 305-325. Tusher, Tibshirani and Chu 2001, Significance analysis of microarrays, PNAS 98, 5116-5121.
+
+    Examples
+    --------
+    >>> scores, system = np.array([1.0, 2.0, 3.0, 6.0, 5.0, 9.0]), np.repeat([0, 1], 3)
+    >>> test = blocked_permutation(scores, system, np.zeros(6), rng=np.random.default_rng(0))
+    >>> round(float(test.observed), 3), float(test.p_value), test.exact
+    (-4.667, 0.1, True)
     """
     y = np.asarray(values, dtype=float)
     names, system = np.unique(np.asarray(systems), return_inverse=True)

@@ -238,6 +238,15 @@ def fit_linear_mixed(
     A variance at zero is an estimate, not a failure. The profile interval takes the deviance as chi-square with one
     degree of freedom, which is rough with a handful of levels: with 8 annotators it covered 94%, with 3 it covered
     92%.
+
+    Examples
+    --------
+    Four annotators with three scores each:
+
+    >>> y = np.array([1.0, 2, 3, 3, 4, 5, 5, 6, 7, 2, 3, 4])
+    >>> model = fit_linear_mixed(y, np.ones((12, 1)), [np.repeat(np.arange(4), 3)], confidence=None)
+    >>> model.variances.round(3).tolist(), round(model.residual, 3), model.shares.round(3).tolist()
+    ([2.583], 1.0, [0.721, 0.279])
     """
     n, p = x.shape
     if not len(factors) or n <= p or np.linalg.matrix_rank(x) < p:
