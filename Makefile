@@ -9,7 +9,7 @@ TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # whole files, in the order of tests/conftest.py: what the tests of a file share is made once
 TESTS := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-NUMERICAL := $(addprefix tests/,statistics $(addprefix questions/,agreement annotators fragility groups judges performance planning validity))
+NUMERICAL := $(addprefix tests/,annotations statistics $(addprefix questions/,agreement annotators fragility groups judges performance planning validity))
 # one sentinel a lock: another lock makes the environment anew
 digest = $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('$(1)', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
 READY := $(VENV)/installed-$(call digest,requirements.lock)
