@@ -9,8 +9,8 @@ TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # whole files, in the order of tests/conftest.py: what the tests of a file share is made once
 TESTS := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-NUMERICAL := tests/statistics \
-  $(addprefix tests/questions/,agreement annotators fragility groups judges performance planning validity)
+NUMERICAL := $(addprefix tests/,annotations statistics \
+  $(addprefix questions/,agreement annotators fragility groups judges performance planning validity))
 # one sentinel a lock: another lock makes the environment anew
 digest = $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('$(1)', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
 READY := $(VENV)/installed-$(call digest,requirements.lock)
@@ -84,16 +84,19 @@ wheels: $(READY)
 	$(BIN)/python -m pip download --disable-pip-version-check --require-hashes -r requirements.lock -d wheels
 	$(BIN)/python -m pip download --disable-pip-version-check setuptools -d wheels
 
-# apart from the environment notebooks run in: what is installed there is part of what a result depends on
+# apart from the environment notebooks run in: what is installed there is part of what a result depends on. NumPy and the
+# stubs of SciPy are there for mypy
 lint: $(LINT)/ruff
 	$(LINT)/ruff check .
 	$(LINT)/ruff format --check .
 	$(LINT)/nbstripout --keep-id --verify notebooks/*.ipynb examples/*.ipynb
+	$(LINT)/mypy
 
 $(LINT)/ruff: .pre-commit-config.yaml
 	$(PYTHON) -m venv --clear .venv-lint
 	$(LINT)/python -m pip install --quiet --disable-pip-version-check \
-	  $$(sed -n 's/.*rev: v\{0,1\}\([0-9.]*\)  # \(.*\)/\2==\1/p' .pre-commit-config.yaml)
+	  $$(sed -n -e 's/.*rev: v\{0,1\}\([0-9.]*\)  # \(.*\)/\2==\1/p' \
+	    -e 's/.*additional_dependencies: \[\(.*\), \(.*\)\]/\1 \2/p' .pre-commit-config.yaml)
 	touch $@
 
 # a bundle is an RO-Crate, says roc-validator; apart, because it needs other versions of what the tests need

@@ -26,7 +26,7 @@ from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.replication import OVERALL, Quantity, Tally
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed, ratings
-from judgebook.statistics.correlation import correlate, fisher
+from judgebook.statistics.correlation import correlate, pearson_interval
 from judgebook.statistics.intervals import MIN_CLUSTERS, Interval, generator, jackknife_t
 from judgebook.study.labels import METHODS, Label
 
@@ -350,7 +350,7 @@ def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: 
     if n < replication.LEAST_FOR_INTERVAL:
         note = f"{n} systems are too few for an interval over clusters; {replication.LEAST_FOR_INTERVAL} are needed"
         interval = Interval(r, np.nan, np.nan, "not_estimable", unit, len(without), note=note)
-    low, high = fisher(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
+    low, high = pearson_interval(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
     out = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
     out |= {"clusters_a": int(people[0]), "clusters_b": int(people[1])}
     return out | {"fisher_low": low, "fisher_high": high}
@@ -364,7 +364,7 @@ def _rank(means: np.ndarray, confidence: float) -> dict[str, float]:
     rho, _ = correlate(means[0], means[1], "spearman")
     n, low, high = means.shape[1], np.nan, np.nan
     if n > 3 and abs(rho) < 1 - 1e-12:
-        unscaled = np.arctanh(fisher(rho, n, confidence)) - np.arctanh(rho)
+        unscaled = np.arctanh(pearson_interval(rho, n, confidence)) - np.arctanh(rho)
         low, high = np.tanh(np.arctanh(rho) + unscaled * np.sqrt(1 + rho**2 / 2)).tolist()
     return {"rho": rho, "rho_low": low, "rho_high": high}
 

@@ -17,8 +17,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from judgebook.errors import JudgebookError
+from judgebook.execution import seats
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.statistics import seats
 from judgebook.study import params, store
 from judgebook.study.params import Study
 

@@ -22,10 +22,10 @@ from typing import Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
+from judgebook.execution import seats
+from judgebook.execution.seats import THREADS
 from judgebook.pipeline import warm
 from judgebook.pipeline.surroundings import without_iri_grammar
-from judgebook.statistics import seats
-from judgebook.statistics.seats import THREADS
 from judgebook.study import params, store
 from judgebook.study.params import ParamsError, Study
 
@@ -274,7 +274,8 @@ def _tidy(nb: Any) -> None:
 def progress(job: NotebookJob) -> tuple[str, float]:
     """How far a running notebook is, `cell 3 of 9, permutation tests 12 of 60`, and seconds that its step has left.
 
-    Read from the files that papermill and `stats.tasks` keep; the newest, where a worker was lost and it began again.
+    Read from the files that papermill and `execution.tasks` keep; the newest, where a worker was lost and it began
+    again.
     """
     with suppress(OSError, ValueError):
         path = max(job.work.glob(f"{job.name}-*/executed.ipynb"), key=lambda p: p.stat().st_mtime)

@@ -1,7 +1,7 @@
 """Running notebooks on a Dask cluster: `--executor local:4` or `--executor dask://host:8786`.
 
 The scheduler and its workers are Dask's. Notebooks go to them through `client.get_executor()`; on each worker a process
-of our own (`judgebook.statistics.seats`) does the work, so notebooks run there as they do at home. Data are read, and
+of our own (`judgebook.execution.seats`) does the work, so notebooks run there as they do at home. Data are read, and
 pages rendered, where the run was started. Workers that do not see the project and the output folder at the same paths
 are sent them: the project once, and what a notebook reads by the hash of its content.
 """
@@ -27,9 +27,9 @@ from typing import Any
 
 from judgebook import project
 from judgebook.errors import JudgebookError
+from judgebook.execution import scheduler, seats
+from judgebook.execution.seats import THREADS
 from judgebook.pipeline import worker
-from judgebook.statistics import scheduler, seats
-from judgebook.statistics.seats import THREADS
 from judgebook.study import params, store
 
 HOME = "processes"

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import with_means
+from judgebook.execution.tasks import run
 from judgebook.questions.annotators import agreement_with_others as others
 from judgebook.questions.annotators import conduct, consensus, outliers, severity
 from judgebook.questions.collection import costs
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.tasks import run
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.sections.analyses import Annotators

@@ -21,6 +21,7 @@ import pandas as pd
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations import picks
 from judgebook.annotations.summary import in_sessions, with_means
+from judgebook.execution.tasks import run
 from judgebook.questions.judges.items import JudgedItems, judged_items
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
@@ -33,7 +34,6 @@ from judgebook.questions.operating_characteristics.placebo import false_crossing
 from judgebook.questions.operating_characteristics.worlds import World, design, world
 from judgebook.questions.quality_control import replication
 from judgebook.questions.sensitivity.contrasts import Panel, panel
-from judgebook.statistics.tasks import run
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ITEM
