@@ -33,7 +33,7 @@ from judgebook.questions.performance.separation import MOST
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity import power
-from judgebook.study import params, results, store
+from judgebook.study import params, questions, results, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
@@ -43,7 +43,7 @@ COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
 ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
 #: the notebooks that answer
-NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, ANNOTATORS, FRAGILITY)
+NOTEBOOKS = questions.answering("next")
 #: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
 #: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
 SMALL = 0.10

@@ -17,6 +17,7 @@ from judgebook.questions.performance import leading
 from judgebook.questions.performance.who_judged import PARTS
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.bounded_means import MOST_VALUES
+from judgebook.study import questions
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
 from judgebook.summary import analysis, figures
@@ -35,14 +36,7 @@ QUESTIONS = {
     "next": "What should be done next?",
 }
 #: the notebooks that each answer draws on
-USED = {
-    "order": (analysis.PERFORMANCE, analysis.FRAGILITY),
-    "labels": (analysis.AGREEMENT, analysis.REPEAT),
-    "judges": (analysis.PERFORMANCE, analysis.GROUPS),
-    "sample": (analysis.SENSITIVITY, analysis.FRAGILITY),
-    "cost": (analysis.COST, analysis.SENSITIVITY),
-    "next": analysis.NOTEBOOKS,
-}
+USED = {key: questions.answering(key) for key in QUESTIONS}
 
 
 @dataclass(frozen=True)

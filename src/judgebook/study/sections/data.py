@@ -225,6 +225,16 @@ class Elicitation(Section):
     )
 
 
+class Scope(Section):
+    """What a paper excluded from the study's data. Results on its scope are reported next to those on all data."""
+
+    title: str = Field("the paper's scope", description="what results on it are called")
+    exclude_dialogues: dict[MethodName, list[str]] = Field({}, description="method -> dialogues excluded")
+    exclude_sessions: dict[MethodName, list[str]] = Field({}, description="method -> sessions excluded")
+    fitted: list[MethodName] = Field([], description="methods whose list was found by searching for the printed values")
+    note: str = Field("", description="shown with results on this scope")
+
+
 class Simulate(Section):
     """The simulated study. Factors of 1 give the effects of `src/judgebook/simulation/design.yaml`."""
 
