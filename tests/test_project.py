@@ -208,13 +208,6 @@ def test_every_folder_of_the_code_is_in_the_table_for_contributors():
     assert set(re.findall(r"^\| `(\w+)` \| ", text, re.MULTILINE)) == rooms
 
 
-def test_every_notebook_is_in_the_readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
-        number, _, name = notebook.stem.partition("_")
-        assert f"| {number} {name} |" in text
-
-
 @pytest.mark.parametrize(
     "page", ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md")))]
 )

@@ -15,7 +15,7 @@ from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
-from judgebook.study.questions import declared
+from judgebook.study.questions import declared, on_first_page
 
 INDEX = "index"
 #: the notebook whose numbers have their own page, and the node of that page
@@ -252,12 +252,14 @@ class Pages:
             "judgebook.report.html",
             "judgebook.summary.findings",
             "judgebook.questions.design.findings",
+            *on_first_page().values(),
             "judgebook.pipeline.rendering",
         )
 
     def _evidence(self) -> list[Path]:
         """What the answers of the first page follow from."""
-        results = (self.of.home / "results" / f"{name}.parquet" for name in declared() if declared()[name].answers)
+        names = [name for name, question in declared().items() if question.answers or question.first_page]
+        results = (self.of.home / "results" / f"{name}.parquet" for name in names)
         return [p for p in (self.of.home / "annotations.parquet", *results) if p.is_file()]
 
     def _index_job(self) -> rendering.IndexJob:

@@ -8,6 +8,7 @@ options (`params.Study`), so a declaration imports nothing above `study.sections
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,9 @@ from judgebook.study.sections.data import Section
 PACKAGE = Path(__file__).resolve().parents[1]
 #: where `question.py` may stand, in the package
 FOLDERS = ("*", "questions/*")
+#: above the tables of questions, in README and CONTRIBUTING
+NOTEBOOKS = "| notebook | question | analyses followed |\n| --- | --- | --- |\n"
+BY_FOLDER = "| folder | questions | notebooks |\n| --- | --- | --- |\n"
 
 
 class Question(Section):
@@ -60,6 +64,9 @@ class Question(Section):
     answers: list[Literal["order", "labels", "judges", "sample", "cost", "next", "design"]] = Field(
         [], description="the questions of the first page to which its results contribute"
     )
+    first_page: str = Field(
+        "", description="a question of its own on the first page, which `first_page.answer` of its folder answers"
+    )
 
     @property
     def own_sections(self) -> list[str]:
@@ -74,12 +81,12 @@ class Question(Section):
 
 @cache
 def folders() -> dict[str, list[Question]]:
-    """Folder in the package -> the questions it declares."""
+    """Folder in the package -> the questions it declares, in the order of the report."""
     found = {}
-    for path in sorted(p for folder in FOLDERS for p in PACKAGE.glob(f"{folder}/question.py")):
+    for path in (p for folder in FOLDERS for p in PACKAGE.glob(f"{folder}/question.py")):
         folder = path.parent.relative_to(PACKAGE).as_posix()
-        found[folder] = importlib.import_module(f"judgebook.{folder.replace('/', '.')}.question").QUESTIONS
-    return found
+        found[folder] = sorted(importlib.import_module(module(folder, "question")).QUESTIONS, key=_place)
+    return dict(sorted(found.items(), key=lambda item: [_place(question) for question in item[1]]))
 
 
 @cache
@@ -88,16 +95,21 @@ def declared() -> dict[str, Question]:
 
     Raises ValueError where two declare the same notebook or section of the YAML.
     """
-    every = sorted((q for many in folders().values() for q in many), key=lambda q: (q.after or q.notebook, q.notebook))
+    every = sorted((question for many in folders().values() for question in many), key=_place)
     for what in ([q.notebook for q in every], [section for q in every for section in q.options]):
         if twice := sorted({name for name in what if what.count(name) > 1}):
             raise ValueError(f"questions: {', '.join(twice)} is declared twice")
     return {q.notebook: q for q in every}
 
 
-def folder(notebook: str) -> str:
-    """The folder in the package that declares a notebook."""
-    return next(name for name, many in folders().items() if any(q.notebook == notebook for q in many))
+def _place(question: Question) -> tuple[str, str]:
+    """Where it stands in the report."""
+    return question.after or question.notebook, question.notebook
+
+
+def module(folder: str, name: str) -> str:
+    """The full name of a module in a folder of the package."""
+    return f"judgebook.{folder.replace('/', '.')}.{name}"
 
 
 def options() -> dict[str, type[Section]]:
@@ -108,3 +120,23 @@ def options() -> dict[str, type[Section]]:
 def answering(*keys: str) -> tuple[str, ...]:
     """The notebooks that contribute to these answers of the first page."""
     return tuple(name for name, question in declared().items() if {*keys} & {*question.answers})
+
+
+def on_first_page() -> dict[str, str]:
+    """Notebooks that answer a question of their own on the first page -> the module that does."""
+    every = ((folder, question) for folder, many in folders().items() for question in many)
+    return {question.notebook: module(folder, "first_page") for folder, question in every if question.first_page}
+
+
+def listed(text: str) -> str:
+    """A page with the rows of its tables of questions as they are declared."""
+    notebooks = [(q.notebook.replace("_", " ", 1), q.asks, q.follows) for q in declared().values()]
+    by_folder = [
+        (f"`{folder.rpartition('/')[2]}`", " ".join(q.asks for q in many), ", ".join(q.notebook[:2] for q in many))
+        for folder, many in folders().items()
+    ]
+    for header, rows in ((NOTEBOOKS, notebooks), (BY_FOLDER, by_folder)):
+        before, found, after = text.partition(header)
+        written = "".join(f"| {' | '.join(row)} |\n" for row in rows) if found else ""
+        text = before + found + written + re.sub(r"^(\| .*\n)*", "", after)
+    return text

@@ -71,7 +71,7 @@ class Statistic:
 def statistics() -> dict[str, Statistic]:
     """Every statistic by name. Raises ValueError where two folders declare the same one."""
     found: dict[str, Statistic] = {}
-    for folder in dict.fromkeys(questions.folder(notebook) for notebook in questions.declared()):
+    for folder in questions.folders():
         path = questions.PACKAGE / folder / "statistics.yaml"
         loaded = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if path.is_file() else {}
         if twice := sorted(loaded.keys() & found.keys()):

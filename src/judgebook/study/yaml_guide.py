@@ -19,7 +19,8 @@ HEAD = """\
 # The keys of a study's YAML
 
 Written by `python run_all.py schema` from the models that read a YAML: to change a description, edit the model in
-`src/judgebook/study/`. [own_data.md](own_data.md) shows how keys are used together.
+`src/judgebook/study/` or in `question.py` of the notebook's folder. [own_data.md](own_data.md) shows how keys are used
+together.
 
 `title` and `sources` are required, and `labels` unless `label_set` names a set. Maps are merged key by key with
 `params/defaults.yaml`; lists and single values replace what is there. `--set section.key=value` changes a key for one

@@ -120,7 +120,7 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     path = home / "annotations.parquet"
     # a study across others has no judgements of its own
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
-    stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
+    stored = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
     found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
