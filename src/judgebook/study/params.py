@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
 from judgebook.study import labels as label_registry
 from judgebook.study import limits, questions, yaml_file
@@ -49,8 +49,6 @@ class ParamsError(ValueError):
 
 class _Study(Section):
     """What any study may say; `Study` adds the sections that questions declare."""
-
-    model_config = ConfigDict(defer_build=True)  # only `Study` is used, when a YAML is read
 
     title: Annotated[str, Field(min_length=1, max_length=limits.TITLE)] = Field(
         description="what the study is called on every page"
@@ -239,7 +237,7 @@ else:
         __base__=_Study,
         __doc__="One study. `key` is the stem of its file.",
         __module__=__name__,
-        **{name: (model, model()) for name, model in questions.options().items()},
+        **{name: (model, model.model_construct()) for name, model in questions.options().items()},
     )
 
 
