@@ -1,5 +1,5 @@
 # make run    environment from the lock, then the studies that come with the project; offline after the install
-# make test   what one waits for;  make verify: the long evidence;  make schema: what describes YAMLs and results
+# make test   what one waits for;  make verify: the long evidence;  make schema: what describes YAMLs, results and questions
 PYTHON ?= python3
 UV ?= uv
 VENV := .venv

@@ -11,6 +11,7 @@ from judgebook.annotations.features import FEATURES
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.notebook import facts
+from judgebook.study.questions import declared
 from judgebook.study.schema import FRAMES
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -23,13 +24,13 @@ def cells(path, kind):
     return [c | {"source": "".join(c["source"])} for c in found if c["cell_type"] == kind]
 
 
-def test_dag_and_folder_list_the_same_notebooks():
-    assert sorted(dag.load()) == [p.stem for p in NOTEBOOKS]
+def test_questions_and_folder_have_the_same_notebooks():
+    assert sorted(declared()) == [p.stem for p in NOTEBOOKS]
 
 
-def test_dag_is_in_the_order_of_the_numbers():
+def test_questions_are_in_the_order_of_the_numbers():
     """But for the check of the design, which is read before any result."""
-    first, second, *others = dag.load()
+    first, second, *others = declared()
     assert second == "17_design_check"
     assert [first, *others] == sorted([first, *others])
 
@@ -49,11 +50,11 @@ class TestNotebook:
     def test_declares_knobs_with_help(self, path):
         assert [k.name for k in facts(path, Cache(None)).knobs if not k.help] == []
 
-    def test_is_in_the_dag_with_all_it_uses(self, path):
-        entry, source = dag.load()[path.stem], "\n".join(c["source"] for c in cells(path, "code"))
+    def test_is_declared_with_all_it_uses(self, path):
+        entry, source = declared()[path.stem], "\n".join(c["source"] for c in cells(path, "code"))
         used = set(re.findall(r"\bstudy\.(?:section\([\"'])?(\w+)", source)) & set(dag.Study.model_fields)
-        declared = {s.split(".")[0] for s in [*dag.COMMON, *entry.sections]}
-        assert used - declared == set()
+        parts = {s.split(".")[0] for s in [*dag.COMMON, *entry.own_sections]}
+        assert used - parts == set()
         # names of frames that are read, in whichever way the code spells it
         words = {n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
         read = {frame for frame in FRAMES if frame in words and "run.read(" in source}
@@ -66,10 +67,10 @@ class TestNotebook:
             assert {"data/published/*", "data/published/*_mapping.yaml"} & set(entry.reads)
 
     def test_requires_features_that_exist(self, path):
-        assert set(dag.load()[path.stem].requires) <= set(FEATURES)
+        assert set(declared()[path.stem].requires) <= set(FEATURES)
 
     def test_reads_what_exists(self, path):
-        for read in dag.load()[path.stem].reads:
+        for read in declared()[path.stem].reads:
             assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
 
     def test_stores_its_results(self, path):

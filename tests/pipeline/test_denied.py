@@ -15,8 +15,8 @@ from judgebook.study import store
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("denied"))
-    project.notebook("03_iaa")
-    project.dag("03_iaa: {}\n")
+    project.notebook("03_own")
+    project.dag("03_own: {}\n")
     return project
 
 

@@ -96,8 +96,8 @@ specify can be given here.
 Open the project in Jupyter Lab with a kernel that finds its code. Run the study once first: notebooks opened here read
 its data, and write to data/processed/STUDY/scratch only.""",
     "schema": """\
-For contributors: after a change to the YAML keys or the statistics, rebuild params/schema.json, docs/yaml.md
-and docs/results.md.""",
+For contributors: after a change to the YAML keys, the statistics or what a question declares, rebuild
+params/schema.json, docs/yaml.md, docs/results.md and the lists of questions in README.md and CONTRIBUTING.md.""",
 }
 
 
@@ -220,7 +220,7 @@ def _other_options(commands: argparse._SubParsersAction) -> None:
     lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
     lab.add_argument("--port", type=int, metavar="N", help="port of the server")
     lab.add_argument("--allow-root", action="store_true", help="run as root, for example in a container")
-    commands.add_parser("schema", help="rebuild params/schema.json, docs/yaml.md and docs/results.md from the code")
+    commands.add_parser("schema", help="rebuild the schema, guides and lists of questions from the code")
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:

@@ -81,7 +81,7 @@ def _design(study: params.Study, built: build.Built) -> list[str]:
 def check(named: str, values: list[str]) -> int:
     """Print what the YAML and the data of a study amount to, and what each notebook will do; returns the exit code.
 
-    Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong dag.yaml.
+    Nothing is written. Raises ParamsError for a YAML that is wrong, and NotebookError for a wrong question.
     """
     study = params.load(named, params.parse_set(values))
     entries, known = dag.of(dag.load(), study), cache()

@@ -210,16 +210,23 @@ def _schema(args: argparse.Namespace) -> int:
     return 0
 
 
+#: pages with tables of questions
+LISTING = ("README.md", "CONTRIBUTING.md")
+
+
 def schema_files() -> dict[str, str]:
-    """The files that describe YAMLs and results, as the code says they should be: path in the project -> text."""
+    """The files that describe YAMLs, results and questions, as the code says they should be: path -> text."""
     import json
 
-    from judgebook.study import results_guide, yaml_guide
+    from judgebook.study import questions, results_guide, yaml_guide
 
     return {
         "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
         "docs/yaml.md": yaml_guide.text(),
         "docs/results.md": results_guide.text(),
+        **{
+            page: questions.listed((params.ROOT / page).read_text("utf-8")) for page in ("README.md", "CONTRIBUTING.md")
+        },
     }
 
 

@@ -14,6 +14,8 @@ from judgebook import project
 from judgebook.pipeline.cache import Cache, digest
 
 PACKAGE = project.PACKAGE
+#: the module that finds declarations of questions by looking into folders: it can load all of them
+FINDER = "judgebook.study.questions"
 
 
 @lru_cache(maxsize=2)  # the same for all nodes of a run
@@ -73,6 +75,8 @@ def closure(names: Iterable[str], cache: Cache, package: Path = PACKAGE) -> dict
             continue
         path = known[name]
         out[name] = cache.file(path)
+        if name == FINDER:
+            todo += [module for module in known if module.endswith(".question")]
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
         todo += cache.derived(
             f"imports of {inside}", path, lambda p, i=inside: imported(p.read_text("utf-8"), package=i)

@@ -26,7 +26,7 @@ _TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, 
 
 
 class NotebookError(JudgebookError, ValueError):
-    """A notebook or its entry in dag.yaml breaks the contract. The message says how to mend it."""
+    """A notebook or its question breaks the contract. The message says how to mend it."""
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,11 @@ from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
+from judgebook.study.questions import declared, on_first_page
 
 INDEX = "index"
 #: the notebook whose numbers have their own page, and the node of that page
 SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
-#: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
-ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
-             "10_quality_control", "15_annotators", "16_fragility", rendering.DESIGN)  # fmt: skip
 #: what a report uses sampling weights for, and what not
 WEIGHTED = (
     "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, estimates assisted"
@@ -254,12 +252,14 @@ class Pages:
             "judgebook.report.html",
             "judgebook.summary.findings",
             "judgebook.questions.design.findings",
+            *on_first_page().values(),
             "judgebook.pipeline.rendering",
         )
 
     def _evidence(self) -> list[Path]:
         """What the answers of the first page follow from."""
-        results = (self.of.home / "results" / f"{name}.parquet" for name in ANSWERING)
+        names = [name for name, question in declared().items() if question.answers or question.first_page]
+        results = (self.of.home / "results" / f"{name}.parquet" for name in names)
         return [p for p in (self.of.home / "annotations.parquet", *results) if p.is_file()]
 
     def _index_job(self) -> rendering.IndexJob:

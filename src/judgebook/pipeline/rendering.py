@@ -258,7 +258,7 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     for found in findings.answers(analysis.read(job.study, reasons)):
         there = found.notebook in paged
         evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
-        figure: dict[str, Any] = {"older": _older(job, findings.USED[found.key])}
+        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(found.key, (found.notebook,)))}
         if found.plot:
             figure |= {"alt": found.plot.alt, "caption": found.plot.caption}
             told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}

@@ -10,7 +10,8 @@ from judgebook.study.yaml_guide import table
 HEAD = """\
 # Results of a run
 
-Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `statistics.yaml`, `schema.py`).
+Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `schema.py`) and
+from `statistics.yaml` of the folder of each question.
 
 For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIUM_OUT`):
 

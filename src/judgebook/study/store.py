@@ -21,11 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from judgebook import project
 from judgebook.errors import JudgebookError
-from judgebook.study import escape, limits, params, yaml_file
+from judgebook.study import escape, limits, params, questions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -298,8 +296,8 @@ class Run:
 def start(study: str, notebook: str, run_id: str | None = None, *, of_study: bool = True, **knobs: object) -> Run:
     """What a notebook calls first.
 
-    knobs : values of the parameters cell that replace those of the YAML, by the paths `notebooks/dag.yaml` gives;
-    None leaves the YAML's. In a pipeline run the YAML is the one the run recorded.
+    knobs : values of the parameters cell that replace those of the YAML, by the paths that its question gives; None
+    leaves the YAML's. In a pipeline run the YAML is the one the run recorded.
     """
     overrides = _overrides(notebook, {k: v for k, v in knobs.items() if v is not None})
     if run_id:
@@ -309,9 +307,8 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:
-    text = (project.ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8") if knobs else "{}"
-    paths = (yaml.load(text, yaml_file.Loader).get(notebook) or {}).get("knobs", {})
-    unknown = sorted(set(knobs) - set(paths))
-    if unknown:
-        raise ValueError(f"{notebook}: dag.yaml gives no path of the YAML for {', '.join(unknown)}")
+    question = questions.declared().get(notebook)
+    paths = question.knobs if question else {}
+    if unknown := sorted(set(knobs) - set(paths)):
+        raise ValueError(f"{notebook}: its question gives no path of the YAML for {', '.join(unknown)}")
     return params.merged(*(params.nested(paths[name], value) for name, value in knobs.items()))

@@ -33,7 +33,7 @@ from judgebook.questions.performance.separation import MOST
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity import power
-from judgebook.study import params, results, store
+from judgebook.study import params, questions, results, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
@@ -43,7 +43,7 @@ COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
 ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
 #: the notebooks that answer
-NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, ANNOTATORS, FRAGILITY)
+NOTEBOOKS = questions.answering("next")
 #: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
 #: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
 SMALL = 0.10
@@ -120,7 +120,7 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     path = home / "annotations.parquet"
     # a study across others has no judgements of its own
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
-    stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
+    stored = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
     found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -17,6 +18,7 @@ from judgebook.questions.performance import leading
 from judgebook.questions.performance.who_judged import PARTS
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.bounded_means import MOST_VALUES
+from judgebook.study import questions
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
 from judgebook.summary import analysis, figures
@@ -35,20 +37,13 @@ QUESTIONS = {
     "next": "What should be done next?",
 }
 #: the notebooks that each answer draws on
-USED = {
-    "order": (analysis.PERFORMANCE, analysis.FRAGILITY),
-    "labels": (analysis.AGREEMENT, analysis.REPEAT),
-    "judges": (analysis.PERFORMANCE, analysis.GROUPS),
-    "sample": (analysis.SENSITIVITY, analysis.FRAGILITY),
-    "cost": (analysis.COST, analysis.SENSITIVITY),
-    "next": analysis.NOTEBOOKS,
-}
+USED = {key: questions.answering(key) for key in QUESTIONS}
 
 
 @dataclass(frozen=True)
 class Answer:
     """An answer in Markdown, with its figure and the notebook with the evidence (stem of its page; empty where there is
-    none). key : of QUESTIONS."""
+    none). key : of QUESTIONS, or a notebook that answers a question of its own."""
 
     key: str
     text: str
@@ -57,11 +52,12 @@ class Answer:
 
     @property
     def question(self) -> str:
-        return QUESTIONS[self.key]
+        return QUESTIONS.get(self.key) or questions.declared()[self.key].first_page
 
 
 def answers(evidence: Evidence) -> list[Answer]:
-    """The six answers, in the order in which they are asked; none for a study without annotations."""
+    """The six answers and those that questions declare, in the order in which they are asked; none for a study without
+    annotations."""
     if evidence.annotations.empty:
         return []
     names = display_names(evidence.study, evidence.annotations)
@@ -73,8 +69,16 @@ def answers(evidence: Evidence) -> list[Answer]:
         _judges(evidence, names),
         _sample(evidence, found, detectable, names),
         _cost(evidence, found, detectable, names),
+        *_declared(evidence, names),
         _next(evidence, names, detectable),
     ]
+
+
+def _declared(evidence: Evidence, names: DisplayNames) -> Iterator[Answer]:
+    for notebook, module in questions.on_first_page().items():
+        if stored := evidence.results.get(notebook):
+            text, plot = importlib.import_module(module).answer(evidence.study, stored, names)
+            yield Answer(notebook, text, notebook, plot)
 
 
 def _answer(evidence: Evidence, key: str, text: str, notebook: str, plot: Plot | None = None) -> Answer:

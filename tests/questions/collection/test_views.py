@@ -7,10 +7,10 @@ import pandas as pd
 
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.collection import figures, findings, tables
+from judgebook.questions.collection.question import Costs
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
-from judgebook.study.sections.analyses import Costs
 
 LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "Behaviour", "dialogue_likert": "Dialogue Likert"}

@@ -9,10 +9,10 @@ from scipy import stats
 
 from judgebook.questions.quality_control import crowd, replication, system_scores
 from judgebook.questions.quality_control import worker_tests as quality
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.replication import OVERALL, pearson, points
 from judgebook.statistics.correlation import pearson_interval
 from judgebook.statistics.intervals import generator
-from judgebook.study.sections.analyses import QualityControl
 
 SYSTEMS = ["a", "a_p", "b", "b_p", "c"]
 FAMILIES = {"A": ["a", "a_p"], "B": ["b", "b_p"], "C": ["c"]}

@@ -12,13 +12,13 @@ from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_weights
 from judgebook.questions.techniques.chunks import part_numbers, variability
 from judgebook.questions.techniques.hours import contests, seconds
+from judgebook.questions.techniques.question import Mixture, Technique, Techniques
 from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.questions.techniques.turn_ratings import paired
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, where
-from judgebook.study.sections.analyses import Mixture, Technique, Techniques
 
 LABELS = [
     Label("quality", method, "Quality", scale)

@@ -21,10 +21,10 @@ from judgebook.questions.validity import (
     tables,
     targets,
 )
+from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold, unfold
 from judgebook.study.schema import ITEM
-from judgebook.study.sections.analyses import Coverage, LabelSelection
 
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "ABC-Eval behaviour", "turn_likert": "Turn Likert", "dialogue_likert": "Dialogue Likert"}

@@ -10,6 +10,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.collection.costs import COLLECTION, TOGETHER
+from judgebook.questions.collection.question import Costs
 from judgebook.questions.collection.screening import ALL_TASKS
 from judgebook.questions.collection.tables import (
     KINDS,
@@ -22,7 +23,6 @@ from judgebook.questions.collection.tables import (
 )
 from judgebook.study.results import Results
 from judgebook.study.schema import ITEM
-from judgebook.study.sections.analyses import Costs
 
 _PHRASES = Phrases(__package__)
 _WHO = ["method", "group", "corpus"], ["method"]

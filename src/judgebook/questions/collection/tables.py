@@ -12,12 +12,12 @@ from judgebook.display.text import listing, number, percent, plain
 from judgebook.display.views import Prose, Table
 from judgebook.questions.collection import screening
 from judgebook.questions.collection.pilot import BOTS
+from judgebook.questions.collection.question import Costs, Pilot
 from judgebook.study import schema
 from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
-from judgebook.study.sections.analyses import Costs, Pilot
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
 JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]

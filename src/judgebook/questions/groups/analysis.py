@@ -34,11 +34,12 @@ from judgebook.questions.groups.joint_resampling import resampled, resampled_two
 from judgebook.questions.groups.many_pairs import many_pairs
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.groups.pick_ranges import effect_ranges
+from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.robustness import robustness
 from judgebook.questions.groups.who_judged import comparable, group_counts
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import GroupEffects, Scope
+from judgebook.study.sections.data import Scope
 
 #: identifies a difference between groups
 PAIR = [*KEY, "group", "group_b"]

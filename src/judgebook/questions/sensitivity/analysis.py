@@ -22,10 +22,10 @@ from judgebook.annotations.scores import sampled
 from judgebook.annotations.summary import in_sessions, main_group
 from judgebook.questions.sensitivity import differences, equivalence, power, system_tests
 from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect, where
-from judgebook.study.sections.analyses import Sensitivity
 
 #: a system with fewer dialogues in a method is not compared
 MIN_DIALOGUES = 5

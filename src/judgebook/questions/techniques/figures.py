@@ -16,10 +16,10 @@ from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
 from judgebook.display.text import percent, span, told
 from judgebook.display.views import Plot
+from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import TechniqueData
 from judgebook.questions.techniques.tables import described, matching, shown, win_rates
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import Techniques
 
 #: with more pairs than this, power is averaged over them
 MANY_PAIRS = 3

@@ -9,12 +9,12 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
+from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import TechniqueData
 from judgebook.questions.techniques.tables import FEW, median_hours, pair_title, shown
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.win_rates import REUSED
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import Techniques
 
 _PHRASES = Phrases(__package__)
 

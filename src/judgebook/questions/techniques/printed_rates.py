@@ -19,7 +19,7 @@ from judgebook.display.views import Prose, Table
 from judgebook.published import mapping
 from judgebook.published.numbers import select
 from judgebook.questions.performance.rates import wilson_of
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 
 PAPER = "smith2022"
 _PHRASES = Phrases(__package__)
@@ -79,7 +79,7 @@ def trends(rates: pd.DataFrame, n: float) -> pd.DataFrame:
     z = slope / 100 / np.sqrt(pooled * (1 - pooled) / (n * (t @ t)))
     p_value = 2 * ndtr(-np.abs(z))
     out = pd.DataFrame({"slope": slope, "low": slope - half, "high": slope + half}, index=rates.index)
-    return out.assign(p=p_value, p_adjusted=adjust(p_value))
+    return out.assign(p=p_value, p_adjusted=adjust_p_values(p_value))
 
 
 def mean_trend(rates: pd.DataFrame, n: float) -> dict[str, float]:

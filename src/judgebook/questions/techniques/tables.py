@@ -13,9 +13,9 @@ from judgebook.display.text import MISSING, p_value, percent
 from judgebook.display.views import Prose, Table
 from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
+from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import OVERALL, TechniqueData
 from judgebook.study.results import Results, where
-from judgebook.study.sections.analyses import Techniques
 
 #: with more dimensions than this, one of them is shown
 MANY_DIMENSIONS = 3

@@ -15,9 +15,9 @@ from scipy.special import stdtr, stdtrit
 
 from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import by_turn, with_means
+from judgebook.questions.techniques.question import Technique, Techniques
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, pairwise, sittings
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.sections.analyses import Technique, Techniques
 
 #: with fewer conversations there is no interval of the difference between their halves
 FEWEST = 10
