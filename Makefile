@@ -1,5 +1,5 @@
 # make run    environment from the lock, then the studies that come with the project; offline after the install
-# make test   what one waits for;  make verify: the long evidence;  make schema: what describes YAMLs and results
+# make test   what one waits for;  make verify: the long evidence;  make schema: what describes YAMLs, results and questions
 PYTHON ?= python3
 UV ?= uv
 VENV := .venv
@@ -9,7 +9,8 @@ TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # whole files, in the order of tests/conftest.py: what the tests of a file share is made once
 TESTS := -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-NUMERICAL := $(addprefix tests/,agreement annotators fragility groups judges performance planning stats validity)
+NUMERICAL := $(addprefix tests/,annotations statistics \
+  $(addprefix questions/,agreement annotators fragility groups judges performance planning validity))
 # one sentinel a lock: another lock makes the environment anew
 digest = $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('$(1)', 'rb').read()).hexdigest()[:16])" 2>/dev/null)
 READY := $(VENV)/installed-$(call digest,requirements.lock)
@@ -20,7 +21,7 @@ CRATE := .venv-crate/bin
 RESOLVE = $(UV) pip compile pyproject.toml --extra excel --python-version 3.11 --universal \
   --no-emit-index-url --custom-compile-command "make lock" --upgrade --quiet
 
-.PHONY: run test verify fuzz lint lock wheels gallery schema validate benchmarks clean
+.PHONY: run test verify same fuzz lint lock wheels gallery schema validate benchmarks clean
 
 run: $(READY)
 	$(BIN)/python run_all.py
@@ -36,6 +37,11 @@ verify: $(TEST_READY)
 	  OPENBLAS_CORETYPE=$$core $(TEST_BIN)/python $(TESTS) -m "not slow" $(NUMERICAL) || exit 1; \
 	done
 	$(MAKE) fuzz
+
+# what a change moves in results, tables and figures since BASE, or since this branch left main
+same: $(TEST_READY)
+	PYTHONPATH=src:tests $(TEST_BIN)/python tests/same.py $(if $(BASE),--base $(BASE)) $(if $(FULL),--full) \
+	  $(if $(STUDIES),--study $(STUDIES))
 
 # random YAMLs, tables and JSON for a minute, or FUZZ_SECONDS; what is found ends the run, with the seed that finds it again
 fuzz: $(TEST_READY)
@@ -78,16 +84,19 @@ wheels: $(READY)
 	$(BIN)/python -m pip download --disable-pip-version-check --require-hashes -r requirements.lock -d wheels
 	$(BIN)/python -m pip download --disable-pip-version-check setuptools -d wheels
 
-# apart from the environment notebooks run in: what is installed there is part of what a result depends on
+# apart from the environment notebooks run in: what is installed there is part of what a result depends on. NumPy and the
+# stubs of SciPy are there for mypy
 lint: $(LINT)/ruff
 	$(LINT)/ruff check .
 	$(LINT)/ruff format --check .
 	$(LINT)/nbstripout --keep-id --verify notebooks/*.ipynb examples/*.ipynb
+	$(LINT)/mypy
 
 $(LINT)/ruff: .pre-commit-config.yaml
 	$(PYTHON) -m venv --clear .venv-lint
 	$(LINT)/python -m pip install --quiet --disable-pip-version-check \
-	  $$(sed -n 's/.*rev: v\{0,1\}\([0-9.]*\)  # \(.*\)/\2==\1/p' .pre-commit-config.yaml)
+	  $$(sed -n -e 's/.*rev: v\{0,1\}\([0-9.]*\)  # \(.*\)/\2==\1/p' \
+	    -e 's/.*additional_dependencies: \[\(.*\), \(.*\)\]/\1 \2/p' .pre-commit-config.yaml)
 	touch $@
 
 # a bundle is an RO-Crate, says roc-validator; apart, because it needs other versions of what the tests need

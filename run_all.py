@@ -1,7 +1,6 @@
 """Run the studies of this project: `python run_all.py --help`."""
 
 import importlib.util
-import os
 import sys
 from pathlib import Path
 
@@ -31,17 +30,10 @@ def ready() -> bool:
     return True
 
 
-def read_names_as_utf8() -> None:
-    """Start again in UTF-8 mode where the locale has only ASCII: names of files could not be read."""
-    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
-
-
 if __name__ == "__main__":
     if not ready():
         sys.exit(2)
-    read_names_as_utf8()
     sys.path.insert(0, str(ROOT / "src"))
-    from judgebook.pipeline.cli import main
+    from judgebook.__main__ import main
 
     sys.exit(main())

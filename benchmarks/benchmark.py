@@ -215,7 +215,7 @@ def _statsmodels_logits(x: np.ndarray, y: np.ndarray, n_fits: int) -> None:
 
 
 def coverage_linear() -> Case:
-    from judgebook.statistics.subsets import Fitness, backward
+    from judgebook.statistics.subsets import Fitness, backward_elimination
 
     x, y = _predictors(400, binary=False)
     fitness = Fitness(x, y, "ols")
@@ -226,20 +226,20 @@ def coverage_linear() -> Case:
         seconds=0.3,
         ratio=1,
         theirs=partial(_statsmodels_beam, x, y),
-        against=f"statsmodels, beam of 100 ({backward(fitness).n_fits:,} fits, not exact)",
+        against=f"statsmodels, beam of 100 ({backward_elimination(fitness).n_fits:,} fits, not exact)",
     )
 
 
 def coverage_logit(exact: bool) -> Case:
-    from judgebook.statistics.subsets import Fitness, backward
+    from judgebook.statistics.subsets import Fitness, backward_elimination
 
     x, y = _predictors(184, binary=True)
     fitness = Fitness(x, y, "logit")
-    n_fits = 2**16 if exact else backward(fitness).n_fits
+    n_fits = 2**16 if exact else backward_elimination(fitness).n_fits
     what = "all 65,536 subsets" if exact else f"beam of 100 ({n_fits:,} fits)"
     return Case(
         f"coverage, logit, 16 labels, 184 pairs: {what}",
-        fitness.all if exact else partial(backward, fitness),
+        fitness.all if exact else partial(backward_elimination, fitness),
         "≤ 15 s" if exact else "≤ 1 s",
         seconds=15 if exact else 1,
         theirs=partial(_statsmodels_logits, x, y, 200),
@@ -376,7 +376,7 @@ def mixed_model() -> Case:
 
     return Case(
         "mixed model, 479 ratings, 356 dialogues × 10 annotators",
-        lambda: reml.fit(score, np.ones((479, 1)), [annotator, dialogue], None),
+        lambda: reml.fit_linear_mixed(score, np.ones((479, 1)), [annotator, dialogue], None),
         "",
         theirs=theirs,
         against="statsmodels.MixedLM",

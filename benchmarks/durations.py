@@ -1,9 +1,9 @@
-"""Fits the table by which a run says how long a notebook takes: `src/judgebook/pipeline/scale/durations.py`.
+"""Fits `seconds` of each `question.py`, by which a run says how long a notebook takes.
 
     python benchmarks/size.py measure out/size/*.yaml --out out/size/out --table out/size/size.csv
     python benchmarks/durations.py out/size/size.csv out/size/out
 
-Prints `COEFFICIENTS`: non-negative least squares of relative errors, one notebook at a time, over the studies measured.
+Prints non-negative least squares of relative errors, one notebook at a time, over the studies measured.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy.optimize import nnls
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "src")]
 
 from judgebook.pipeline.scale import durations  # noqa: E402
+from judgebook.study.questions import declared  # noqa: E402
 
 
 def fitted(rows: pd.DataFrame, out: Path) -> dict[str, tuple[float, ...]]:
@@ -30,7 +31,7 @@ def fitted(rows: pd.DataFrame, out: Path) -> dict[str, tuple[float, ...]]:
     table = {}
     done = rows[(rows["outcome"] == "done") & rows["step"].str[0].str.isdigit()]
     for name, part in done.drop_duplicates(["study", "step"], keep="last").groupby("step"):
-        x = np.array([durations.sizes(str(name), profiles[study]) for study in part["study"]])
+        x = np.array([durations.sizes(declared()[str(name)], profiles[study]) for study in part["study"]])
         y = part["seconds"].to_numpy(float)
         if len(y) >= 3:
             found, _ = nnls(x / y[:, None], np.ones(len(y)))
@@ -42,7 +43,7 @@ def main() -> None:
     if len(sys.argv) != 3:
         raise SystemExit(__doc__)
     for name, coefficients in fitted(pd.read_csv(sys.argv[1]), Path(sys.argv[2])).items():
-        print(f'    "{name}": {coefficients},')
+        print(f"{name}: seconds={[*coefficients]}")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from fixtures import abc_eval_project as abc_project
 from fixtures import bad_inputs as bad
 from fixtures import yaml_studies as studies
 
+from judgebook import project
 from judgebook.pipeline import cli, run
 from judgebook.sources import build
 from judgebook.study import params
@@ -234,6 +235,7 @@ def test_a_missing_file_says_where_it_was_sought_and_what_to_do(tmp_path, monkey
 
 
 def test_every_file_that_is_missing_is_named_with_the_command_that_fetches_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(project, "ROOT", tmp_path)
     monkeypatch.setattr(params, "ROOT", tmp_path)
     monkeypatch.delenv("COMPENDIUM_RAW", raising=False)
     (tmp_path / "params").mkdir()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import judgebook
+from judgebook.pipeline.closure import imported
+from judgebook.study import questions
 
 ROOT = Path(__file__).resolve().parents[1]
 #: the packages of the design, each used for what it does best
@@ -50,6 +53,16 @@ def test_imports_run_one_way():
     assert done.returncode == 0, done.stdout
 
 
+def test_questions_use_those_they_declare_and_never_in_a_circle():
+    package, uses = ROOT / "src" / "judgebook", {}
+    for folder, many in questions.folders().items():
+        found = [imported(p.read_text(encoding="utf-8")) for p in (package / folder).glob("*.py")]
+        others = {name.split(".")[2] for names in found for name in names if name.startswith("judgebook.questions.")}
+        uses[folder.rpartition("/")[2]] = others - {folder.rpartition("/")[2]}
+        assert uses[folder.rpartition("/")[2]] == {other for question in many for other in question.uses}, folder
+    tuple(TopologicalSorter(uses).static_order())  # raises CycleError
+
+
 def test_no_folder_is_too_long_to_read():
     """But for the helpers, of which there is one for each notebook."""
     for folder in {p.parent for p in (ROOT / "src" / "judgebook").rglob("*.py")}:
@@ -57,7 +70,7 @@ def test_no_folder_is_too_long_to_read():
 
 
 @cache
-def imported() -> set[str]:
+def packages() -> set[str]:
     """What our code imports, but for itself and the standard library."""
     imported = set()
     for path in (ROOT / "src").rglob("*.py"):
@@ -70,15 +83,15 @@ def imported() -> set[str]:
 
 
 def test_the_packages_of_the_design_are_imported_by_our_own_code():
-    assert set(DESIGN) <= imported()
+    assert set(DESIGN) <= packages()
 
 
 def test_every_import_is_declared_and_every_dependency_imported():
     """What other packages happen to bring may go with any of their versions."""
     modules = {name: MODULES.get(name, name.replace("-", "_")) for name in DECLARED}
-    assert imported() - set(modules.values()) == set()
+    assert packages() - set(modules.values()) == set()
     ours = {name for name in DECLARED if name not in {**EXTRAS["test"], **EXTRAS["dev"]}}
-    assert {name for name in ours if modules[name] not in imported()} == set()
+    assert {name for name in ours if modules[name] not in packages()} == set()
 
 
 def test_the_list_of_dependencies_says_what_each_is_for():
@@ -194,13 +207,6 @@ def test_every_folder_of_the_code_is_in_the_table_for_contributors():
     rooms = {path.parent.name for pattern in ("*", "questions/*") for path in package.glob(f"{pattern}/__init__.py")}
     rooms.remove("questions")
     assert set(re.findall(r"^\| `(\w+)` \| ", text, re.MULTILINE)) == rooms
-
-
-def test_every_notebook_is_in_the_readme():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for notebook in (ROOT / "notebooks").glob("*.ipynb"):
-        number, _, name = notebook.stem.partition("_")
-        assert f"| {number} {name} |" in text
 
 
 @pytest.mark.parametrize(

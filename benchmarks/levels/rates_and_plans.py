@@ -20,13 +20,13 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
+from judgebook.annotations import mixed_models
 from judgebook.questions.annotators.consensus import dawid_skene, mace
 from judgebook.questions.judges.assisted import Sums, estimate, selection
 from judgebook.questions.performance.mixed import pooled
 from judgebook.questions.planning import simulated
 from judgebook.questions.planning.components import Pilot
 from judgebook.questions.planning.designs import Prices, cheapest
-from judgebook.statistics import mixed_models
 
 SYSTEMS, DIALOGUES, PEOPLE = 4, 80, 8
 

@@ -4,6 +4,8 @@ from judgebook.annotations.population import populations
 from judgebook.display.names import display_names
 from judgebook.display.page import Section
 from judgebook.display.views import Prose, without_means
+from judgebook.questions.agreement.analysis import misleading
+from judgebook.questions.agreement.findings import misled
 from judgebook.questions.performance import analysis, figures
 from judgebook.questions.performance.page import Sections
 from judgebook.questions.quality_control.findings import who_counts
@@ -42,6 +44,7 @@ class Page(Sections):
 
     def findings(self) -> Section:
         yield super().findings()
+        yield misled(misleading(self.judged, self.study.bootstrap.unit), self.names)
         yield who_counts(self.everybody, self.passed, self.study.control_system)
         yield without_means(self.passed, self.labels)
         if self.study.simulate:

@@ -1,8 +1,19 @@
 """Notebook 91: do the papers agree with themselves?"""
 
 from judgebook.display.page import NotebookPage, Section
-from judgebook.published import numbers
-from judgebook.published.consistency import analysis, checks, figures, findings, leaderboards, tables
+from judgebook.published import elements, numbers
+from judgebook.published.consistency import (
+    agreeing,
+    analysis,
+    checks,
+    data_sets,
+    figures,
+    findings,
+    leaderboards,
+    survey,
+    tables,
+)
+from judgebook.questions.techniques import printed_rates
 
 
 class Page(NotebookPage):
@@ -24,8 +35,20 @@ class Page(NotebookPage):
     def failures(self) -> Section:
         yield tables.failures(self.audit)
 
+    def agreeing(self) -> Section:
+        yield agreeing.views(self.audit, elements.load())
+
     def numbers(self) -> Section:
         yield tables.numbers(self.audit)
 
     def leaderboards(self) -> Section:
         yield leaderboards.views(self.printed, self.papers)
+
+    def data_sets(self) -> Section:
+        yield data_sets.views(self.printed)
+
+    def win_rates(self) -> Section:
+        yield printed_rates.views(self.printed)
+
+    def survey(self) -> Section:
+        yield survey.views(survey.marks())

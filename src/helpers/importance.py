@@ -27,6 +27,7 @@ class Page(Predictions):
 
     def findings(self) -> Section:
         yield findings.importance(self.results, self.names, confidence=self.level, itself=self.found.label)
+        yield findings.population(self.found, self.results)
         yield without_means(self.everybody, self.labels)
         if self.found.external:
             yield findings.predictors(self.found, self.names)

@@ -1,3 +1,74 @@
-"""Human evaluation of chat systems: annotations in, a defensible evaluation report out."""
+"""Human evaluation of chat systems: annotations in, a defensible evaluation report out.
+
+The command line makes the report; see `judgebook --help`, in a checkout `python run_all.py --help`:
+
+    judgebook new mine --data my.csv     a first YAML for data of your own
+    judgebook check mine                 is it right, and what will each notebook do?
+    judgebook --study mine               notebooks, results, figures, tables and pages
+
+What is listed here reads what a run left, and what a YAML and its data amount to:
+
+    import judgebook as jb
+
+    study = jb.open_study("mine")        # as its last run left it
+    study.statistics                     # what the notebooks stored
+    study.results("mean")                # one row per estimate, with its interval
+    study.scores                         # one row per judgement
+
+    jb.study_names()                     # YAMLs in params/, and public studies that come with the package
+    yaml = jb.load_study("mine", {"bootstrap": {"n_resamples": 500}})
+    data = jb.build(yaml)                # its files read and checked: no run is needed
+    data.frames["annotations"]           # docs/results.md describes frames and rows of results
+
+ParamsError names line and key of a wrong YAML, DataError file, row and column of wrong data; every error of the
+package's own is a JudgebookError. A study that was not run is a FileNotFoundError. Folders are those of the command
+line: the current one (in a checkout, the checkout), for output $COMPENDIUM_OUT where it is set.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from judgebook.errors import JudgebookError
+    from judgebook.sources.build import Built, build
+    from judgebook.study.params import ParamsError
+    from judgebook.study.params import load as load_study
+    from judgebook.study.params import names as study_names
+    from judgebook.study.schema import DataError
+    from judgebook.study.stored import StoredStudy, open_study
 
 __version__ = "0.1.0"
+__all__ = [
+    "Built",
+    "DataError",
+    "JudgebookError",
+    "ParamsError",
+    "StoredStudy",
+    "build",
+    "load_study",
+    "open_study",
+    "study_names",
+]
+#: public name -> module, and its name there. Imported when first used: notebooks must not depend on all of them
+_HOMES = {
+    "Built": ("judgebook.sources.build", "Built"),
+    "DataError": ("judgebook.study.schema", "DataError"),
+    "JudgebookError": ("judgebook.errors", "JudgebookError"),
+    "ParamsError": ("judgebook.study.params", "ParamsError"),
+    "StoredStudy": ("judgebook.study.stored", "StoredStudy"),
+    "build": ("judgebook.sources.build", "build"),
+    "load_study": ("judgebook.study.params", "load"),
+    "open_study": ("judgebook.study.stored", "open_study"),
+    "study_names": ("judgebook.study.params", "names"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, original = _HOMES[name]
+    return getattr(import_module(module), original)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,6 +8,7 @@ from judgebook.annotations.features import NO_MEANS
 from judgebook.annotations.summary import with_means
 from judgebook.display.views import without_means
 from judgebook.questions.groups import analysis as groups
+from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.who_judged import comparable
 from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
@@ -76,7 +77,7 @@ def test_performance_and_sensitivity_compute_what_they_do_without_the_label(both
 
 def test_groups_have_alphas_of_the_label_and_nothing_else(both):
     """All else is what it would be without the label."""
-    options = params.GroupEffects(n_permutations=99, n_picks=100, people_resamples=100)
+    options = GroupEffects(n_permutations=99, n_picks=100, people_resamples=100)
     seeds = {"pick_seed": 1, "permute_seed": 1, "n_resamples": 200, "confidence": 0.95, "seed": 1}
     found = [groups.analyse(comparable(f["annotations"]), labels, options, **seeds) for f, labels, _ in both]
     with_label = {s for s, frame in found[0].items() if "tone" in set(frame["label"].dropna())}

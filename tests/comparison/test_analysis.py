@@ -11,7 +11,7 @@ from scipy import stats
 
 from judgebook.comparison import analysis, sides
 from judgebook.comparison.analysis import CONTRADICTED, OPEN, OVERALL, REPRODUCED, STANDARDISED, compare
-from judgebook.comparison.sides import Side, WrongSide
+from judgebook.comparison.sides import ComparisonError, Side
 from judgebook.comparison.tables import label_name
 from judgebook.display.names import display_names
 from judgebook.published import numbers
@@ -145,19 +145,19 @@ def test_names_can_be_mapped_and_what_only_one_has_is_named(tmp_path):
     assert found.systems == ["s0", "s1", "s2", "s3", "s4"]
     again = compare(one, sides.renamed(other, {"new": "s5"}))
     assert again.missing.empty
-    with pytest.raises(WrongSide, match="'typo' is no system or label"):
+    with pytest.raises(ComparisonError, match="'typo' is no system or label"):
         sides.renamed(two, {"typo": "s5"})
 
 
 def test_what_cannot_be_compared_is_said(tmp_path):
     one, two = pair(tmp_path)
-    with pytest.raises(WrongSide, match=r"no label in common.*fluency, quality.*`--map old=new`"):
+    with pytest.raises(ComparisonError, match=r"no label in common.*fluency, quality.*`--map old=new`"):
         compare(one, sides.renamed(two, {"fluency": "x", "quality": "y"}))
     alone = replace(two, scores=two.scores[two.scores["system"] == "s1"])
-    with pytest.raises(WrongSide, match="fewer than two systems in common"):
+    with pytest.raises(ComparisonError, match="fewer than two systems in common"):
         compare(one, alone)
     several = replace(one, corpora=None, scores=pd.concat([one.scores, two.scores]))
-    with pytest.raises(WrongSide, match=r"several corpora; name one of mine:first:first, mine:first:second"):
+    with pytest.raises(ComparisonError, match=r"several corpora; name one of mine:first:first, mine:first:second"):
         compare(several, two)
 
 

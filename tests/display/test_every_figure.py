@@ -24,10 +24,10 @@ from judgebook.questions.performance import figures as performance
 from judgebook.questions.sensitivity import figures as sensitivity
 from judgebook.questions.validity import curves
 from judgebook.questions.validity import figures as validity
+from judgebook.questions.validity.question import Importance
 from judgebook.questions.validity.specifications import AND, IS, combinations
 from judgebook.study.labels import METHODS
 from judgebook.study.results import collect
-from judgebook.study.sections.analyses import Importance
 
 SIZES = (Size(2, 2, 3), Size(2, 40), Size(12, 40), Size(60, 40))
 

@@ -201,6 +201,7 @@ def of_techniques(size: Size) -> Iterator[Plot]:
         of("technique_false_crossing", low=0.2, high=0.6, odd=False, alpha=0.05, **every),
         of("turn_rate", turn=[1, 2, 3, 4, 5, 6], odd=False),
         of("turn_rate", "system", turn=[1, 2, 3, 4, 5, 6], odd=False),
+        of("turn_mean", "system", turn=[1, 2, 3, 4, 5, 6], odd=False, low=1, high=5),
         of("turn_coefficient", "system", turn=[1, 2, 3], odd=False, low=-1)
         .query("group == group.iloc[0]")
         .drop_duplicates(["system", "turn"]),
@@ -208,6 +209,7 @@ def of_techniques(size: Size) -> Iterator[Plot]:
     view = {"results": results, "data": few, "names": names}
     yield from techniques.rates(**view)
     yield from techniques.turns(**view)
+    yield from techniques.marks(**view)
     yield from techniques.coefficients(**view)
     yield techniques.power(**view, options=options)
     yield from techniques.hours(**view, options=options)

@@ -82,21 +82,41 @@ def test_every_label_of_abc_eval_has_a_definition_and_no_other():
 
 
 def test_a_study_can_ask_as_a_paper_does(study):
-    """Smith et al. (2022) word the same question otherwise for responses and for dialogues."""
-    asked = "labels: {preference: {method: %s, scale: [-1, 1]}, mine: {method: %s, scale: [-1, 1]}}\n"
+    """Smith et al. (2022) word the same question otherwise for responses and dialogues, compared or judged alone."""
+    asked = "labels: {preference: {method: %s, scale: %s}, mine: {method: %s, scale: %s}}\n"
     text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
-    wanted = {"pairwise_turn": "Which next response", "pairwise_dialogue": "Who would you prefer", "comparative": ""}
-    for method, begins in wanted.items():
-        study.write_text(text + asked % (method, method) + "elicitation: {wordings: smith2022}\n")
+    wanted = {
+        "pairwise_turn": ("Which next response", [-1, 1]),
+        "pairwise_dialogue": ("Who would you prefer", [-1, 1]),
+        "single_turn": ("Does this response make you want to talk", [0, 1]),
+        "single_dialogue": ("Please rate how much you'd prefer", [1, 5]),
+        "comparative": ("", [-1, 1]),
+    }
+    for method, (begins, scale) in wanted.items():
+        study.write_text(text + asked % (method, scale, method, scale) + "elicitation: {wordings: smith2022}\n")
         one, mine = questions.questions(params.load(str(study)), method)
         assert one.definition.startswith(begins)
         assert bool(one.definition) == bool(begins)
         assert not mine.definition
+        if scale == [-1, 1]:  # the paper makes workers choose; whoever asks otherwise may offer neither
+            assert [o.score for o in one.options] == ([1, -1] if begins else [1, 0, -1])
+            assert [o.score for o in mine.options] == [1, 0, -1]
         source = definitions.source_of(params.load(str(study)), method)
         assert source.startswith("Smith") if begins else source == ""
     own = "elicitation: {wordings: smith2022, definitions: {preference: Which is better?}}\n"
-    study.write_text(text + asked % ("pairwise_turn", "pairwise_turn") + own)
+    study.write_text(text + asked % ("pairwise_turn", [-1, 1], "pairwise_turn", [-1, 1]) + own)
     assert questions.questions(params.load(str(study)), "pairwise_turn")[0].definition == "Which is better?"
+
+
+def test_the_ends_of_a_scale_are_called_as_in_the_paper_unless_the_question_is_the_study_s_own(study):
+    text = "title: t\nsources: [{adapter: table, file: a.csv, columns: {dialogue: d, system: s, annotator: a}}]\n"
+    text += "method: single_dialogue\nlabels: {humanness: {scale: [1, 5]}, mine: {scale: [1, 5]}}\n"
+    plain = ("least", "most")
+    for own, called in (("", ("Very inhuman", "Very human")), (", definitions: {humanness: x}", plain)):
+        study.write_text(f"{text}elicitation: {{wordings: smith2022{own}}}\n")
+        one, mine = questions.questions(params.load(str(study)), "single_dialogue")
+        assert (one.ends, mine.ends) == (called, plain)
+        assert one.text.endswith(f"(1 = {called[0]}, 5 = {called[1]})")
 
 
 def test_nobody_judges_more_than_allowed(study, said):

@@ -15,6 +15,7 @@ from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.closure import imported
 from judgebook.pipeline.notebook import facts
 from judgebook.report.blocks import HIDDEN, parameters
+from judgebook.study.questions import declared
 from judgebook.study.schema import FRAMES
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -41,7 +42,7 @@ def helper(path):
 def code(path):
     """The source of that module, with the sections that some have in the folder of their question."""
     source = helper(path).read_text(encoding="utf-8")
-    pages = [name for name in imported(source) if name.startswith("judgebook.questions") and name.endswith(".page")]
+    pages = [name for name in imported(source) if name.startswith("judgebook.questions") and name.endswith("page")]
     return "\n".join([source, *((ROOT / "src" / f"{p.replace('.', '/')}.py").read_text("utf-8") for p in pages)])
 
 
@@ -51,13 +52,13 @@ def sections(path):
     return {name for name in dir(kind) if not name.startswith("_") and not hasattr(NotebookPage, name)}
 
 
-def test_dag_and_folder_list_the_same_notebooks():
-    assert sorted(dag.load()) == [p.stem for p in NOTEBOOKS]
+def test_questions_and_folder_have_the_same_notebooks():
+    assert sorted(declared()) == [p.stem for p in NOTEBOOKS]
 
 
-def test_dag_is_in_the_order_of_the_numbers():
+def test_questions_are_in_the_order_of_the_numbers():
     """But for the check of the design, which is read before any result."""
-    first, second, *others = dag.load()
+    first, second, *others = declared()
     assert second == "17_design_check"
     assert [first, *others] == sorted([first, *others])
 
@@ -77,11 +78,11 @@ class TestNotebook:
     def test_declares_knobs_with_help(self, path):
         assert [k.name for k in facts(path, Cache(None)).knobs if not k.help] == []
 
-    def test_is_in_the_dag_with_all_it_uses(self, path):
-        entry, source = dag.load()[path.stem], code(path)
+    def test_is_declared_with_all_it_uses(self, path):
+        entry, source = declared()[path.stem], code(path)
         used = set(re.findall(r"\bstudy\.(\w+)", source)) & set(dag.Study.model_fields)
-        declared = {s.split(".")[0] for s in [*dag.COMMON, *entry.sections]}
-        assert used - declared == set()
+        parts = {s.split(".")[0] for s in [*dag.COMMON, *entry.own_sections]}
+        assert used - parts == set()
         # names of frames that are read, in whichever way the code spells it
         words = {n.value for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Constant)}
         read = {frame for frame in FRAMES if frame in words}
@@ -94,10 +95,10 @@ class TestNotebook:
             assert {"data/published/*", "data/published/*_mapping.yaml"} & set(entry.reads)
 
     def test_requires_features_that_exist(self, path):
-        assert set(dag.load()[path.stem].requires) <= set(FEATURES)
+        assert set(declared()[path.stem].requires) <= set(FEATURES)
 
     def test_reads_what_exists(self, path):
-        for read in dag.load()[path.stem].reads:
+        for read in declared()[path.stem].reads:
             assert read in FRAMES if "/" not in read else list(ROOT.glob(read))
 
     def test_stores_its_results(self, path):

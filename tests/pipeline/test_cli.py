@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, states
 
+from judgebook import project as places
 from judgebook.pipeline import arguments, cli
 from judgebook.study import params
 
@@ -24,15 +25,15 @@ REASON = "No label was judged by two groups of evaluators, each on two systems."
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("cli"))
-    project.notebook("03_iaa", title="Do they agree?")
+    project.notebook("03_own", title="Do they agree?")
     project.notebook("08_groups", title="Does it matter who judges?")
-    project.dag("03_iaa: {requires: [repeated]}\n08_groups: {requires: [groups, two_systems]}\n")
+    project.dag("03_own: {requires: [repeated]}\n08_groups: {requires: [groups, two_systems]}\n")
     (project.folder / "mine.csv").write_text(WIDE)
     return project
 
 
-@pytest.mark.parametrize("name", ["params/schema.json", "docs/yaml.md", "docs/results.md"])
-def test_what_describes_yamls_and_results_is_current(name):
+@pytest.mark.parametrize("name", ["params/schema.json", "docs/yaml.md", "docs/results.md", *cli.LISTING])
+def test_what_describes_yamls_results_and_questions_is_current(name):
     """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
     assert (ROOT / name).read_text(encoding="utf-8") == cli.schema_files()[name]
 
@@ -51,7 +52,7 @@ def test_help_shows_every_command_and_examples(project):
 def test_list_names_studies_and_notebooks(project):
     text = project.run("--list").stdout
     assert "tiny             Tiny study" in text
-    assert "03_iaa                        Do they agree?  [needs repeated]" in text
+    assert "03_own                        Do they agree?  [needs repeated]" in text
 
 
 def test_new_then_check_then_run(project):
@@ -62,22 +63,22 @@ def test_new_then_check_then_run(project):
     checked = project.run("check", "mine")
     assert checked.returncode == 0, checked.stderr
     assert "72 annotations of 24 items in 12 dialogues" in checked.stdout
-    assert "03_iaa                        Do they agree?" in checked.stdout
+    assert "03_own                        Do they agree?" in checked.stdout
     assert f"08_groups                     skipped: {REASON}" in checked.stdout
     assert not project.out("data", "processed").exists()
     ran = project.run("--study", "mine")
     assert ran.returncode == 0, ran.stderr
     assert "mine: warning: 12 items per label on average, fewer than 25" in ran.stdout
-    assert project.out("reports", "mine", "03_iaa.html").is_file()
+    assert project.out("reports", "mine", "03_own.html").is_file()
     both = project.run("--study", "mine", "--study", "tiny", "--study", "mine", "--dry-run")
     assert both.returncode == 0, both.stderr
-    assert both.stdout.count("mine/03_iaa") == both.stdout.count("tiny/03_iaa") == 1
+    assert both.stdout.count("mine/03_own") == both.stdout.count("tiny/03_own") == 1
 
 
 def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, monkeypatch):
     """What `lab` starts is replaced by the execution of one notebook, in the same environment and folder."""
     calls, kernels = [], []
-    monkeypatch.setattr(params, "ROOT", project.folder)
+    monkeypatch.setattr(places, "ROOT", project.folder)
     monkeypatch.setenv("PYTHONPATH", "")
     monkeypatch.setattr("judgebook.pipeline.lab.install", lambda **kernel: kernels.append(kernel))
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", calls.append)
@@ -88,13 +89,13 @@ def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, m
     (kernel,) = kernels
     assert kernel["display_name"] in (ROOT / "notebooks" / "helpers.py").read_text()
     assert (kernel["prefix"], kernel["env"]["PYTHONPATH"]) == (sys.prefix, str(project.folder / "src"))
-    by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_iaa.ipynb"]
+    by_hand = [sys.executable, "-m", "nbconvert", "--to", "notebook", "--execute", "--stdout", "03_own.ipynb"]
     env = project.environment() | {"PYTHONPATH": os.environ["PYTHONPATH"]}
     done = subprocess.run(by_hand, cwd=project.notebooks, env=env, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr
     home = project.out("data", "processed", "tiny")
     assert [p.name for p in home.iterdir()] == ["scratch"]
-    assert (home / "scratch" / "results" / "03_iaa.parquet").is_file()
+    assert (home / "scratch" / "results" / "03_own.parquet").is_file()
 
 
 def test_which_id_a_pseudonym_stands_for_is_for_the_user_alone(project):
@@ -226,7 +227,7 @@ def test_all_passes_over_studies_whose_data_are_not_here(project):
     done = project.run("--study", "all", "--dry-run")
     assert done.returncode == 0, done.stderr
     assert "away: skipped, its data are missing: away.csv" in done.stdout
-    assert "tiny/03_iaa" in done.stdout
+    assert "tiny/03_own" in done.stdout
     for words in (["--dry-run"], []):
         named = project.run("--study", "away", *words)
         assert named.returncode == 2

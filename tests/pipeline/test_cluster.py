@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from judgebook.statistics import tasks
+from judgebook.execution import tasks
 from judgebook.study import params
 
 HERE = Path({folder!r})
@@ -59,7 +59,7 @@ def numbers(seed):
 PIECES = """\
 from judgebook import extra
 from judgebook.study.results import collect
-from judgebook.statistics import tasks
+from judgebook.execution import tasks
 tasks._ALONE = 0.0
 numbers = extra.numbers(7)
 run.save_results(collect([{"statistic": "count", "what": f"n{i}", "estimate": abs(x)} for i, x in enumerate(numbers)]))
@@ -111,7 +111,7 @@ def cluster(folder, workers=4):
 def kill_worker_of(pid):
     """KILL the Dask worker that a process of a run belongs to: the parent of its seat."""
     started = psutil.Process(pid)
-    seat = next(p for p in [started, *started.parents()] if "judgebook.statistics.seats" in p.cmdline())
+    seat = next(p for p in [started, *started.parents()] if "judgebook.execution.seats" in p.cmdline())
     seat.parent().kill()
 
 

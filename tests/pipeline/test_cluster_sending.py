@@ -11,10 +11,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from judgebook.execution import scheduler, seats
 from judgebook.pipeline import execute, worker
 from judgebook.pipeline.scale import cluster
 from judgebook.sources.ids.naming import OWN_IDS
-from judgebook.statistics import scheduler, seats
 from judgebook.study import params, store
 
 distributed = pytest.importorskip("distributed")

@@ -15,8 +15,8 @@ from judgebook.study import store
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("denied"))
-    project.notebook("03_iaa")
-    project.dag("03_iaa: {}\n")
+    project.notebook("03_own")
+    project.dag("03_own: {}\n")
     return project
 
 
@@ -38,7 +38,7 @@ def test_a_write_that_fails_says_which_file_and_what_to_do(tmp_path, number):
             temporary.write_text("half")
             raise OSError(number, os.strerror(number))
 
-    with pytest.raises(store.Denied, match=r"x\.csv: .*--out DIR$"):
+    with pytest.raises(store.DeniedError, match=r"x\.csv: .*--out DIR$"):
         write()
     assert list(tmp_path.iterdir()) == []
 
@@ -46,7 +46,7 @@ def test_a_write_that_fails_says_which_file_and_what_to_do(tmp_path, number):
 def test_an_error_of_another_kind_stays_what_it_is(tmp_path):
     with pytest.raises(FileNotFoundError), store.atomic(tmp_path / "x.csv"):
         (tmp_path / "none").read_text()
-    with pytest.raises(store.Denied, match=r"^/elsewhere/raw\.csv: access"), store.atomic(tmp_path / "x.csv"):
+    with pytest.raises(store.DeniedError, match=r"^/elsewhere/raw\.csv: access"), store.atomic(tmp_path / "x.csv"):
         raise PermissionError(errno.EACCES, "Permission denied", "/elsewhere/raw.csv")
 
 

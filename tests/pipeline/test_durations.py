@@ -7,36 +7,35 @@ import os
 import pandas as pd
 import pytest
 
-from judgebook.pipeline import dag, worker
+from judgebook.pipeline import worker
 from judgebook.pipeline.scale import durations
 from judgebook.study import params
+from judgebook.study.questions import declared
 
 
-def test_the_table_names_notebooks():
-    assert set(durations.COEFFICIENTS) <= set(dag.load())
+def estimated(name, n, systems, labels):
+    profile = {"n_annotations": n, "systems": [""] * systems, "labels": [""] * labels}
+    return durations.estimated(declared()[name], profile)
 
 
 def test_an_estimate_grows_with_judgements_and_with_pairs_of_systems():
-    def seconds(n, systems, labels):
-        profile = {"n_annotations": n, "systems": [""] * systems, "labels": [""] * labels}
-        return durations.estimated("05_sensitivity", profile)
+    constant, judgements, pairs = declared()["05_sensitivity"].seconds
+    assert estimated("05_sensitivity", 0, 1, 1) == constant
+    assert estimated("05_sensitivity", 200_000, 1, 1) == pytest.approx(constant + 2 * judgements)
+    assert estimated("05_sensitivity", 0, 10, 20) == pytest.approx(constant + pairs * 45 * 20 / 1000)
 
-    constant, judgements, pairs = durations.COEFFICIENTS["05_sensitivity"]
-    assert seconds(0, 1, 1) == constant
-    assert seconds(200_000, 1, 1) == pytest.approx(constant + 2 * judgements)
-    assert seconds(0, 10, 20) == pytest.approx(constant + pairs * 45 * 20 / 1000)
-    assert durations.estimated("91_consistency_audit", {"n_annotations": 5}) is None
-    assert durations.estimated("05_sensitivity", {}) is None
+
+def test_before_the_data_are_read_they_count_as_usual():
+    constant, judgements, _ = declared()["80_operating_characteristics"].seconds
+    usual = durations.estimated(declared()["80_operating_characteristics"], {"features": {}})
+    assert usual == pytest.approx(constant + judgements / 2)
 
 
 def test_where_some_labels_are_studied_the_judgements_of_the_others_cost_nothing():
-    def seconds(n, labels):
-        profile = {"n_annotations": n, "systems": ["a"], "labels": [""] * labels}
-        return durations.estimated("80_operating_characteristics", profile)
-
-    constant, judgements, _ = durations.COEFFICIENTS["80_operating_characteristics"]
-    assert seconds(200_000, 4) == seconds(200_000, 10) == pytest.approx(constant + 2 * judgements)
-    assert seconds(200_000, 40) == pytest.approx(constant + judgements / 2)
+    name = "80_operating_characteristics"
+    constant, judgements, _ = declared()[name].seconds
+    assert estimated(name, 200_000, 1, 4) == estimated(name, 200_000, 1, 10) == pytest.approx(constant + 2 * judgements)
+    assert estimated(name, 200_000, 1, 40) == pytest.approx(constant + judgements / 2)
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(3, "10 s"), (44, "40 s"), (170, "3 min"), (7200, "2.0 h")])

@@ -59,12 +59,8 @@ def made(tmp_path_factory):
         frame = pd.DataFrame(more, columns=["bot", "chat", "sitting", "turn", "fluency"])
         frame.to_csv(folder / f"more_{who}.csv", index=False)
     project.study("planted", YAML)
-    shutil.copy(ROOT / "notebooks" / "dag.yaml", project.notebooks)
     for name in ("00_build_annotations", "03_iaa"):
         shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", project.notebooks)
-    kept = (project.notebooks / "dag.yaml").read_text()
-    blocks = re.split(r"\n(?=\d\d_)", kept)
-    project.dag("\n".join(b for b in blocks if not re.match(r"\d\d_", b) or b[:6] in ("00_bui", "03_iaa")))
     shutil.copytree(ROOT / "data" / "published", project.folder / "data" / "published")
     before = {p for p in project.folder.rglob("*") if p.is_file()}
     return project, before, project.run("--study", "planted", "--set", "bootstrap.n_resamples=100")

@@ -21,6 +21,7 @@ from judgebook.report.blocks import parameters
 from judgebook.sources import build
 from judgebook.sources.ids import recorded
 from judgebook.study import params, store
+from judgebook.study.questions import Question
 
 
 @pytest.fixture
@@ -223,15 +224,12 @@ def test_papermill_writes_values_that_read_back_as_they_were(value):
     assert ast.literal_eval(statements[0].value) == value
 
 
-def entries(**kwargs):
-    return {name: dag.Notebook(**entry) for name, entry in kwargs.items()}
-
-
 def test_only_takes_number_name_or_both_and_what_they_need():
-    all_ = entries(n01_a={}, n02_b={"needs": ["n01_a"]}, n03_c={"needs": ["n02_b"]}, n04_d={})
-    assert dag.select(list(all_), ["c"], all_) == ["n01_a", "n02_b", "n03_c"]
-    assert dag.select(list(all_), ["n04"], all_) == ["n04_d"]
-    assert dag.select(list(all_), ["n01_a", "d"], all_) == ["n01_a", "n04_d"]
+    needs = {"01_a": [], "02_b": ["01_a"], "03_c": ["02_b"], "04_d": []}
+    all_ = {name: Question(notebook=name, asks="", needs=many) for name, many in needs.items()}
+    assert dag.select(list(all_), ["c"], all_) == ["01_a", "02_b", "03_c"]
+    assert dag.select(list(all_), ["04"], all_) == ["04_d"]
+    assert dag.select(list(all_), ["01_a", "d"], all_) == ["01_a", "04_d"]
     with pytest.raises(NotebookError, match="no notebook 'bb'"):
         dag.select(list(all_), ["bb"], all_)
 

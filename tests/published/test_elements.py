@@ -88,6 +88,13 @@ def test_mistakes_are_named(tmp_path):
         load("p: [{place: Table 1, what: x, status: partly, where: [s/n]}]")
     with pytest.raises(ValueError, match=r"Table 1: `real` without a page in `where`"):
         load("p: [{place: Table 1, what: x, status: real}]")
+    # what is covered decides between real and partly, in both directions
+    with pytest.raises(ValueError, match=r"Table 1: `real`, but 2 of 4 groups is half or less"):
+        load("p: [{place: Table 1, what: x, status: real, where: [s/n], covers: 2 of 4 groups}]")
+    with pytest.raises(ValueError, match=r"Table 1: `partly`, but 3 of 4 groups is more than half"):
+        load("p: [{place: Table 1, what: x, status: partly, where: [s/n], covers: 3 of 4 groups, note: y}]")
+    with pytest.raises(ValueError, match="covers"):
+        load("p: [{place: Table 1, what: x, status: real, where: [s/n], covers: most groups}]")
     with pytest.raises(ValueError, match=r"s#x: expected study/notebook#section"):
         load("p: [{place: Table 1, what: x, status: real, where: [s#x]}]")
 
@@ -96,12 +103,16 @@ def test_the_page_counts_and_links_what_there_is():
     found = [
         elements.Element(place="Table 1", what="a", status="real", where=["s/05_x#y", "t/06_x"]),
         elements.Element(place="Table 2", what="b", status="missing", note="never published"),
+        elements.Element(
+            place="Table 3", what="d", status="partly", where=["s/05_x"], covers="1 of 2 labels", note="So."
+        ),
     ]
     text = elements.page({"p": found}, {"p": "Paper"}, lambda s, n, a: f"{s}/{n}.html#{a}" if s == "s" else "")
-    assert "hold 2 tables, figures and procedures: 1 on real data and 1 missing." in text
+    assert "hold 3 tables, figures and procedures: 1 on real data, 1 in part and 1 missing." in text
     assert "| Table 1 | a | on real data | [s, 05](s/05_x.html#y); t, 06 |  |" in text
     assert "| Table 2 | b | missing |  | never published |" in text
-    assert "| **All** | 1 | 1 |" in text
+    assert "| Table 3 | d | in part | [s, 05](s/05_x.html#) | Covers 1 of 2 labels. So. |" in text
+    assert "| **All** | 1 | 1 | 1 |" in text
     made = elements.Element(place="A.1", what="c", status="command", where=["docs/annotate#who-judges-what"])
     text = elements.page({"p": [made]}, {"p": "Paper"}, lambda s, n, a: f"../{s}/{n}.md#{a}")
     assert "| as a command | [annotate.md](../docs/annotate.md#who-judges-what) |" in text

@@ -19,7 +19,7 @@ from judgebook.simulation import study as simulate
 from judgebook.simulation.draw import judge, world
 from judgebook.simulation.evaluations import by_task
 from judgebook.simulation.model import measures
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.sections.data import Simulate
 
 SPEC = Simulate()
@@ -168,10 +168,10 @@ def test_holm_bounds_the_chance_of_a_false_difference(told_apart):
         hits = []
         for label in labels:
             keys = [k for k in one if k[:2] == label]
-            adjusted = dict(zip(keys, adjust(np.array([one[k] for k in keys])), strict=True))
+            adjusted = dict(zip(keys, adjust_p_values(np.array([one[k] for k in keys])), strict=True))
             hits.append(any(adjusted[k] < 0.05 for k in keys if k in EQUAL))
         wrong.append(np.mean(hits))
-        every = dict(zip(one, adjust(np.array(list(one.values()))), strict=True))
+        every = dict(zip(one, adjust_p_values(np.array(list(one.values()))), strict=True))
         over_all.append(any(every[k] < 0.05 for k in EQUAL))
     assert np.mean(wrong) <= 0.05 + 3 * np.std(wrong, ddof=1) / np.sqrt(N_STUDIES)
     # 40 studies: 5 % or fewer true, and three binomial standard errors

@@ -1,6 +1,7 @@
 """Clustered covariances against the jackknife written out and statsmodels."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import statsmodels.api as sm
 from scipy import stats
@@ -27,11 +28,27 @@ def test_pairs_have_codes_in_the_order_in_which_they_appear():
     assert clusters.crossed(one, other).tolist() == [0, 1, 0, 2, 1]
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse", "negative", "text", "object", "float", "small"])
+def test_codes_are_those_of_pandas(kind):
+    rng = np.random.default_rng(3)
+    values = {
+        "dense": rng.integers(0, 400, 300),
+        "sparse": rng.integers(0, 2**62, 50)[rng.integers(0, 50, 300)],
+        "negative": rng.integers(-9, 9, 300),
+        "text": rng.choice(["b", "a", "cc"], 40),
+        "object": rng.choice(np.array(["b", "a", "cc"], dtype=object), 40),
+        "float": rng.integers(-1, 9, 300) / 2,
+        "small": rng.integers(-128, 128, 300).astype(np.int8),
+    }[kind]
+    np.testing.assert_array_equal(clusters.numbered(values), pd.factorize(values)[0])
+    assert clusters.numbered(values[:0]).tolist() == []
+
+
 def without_correction(codes, scores, groups):
     """Our covariance without the factors c / (c - 1): of samples that have all clusters, which are of one size."""
     names = np.unique(groups)
     c = len(names)
-    return clusters.covariance(codes, scores, np.ones(len(codes)), [groups])[1].first * (c - 1) / c
+    return clusters.clustered_covariance(codes, scores, np.ones(len(codes)), [groups])[1].first * (c - 1) / c
 
 
 def test_it_is_the_jackknife_written_out():
@@ -43,7 +60,7 @@ def test_it_is_the_jackknife_written_out():
     ])  # fmt: skip
     whole = np.bincount(system, weights * score) / np.bincount(system, weights)
     expected = 8 / 9 * (means - whole).T @ (means - whole)
-    assert clusters.covariance(system, score, weights, [person])[1].first == pytest.approx(expected)
+    assert clusters.clustered_covariance(system, score, weights, [person])[1].first == pytest.approx(expected)
 
 
 def test_of_equal_clusters_it_is_that_of_cluster_robust_least_squares():
@@ -62,7 +79,7 @@ def test_by_two_kinds_of_equal_clusters_the_variances_are_those_of_statsmodels()
     by_dialogue, by_person = (without_correction(system, score, g) for g in (dialogue, person))
     both = cov_cluster(fit, person * 1000 + dialogue, use_correction=False)
     assert by_dialogue + by_person - both == pytest.approx(expected)
-    ours = clusters.covariance(system, score, np.ones(len(score)), [dialogue, person])[1]
+    ours = clusters.clustered_covariance(system, score, np.ones(len(score)), [dialogue, person])[1]
     assert ours.variances == pytest.approx(np.diag(expected) * 9 / 8, rel=0.05)
 
 
@@ -71,7 +88,7 @@ def test_a_variance_is_never_below_that_by_dialogues():
     for _ in range(20):
         system, score, dialogue, person = crossed(rng)
         one, two = (
-            clusters.covariance(system, score, np.ones(len(score)), groups)[1]
+            clusters.clustered_covariance(system, score, np.ones(len(score)), groups)[1]
             for groups in ([dialogue], [dialogue, person])
         )
         assert (two.of(contrasts) >= one.of(contrasts)).all()
@@ -83,10 +100,12 @@ def test_a_variance_is_never_below_that_by_dialogues():
 def test_variances_are_the_covariances_of_single_samples(ways):
     system, score, dialogue, person = crossed(np.random.default_rng(7))
     weights, groups = np.where(system == 0, 0.5, 1.0), [dialogue, person][:ways]
-    mean, variance, n = clusters.variances(system, score, weights, groups)
+    mean, variance, n = clusters.clustered_variances(system, score, weights, groups)
     for s in range(3):
         own = system == s
-        found = clusters.covariance(np.zeros(own.sum(), int), score[own], weights[own], [g[own] for g in groups])
+        found = clusters.clustered_covariance(
+            np.zeros(own.sum(), int), score[own], weights[own], [g[own] for g in groups]
+        )
         assert (mean[s], variance[s], n[s]) == (
             pytest.approx(found[0][0]),
             pytest.approx(found[1].variances[0]),
@@ -99,15 +118,17 @@ def test_weights_count_scores():
     weights = np.random.default_rng(6).integers(1, 4, len(score))
     repeated = (np.repeat(x, weights) for x in (system, score, dialogue))
     codes, scores, groups = repeated
-    mean, cov, n = clusters.covariance(system, score, weights.astype(float), [dialogue])
-    mean_2, cov_2, n_2 = clusters.covariance(codes, scores, np.ones(len(codes)), [groups])
+    mean, cov, n = clusters.clustered_covariance(system, score, weights.astype(float), [dialogue])
+    mean_2, cov_2, n_2 = clusters.clustered_covariance(codes, scores, np.ones(len(codes)), [groups])
     assert mean == pytest.approx(mean_2)
     assert cov.first == pytest.approx(cov_2.first)
     assert n.tolist() == n_2.tolist()
 
 
 def test_a_sample_with_one_cluster_has_no_variance():
-    _, cov, n = clusters.covariance(np.array([0, 0, 1, 1]), np.arange(4.0), np.ones(4), [np.array([0, 1, 2, 2])])
+    _, cov, n = clusters.clustered_covariance(
+        np.array([0, 0, 1, 1]), np.arange(4.0), np.ones(4), [np.array([0, 1, 2, 2])]
+    )
     assert n.tolist() == [2, 1]
     assert np.isnan(cov.first).tolist() == [[False, True], [True, True]]
 
@@ -115,8 +136,8 @@ def test_a_sample_with_one_cluster_has_no_variance():
 def test_a_number_without_scores_leaves_the_others_as_they_are():
     codes, scores, groups = np.array([0, 0, 2, 2, 2]), np.array([1.0, 2, 3, 5, 6]), np.array([0, 1, 0, 1, 2])
     with np.errstate(invalid="ignore"):
-        gap = clusters.covariance(codes, scores, np.ones(5), [groups])[1].first
-    close = clusters.covariance(codes // 2, scores, np.ones(5), [groups])[1].first
+        gap = clusters.clustered_covariance(codes, scores, np.ones(5), [groups])[1].first
+    close = clusters.clustered_covariance(codes // 2, scores, np.ones(5), [groups])[1].first
     assert gap[np.ix_([0, 2], [0, 2])] == pytest.approx(close)
 
 
@@ -139,10 +160,10 @@ def test_two_systems_are_compared_as_well_whatever_others_there_are(people):
     """The positive part of a whole matrix made A - B up to 1.3 times less certain, the more systems there were."""
     for seed in range(10):
         system, score, dialogue, person = crossed(np.random.default_rng(seed), n=160, people=people, systems=8)
-        every = clusters.covariance(system, score, np.ones(len(score)), [dialogue, person])[1]
+        every = clusters.clustered_covariance(system, score, np.ones(len(score)), [dialogue, person])[1]
         own = system < 2
         groups = [dialogue[own], person[own]]
-        alone = clusters.covariance(system[own], score[own], np.ones(own.sum()), groups)[1]
+        alone = clusters.clustered_covariance(system[own], score[own], np.ones(own.sum()), groups)[1]
         assert every.pair_errors()[0] == pytest.approx(alone.pair_errors()[0])
 
 
@@ -185,7 +206,7 @@ def test_few_busy_people_among_many_leave_few_degrees_of_freedom():
     effective, held = clusters.effective_number(codes, weights, [person])[0], np.zeros(2)
     for _ in range(n_runs):
         x = rng.normal(size=20)[person] + rng.normal(size=len(person))
-        mean, cov, n = clusters.covariance(codes, x, weights, [person])
+        mean, cov, n = clusters.clustered_covariance(codes, x, weights, [person])
         half = stats.t.ppf(0.975, np.array([n[0], effective]) - 1) * np.sqrt(cov.variances[0])
         held += np.abs(mean) <= half
     assert n[0] == 20

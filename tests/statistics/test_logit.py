@@ -35,7 +35,7 @@ def binary_sum(*cells):
 
 @pytest.mark.parametrize(("model", "columns"), [("one", ["steady"]), ("two", ["steady", "count"])])
 def test_fit_equals_r(data, r_values, model, columns):
-    found = logit.fit(data[columns].to_numpy(), data["chosen"].to_numpy())
+    found = logit.fit_logit(data[columns].to_numpy(), data["chosen"].to_numpy())
     assert found.separation == "none"
     assert found.log_likelihood == pytest.approx(r_values[model, "log_likelihood", ""], abs=1e-10)
     assert found.mcfadden == pytest.approx(r_values[model, "mcfadden_r2", ""], abs=1e-10)
@@ -47,7 +47,7 @@ def test_fit_equals_r(data, r_values, model, columns):
 
 def test_fit_of_a_table_solved_by_hand():
     x, y = table(6, 3, 2, 8)
-    found = logit.fit(x, y)
+    found = logit.fit_logit(x, y)
     # the fitted share of each column is its own share
     assert found.log_likelihood == pytest.approx(binary_sum((6, 9), (3, 9), (2, 10), (8, 10)), abs=1e-12)
     assert found.log_likelihood_null == pytest.approx(binary_sum((8, 19), (11, 19)), abs=1e-12)
@@ -56,7 +56,7 @@ def test_fit_of_a_table_solved_by_hand():
 
 def test_quasi_separation_of_a_table_solved_by_hand():
     x, y = table(6, 3, 4, 0)  # at x = 1 all were chosen: those rows add nothing in the limit
-    found = logit.fit(x, y)
+    found = logit.fit_logit(x, y)
     assert found.separation == "quasi"
     assert found.log_likelihood == pytest.approx(binary_sum((6, 9), (3, 9)), abs=1e-12)
     assert np.isnan(found.coefficients).all()
@@ -64,7 +64,7 @@ def test_quasi_separation_of_a_table_solved_by_hand():
 
 
 def test_complete_separation_reaches_zero():
-    found = logit.fit(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 0, 1, 1]))
+    found = logit.fit_logit(np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0, 0, 1, 1]))
     assert (found.separation, found.log_likelihood, found.mcfadden) == ("complete", 0.0, 1.0)
 
 
@@ -72,14 +72,14 @@ def test_separation_that_no_single_predictor_shows():
     """Each predictor alone overlaps; their sum separates."""
     x = np.array([[0, 1], [1, 0], [2, -1.5], [3, -2], [0, 2], [1, 1], [2, 0], [3, -0.5]], dtype=float)
     y = np.repeat([0, 1], 4)
-    assert logit.fit(x[:, :1], y).separation == logit.fit(x[:, 1:], y).separation == "none"
-    assert logit.fit(x, y).separation == "complete"
+    assert logit.fit_logit(x[:, :1], y).separation == logit.fit_logit(x[:, 1:], y).separation == "none"
+    assert logit.fit_logit(x, y).separation == "complete"
 
 
 def test_collinear_predictors_have_a_fit_but_no_coefficients(data):
     x = data[["steady", "count"]].to_numpy()
-    twice = logit.fit(np.column_stack([x, x.sum(axis=1)]), data["chosen"].to_numpy())
-    assert twice.log_likelihood == pytest.approx(logit.fit(x, data["chosen"].to_numpy()).log_likelihood, abs=1e-9)
+    twice = logit.fit_logit(np.column_stack([x, x.sum(axis=1)]), data["chosen"].to_numpy())
+    assert twice.log_likelihood == pytest.approx(logit.fit_logit(x, data["chosen"].to_numpy()).log_likelihood, abs=1e-9)
     assert np.isnan(twice.coefficients).all()
 
 
@@ -90,7 +90,7 @@ def test_fit_is_the_supremum(seed):
     n, p = rng.integers(5, 25), rng.integers(1, 4)
     x = rng.integers(-2, 3, (n, p)).astype(float)
     y = np.r_[0, 1, rng.random(n - 2) < 1 / (1 + np.exp(-2 * x[2:, 0]))]
-    found = logit.fit(x, y)
+    found = logit.fit_logit(x, y)
     z = np.column_stack([np.ones(n), x])
     beta = np.zeros(p + 1)
     for _ in range(60):  # plain Newton with a small ridge: near the supremum, never above it
@@ -127,7 +127,7 @@ def test_answers_that_are_all_but_separated_have_a_maximum_far_out():
     """Twelve counts of 28 pairs: Newton's method takes more than sixty steps to log-odds in the hundreds."""
     rng = np.random.default_rng(2473)
     x, y = rng.poisson(1.0, (28, 12)).astype(float), (rng.random(28) < 0.5).astype(float)
-    found = logit.fit(x, y)
+    found = logit.fit_logit(x, y)
     model = sm.Logit(y, sm.add_constant(x)).fit(disp=0, maxiter=1000, tol=1e-12)
     assert found.separation == "none"
     assert found.log_likelihood == pytest.approx(model.llf, abs=1e-8)
@@ -158,7 +158,7 @@ def test_all_subsets_under_separation_equal_single_fits():
     masks = subsets(6)[1:]
     value, separated = logit.subset_log_likelihoods(x, y, masks)
     for mask, v, s in zip(masks, value, separated, strict=True):
-        one = logit.fit(x[:, mask], y)
+        one = logit.fit_logit(x[:, mask], y)
         assert v == pytest.approx(one.log_likelihood, abs=1e-8)
         assert s == (one.separation != "none")
     assert separated[masks[:, 4]].all()
@@ -170,7 +170,7 @@ def test_all_subsets_under_separation_equal_single_fits():
     ("model", "columns"), [("separated", ["steady", "rare"]), ("all", ["steady", "rare", "count"])]
 )
 def test_firth_equals_r_and_firthmodels(data, r_values, model, columns):
-    found = logit.firth(data[columns].to_numpy(float), data["chosen"].to_numpy())
+    found = logit.fit_firth(data[columns].to_numpy(float), data["chosen"].to_numpy())
     terms = ["(Intercept)", *columns]
     # R's optimiser works with numerical derivatives: 1e-6
     assert found.coefficients == pytest.approx([r_values[model, "firth_coefficient", t] for t in terms], abs=1e-6)
@@ -183,14 +183,14 @@ def test_firth_equals_r_and_firthmodels(data, r_values, model, columns):
 @pytest.mark.parametrize("cells", [(6, 3, 2, 8), (6, 3, 4, 0), (5, 0, 0, 7), (13, 14, 0, 1)])
 def test_firth_adds_half_to_each_cell_of_a_table(cells):
     a, b, c, d = (n + 0.5 for n in cells)
-    found = logit.firth(*table(*cells))
+    found = logit.fit_firth(*table(*cells))
     assert found.coefficients == pytest.approx([log(a / b), log(c / d) - log(a / b)], abs=1e-9)
 
 
 def test_firth_refuses_collinear_predictors(data):
     x = data[["steady"]].to_numpy()
     with pytest.raises(ValueError, match="collinear"):
-        logit.firth(np.column_stack([x, 2 * x]), data["chosen"].to_numpy())
+        logit.fit_firth(np.column_stack([x, 2 * x]), data["chosen"].to_numpy())
 
 
 def test_firth_converges_on_as_many_answers_as_coefficients():
@@ -198,7 +198,7 @@ def test_firth_converges_on_as_many_answers_as_coefficients():
     rng = np.random.default_rng(8)
     for _ in range(40):
         x, y = rng.normal(size=(5, 4)), np.array([0.0, 1, 0, 1, 1])
-        found = logit.firth(x, y, test=False)
+        found = logit.fit_firth(x, y, test=False)
         z = np.column_stack([np.ones(5), x])
         _, score, information = logit._penalised(z, y, found.coefficients)
         distance = score @ np.linalg.solve(information, score)  # squared, in standard errors
@@ -207,7 +207,7 @@ def test_firth_converges_on_as_many_answers_as_coefficients():
 
 def test_firth_says_when_it_does_not_converge(data, monkeypatch):
     monkeypatch.setattr(logit, "STEPS", 1)
-    found = logit.firth(data[["steady"]].to_numpy(), data["chosen"].to_numpy())
+    found = logit.fit_firth(data[["steady"]].to_numpy(), data["chosen"].to_numpy())
     assert np.isnan(found.coefficients).all()
     assert np.isnan(found.p_values).all()
     assert np.isnan(found.penalised_log_likelihood)
@@ -226,7 +226,7 @@ def test_signed_root_equals_single_fits_on_repeated_rows():
         if len(set(y[rows])) < 2 or len(set(x[rows])) < 2:
             assert np.isnan(value)
             continue
-        one = logit.fit(x[rows, None], y[rows])
+        one = logit.fit_logit(x[rows, None], y[rows])
         kinds.add(one.separation)
         assert value**2 == pytest.approx(one.mcfadden, abs=1e-8)
         if one.separation == "none" and one.mcfadden > 1e-9:
@@ -238,6 +238,6 @@ def test_signed_root_equals_single_fits_on_repeated_rows():
 
 def test_what_cannot_be_fitted_is_refused():
     with pytest.raises(ValueError, match=r"both 0 and 1, found \[1.0\]"):
-        logit.fit(np.ones((3, 1)), np.ones(3))
+        logit.fit_logit(np.ones((3, 1)), np.ones(3))
     with pytest.raises(ValueError, match="finite numbers"):
-        logit.fit(np.array([[np.nan], [1.0]]), np.array([0, 1]))
+        logit.fit_logit(np.array([[np.nan], [1.0]]), np.array([0, 1]))

@@ -36,7 +36,7 @@ def test_the_gradient_of_the_likelihood_is_exact(data):
 
 
 def test_the_ordinal_model_is_that_of_clmm(data, reference):
-    fit = ordinal_mixed.fit(*data)
+    fit = ordinal_mixed.fit_ordinal_mixed(*data)
     expected = reference.loc["clmm"]
     assert fit.log_likelihood == pytest.approx(expected["log_likelihood"], abs=1e-6)
     assert fit.thresholds == pytest.approx(expected["threshold"].to_numpy(), abs=2e-4)
@@ -49,7 +49,7 @@ def test_the_ordinal_model_is_that_of_clmm(data, reference):
 
 def test_two_categories_give_the_logistic_model_of_glmer(data, reference):
     y, x, factors = data
-    fit = ordinal_mixed.fit((y > 1).astype(int), x, factors)
+    fit = ordinal_mixed.fit_ordinal_mixed((y > 1).astype(int), x, factors)
     expected = reference.loc["glmer"]
     assert fit.log_likelihood == pytest.approx(expected["log_likelihood"], abs=2e-3)
     coefficients = expected["coefficient"].to_numpy()
@@ -68,7 +68,7 @@ def simulated(rng, sd, n_annotators=12, n_dialogues=150, per_dialogue=4):
 def test_shares_of_the_variance_are_recovered_and_covered():
     rng, sd = np.random.default_rng(5), np.array([0.7, 1.0])
     truth = np.r_[sd**2, ordinal_mixed.LATENT_VARIANCE] / (np.sum(sd**2) + ordinal_mixed.LATENT_VARIANCE)
-    fits = [ordinal_mixed.fit(*simulated(rng, sd), confidence=0.95) for _ in range(30)]
+    fits = [ordinal_mixed.fit_ordinal_mixed(*simulated(rng, sd), confidence=0.95) for _ in range(30)]
     assert np.mean([f.shares for f in fits], axis=0) == pytest.approx(
         truth, abs=0.04
     )  # maximum likelihood: variances a little low
@@ -78,7 +78,7 @@ def test_shares_of_the_variance_are_recovered_and_covered():
 
 def test_a_variance_of_zero_is_an_estimate():
     rng = np.random.default_rng(2)
-    fit = ordinal_mixed.fit(*simulated(rng, np.array([0.0, 1.0])), confidence=0.95)
+    fit = ordinal_mixed.fit_ordinal_mixed(*simulated(rng, np.array([0.0, 1.0])), confidence=0.95)
     assert fit.converged
     assert fit.share_low[0] == 0.0
     assert fit.shares[0] < 0.03
@@ -95,4 +95,4 @@ def test_a_variance_of_zero_is_an_estimate():
 )
 def test_what_cannot_be_fitted_is_refused(y, x, factors):
     with pytest.raises(ValueError, match="expected"):
-        ordinal_mixed.fit(np.array(y), x, [np.array(f) for f in factors])
+        ordinal_mixed.fit_ordinal_mixed(np.array(y), x, [np.array(f) for f in factors])

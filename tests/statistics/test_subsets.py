@@ -134,7 +134,7 @@ def plain_beam(x, y, family, width):
 def test_backward_elimination_equals_a_plain_search(family, width):
     x, y = sample(7, family=family)
     chain, n_fits = plain_beam(x, y, family, width)
-    path = subsets.backward(subsets.Fitness(x, y, family), width)
+    path = subsets.backward_elimination(subsets.Fitness(x, y, family), width)
     assert [frozenset(np.flatnonzero(m)) for m in path.masks] == chain
     assert path.n_fits == n_fits
     for mask, fit, adjusted, gain in zip(chain, path.fit, path.adjusted, path.gain, strict=True):
@@ -151,7 +151,7 @@ def test_a_wide_beam_is_forward_selection_read_backwards():
         best = max(set(range(6)) - inside, key=lambda j: plain_fit(x, y, "ols", inside | {j})[0])
         order.append(best)
         inside.add(best)
-    assert subsets.backward(subsets.Fitness(x, y, "ols"), 100).order.tolist() == order
+    assert subsets.backward_elimination(subsets.Fitness(x, y, "ols"), 100).order.tolist() == order
 
 
 def test_a_gain_in_adjusted_r2_means_t_above_one():
@@ -167,10 +167,10 @@ def test_beam_under_separation_and_with_one_predictor():
     x, y = sample(10, family="logit")
     x[:, 3] = 0
     x[np.flatnonzero(y == 1)[:2], 3] = 1
-    path = subsets.backward(subsets.Fitness(x, y, "logit"), 5)
+    path = subsets.backward_elimination(subsets.Fitness(x, y, "logit"), 5)
     assert np.isfinite(path.fit).all()
     assert (np.diff(path.fit) > -1e-9).all()
-    one = subsets.backward(subsets.Fitness(x[:, :1], y, "logit"))
+    one = subsets.backward_elimination(subsets.Fitness(x[:, :1], y, "logit"))
     assert (one.order.tolist(), one.n_fits) == ([0], 1)
 
 

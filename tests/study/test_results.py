@@ -75,7 +75,7 @@ def test_stored_rows_have_the_columns_of_the_schema():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([alpha(statistic="alfa")], "'alfa' is not in study/statistics.yaml"),
+        ([alpha(statistic="alfa")], "'alfa' is in no statistics.yaml"),
         ([alpha(raterz=2)], r"alpha: columns \['raterz'\] are not declared"),
         ([alpha(estimate=1.2)], r"alpha: estimate outside \[-inf, 1\]"),
         ([alpha(ci_low=0.6, ci_high=0.4)], "ci_low > ci_high"),

@@ -8,6 +8,7 @@ import pytest
 from fixtures.boxes import unreadable
 
 from judgebook.annotations.population import Population
+from judgebook.questions.collection import costs
 from judgebook.questions.performance import leading
 from judgebook.questions.sensitivity.power import SAME, SAMPLE
 from judgebook.statistics.bounded_means import BOUNDED
@@ -96,6 +97,25 @@ def test_a_winner_by_one_annotators_judgements_is_named_with_their_share(study):
     assert "for these 8 annotators only, of whom one made 85% of the judgements. Beta leads" in open_
 
 
+def test_those_who_did_not_judge_by_the_method_of_the_order_are_told_apart(study):
+    """Eight people judged, seven of them by the method that orders the systems: both numbers, in words."""
+    own = annotations(annotators=EIGHT[:7])
+    other = annotations(annotators=EIGHT).assign(method="turn_likert")
+    frame = conform(pd.concat([own, other], ignore_index=True), ANNOTATIONS)
+    said = texts(evidence(study, frame, n07=SURE))["order"]
+    assert "for other annotators like these 8, of whom 7 judged by this method (Dialogue Likert)" in said
+    assert "of whom" not in texts(evidence(study, annotations(annotators=EIGHT), n07=SURE))["order"]
+
+
+def test_labels_are_those_of_one_run_which_is_named(study):
+    """Alpha in another run may say otherwise: the page speaks of the main one only."""
+    both = pd.concat([annotations(), annotations(n=3, corpus="other")], ignore_index=True)
+    said = texts(evidence(study, conform(both, ANNOTATIONS), n03=alphas((0.1, 0.6), (0.1, 0.6), (0.1, 0.6))))["labels"]
+    assert "not shown to be reliable on any of the 3 labels (Main):** no 95% CI" in said
+    one = evidence(study, n03=alphas((0.1, 0.6)))
+    assert "is entirely below 0.667" in texts(one)["labels"]
+
+
 def test_rivals_are_those_that_may_be_first(study):
     found = evidence(study, n07=OPEN)
     lead = leading.leaders(analysis.order(found))
@@ -171,7 +191,7 @@ def test_labels_are_named_by_verdict(study):
     said = texts(evidence(study, n03=alphas((0.7, 0.9), (0.1, 0.6), (0.5, 0.8))))["labels"]
     reliable, rest = said.split("Doubtful")
     assert "Single judgements are reliable on 1 of 3 labels" in reliable
-    assert "the least that Krippendorff 2004 accepts" in reliable
+    assert "Krippendorff (2004) accepts no less for tentative conclusions." in reliable
     assert "Quality" in reliable
     assert "Relevance" in rest.split("Too few")[0]
     assert "Engagingness" in rest.split("Too few")[1]
@@ -205,10 +225,8 @@ def test_decided_comparisons_are_counted_and_the_detectable_difference_shrinks(s
     assert found["detectable"]["more"].tolist() == pytest.approx([e * (12 / 22) ** 0.5 for e in (0.5, 0.6, 0.9)])
     said = texts(evidence(study, n05=[*compared([0.01, 0.2, 0.04]), *DETECTABLE]))
     assert "2 of 3 comparisons" in said["sample"]
-    assert (
-        "a difference of 0.60 points (Dialogue Likert, median label; 0.50 to 0.90 by label) is found" in said["sample"]
-    )
-    assert "with 80% power, at the strictest step of Holm's adjustment." in said["sample"]
+    strictest = "(Dialogue Likert, median label; strictest step of Holm's adjustment). By label: 0.50 to 0.90."
+    assert f"a difference of 0.60 points is found with 80% power {strictest}" in said["sample"]
     assert "from 0.60 to 0.44" in said["cost"]
 
 
@@ -228,7 +246,7 @@ def test_comparisons_that_could_not_be_tested_remain_undecided(study):
     assert (facts["n"], facts["n_differ"], facts["open"], facts["untested"]) == (3, 1, 2, 2)
     said = texts(found)["sample"]
     assert "1 of 3 comparisons" in said
-    assert "2 remain undecided, 2 of them because there are too few data for a test." in said
+    assert "The other 2 remain undecided, because there are too few data for a test." in said
 
 
 def test_answers_about_some_methods_only_name_them(study):
@@ -243,7 +261,7 @@ def test_answers_about_some_methods_only_name_them(study):
         n07=who([0.01], {"strictness": (0.2, 0.1, 0.3)}),
     )  # fmt: skip
     said = texts(found)
-    assert "8 annotators (Dialogue Likert) has a reliability" in said["labels"]
+    assert "over 36 dialogues, each judged by 8 annotators (Dialogue Likert)." in said["labels"]
     assert "(F test; Dialogue Likert)" in said["judges"]
 
 
@@ -253,7 +271,7 @@ def test_what_could_have_been_detected_is_about_the_annotators_of_the_counts(stu
     people = compared([0.01, 0.3, 0.2], **PEOPLE)
     said = texts(evidence(study, many, n05=[*rows, *people]))
     assert "a difference of 1.20 points" in said["sample"]
-    assert "with 80% power, for other annotators too, at the strictest step" in said["sample"]
+    assert "with 80% power, for other annotators too (Dialogue Likert, median label; strictest step" in said["sample"]
     assert "With 10 more dialogues per system and in proportion more annotators" in said["cost"]
     assert "falls from 1.20 to 0.89 points. With the same annotators it falls less" in said["cost"]
     assert "judged by twice as many annotators, would find a difference of 0.85 instead of 1.20" in said["next"]
@@ -305,7 +323,7 @@ def test_reliability_of_means_is_that_of_the_design_of_the_study(study):
     other = [head | {"label": x, "estimate": 0.1, "n_dialogues": 10} for x in LABELS]
     rows = {"n03": [*alphas((0.7, 0.9), (0.1, 0.6), (0.5, 0.8)), *own, *other]}
     said = texts(evidence(study, **rows))["labels"]
-    assert "their order over 12 dialogues, each judged by 2 annotators, has a reliability of 0.70 (0.60 to 0.90" in said
+    assert "means no error, is 0.70 (0.60 to 0.90 by label) over 12 dialogues, each judged by 2 annotators" in said
 
 
 def test_annotators_who_disagree_come_before_the_definition(study):
@@ -496,7 +514,7 @@ def test_a_study_of_one_comparison_has_an_answer_of_its_own(study, p_value, star
     rows = [compared([p_value] * 3)[0], compared([0.2] * 3, **PEOPLE)[0]]
     said = texts(evidence(study, n05=[*rows, DETECTABLE[0] | {"n": 1}]))
     assert said["sample"].replace(" of two systems on a label", "").startswith(starts)
-    assert "(Dialogue Likert) is found with 80% power." in said["sample"]
+    assert "is found with 80% power (Dialogue Likert)." in said["sample"]
     if p_value > 0.05:
         assert "The only comparison is undecided." in said["next"]
 
@@ -533,6 +551,9 @@ def test_unknown_annotators_are_said_and_to_be_recorded(study):
     found = evidence(study, annotations(known=False), n05=compared([0.01, 0.2, 0.04]))
     assert analysis.judges(found)["kind"] == "unknown"
     assert analysis.steps(found)[0].kind == "record"
+    assert "**Record who judged.**" in texts(found)["next"]
+    some = pd.concat([annotations(), annotations(known=False).assign(method="turn_likert")], ignore_index=True)
+    assert "**Record who judged by Turn Likert.**" in texts(evidence(study, conform(some, ANNOTATIONS)))["next"]
 
 
 def test_what_was_examined_is_not_taken_for_all():
@@ -597,6 +618,26 @@ def test_cost_is_the_time_of_every_judged_unit(study):
     assert "6 hours" in texts(evidence(study, n02=[minutes, whole]))["cost"]
     assert "no durations" in texts(evidence(study, annotations(seconds=None), {COST: ""}))["cost"]
     assert "notebook 02 was not run" in texts(evidence(study, reasons={COST: "Notebook 02 was not run."}))["cost"]
+
+
+def test_a_task_of_several_methods_costs_its_time_once(study):
+    """Two annotators, 12 tasks each: a comparison and ratings of both dialogues, 3 minutes per dialogue."""
+    rated = annotations()
+    rated = rated[rated["system"] != "c"].assign(work_unit=lambda f: f["annotator"] + f["dialogue"].str[1:])
+    pairs = rated[(rated["system"] == "a") & (rated["label"] == LABELS[0])]
+    pairs = pairs.assign(method="comparative", label="quality", system_b="b", score=1.0)
+    pairs["dialogue_b"] = "b" + pairs["dialogue"].str[1:]
+    frame = conform(pd.concat([rated, pairs], ignore_index=True), ANNOTATIONS)
+    head = {**PART, "method": costs.TOGETHER, "level": "dialogue", "estimate": 3.0, "n": 24}
+    rows = [head | {"statistic": "unit_minutes", "tasks": "all", "ci_low": 2.0, "ci_high": 4.0, "ci_kind": "mover"}]
+    rows.append(head | {"statistic": "median_minutes", "task": costs.TOGETHER})
+    found = analysis.cost(evidence(study, frame, n02=rows))
+    assert found["hours"] == pytest.approx(24 * 2 * 3 / 60)
+    assert found["next"] == pytest.approx(10 * 2 * 2 * 3 / 60 * study.costs.hourly_rate)
+    said = texts(evidence(study, frame, n02=rows))["cost"]
+    assert "with a median of 3.0 [2.0, 4.0] minutes per dialogue (All methods of a task)" in said
+    assert f"several methods ({'Dialogue Likert'} and Comparative) and has one duration" in said
+    assert "unknown" not in said
 
 
 def test_a_task_costs_its_own_time_and_a_model_none(study, tmp_path):

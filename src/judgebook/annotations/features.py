@@ -1,7 +1,7 @@
 """What a study offers, so that notebooks that cannot run on it are skipped before the run, with the reason.
 
 `FEATURES` maps a feature to a function of the study's frames and params that returns None if the study has it,
-otherwise a sentence stating what is missing. Notebooks name features under `requires:` in `notebooks/dag.yaml`.
+otherwise a sentence stating what is missing. Questions name features in `requires`.
 """
 
 from __future__ import annotations

@@ -16,9 +16,10 @@ from typing import Any
 
 import yaml
 
-from judgebook import __version__
+from judgebook import __version__, project
 from judgebook.bundle import private
 from judgebook.display.text import Phrases
+from judgebook.errors import JudgebookError
 from judgebook.report import html
 from judgebook.report.blocks import PRIVATE, Block, blocks
 from judgebook.sources import registry
@@ -43,7 +44,7 @@ FOLDERS = {
 }
 
 
-class BundleError(ValueError):
+class BundleError(JudgebookError, ValueError):
     """The study cannot be bundled as it is; the message says why and what to do."""
 
 
@@ -110,7 +111,8 @@ def finished(study: str, manifest: dict[str, Any], outdated: dict[str, str]) -> 
     """The study as its last run left it. Raises BundleError where no notebook of it was run."""
     folder = store.processed(study)
     if not any(name[:1].isdigit() for name in manifest.get("nodes", ())):
-        raise BundleError(f"{study}: none of its notebooks has been run; run `python run_all.py --study {study}` first")
+        run = f"{project.command()} --study {study}"
+        raise BundleError(f"{study}: none of its notebooks has been run; run `{run}` first")
     return Finished(params.load(folder / "params.yaml", key=study), folder, manifest, outdated)
 
 
@@ -190,7 +192,7 @@ def _check(path: Path, name: str, sha: str, study: str) -> None:
     except OSError:
         same = False
     if not same:
-        raise BundleError(f"{name} is not what the run wrote; run `python run_all.py --study {study}` again")
+        raise BundleError(f"{name} is not what the run wrote; run `{project.command()} --study {study}` again")
 
 
 def _about(name: str, step: str) -> str:

@@ -21,12 +21,12 @@ import pandas as pd
 
 from judgebook.annotations.summary import with_means
 from judgebook.comparison import orders, variation
-from judgebook.comparison.sides import Side, WrongSide, data_hash, settings
+from judgebook.comparison.sides import ComparisonError, Side, data_hash, settings
 from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.crowd import crowd
 from judgebook.questions.quality_control.replication import OVERALL, Quantity, Tally
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed, ratings
-from judgebook.statistics.correlation import correlate, fisher
+from judgebook.statistics.correlation import correlate, pearson_interval
 from judgebook.statistics.intervals import MIN_CLUSTERS, Interval, generator, jackknife_t
 from judgebook.study.labels import METHODS, Label
 
@@ -90,7 +90,7 @@ def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
 
     Raises
     ------
-    WrongSide
+    ComparisonError
         Where a side has several corpora of which none is named and the other side does not have the same ones, and
         where no label or fewer than two systems are in common.
     """
@@ -148,7 +148,7 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
         corpora = list(dict.fromkeys(side.scores["corpus"]))
         if side.corpora is None and len(corpora) > 1 and not _same(a, b):
             names = ", ".join(f"{side.spec}:{c}" for c in corpora)
-            raise WrongSide(f"{side.spec} has several corpora; name one of {names}")
+            raise ComparisonError(f"{side.spec} has several corpora; name one of {names}")
     both = [_means_only(side) for side in (a, b)]
     known = {(x.method, x.id): x for x in a.study.label_list(every=True)}
     found = [set(map(tuple, frame[["method", "label"]].drop_duplicates().to_numpy())) for frame in both]
@@ -159,14 +159,18 @@ def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFr
     missing += [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(found[i] - found[other])]
     if not common:
         told = " and ".join(f"{side.spec} has {_listed(keys)}" for side, keys in zip((a, b), found, strict=True))
-        raise WrongSide(f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second")
+        raise ComparisonError(
+            f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second"
+        )
     systems = [{*f["system"].dropna(), *f["system_b"].dropna()} for f in both]
     missing += [("system", s, i) for i, other in ((0, 1), (1, 0)) for s in sorted(systems[i] - systems[other])]
     if len(systems[0] & systems[1]) < 2:
         told = " and ".join(
             f"{s.spec} has {', '.join(sorted(x)) or 'none'}" for s, x in zip((a, b), systems, strict=True)
         )
-        raise WrongSide(f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second")
+        raise ComparisonError(
+            f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second"
+        )
     place = {key: i for i, key in enumerate(common)}
     apart = a.folder != b.folder
     rows = []
@@ -346,7 +350,7 @@ def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: 
     if n < replication.LEAST_FOR_INTERVAL:
         note = f"{n} systems are too few for an interval over clusters; {replication.LEAST_FOR_INTERVAL} are needed"
         interval = Interval(r, np.nan, np.nan, "not_estimable", unit, len(without), note=note)
-    low, high = fisher(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
+    low, high = pearson_interval(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
     out = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
     out |= {"clusters_a": int(people[0]), "clusters_b": int(people[1])}
     return out | {"fisher_low": low, "fisher_high": high}
@@ -360,7 +364,7 @@ def _rank(means: np.ndarray, confidence: float) -> dict[str, float]:
     rho, _ = correlate(means[0], means[1], "spearman")
     n, low, high = means.shape[1], np.nan, np.nan
     if n > 3 and abs(rho) < 1 - 1e-12:
-        unscaled = np.arctanh(fisher(rho, n, confidence)) - np.arctanh(rho)
+        unscaled = np.arctanh(pearson_interval(rho, n, confidence)) - np.arctanh(rho)
         low, high = np.tanh(np.arctanh(rho) + unscaled * np.sqrt(1 + rho**2 / 2)).tolist()
     return {"rho": rho, "rho_low": low, "rho_high": high}
 

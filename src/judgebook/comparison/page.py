@@ -49,7 +49,7 @@ def command(a: str, b: str, renamed: Iterable[str] = ()) -> int:
     for item in renamed:
         old, equals, new = item.partition("=")
         if not (old and equals and new):
-            raise sides.WrongSide(f"--map: expected old=new, found {item!r}")
+            raise sides.ComparisonError(f"--map: expected old=new, found {item!r}")
         names[old] = new
     one, two = sides.named_apart(one, sides.renamed(two, names))
     found = compare(one, two)

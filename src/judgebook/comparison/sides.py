@@ -13,7 +13,9 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.annotations.summary import evaluated
+from judgebook.errors import JudgebookError
 from judgebook.study import params, store
 from judgebook.study.labels import spelled_out
 
@@ -24,7 +26,7 @@ _CONTENT += ["score"]
 _WORDS = {"title", "description", "citation", "licence"}
 
 
-class WrongSide(ValueError):
+class ComparisonError(JudgebookError, ValueError):
     """What was asked for cannot be compared; the message says why and what there is."""
 
 
@@ -67,20 +69,20 @@ def open_side(spec: str) -> Side:
 
     FOLDER is an output folder of an earlier run (`--out`), or a study's folder in its `data/processed`.
 
-    Raises WrongSide for a study that was not run and for a corpus it does not have; ParamsError for an unknown study.
+    Raises ComparisonError for a study that was not run, or a corpus it does not have; ParamsError for an unknown study.
     """
     where, colon, corpus = spec.rpartition(":") if ":" in spec else (spec, "", "")
     folder = _folder(where)
     study = params.load(folder / "params.yaml", key=folder.name)
     if not (folder / "annotations.parquet").is_file():
-        raise WrongSide(f"{spec}: {folder} holds no judgements; a study of other studies cannot be compared")
+        raise ComparisonError(f"{spec}: {folder} holds no judgements; a study of other studies cannot be compared")
     scores = pd.read_parquet(folder / "annotations.parquet")
     there = list(dict.fromkeys(scores["corpus"]))
     if colon:
         if corpus not in there:
             near = difflib.get_close_matches(corpus, there, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(there)}"
-            raise WrongSide(f"{spec}: no corpus {corpus!r} in {study.key}; {hint}")
+            raise ComparisonError(f"{spec}: no corpus {corpus!r} in {study.key}; {hint}")
         scores = scores[scores["corpus"] == corpus]
         title = study.corpora.get(corpus) or spelled_out(corpus)
         return Side(spec, study, folder, (corpus,), scores.reset_index(drop=True), title)
@@ -100,13 +102,15 @@ def _folder(where: str) -> Path:
         if len(inside) == 1:
             return inside[0].resolve()
         if not inside:
-            raise WrongSide(f"{where}: no results of a study; expected an output folder, or FOLDER/STUDY")
+            raise ComparisonError(f"{where}: no results of a study; expected an output folder, or FOLDER/STUDY")
         names = ", ".join(p.name for p in inside)
-        raise WrongSide(f"{where}: results of several studies; name one: {path / inside[0].name} (there are {names})")
+        raise ComparisonError(
+            f"{where}: results of several studies; name one: {path / inside[0].name} (there are {names})"
+        )
     folder = store.processed(where)
     if not (folder / "params.yaml").is_file():
         params.find(where)  # a misspelt name is reported first
-        raise WrongSide(f"{where} was not run: `python run_all.py --study {where}`")
+        raise ComparisonError(f"{where} was not run: `{project.command()} --study {where}`")
     return folder
 
 
@@ -120,12 +124,14 @@ def named_apart(a: Side, b: Side) -> tuple[Side, Side]:
 
 
 def renamed(side: Side, names: Mapping[str, str]) -> Side:
-    """The side with systems and labels called as `names` says (old id -> new id). Raises WrongSide for an old id that
-    is neither."""
+    """The side with systems and labels called as `names` says (old id -> new id).
+
+    Raises ComparisonError for an old id that is neither.
+    """
     known = {*side.scores["system"], *side.scores["system_b"].dropna(), *side.scores["label"]}
     unknown = sorted(set(names) - known)
     if unknown:
-        raise WrongSide(
+        raise ComparisonError(
             f"--map: {unknown[0]!r} is no system or label of {side.spec}; there are {', '.join(sorted(known))}"
         )
     columns = {c: side.scores[c].replace(dict(names)) for c in ("system", "system_b", "label")}

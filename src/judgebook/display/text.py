@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from judgebook import project
 from judgebook.study.escape import markdown as plain
 
 MISSING = "–"
@@ -75,9 +76,10 @@ def counted(values: Iterable[float], of: str) -> str:
 
 
 def listing(items: Iterable[object], conjunction: str = "and") -> str:
-    """`a, b and c`, each escaped by `plain`; `a, with x; b; and c` where a name has a comma."""
+    """`a, b and c`, each escaped by `plain`; `a, with x; b; and c` where one of three or more has a
+    comma."""
     names = [str(i) if isinstance(i, Markup) else plain(i) for i in items]
-    if len(names) > 1 and any(", " in name for name in names):
+    if len(names) > 2 and any(", " in name for name in names):
         return "; ".join([*names[:-1], f"{conjunction} {names[-1]}"])
     return f" {conjunction} ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
@@ -124,6 +126,7 @@ def _environment() -> jinja2.Environment:
         autoescape=True, finalize=_shown, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
     filters = {"number": number, "percent": percent, "p": p_value, "listing": listing, "plural": plural, "span": span}
+    environment.globals["command"] = lambda: Markup(project.command())
     environment.filters |= {name: _marked(function) for name, function in (filters | {"ci": _ci}).items()}
     return environment
 

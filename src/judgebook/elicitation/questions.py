@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from judgebook.study.definitions import definitions
+from judgebook.study.definitions import definitions, ends, forced
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
 
 #: scales with more steps are asked for as a number
 _MOST_STEPS = 11
+#: what the ends of a scale are called unless a paper's wording names them
+LEAST_MOST = ("least", "most")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]{0,63}")
 
 
@@ -32,7 +34,7 @@ class Question:
     label: Label
     definition: str
     options: tuple[Option, ...]
-    ends: tuple[str, str] = ("least", "most")
+    ends: tuple[str, str] = LEAST_MOST
 
     @property
     def several(self) -> bool:
@@ -58,13 +60,14 @@ def questions(study: Study, method: str, only: list[str] | None = None) -> list[
     """
     labels = [x for x in study.label_list() if x.method == method and (not only or x.id in only)]
     words = {word for label in labels for word in label.categories}
-    told = definitions(study, method)
+    told, called, chosen = definitions(study, method), ends(study, method), forced(study, method)
     return [
         Question(
             label.id if _NAME.fullmatch(label.id) else f"label_{n}",
             label,
             told.get(label.id, ""),
-            _options(label, words),
+            tuple(o for o in _options(label, words) if o.score or label.id not in chosen),
+            called.get(label.id, LEAST_MOST),
         )
         for n, label in enumerate(labels, 1)
     ]

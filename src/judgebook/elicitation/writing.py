@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.elicitation import answers, label_studio, potato
 from judgebook.elicitation import pages as design
 from judgebook.elicitation.questions import Question, questions
@@ -69,7 +70,7 @@ def command(
     drawn = design.chosen(frame, corpus, per_system, seed, pairs=pairs)
     for method, asked in wanted.items():
         try:
-            folder, lines = project(study, tool, method, asked, frame, drawn, people, each, overlap, at_most, seed)
+            folder, lines = write(study, tool, method, asked, frame, drawn, people, each, overlap, at_most, seed)
         except ParamsError as error:
             left_out[method] = str(error)
             continue
@@ -88,7 +89,7 @@ def _refuse(option: str, given: list[str] | None, known: list[str]) -> None:
         raise ParamsError(f"{option}: expected {', '.join(dict.fromkeys(known))}; found {', '.join(unknown)}")
 
 
-def project(
+def write(
     study: Study,
     tool: str,
     method: str,
@@ -134,7 +135,7 @@ def project(
         f"{len(items):,} {thing}, each judged by {judges}, {overlap:,} of them by one more; "
         f"{len(main):,} pages, {min(load.values()):,} to {max(load.values()):,} for each of {len(load)} annotators",
         f"{len(asked)} labels; training items: {len(trained) // people}; seed {seed}",
-        f"README.md says how to load it; then: python run_all.py check {shown}/{name}",
+        f"README.md says how to load it; then: {project.command()} check {shown}/{name}",
     ]
     source = source_of(study, method)
     files["README.md"] = _readme(study, tool, method, lines[:2], source, name)
@@ -149,9 +150,9 @@ def _readme(study: Study, tool: str, method: str, lines: list[str], source: str,
     said += [f"- {line}" for line in lines]
     said += [f"- definitions: {source}"] if source else []
     said += ["", TOOLS[tool].STEPS]
-    last = len([line for line in TOOLS[tool].STEPS.splitlines() if line[:1].isdecimal()]) + 1
+    run, last = project.command(), len([line for line in TOOLS[tool].STEPS.splitlines() if line[:1].isdecimal()]) + 1
     said += [
-        f"{last}. `python run_all.py check {name}`, then `python run_all.py --study {name}`, with this file's path.",
+        f"{last}. `{run} check {name}`, then `{run} --study {name}`, with this file's path.",
         "",
         f"`{answers.KEY}` says which dialogue and system each page shows, and which sides are swapped: keep it from "
         "the annotators.",

@@ -6,6 +6,8 @@ import argparse
 import difflib
 from pathlib import Path
 
+from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.pipeline.run import DEFAULT_JOBS
 from judgebook.pipeline.scale.cluster import HOME
 from judgebook.study import limits, params
@@ -17,8 +19,7 @@ examples:
   python run_all.py --study all                       every study whose data have been fetched
   python run_all.py --only iaa --jobs 2               one notebook, and what it needs
   python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
-  python run_all.py --set seeds.bootstrap=1,2,3 bootstrap.n_resamples=500,2000
-                                                      a sweep: all 6 combinations, in folders under sweeps/, and a table
+  python run_all.py --set seeds.bootstrap=1,2,3       a sweep: every combination of values, in folders under sweeps/
   python run_all.py --executor local:4                on four Dask workers (extra `cluster`; docs/cluster.md)
   python run_all.py --dry-run                         what would run, and why
   python run_all.py fetch ji2022 --from ../downloads  raw files of a public study
@@ -95,20 +96,20 @@ specify can be given here.
 Open the project in Jupyter Lab with a kernel that finds its code. Run the study once first: notebooks opened here read
 its data, and write to data/processed/STUDY/scratch only.""",
     "schema": """\
-For contributors: after a change to the YAML keys or the statistics, rebuild params/schema.json, docs/yaml.md
-and docs/results.md.""",
+For contributors: after a change to the YAML keys, the statistics or what a question declares, rebuild
+params/schema.json, docs/yaml.md, docs/results.md and the lists of questions in README.md and CONTRIBUTING.md.""",
 }
 
 
-class Wrong(ValueError):
+class UsageError(JudgebookError, ValueError):
     """The call cannot be carried out; the message says why and what to do."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="run_all.py",
+        prog=project.program(),
         description="Run the notebooks of a study and write its report. Only what has changed runs again.",
-        epilog=EXAMPLES,
+        epilog=project.in_words(EXAMPLES) + _pages(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _run_options(parser)
@@ -116,8 +117,16 @@ def _parser() -> argparse.ArgumentParser:
     for options in (_data_options, _result_options, _plan_options, _annotate_options, _degrade_options, _other_options):
         options(commands)
     for name, command in commands.choices.items():
-        command.description, command.formatter_class = ABOUT[name], argparse.RawDescriptionHelpFormatter
+        command.description, command.formatter_class = (
+            project.in_words(ABOUT[name]),
+            argparse.RawDescriptionHelpFormatter,
+        )
     return parser
+
+
+def _pages() -> str:
+    """Where the pages are that messages and help name, for those who have no checkout."""
+    return f"\nPages of docs/ are in {project.ROOT / 'docs'}\n" if project.INSTALLED else ""
 
 
 def _data_options(commands: argparse._SubParsersAction) -> None:
@@ -211,7 +220,7 @@ def _other_options(commands: argparse._SubParsersAction) -> None:
     lab.add_argument("--no-browser", action="store_true", help="print the address instead of opening a browser")
     lab.add_argument("--port", type=int, metavar="N", help="port of the server")
     lab.add_argument("--allow-root", action="store_true", help="run as root, for example in a container")
-    commands.add_parser("schema", help="rebuild params/schema.json, docs/yaml.md and docs/results.md from the code")
+    commands.add_parser("schema", help="rebuild the schema, guides and lists of questions from the code")
 
 
 def _run_options(parser: argparse.ArgumentParser) -> None:
@@ -230,7 +239,7 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     add("--dry-run", action="store_true", help="show what would run, and why")
     add("--force", action="store_true", help="run even what is up to date")
     add("--list", action="store_true", help="list studies and notebooks")
-    add("--out", metavar="DIR", help="write everything to DIR instead of the project")
+    add("--out", metavar="DIR", help="write everything to DIR")
 
 
 def _jobs(text: str) -> int:
@@ -272,7 +281,7 @@ def _share(text: str) -> float:
 
 
 def parsed(argv: list[str]) -> argparse.Namespace:
-    """The options of a command line. Raises Wrong for what does not exist or has no effect; argparse exits."""
+    """The options of a command line. Raises UsageError for what does not exist or has no effect; argparse exits."""
     parser = _parser()
     _refuse_unknown(parser, argv)
     args = parser.parse_args(argv)
@@ -287,25 +296,25 @@ def _commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPar
 
 
 def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
-    """Raise Wrong for an option or command that does not exist, with what was meant: argparse blames the next word."""
+    """Raise UsageError for an unknown option or command, with what was meant: argparse blames the next word."""
     commands = _commands(parser)
     options = {o for p in (parser, *commands.values()) for o in p._option_string_actions}
     for name in (word.partition("=")[0] for word in argv if word.startswith("--") and word != "--"):
         if not any(o.startswith(name) for o in options):
             near = difflib.get_close_matches(name, options, n=1)
-            raise Wrong(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
+            raise UsageError(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
     first = argv[0] if argv else "-"
     if not first.startswith("-") and first not in commands:
         near = difflib.get_close_matches(first, commands, n=1)
         meant = f"`--study {first}`" if _names_a_study(first) else repr(near[0]) if near else ""
-        raise Wrong(
+        raise UsageError(
             f"unknown command {first!r}; "
             + (f"did you mean {meant}?" if meant else f"commands are {', '.join(commands)}")
         )
     if first not in commands:
         for option, one, other in zip(argv, argv[1:], argv[2:], strict=False):
             if option == "--study" and other not in commands and _names_a_study(other):
-                raise Wrong(f"--study takes one study; did you mean `--study {one} --study {other}`?")
+                raise UsageError(f"--study takes one study; did you mean `--study {one} --study {other}`?")
 
 
 def _names_a_study(word: str) -> bool:
@@ -313,8 +322,8 @@ def _names_a_study(word: str) -> bool:
 
 
 def _refuse_misplaced(parser: argparse.ArgumentParser, before: list[str], command: str) -> None:
-    """Raise Wrong for an option before a command that the command would not see: argparse takes it without a word."""
+    """Raise UsageError for an option before a command that would not see it: argparse takes it without a word."""
     seen = {a.dest for a in _commands(parser)[command]._actions if a.default is argparse.SUPPRESS}
     for name in (word.partition("=")[0] for word in before if word.startswith("--")):
         if not {a.dest for option, a in parser._option_string_actions.items() if option.startswith(name)} <= seen:
-            raise Wrong(f"{name} has no effect before {command!r}; see `{command} --help`")
+            raise UsageError(f"{name} has no effect before {command!r}; see `{command} --help`")

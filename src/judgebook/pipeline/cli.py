@@ -15,16 +15,16 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
-from judgebook.pipeline.arguments import Wrong, parsed
-from judgebook.pipeline.manifest import Busy, Manifest, lock
-from judgebook.pipeline.notebook import NotebookError
+from judgebook import project
+from judgebook.errors import JudgebookError
+from judgebook.pipeline.arguments import UsageError, parsed
+from judgebook.pipeline.manifest import Manifest, lock
 from judgebook.pipeline.run import DEFAULT_JOBS, FIRST, Options, first, list_all, outdated, run
 from judgebook.pipeline.scale import sweep
-from judgebook.pipeline.scale.cluster import HOME, ClusterError
+from judgebook.pipeline.scale.cluster import HOME
 from judgebook.pipeline.scale.cluster import check as check_executor
 from judgebook.pipeline.surroundings import streams, without_iri_grammar
 from judgebook.study import escape, params, store
-from judgebook.study.params import ParamsError
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -43,13 +43,13 @@ def _main(argv: list[str]) -> int:
             return _carried_out(argv)
         finally:
             sys.stdout.flush()
-    except (ParamsError, NotebookError, Busy, ClusterError, Wrong) as error:
+    except store.DeniedError as error:  # a folder that cannot be written, a full disk
+        return _ended(2, f"{error}; finished work is kept")
+    except JudgebookError as error:
         return _ended(2, str(error))
     except BrokenPipeError:  # whoever read what is printed, `head` say, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + 13
-    except store.Denied as error:  # a folder that cannot be written, a full disk
-        return _ended(2, f"{error}; finished work is kept")
     except OSError as error:
         said = store.remedy(error) or f"{error.filename or 'output'}: {error.strerror or error}"
         return _ended(2, f"{said}; finished work is kept")
@@ -59,14 +59,14 @@ def _main(argv: list[str]) -> int:
 
 def _ended(code: int, why: str) -> int:
     with suppress(OSError):
-        print(f"run_all.py: {why}", file=sys.stderr, flush=True)
+        print(f"{project.program()}: {why}", file=sys.stderr, flush=True)
     return code
 
 
 def _carried_out(argv: list[str]) -> int:
     args = parsed(argv)
     if args.out == "":
-        raise Wrong("--out: expected a folder, found an empty name")
+        raise UsageError("--out: expected a folder, found an empty name")
     if args.out:
         os.environ["COMPENDIUM_OUT"] = str(Path(args.out).resolve())
     for name in ("SIGTERM", "SIGHUP"):
@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.list:
         return list_all()
     if empty := [names for names in args.only if not names.replace(",", "").strip()]:
-        raise Wrong(f"--only: expected notebooks (03_iaa, 03 or iaa), found {empty[0]!r}")
+        raise UsageError(f"--only: expected notebooks (03_iaa, 03 or iaa), found {empty[0]!r}")
     only = [name for names in args.only for name in names.split(",") if name]
     options = Options(
         only=only,
@@ -125,7 +125,13 @@ def _check(args: argparse.Namespace) -> int:
     return check.check(args.study, args.values)
 
 
+def _in_checkout(command: str) -> None:
+    if project.INSTALLED:
+        raise UsageError(f"{command} is for contributors: it works in a checkout of the project only")
+
+
 def _gallery(args: argparse.Namespace) -> int:
+    _in_checkout("gallery")
     from judgebook.pipeline.gallery import committed, scoreboard_page
 
     studies = args.studies or list(committed.STUDIES)
@@ -139,27 +145,20 @@ def _gallery(args: argparse.Namespace) -> int:
 
 def _compare(args: argparse.Namespace) -> int:
     from judgebook.comparison import page
-    from judgebook.comparison.sides import WrongSide
 
-    try:
-        return page.command(args.a, args.b, args.renamed)
-    except WrongSide as error:
-        raise Wrong(str(error)) from None
+    return page.command(args.a, args.b, args.renamed)
 
 
 def _bundle(args: argparse.Namespace) -> int:
-    from judgebook.bundle import contents, writing
+    from judgebook.bundle import writing
 
     given = Path(args.study)
     study = given.stem if given.suffix in (".yaml", ".yml") else given.name
     if not (store.processed(study) / "manifest.json").is_file():
         params.find(args.study)  # a misspelt name is told first
-        raise Wrong(f"{study} has not been run; run `python run_all.py --study {args.study}` first")
-    try:
-        with lock(study):
-            return writing.command(study, Manifest(study).data, outdated(study), folder=args.folder)
-    except contents.BundleError as error:
-        raise Wrong(str(error)) from None
+        raise UsageError(f"{study} has not been run; run `{project.command()} --study {args.study}` first")
+    with lock(study):
+        return writing.command(study, Manifest(study).data, outdated(study), folder=args.folder)
 
 
 def _plan(args: argparse.Namespace) -> int:
@@ -171,46 +170,39 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _annotate(args: argparse.Namespace) -> int:
     from judgebook.elicitation import writing
-    from judgebook.study.schema import DataError  # here, as it imports pandas, which --help can do without
 
-    try:
-        return writing.command(
-            args.study,
-            args.tool,
-            file=args.dialogues,
-            methods=args.method,
-            labels=args.labels,
-            corpus=args.corpus,
-            per_system=args.per_system,
-            people=args.annotators,
-            each=args.each,
-            overlap=args.overlap,
-            at_most=args.at_most,
-            seed=args.seed,
-        )
-    except DataError as error:
-        raise Wrong(str(error)) from None
+    return writing.command(
+        args.study,
+        args.tool,
+        file=args.dialogues,
+        methods=args.method,
+        labels=args.labels,
+        corpus=args.corpus,
+        per_system=args.per_system,
+        people=args.annotators,
+        each=args.each,
+        overlap=args.overlap,
+        at_most=args.at_most,
+        seed=args.seed,
+    )
 
 
 def _degrade(args: argparse.Namespace) -> int:
     from judgebook.elicitation import degraded
-    from judgebook.study.schema import DataError
 
-    try:
-        return degraded.command(args.dialogues, args.to, n=args.n, pool=args.pool, system=args.system, seed=args.seed)
-    except DataError as error:
-        raise Wrong(str(error)) from None
+    return degraded.command(args.dialogues, args.to, n=args.n, pool=args.pool, system=args.system, seed=args.seed)
 
 
 def _lab(args: argparse.Namespace) -> int:
     if importlib.util.find_spec("jupyterlab") is None:
-        raise Wrong('lab needs the extra `lab`, which is not installed: python -m pip install "jupyterlab>=4.4"')
+        raise UsageError('lab needs the extra `lab`, which is not installed: python -m pip install "jupyterlab>=4.4"')
     from judgebook.pipeline import lab
 
     return lab.lab(browser=not args.no_browser, port=args.port, allow_root=args.allow_root)
 
 
 def _schema(args: argparse.Namespace) -> int:
+    _in_checkout("schema")
     for name, text in schema_files().items():
         with store.atomic(params.ROOT / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
@@ -218,16 +210,23 @@ def _schema(args: argparse.Namespace) -> int:
     return 0
 
 
+#: pages with tables of questions
+LISTING = ("README.md", "CONTRIBUTING.md")
+
+
 def schema_files() -> dict[str, str]:
-    """The files that describe YAMLs and results, as the code says they should be: path in the project -> text."""
+    """The files that describe YAMLs, results and questions, as the code says they should be: path -> text."""
     import json
 
-    from judgebook.study import results_guide, yaml_guide
+    from judgebook.study import questions, results_guide, yaml_guide
 
     return {
         "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
         "docs/yaml.md": yaml_guide.text(),
         "docs/results.md": results_guide.text(),
+        **{
+            page: questions.listed((params.ROOT / page).read_text("utf-8")) for page in ("README.md", "CONTRIBUTING.md")
+        },
     }
 
 

@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
+from judgebook import project
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.study import params
 
 #: the packages that notebooks may import of this project
 NAMES = ("helpers", "judgebook")
-PACKAGES = tuple(params.ROOT / "src" / name for name in NAMES)
+PACKAGES = (project.ROOT / "src" / "helpers", project.PACKAGE)
+#: the module that finds declarations of questions by looking into folders: it can load all of them
+FINDER = "judgebook.study.questions"
 
 
 @lru_cache(maxsize=2)  # the same for all nodes of a run
@@ -76,6 +78,8 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
             continue
         path = known[name]
         out[name] = cache.file(path)
+        if name == FINDER:
+            todo += [module for module in known if module.endswith(".question")]
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
         todo += cache.derived(
             f"imports of {inside}", path, lambda p, i=inside: imported(p.read_text("utf-8"), package=i)

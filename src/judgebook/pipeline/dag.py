@@ -1,19 +1,16 @@
-"""`notebooks/dag.yaml`: what each notebook needs, reads and is given."""
+"""What each notebook needs, reads and is given, as its question declares it, held against a study."""
 
 from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Annotated, Any
-
-import yaml
-from pydantic import Field, ValidationError
+from typing import Any
 
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.notebook import ALWAYS, NotebookError, check_knobs, facts
-from judgebook.study import params, yaml_file
+from judgebook.study import params
 from judgebook.study.params import Study
-from judgebook.study.sections.data import Section
+from judgebook.study.questions import Question, declared
 
 NOTEBOOKS = params.ROOT / "notebooks"
 #: parts of the YAML any notebook may use: names of things and the look of figures
@@ -21,59 +18,28 @@ COMMON = ("title", "simulated", "method", "label_set", "labels", "systems", "cor
 _MISSING = object()
 
 
-class Notebook(Section):
-    """One entry of dag.yaml; the comment at its top says what the fields mean."""
+def load(folder: Path = NOTEBOOKS) -> dict[str, Question]:
+    """The questions whose notebook is in the folder, in the order of the report.
 
-    needs: list[str] = Field([])
-    reads: list[str] = Field(["annotations"])
-    sections: list[str] = Field([])
-    knobs: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")], str] = Field({})
-    requires: list[str] = Field([])
-    weighted: str = ""
-    unweighted: str = ""
-    headline: str | None = None
-    across: bool = False
-    seconds: float = Field(3, gt=0)
-
-    @property
-    def of_study(self) -> bool:
-        """Whether it shows results of the study, not only files of the project."""
-        return bool(self.needs) or any("/" not in read for read in self.reads)
-
-
-def load(folder: Path = NOTEBOOKS) -> dict[str, Notebook]:
-    """The notebooks in the order of the report. Raises NotebookError naming everything that is wrong in dag.yaml."""
-    path = folder / "dag.yaml"
-    try:
-        entries = yaml.load(path.read_text(encoding="utf-8"), yaml_file.Loader) or {}
-    except (OSError, yaml.YAMLError) as error:
-        raise NotebookError(f"{path}: {error}") from None
-    out, problems = {}, []
-    for name, entry in entries.items():
-        try:
-            out[name] = Notebook.model_validate(entry or {})
-        except ValidationError as error:
-            problems += [f"{name}: {'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-    problems += [p for name, entry in out.items() for p in _check(name, entry, list(out), folder)]
-    if problems:
-        raise NotebookError("\n".join(f"notebooks/dag.yaml: {p}" for p in problems))
+    Raises NotebookError naming everything that is wrong in what they declare.
+    """
+    out = {name: question for name, question in declared().items() if (folder / f"{name}.ipynb").is_file()}
+    if problems := [p for name, question in out.items() for p in _check(name, question, list(out))]:
+        raise NotebookError("\n".join(problems))
     return out
 
 
-def of(entries: dict[str, Notebook], study: Study) -> dict[str, Notebook]:
+def of(entries: dict[str, Question], study: Study) -> dict[str, Question]:
     """The notebooks a study can have: notebooks across studies belong to studies without data of their own."""
     return {name: entry for name, entry in entries.items() if entry.across == study.across}
 
 
-def _check(name: str, entry: Notebook, names: list[str], folder: Path) -> list[str]:
-    problems = []
-    if not (folder / f"{name}.ipynb").is_file():
-        problems.append(f"{name}: there is no notebooks/{name}.ipynb")
+def _check(name: str, entry: Question, names: list[str]) -> list[str]:
     earlier = names[: names.index(name)]
-    problems += [f"{name}: needs {n!r}, which is not listed above it" for n in entry.needs if n not in earlier]
+    problems = [f"{name}: needs {n!r}, which does not come before it" for n in entry.needs if n not in earlier]
     # files are attributed to notebooks by this prefix
     problems += [f"{name}: the name begins with that of {n}" for n in names if n != name and name.startswith(f"{n}_")]
-    for section in [*entry.sections, *entry.knobs.values()]:
+    for section in [*entry.own_sections, *entry.knobs.values()]:
         if section.split(".")[0] not in Study.model_fields:
             near = difflib.get_close_matches(section.split(".")[0], Study.model_fields, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(Study.model_fields)}"
@@ -87,20 +53,20 @@ def value(study: Study, dotted: str) -> Any:
     for part in dotted.split("."):
         found = found.get(part, _MISSING) if isinstance(found, dict) else _MISSING
         if found is _MISSING:
-            raise NotebookError(f"notebooks/dag.yaml: {dotted!r} is not in the YAML of {study.key}")
+            raise NotebookError(f"{dotted!r} is not in the YAML of {study.key}")
     return found
 
 
-def knobs(name: str, entry: Notebook, study: Study, cache: Cache, folder: Path = NOTEBOOKS) -> dict[str, Any]:
+def knobs(name: str, entry: Question, study: Study, cache: Cache, folder: Path = NOTEBOOKS) -> dict[str, Any]:
     """Values for the notebook's knobs. Raises NotebookError for a name or type its parameters cell does not know."""
     given = {knob: value(study, path) for knob, path in entry.knobs.items()}
     clash = sorted(set(given) & set(ALWAYS))
     if clash:
-        raise NotebookError(f"notebooks/dag.yaml: {name}: {', '.join(clash)} is set by the pipeline")
+        raise NotebookError(f"{name}: {', '.join(clash)} is set by the pipeline")
     return check_knobs(name, facts(folder / f"{name}.ipynb", cache), given)
 
 
-def select(names: list[str], wanted: list[str], entries: dict[str, Notebook]) -> list[str]:
+def select(names: list[str], wanted: list[str], entries: dict[str, Question]) -> list[str]:
     """The notebooks `wanted` means (`03_iaa`, `03` or `iaa`) and all they need, in order.
 
     Raises NotebookError for a name that fits none, with what there is.

@@ -171,7 +171,7 @@ class Runner:
             said = str(error) if isinstance(error, ClusterError) else f"a worker process died: {error}"
             outcome = worker.Outcome("failed", time.monotonic() - job.started, said)
         if outcome.state == "denied":  # nothing else could be written, either
-            raise store.Denied(outcome.message)
+            raise store.DeniedError(outcome.message)
         if outcome.state != "done":
             return Status(outcome.state, outcome.message, outcome.seconds)
         study = self.studies[job.node.study]

@@ -25,8 +25,8 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import LocalProvisioner
 from traitlets import default
 
+from judgebook.execution.seats import THREADS
 from judgebook.pipeline.surroundings import PERSONAL, impersonal
-from judgebook.statistics.seats import THREADS
 from judgebook.study import params, store
 
 #: files that must be free for talking to a kernel, with some to spare; where none are left, ZeroMQ ends the process

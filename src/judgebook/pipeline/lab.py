@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 from ipykernel.kernelspec import install
 from jupyterlab.labapp import LabApp
 
-from judgebook.study import params
+from judgebook import project
 
 #: the kernel as Jupyter lists it; `notebooks/helpers.py` names it to those who are in another
 KERNEL, TITLE = "human-evaluation-compendium", "Human evaluation compendium"
@@ -16,10 +17,13 @@ KERNEL, TITLE = "human-evaluation-compendium", "Human evaluation compendium"
 
 def lab(*, browser: bool = True, port: int | None = None, allow_root: bool = False) -> int:
     """Run Jupyter Lab until it is stopped; returns the exit code."""
-    path = [str(params.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    home = project.folder()
+    if not (home / "notebooks").is_dir():  # the installed ones are not to be edited
+        shutil.copytree(project.ROOT / "notebooks", home / "notebooks")
+    path = [str(project.ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(path)
     register(path[0])
-    options = [f"--ServerApp.root_dir={params.ROOT}", "--LabApp.default_url=/lab/tree/notebooks"]
+    options = [f"--ServerApp.root_dir={home}", "--LabApp.default_url=/lab/tree/notebooks"]
     options += [] if browser else ["--no-browser"]
     options += [f"--port={port}"] if port else []
     options += ["--allow-root"] if allow_root else []

@@ -16,8 +16,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from judgebook.errors import JudgebookError
+from judgebook.execution import seats
 from judgebook.pipeline.cache import Cache, digest
-from judgebook.statistics import seats
 from judgebook.study import params, store
 from judgebook.study.params import Study
 
@@ -26,7 +27,7 @@ FORMAT = 1
 SHARED = "reports/replication.csv"
 
 
-class Busy(RuntimeError):
+class BusyError(JudgebookError, RuntimeError):
     """Another run is at work on the same study."""
 
 
@@ -34,7 +35,7 @@ class Busy(RuntimeError):
 def lock(study: str) -> Iterator[None]:
     """Hold the study for this process. The system releases it when the process ends, however it ends.
 
-    Raises Busy with who holds it.
+    Raises BusyError with who holds it.
     """
     path = store.processed(study) / ".lock"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +43,9 @@ def lock(study: str) -> Iterator[None]:
         if not _try_lock(stream.fileno()):
             stream.seek(0)
             who = stream.read().strip() or "another process"
-            raise Busy(f"study {study!r} is being run by {who}: wait until it ends, or write elsewhere with --out DIR")
+            raise BusyError(
+                f"study {study!r} is being run by {who}: wait until it ends, or write elsewhere with --out DIR"
+            )
         stream.truncate(0)
         stream.write(f"process {os.getpid()}, started at {_now()}\n")
         stream.flush()

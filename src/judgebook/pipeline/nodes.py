@@ -12,7 +12,6 @@ from typing import Any
 from judgebook.pipeline import dag, worker
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import closure, package_data
-from judgebook.pipeline.dag import Notebook
 from judgebook.pipeline.manifest import Manifest, environment
 from judgebook.pipeline.notebook import Facts, facts
 from judgebook.pipeline.scale import durations
@@ -21,6 +20,7 @@ from judgebook.sources import embedded, places
 from judgebook.sources.ids import recorded
 from judgebook.study import params, store
 from judgebook.study.params import Study
+from judgebook.study.questions import Question
 
 #: parts of the YAML that do not affect reading the data
 _NOT_DATA = {
@@ -64,9 +64,9 @@ class Node:
 
 
 class StudyNodes:
-    """Makes the nodes of a study. Raises NotebookError where dag.yaml and a notebook disagree."""
+    """Makes the nodes of a study. Raises NotebookError where a question and its notebook disagree."""
 
-    def __init__(self, spec: worker.Spec, study: Study, entries: dict[str, Notebook], cache: Cache, folder: Path):
+    def __init__(self, spec: worker.Spec, study: Study, entries: dict[str, Question], cache: Cache, folder: Path):
         self.spec, self.study, self.entries, self.cache, self.folder = spec, study, entries, cache, folder
         self.key, self.home = study.key, store.processed(study.key)
         self.manifest = Manifest(study.key)
@@ -123,7 +123,7 @@ class StudyNodes:
             worker.notebook,
             lambda: self._job(name),
             lambda: self.missing(name),
-            seconds=self.manifest.seconds(name) or durations.estimated(name, self.profile()) or entry.seconds,
+            seconds=self.manifest.seconds(name) or durations.estimated(entry, self.profile()),
         )
 
     def _job(self, name: str) -> worker.NotebookJob:
@@ -166,7 +166,7 @@ class StudyNodes:
         """What the outcome of a notebook depends on."""
         entry, found = self.entries[name], self.facts(name)
         parts: Parts = {"notebook": found.source}
-        sections = [*dag.COMMON, *entry.sections, *entry.knobs.values()]
+        sections = [*dag.COMMON, *entry.own_sections, *entry.knobs.values()]
         parts |= self._yaml(*sections)
         # as the notebook reads them, without ids: a study that is loaded from what a run recorded has nothing else
         parts |= {f"{s} (YAML)": digest(value) for s, value in recorded.kept(self.home).items() if s in sections}
@@ -222,7 +222,7 @@ class StudyNodes:
         self.manifest.drop(name)
 
     def retire_strangers(self) -> None:
-        """Remove outputs of notebooks that are no longer in dag.yaml."""
+        """Remove outputs of notebooks that no question declares any more."""
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
             if notebook not in self.entries and name not in ("simulate", "annotations", "index", "scoreboard", "paper"):
@@ -250,14 +250,14 @@ def unknown_unit(study: Study, profile: dict[str, Any]) -> str:
     return f"bootstrap.unit: {unit!r} is not known for every judgement; expected one of {', '.join(known)}"
 
 
-def missing(entry: Notebook, features: dict[str, str | None]) -> str | None:
+def missing(entry: Question, features: dict[str, str | None]) -> str | None:
     """Why a study with these features (see `annotations.features`) cannot have the notebook, or None.
 
     Raises NotebookError for an unknown feature.
     """
     unknown = [r for r in entry.requires if r not in features]
     if unknown:
-        raise dag.NotebookError(f"notebooks/dag.yaml: requires {unknown[0]!r}; there are {', '.join(features)}")
+        raise dag.NotebookError(f"{entry.notebook}: requires {unknown[0]!r}; there are {', '.join(features)}")
     return " ".join(features[r] for r in entry.requires if features[r] is not None) or None
 
 

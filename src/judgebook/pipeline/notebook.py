@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from judgebook.errors import JudgebookError
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import imported
 from judgebook.report.blocks import Knob, parameters
@@ -24,8 +25,8 @@ ALWAYS = ("study", "run_id")
 _TYPES: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": bool, "None": None, "list": list}
 
 
-class NotebookError(ValueError):
-    """A notebook or its entry in dag.yaml breaks the contract. The message says how to mend it."""
+class NotebookError(JudgebookError, ValueError):
+    """A notebook or its question breaks the contract. The message says how to mend it."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from judgebook import __version__
+from judgebook import __version__, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
@@ -15,13 +15,11 @@ from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
 from judgebook.study import store
+from judgebook.study.questions import declared, on_first_page
 
 INDEX = "index"
 #: the notebook whose numbers have their own page, and the node of that page
 SCOREBOARD, SCOREBOARD_NODE = "90_scoreboard", "scoreboard"
-#: notebooks whose results answer the questions of the first page (`summary.analysis.NOTEBOOKS`, not imported: slow)
-ANSWERING = ("02_collection_stats", "03_iaa", "05_sensitivity", "07_bot_performance", "08_group_effects",
-             "10_quality_control", "15_annotators", "16_fragility", rendering.DESIGN)  # fmt: skip
 #: what a report uses sampling weights for, and what not
 WEIGHTED = (
     "rates, means, shares of comparisons, strengths and ranks of systems, differences between them, estimates assisted"
@@ -216,7 +214,7 @@ class Pages:
         if name in self._now or not self._has_page(name):
             return ""
         why = self.of.outdated(name)
-        redo = f"python run_all.py --study {self.of.key} --only {name}"
+        redo = f"{project.command()} --study {self.of.key} --only {name}"
         return (
             f"This page is from an earlier run, with other settings or data ({why}). To update it: {redo}"
             if why
@@ -254,12 +252,14 @@ class Pages:
             "judgebook.report.html",
             "judgebook.summary.findings",
             "judgebook.questions.design.findings",
+            *on_first_page().values(),
             "judgebook.pipeline.rendering",
         )
 
     def _evidence(self) -> list[Path]:
         """What the answers of the first page follow from."""
-        results = (self.of.home / "results" / f"{name}.parquet" for name in ANSWERING)
+        names = [name for name, question in declared().items() if question.answers or question.first_page]
+        results = (self.of.home / "results" / f"{name}.parquet" for name in names)
         return [p for p in (self.of.home / "annotations.parquet", *results) if p.is_file()]
 
     def _index_job(self) -> rendering.IndexJob:
@@ -295,7 +295,7 @@ class Pages:
         """That of the last run, for this study; what --set changed has a line of its own."""
         only = ",".join(name.split("_")[0] for name in self.of.entries if name in self._now)
         some = only and set(self.of.entries) - self._now
-        return f"python run_all.py --study {self.of.study.key}" + (f" --only {only}" if some else "")
+        return f"{project.command()} --study {self.of.study.key}" + (f" --only {only}" if some else "")
 
 
 def _flat(tree: dict, prefix: str = "") -> list[str]:

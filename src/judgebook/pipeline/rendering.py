@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgebook import __version__
+from judgebook import __version__, project
 from judgebook.pipeline.manifest import installed
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
@@ -21,7 +21,7 @@ CELLS, PAPER, ELEMENTS = "90_cells", "paper", "papers"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
-NOT_RUN = "notebook {name} was not run: `python run_all.py --study {study} --only {name}` runs it."
+NOT_RUN = "notebook {name} was not run: `{command} --study {study} --only {name}` runs it."
 #: counts in profile.json, as named on the index
 SIZES = {
     "n_annotations": "annotations",
@@ -214,7 +214,7 @@ def index(job: IndexJob) -> str:
 def _before(job: IndexJob) -> Any:
     """What the design check found, from its stored results; None where it found nothing or was not run."""
     from judgebook.display.names import display_names
-    from judgebook.display.text import listing, plain
+    from judgebook.display.text import listing, plain, plural
     from judgebook.questions.design import findings
     from judgebook.report import html as report
     from judgebook.study import results
@@ -232,7 +232,7 @@ def _before(job: IndexJob) -> Any:
         (f"**{f.what}**" + f" ({plain(f.where)})" * bool(f.where), f"{f.change} {f.todo}", listing(f.touches))
         for f in found.findings
     )
-    more = f"{found.more} more, " if found.more else ""
+    more = f"{plural(found.more, 'more finding')}, " if found.more else ""
     return report.Before(said, f"{more}{found.checked}.", page, _older(job, [DESIGN]))
 
 
@@ -249,14 +249,16 @@ def _answers(job: IndexJob) -> Iterator[Any]:
     paged = {row.name for row in job.rows if row.executed}
     states = {"skipped": "{reason}", "failed": "notebook {name} failed."}
     reasons = {
-        row.name: states.get(row.state, NOT_RUN).format(name=row.name[:2], study=job.study, reason=row.reason)
+        row.name: states.get(row.state, NOT_RUN).format(
+            name=row.name[:2], study=job.study, reason=row.reason, command=project.command()
+        )
         for row in job.rows
         if not row.executed
     }
     for found in findings.answers(analysis.read(job.study, reasons)):
         there = found.notebook in paged
         evidence = (found.notebook.split("_")[0], f"{found.notebook}.html") if there else ("", "")
-        figure: dict[str, Any] = {"older": _older(job, findings.USED[found.key])}
+        figure: dict[str, Any] = {"older": _older(job, findings.USED.get(found.key, (found.notebook,)))}
         if found.plot:
             figure |= {"alt": found.plot.alt, "caption": found.plot.caption}
             told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}

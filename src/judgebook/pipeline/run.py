@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from judgebook import project
 from judgebook.pipeline import dag
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.execute import DATA, Runner, Status, process_pool
@@ -87,7 +88,7 @@ def first(options: Options) -> int:
     for studies, notebooks in FIRST:
         rest = options.rest
         if notebooks and not options.only:
-            rest = "Left out of the first run: `python run_all.py --study {study}` runs it."
+            rest = f"Left out of the first run: `{project.command()} --study {{study}}` runs it."
         codes.append(run(list(studies), replace(options, only=options.only or list(notebooks), rest=rest)))
         if codes[-1] == 2:
             break
@@ -95,7 +96,7 @@ def first(options: Options) -> int:
 
 
 def run(named: list[str], options: Options, *, absent_ok: bool = False, folder: Path = dag.NOTEBOOKS) -> int:
-    """Run studies; returns the exit code. Raises ParamsError, NotebookError or Busy before anything runs."""
+    """Run studies; returns the exit code. Raises ParamsError, NotebookError or BusyError before anything runs."""
     chosen, entries, known = specs(named, options.values, absent_ok), dag.load(folder), cache()
     loaded = [(s, s.load()) for s in chosen]
     studies = {s.key: StudyNodes(s, study, dag.of(entries, study), known, folder) for s, study in loaded}
@@ -232,7 +233,7 @@ def list_all(folder: Path = dag.NOTEBOOKS) -> int:
     for name in params.names():
         study = params.load(name)
         where = "  [embedded, without texts]" if embedded.files(study) else ""
-        where = f"  [data missing: python run_all.py fetch {name}]" if data_missing(study) else where
+        where = f"  [data missing: {project.command()} fetch {name}]" if data_missing(study) else where
         print(f"  {name:<16} {study.title}{where}")
     print("\nnotebooks:")
     for name, entry in dag.load(folder).items():

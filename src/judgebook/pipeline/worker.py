@@ -20,10 +20,12 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+from judgebook import project
+from judgebook.errors import JudgebookError
+from judgebook.execution import seats
+from judgebook.execution.seats import THREADS
 from judgebook.pipeline import warm
 from judgebook.pipeline.surroundings import without_iri_grammar
-from judgebook.statistics import seats
-from judgebook.statistics.seats import THREADS
 from judgebook.study import params, store
 from judgebook.study.params import ParamsError, Study
 
@@ -118,7 +120,7 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
             from judgebook.study.schema import DataError
 
             state = "invalid" if isinstance(error, DataError | ParamsError) else "failed"
-            message = str(error) if state == "invalid" or isinstance(error, Failed) else _described(error)
+            message = str(error) if state == "invalid" or isinstance(error, NotebookFailedError) else _described(error)
             denied = _denied(error)
             state, message = ("denied", denied) if denied else (state, message)
         finally:
@@ -131,7 +133,7 @@ def timed(work: Callable[..., str]) -> Callable[..., Outcome]:
 def _denied(error: BaseException | None) -> str:
     """What the machine refused, where that is behind an error."""
     while error is not None:
-        if isinstance(error, store.Denied):
+        if isinstance(error, store.DeniedError):
             return str(error)
         if isinstance(error, OSError) and (said := store.remedy(error)):
             return said
@@ -143,7 +145,7 @@ def _denied(error: BaseException | None) -> str:
 PATIENT = 600
 
 
-class Failed(RuntimeError):
+class NotebookFailedError(JudgebookError, RuntimeError):
     """A notebook did not end well; the message says where."""
 
 
@@ -152,8 +154,8 @@ def _described(error: BaseException) -> str:
     place, trace = "", error.__traceback__
     while trace:
         path = Path(trace.tb_frame.f_code.co_filename)
-        if path.is_relative_to(params.ROOT / "src"):
-            place = f" ({path.relative_to(params.ROOT).as_posix()}, line {trace.tb_lineno})"
+        if path.is_relative_to(project.PACKAGE):
+            place = f" (src/judgebook/{path.relative_to(project.PACKAGE).as_posix()}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return f"{type(error).__name__}: {error}{place}"
 
@@ -192,7 +194,7 @@ def notebook(job: NotebookJob) -> str:
             os.chdir(here)
         executed = Path(folder) / "executed.ipynb"
         if problem and not executed.exists():
-            raise Failed(problem)
+            raise NotebookFailedError(problem)
         nb = nbformat.read(executed, 4)
     problem = problem or _check(nb, job.allowed)
     target = job.failed if problem else job.done
@@ -200,7 +202,7 @@ def notebook(job: NotebookJob) -> str:
     with store.atomic(target) as temporary:
         nbformat.write(nb, temporary)
     if problem:
-        raise Failed(f"{problem}; see {shown(target)}")
+        raise NotebookFailedError(f"{problem}; see {shown(target)}")
     job.failed.unlink(missing_ok=True)
     return ""
 
@@ -231,13 +233,13 @@ def _execute(job: NotebookJob, folder: str) -> str:
         )
     except PapermillExecutionError as error:
         said = _first_line(error.evalue)
-        if error.ename == store.Denied.__name__ or (said := store.remedy(said)):
-            raise store.Denied(said) from None
+        if error.ename == store.DeniedError.__name__ or (said := store.remedy(said)):
+            raise store.DeniedError(said) from None
         return f"cell {error.exec_count}: {error.ename}: {_first_line(error.evalue)}"
     except DeadKernelError:
         said = last_words(folder)
         if remedy := store.remedy(said):
-            raise store.Denied(remedy) from None
+            raise store.DeniedError(remedy) from None
         return f"the kernel died: {said}" if said else "the kernel died (out of memory?)"
     return ""
 
@@ -272,7 +274,8 @@ def _tidy(nb: Any) -> None:
 def progress(job: NotebookJob) -> tuple[str, float]:
     """How far a running notebook is, `cell 3 of 9, permutation tests 12 of 60`, and seconds that its step has left.
 
-    Read from the files that papermill and `stats.tasks` keep; the newest, where a worker was lost and it began again.
+    Read from the files that papermill and `execution.tasks` keep; the newest, where a worker was lost and it began
+    again.
     """
     with suppress(OSError, ValueError):
         path = max(job.work.glob(f"{job.name}-*/executed.ipynb"), key=lambda p: p.stat().st_mtime)

@@ -2,6 +2,13 @@
 
 The registry names places as `study/notebook#section`, which is one address in reports and in the gallery, or as
 `docs/page#section`, for what a command does.
+
+What counts as *on real data*: the element's own analysis runs from start to end on people's judgements of real systems
+of the paper's kind, and covers more than half of what the element shows (its labels, groups of people, pairs of groups;
+of an element that is two figures, of each). Where a paper's data are public only in part, `covers` counts this, and
+decides in both directions: half or less is *in part*. Fewer dialogues or other judges do not, because the analysis is
+the same and its intervals show the loss; `note` names them. An element that is itself a number of dialogues is covered
+by dialogues.
 """
 
 from __future__ import annotations
@@ -46,6 +53,9 @@ class Element(Section):
     what: str = Field(description="what it shows, in a few words")
     status: Status = Field(description="on what it is shown here")
     where: list[str] = Field([], description="pages that answer it, as study/notebook#section")
+    covers: str = Field(
+        "", pattern=r"^(\d+ of \d+ \D+)?$", description="how much of the element is on real data, as `25 of 40 labels`"
+    )
     note: str = Field("", description="what is not there, and why")
 
     @field_validator("where")
@@ -62,7 +72,20 @@ class Element(Section):
             raise ValueError(f"{self.place}: `{self.status}` without a note on what is not there, and why")
         if self.status not in ("code", "missing", "design") and not self.where:
             raise ValueError(f"{self.place}: `{self.status}` without a page in `where`")
+        if self.covers and self.status != ("real" if self._most else "partly"):
+            half = "more than half" if self._most else "half or less"
+            raise ValueError(f"{self.place}: `{self.status}`, but {self.covers} is {half}")
         return self
+
+    @property
+    def _most(self) -> bool:
+        there, _, every, *_ = self.covers.split()
+        return 2 * int(there) > int(every)
+
+    @property
+    def said(self) -> str:
+        """What is covered, and the note."""
+        return " ".join(filter(None, [self.covers and f"Covers {self.covers}.", self.note]))
 
 
 class _Registry(RootModel[dict[str, list[Element]]]):
@@ -109,8 +132,10 @@ _INTRODUCTION = (
     "The five papers hold {n} tables, figures and procedures: {said}. *On real data* and *on printed numbers* mean "
     "that a page of this project answers the element; *as a command*, that you can do the same with data of your own; "
     "*in part*, that some of it, or some of its data, is not there; *on simulated data only*, that the page shows how "
-    "the analysis works and says nothing about real systems. Which printed numbers match is another question: see "
-    "*What reproduces?*"
+    "the analysis works and says nothing about real systems. Where data are public only in part, an analysis on real "
+    "data counts if it covers more than half of the labels or groups of people that the element shows; it often has "
+    "fewer dialogues and other judges, so that its numbers are not the paper's. Which printed numbers match is another "
+    "question: see *What reproduces?*"
 )
 
 
@@ -126,7 +151,7 @@ def _table(elements: list[Element], link: Link) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- |"
     for e in elements:
         where = "; ".join(_linked(place, link) for place in e.where)
-        yield f"| {e.place} | {e.what} | {STATUSES[e.status]} | {where} | {e.note} |"
+        yield f"| {e.place} | {e.what} | {STATUSES[e.status]} | {where} | {e.said} |"
 
 
 def _linked(place: str, link: Link) -> str:

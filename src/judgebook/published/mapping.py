@@ -11,11 +11,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from judgebook import project
 from judgebook.study.labels import METHODS, spelled_out
 from judgebook.study.sections.data import Section
 from judgebook.study.yaml_file import read
 
-FOLDER = Path(__file__).resolve().parents[3] / "data" / "published"
+FOLDER = project.ROOT / "data" / "published"
 Value = str | int | float
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pandas as pd
 
-FOLDER = Path(__file__).resolve().parents[3] / "data" / "published"
+from judgebook import project
+
+FOLDER = project.ROOT / "data" / "published"
 COLUMNS = ("paper", "element", "panel", "row", "column", "value", "unit", "decimals", "note")
 PLACE = ["element", "panel", "row", "column"]
 #: identifies a printed number

@@ -21,6 +21,7 @@ from math import prod
 import numpy as np
 import pandas as pd
 
+from judgebook import project
 from judgebook.published import mapping
 from judgebook.published import numbers as published
 from judgebook.published.mapping import Entry, Reason, Without
@@ -208,7 +209,7 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
             MATCH: a.entry.basis and f"Based on {a.entry.basis}.",
             FITTED: a.entry.fitted,
             NOISE: f"range over {a.entry.ranged}",
-            DOWNLOAD: needs or f"no such result: run `python run_all.py --study {a.entry.study}`",
+            DOWNLOAD: needs or f"no such result: run `{project.command()} --study {a.entry.study}`",
         }
         rows[i] = {
             **{"here": a.value, "low": a.low, "high": a.high, "ci_low": a.ci_low, "ci_high": a.ci_high},

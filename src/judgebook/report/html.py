@@ -24,10 +24,10 @@ from pygments import highlight as _pygments
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
+from judgebook import project
 from judgebook.report import fonts, sheet, svg
 from judgebook.report.blocks import Block, first_sentences, parts
 from judgebook.report.prose import Outline, clean, markdown, slug
-from judgebook.study import params
 
 #: after the stem of a figure: its form for phones
 NARROW = "_narrow"
@@ -255,7 +255,7 @@ def notebook_page(
 
 def _readable(block: Block) -> str:
     """Plain output without addresses of the machine it ran on."""
-    return block.text.replace(str(params.ROOT), ".").rstrip()
+    return block.text.replace(str(project.ROOT), ".").replace(str(project.folder()), ".").rstrip()
 
 
 def _linker(files: list[str]) -> Callable[..., Markup]:

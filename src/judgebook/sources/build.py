@@ -18,6 +18,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.annotations.features import profile
 from judgebook.sources import embedded, filters, sampling, typed, unmatched
 from judgebook.sources.adapters import (
@@ -114,11 +115,11 @@ def build(study: Study, *, out: Path | None = None) -> Built:
     """
     try:
         built = _built(study)
-    except (DataError, ParamsError, store.Denied):
+    except (DataError, ParamsError, store.DeniedError):
         raise
     except Exception as error:
         if said := store.remedy(error):
-            raise store.Denied(said) from error
+            raise store.DeniedError(said) from error
         read = [name for source in study.sources for name in source.names()]
         raise DataError([unforeseen(read, "judgements that can be joined and checked", error)]) from error
     if out is not None:
@@ -241,7 +242,7 @@ def _left_out(study: Study) -> pd.DataFrame:
 
 def _files_of(study: Study, source: Any) -> Files:
     beside = study.path.parent if study.path else None
-    hint = f"`python run_all.py --study {study.key}` generates it" if study.simulate is not None else ""
+    hint = f"`{project.command()} --study {study.key}` generates it" if study.simulate is not None else ""
     return Files(study.key, names(source, study.key, beside), beside, study.label_list(every=True), hint)
 
 

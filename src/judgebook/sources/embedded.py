@@ -13,6 +13,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judgebook import project
 from judgebook.sources import places
 from judgebook.sources.ids import naming
 from judgebook.study import escape, params, store
@@ -63,6 +64,7 @@ def read(study: params.Study) -> Reading:
         frame = escape.read_csv(path)
         frames[name] = frame.astype(object).where(frame != "", None)
     counts, kept = Counts(), frames.pop("counts").fillna({"reason": ""})
+    kept["reason"] = kept["reason"].map(project.in_words)
     for row in kept.itertuples():
         missing = tuple(getattr(row, c, None) for c in ("method", "label", "system", "system_b"))
         counts.add(row.file, row.what, row.action, row.reason, int(row.n), corpus=row.corpus, missing=missing)

@@ -23,6 +23,7 @@ import pandas as pd
 import pooch
 import requests
 
+from judgebook.errors import JudgebookError
 from judgebook.sources import archives, convert, registry
 from judgebook.sources.registry import Entry, Upstream
 from judgebook.study import store
@@ -258,12 +259,12 @@ def _download(url: str, scratch: Path, progress: bool, most: int = MOST) -> Path
     source = pooch.create(scratch, base_url="", registry={name: None}, urls={name: url}, retry_if_failed=RETRIES)
     try:
         return Path(source.fetch(name, downloader=_Download(most, progressbar=progress, timeout=60)))
-    except _Refused as error:
+    except _RefusedError as error:
         raise error.args[0] from None
     except (requests.RequestException, ValueError, OSError) as error:
         local = isinstance(error, OSError) and not isinstance(error, requests.RequestException)
         if local and (said := store.remedy(error)):
-            raise store.Denied(said) from error
+            raise store.DeniedError(said) from error
         raise _no_download(url, str(error)) from None
 
 
@@ -299,12 +300,14 @@ class _Download(pooch.HTTPDownloader):
                 bounded.closed = True
                 for answer in answers:
                     getattr(answer.raw, "shutdown", lambda: None)()  # urllib3 2.3 and newer: ends a read that waits
-                raise _Refused(_no_download(url, slow))
+                raise _RefusedError(_no_download(url, slow))
         if errors:
             (error,) = errors
             # DataError is a ValueError, on which pooch would try again
-            if isinstance(error, _Large) or (getattr(error, "response", None) is not None and _final(error.response)):
-                raise _Refused(_no_download(url, str(error))) from None
+            if isinstance(error, _TooLargeError) or (
+                getattr(error, "response", None) is not None and _final(error.response)
+            ):
+                raise _RefusedError(_no_download(url, str(error))) from None
             raise error
 
 
@@ -324,7 +327,7 @@ def _too_slow(thread: threading.Thread, file: _Bounded) -> str:
     return ""
 
 
-class _Large(Exception):
+class _TooLargeError(JudgebookError):
     """More was sent than the file can have."""
 
 
@@ -337,14 +340,14 @@ class _Bounded:
     def write(self, chunk: bytes) -> None:
         self.written += len(chunk)
         if self.written > self.most or self.closed:
-            raise _Large(f"more than the {self.most} bytes allowed")
+            raise _TooLargeError(f"more than the {self.most} bytes allowed")
         self.file.write(chunk)
 
     def flush(self) -> None:
         """Called after each chunk; one flush, on closing, is enough."""
 
 
-class _Refused(Exception):
+class _RefusedError(JudgebookError):
     """Carries a DataError past pooch's retries."""
 
 

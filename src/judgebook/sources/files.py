@@ -21,10 +21,11 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.sources import json_text
 from judgebook.sources.places import candidates, find, wild
 from judgebook.sources.registry import fetch_hint
-from judgebook.study import limits, params
+from judgebook.study import limits
 from judgebook.study.labels import Label
 from judgebook.study.schema import DataError, Problem, several
 
@@ -68,7 +69,7 @@ class Files:
         hint = (
             self.hint
             or fetch_hint(self.study, name)
-            or f"put the file at {_shown(params.ROOT / 'data' / 'raw' / self.study)}"
+            or f"put the file at {_shown(project.folder() / 'data' / 'raw' / self.study)}"
         )
         return Problem(name, "", "", f"the file in one of {places}", "no such file", hint)
 
@@ -76,9 +77,10 @@ class Files:
 def _shown(path: Path) -> str:
     """A path as a reader of the project would write it."""
     try:
-        return path.relative_to(params.ROOT).as_posix() or "."
+        return path.relative_to(project.folder()).as_posix() or "."
     except ValueError:
-        return os.path.relpath(path, params.ROOT) if path.is_relative_to(params.ROOT.parent) else str(path)
+        near = path.is_relative_to(project.folder().parent)
+        return os.path.relpath(path, project.folder()) if near else str(path)
 
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.sources import build, json_text, sampling
 from judgebook.sources.adapters import abc_eval
 from judgebook.sources.adapters.record_rows import unused
@@ -102,8 +103,8 @@ def _new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     if not params.is_file(data):
         shown = str(data)[: limits.QUOTED]
         raise DataError([Problem(shown, "", "", "a data file", "no such file", "check the path after --data")])
-    folder = folder or params.ROOT / "params"
-    inside = data.resolve().is_relative_to(params.ROOT)
+    folder = folder or project.folder() / "params"
+    inside = data.resolve().is_relative_to(project.folder())
     file = Path(os.path.relpath(data.resolve(), folder)).as_posix() if inside else data.resolve().as_posix()
     head = ["# yaml-language-server: $schema=schema.json", f"title: {quoted(name.replace('_', ' ').capitalize())}"]
     if not is_table(data.name) and (kind(data) != ".parquet" or _nested(data)):

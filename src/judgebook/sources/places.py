@@ -8,15 +8,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+from judgebook import project
 from judgebook.study import params, paths, store
 
 
 def raw_roots() -> list[Path]:
     """Folders that may hold raw files, in the order they are searched."""
     given = os.environ.get("COMPENDIUM_RAW")
-    roots = [store.out_root() / "data" / "raw", params.ROOT / "data" / "raw"]
+    roots = [store.out_root() / "data" / "raw", project.folder() / "data" / "raw"]
     roots += [Path(given)] if given else []
-    return list(dict.fromkeys([*roots, params.ROOT.parent / "shared" / "data"]))
+    return list(dict.fromkeys([*roots, project.folder().parent / "shared" / "data"]))
 
 
 def candidates(name: str, study: str, beside: Path | None = None) -> list[Path]:

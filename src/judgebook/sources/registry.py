@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import yaml
 
+from judgebook import project
 from judgebook.study.params import ParamsError
 
 KINDS = ("original", "pseudonymised", "derived")
@@ -118,5 +119,5 @@ def fetch_hint(study: str, name: str) -> str:
     first, _, rest = Path(name).as_posix().partition("/")
     for key, file in ((study, Path(name).as_posix()), (first, rest)):
         if key in _data() and any(entry.file == file for entry in entries(key)):
-            return f"run `python run_all.py fetch {key}`"
+            return f"run `{project.command()} fetch {key}`"
     return ""

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from judgebook.study.labels import TEXT_METRICS
 from judgebook.study.params import Study
 from judgebook.study.schema import Problem
-from judgebook.study.sections.analyses import TEXT_METRICS
 
 Names = Iterable[Any]
 

@@ -51,13 +51,15 @@ def at_one_end(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndar
     False where an end of the scale is not known (NaN).
     """
     n = len(values)
-    known = np.isfinite(low) & np.isfinite(high)
-    return known & (n <= MOST_VALUES) & (away(values, low, high) < min(LEAST_AWAY, SHARE_AWAY * n))
+    bounded = np.isfinite(low) & np.isfinite(high)
+    near: np.ndarray = away(values, low, high) < min(LEAST_AWAY, SHARE_AWAY * n)
+    inside: np.ndarray = bounded & (n <= MOST_VALUES) & near
+    return inside
 
 
-def compare(
-    one: np.ndarray,
-    two: np.ndarray,
+def compare_bounded_means(
+    first: np.ndarray,
+    second: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
     *,
@@ -69,20 +71,28 @@ def compare(
 
     Parameters
     ----------
-    one, two : (n, m) and (k, m)
+    first, second : (n, m) and (k, m)
         Independent values of two systems, for m variables.
     low, high : (m,)
         Ends of the scale of each variable.
 
     Returns
     -------
-    p_value : (m,) two-sided. ci_low, ci_high : (m,) of the difference of means, one less two.
+    p_value : (m,) two-sided. ci_low, ci_high : (m,) of the difference of means, first less second.
+
+    Examples
+    --------
+    >>> few, many = np.array([[0.0], [0.0], [0.1]]), np.tile([0.1, 0.2, 0.3], 20)[:, None]
+    >>> ends = np.zeros(1), np.ones(1)
+    >>> p, low, high = compare_bounded_means(few, many, *ends, rng=np.random.default_rng(1))
+    >>> print(f"p = {p[0]:.2f}, {low[0]:.1f} to {high[0]:.1f}")
+    p = 1.00, -0.2 to 0.5
     """
     draws, parts = max(draws, DRAWS), []
-    size = max(1, _CHUNK // (len(one) + len(two) + 4 * one.shape[1]))
+    size = max(1, _CHUNK // (len(first) + len(second) + 4 * first.shape[1]))
     for start in range(0, draws, size):
         k = min(size, draws - start)
-        parts.append([end for values in (one, two) for end in _ends(values, low, high, rng, k)])
+        parts.append([end for values in (first, second) for end in _ends(values, low, high, rng, k)])
     least, most, other_least, other_most = (np.concatenate(p) for p in zip(*parts, strict=True))
     slack = 1e-9 * (high - low)
     reach = np.sum(most >= other_least - slack, axis=0), np.sum(other_most >= least - slack, axis=0)

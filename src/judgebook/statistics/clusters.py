@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 #: fewer degrees of freedom than this, by the effective number of clusters, allow no interval. Of a mean of two clusters
@@ -60,15 +59,15 @@ class Covariance:
 
     def only(self, some: np.ndarray) -> Covariance:
         """Of some of the estimates."""
-        first, added = (None if part is None else part[..., some[:, None], some] for part in (self.first, self.added))
-        return Covariance(first, added)
+        added = None if self.added is None else self.added[..., some[:, None], some]
+        return Covariance(self.first[..., some[:, None], some], added)
 
     def _sum(self, variances: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Variances by the first kind of clusters, and of what the second adds the positive ones."""
         return variances(self.first) + (0.0 if self.added is None else np.maximum(variances(self.added), 0.0))
 
 
-def covariance(
+def clustered_covariance(
     codes: np.ndarray,
     scores: np.ndarray,
     weights: np.ndarray,
@@ -92,6 +91,16 @@ def covariance(
     -------
     (m,) means, their covariance, and (m,) number of clusters, of the kind that has fewer. A sample with one cluster has
     no variance (NaN).
+
+    Examples
+    --------
+    >>> system, session = np.repeat([0, 1], 4), np.tile([0, 0, 1, 1], 2)
+    >>> score = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0])
+    >>> means, covariance, sessions = clustered_covariance(system, score, np.ones(8), [session])
+    >>> means.tolist(), covariance.variances.round(6).tolist(), sessions.tolist()
+    ([0.75, 0.25], [0.0625, 0.0625], [2, 2])
+    >>> covariance.pair_errors().tolist()  # both systems score half a point more in one of the sessions
+    [0.0]
     """
     m = int(codes.max()) + 1
     total = np.bincount(codes, weights, m)
@@ -101,8 +110,8 @@ def covariance(
     parts = [_by_cluster(codes, contributions, share, c, m, average) for c in clusters]
     first, fewest, added = parts[0][0], np.min([n for _, n in parts], axis=0), None
     if len(clusters) == 2:
-        both = crossed(*clusters)
-        added = parts[1][0] - _by_cluster(codes, contributions, share, both, m, average)[0]
+        intersections = crossed(*clusters)
+        added = parts[1][0] - _by_cluster(codes, contributions, share, intersections, m, average)[0]
     if average is not None:
         means, fewest = average @ means, np.where(average != 0, fewest, fewest.max()).min(axis=1)
     alone = fewest < 2
@@ -110,27 +119,59 @@ def covariance(
     return means, Covariance(first, added), fewest
 
 
-def crossed(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def crossed(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """(n,) codes of the pairs of two (n,) arrays without missing values, from 0 in the order in which pairs appear."""
-    (first, _), (second, names) = pd.factorize(one), pd.factorize(other)
-    return pd.factorize(first.astype(np.int64) * len(names) + second)[0]
+    row, column = numbered(first), numbered(second)
+    return numbered(row * (column.max(initial=-1) + 1) + column)
+
+
+def numbered(values: np.ndarray) -> np.ndarray:
+    """(n,) codes of values without missing ones, from 0 in the order in which they first appear."""
+    values = np.asarray(values)
+    if values.dtype.kind in "OU":
+        seen: dict[object, int] = {}
+        return np.array([seen.setdefault(value, len(seen)) for value in values.tolist()], dtype=np.int64)
+    if values.dtype.kind in "iu" and len(values):
+        low, span = values.min(), int(values.max()) - int(values.min()) + 1
+        if span <= max(8 * len(values), 100_000):  # no need to sort: a place for each number between
+            place = values.astype(np.int64) - int(low)
+            first = np.full(span, len(values))
+            first[place[::-1]] = np.arange(len(values))[::-1]  # of equal places the last one written stays
+            code = np.empty(span, dtype=np.int64)
+            present = np.flatnonzero(first < len(values))
+            code[present[np.argsort(first[present])]] = np.arange(len(present))
+            return code[place]
+    _, first, place = np.unique(values, return_index=True, return_inverse=True)
+    code = np.empty(len(first), dtype=np.int64)
+    code[np.argsort(first)] = np.arange(len(first))
+    return code[place]
 
 
 def effective_number(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]) -> np.ndarray:
     """(m,) number of equally large clusters that say as much as those of each sample, of the kind that has fewer.
 
     One over the sum of squared shares of a sample's weight. Degrees of freedom come from it: if a few annotators did
-    most of the work, the variance between annotators is estimated from those few. Arguments as for `covariance`.
+    most of the work, the variance between annotators is estimated from those few. Arguments as for
+    `clustered_covariance`.
 
     References
     ----------
     Kish 1965, Survey Sampling, section 8.2. Carter, Schnepel and Steigerwald 2017, Asymptotic behavior of a t-test
     robust to cluster heterogeneity, Review of Economics and Statistics 99, 698-709.
+
+    Examples
+    --------
+    >>> people = np.array([0, 0, 0, 0, 1, 2])
+    >>> effective_number(np.zeros(6, dtype=int), np.ones(6), [people]).round(6).tolist()
+    [2.0]
     """
-    return np.min([effective for effective, _ in _shares(codes, weights, clusters)], axis=0)
+    fewest: np.ndarray = np.min([effective for effective, _ in _shares(codes, weights, clusters)], axis=0)
+    return fewest
 
 
-def largest_share(codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+def largest_share(
+    codes: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
     """(m,) share of each sample's weight in its largest cluster, and (m,) the place in `clusters` of the kind it is of:
     the kind with the smaller effective number. Why there is no interval, where that number is too small."""
     effective, largest = map(np.array, zip(*_shares(codes, weights, clusters), strict=True))
@@ -169,10 +210,10 @@ def pair_df(
     They are not used: with two annotators 95% intervals cover 89%, and with three to five they reject up to 1.5% at the
     level of 0.1% that many pairs need (`benchmarks/levels/ranks.py`).
 
-    variances : (m,) of the means. Other arguments as for `covariance`.
+    variances : (m,) of the means. Other arguments as for `clustered_covariance`.
     """
     m, effective = len(variances), effective_number(codes, weights, clusters)
-    shared = sum(_in_common(codes, c, m) for c in clusters)
+    shared = np.sum([_in_common(codes, c, m) for c in clusters], axis=0)
     i, j = np.triu_indices(m, 1)
     welch = _welch(variances[i], variances[j], effective[i], effective[j])
     return np.where(shared[i, j] > 0, np.minimum(effective[i], effective[j]) - 1, welch)
@@ -182,7 +223,8 @@ def _in_common(codes: np.ndarray, clusters: np.ndarray, m: int) -> np.ndarray:
     """(m, m) how many clusters each two samples share."""
     cells = np.unique(clusters.astype(np.int64) * m + codes)
     present = by_row(np.ones(len(cells)), cells, m, int(clusters.max()) + 1)
-    return (present.T @ present).toarray()
+    shared: np.ndarray = (present.T @ present).toarray()
+    return shared
 
 
 def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second: np.ndarray) -> np.ndarray:
@@ -193,12 +235,12 @@ def _welch(first: np.ndarray, second: np.ndarray, n_first: np.ndarray, n_second:
     return np.where(usable, df, 0.0)
 
 
-def variances(
+def clustered_variances(
     codes: np.ndarray, scores: np.ndarray, weights: np.ndarray, clusters: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The diagonal of `covariance` for each sample by itself, in memory linear in the scores. Arguments as there.
+    """The diagonal of `clustered_covariance` for each sample by itself, in memory linear in the scores.
 
-    Returns (m,) means, variances and numbers of clusters of the kind that has fewer.
+    Arguments as there. Returns (m,) means, variances and numbers of clusters of the kind that has fewer.
     """
     m = int(codes.max()) + 1
     total = np.bincount(codes, weights, m)
@@ -216,8 +258,8 @@ def variances(
     parts = [by(np.asarray(c)) for c in clusters]
     variance, fewest = parts[0][0], np.min([n for _, n in parts], axis=0)
     if len(clusters) == 2:
-        both = crossed(*clusters)
-        variance = variance + np.maximum(parts[1][0] - by(both)[0], 0)
+        intersections = crossed(*clusters)
+        variance = variance + np.maximum(parts[1][0] - by(intersections)[0], 0)
     return means, np.where(fewest < 2, np.nan, variance), fewest
 
 
@@ -239,7 +281,7 @@ def _by_cluster(
 ) -> tuple[np.ndarray, np.ndarray]:
     """(m, m) covariance by one kind of clusters, each sample with the factor (c - 1) / c, or that of averages; and (m,)
     the c of each sample."""
-    names = pd.factorize(clusters)[0]
+    names = numbered(clusters)
     cell, place = np.unique(names * m + codes, return_inverse=True)
     influence = np.bincount(place, contributions) * left_out(np.bincount(place, share))
     table = by_row(influence, cell, m, int(names.max()) + 1)
@@ -262,4 +304,5 @@ def jackknife_covariance(values: np.ndarray) -> np.ndarray:
     undefined (Efron and Tibshirani 1993, An Introduction to the Bootstrap, eq. 11.5)."""
     n = len(values)
     centred = values - values.mean(axis=0)
-    return (n - 1) / n * centred.T @ centred
+    covariance: np.ndarray = (n - 1) / n * centred.T @ centred
+    return covariance

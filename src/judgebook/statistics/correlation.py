@@ -33,12 +33,20 @@ def correlate(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
     ------
     ValueError
         For any other coefficient.
+
+    Examples
+    --------
+    >>> x, y = np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0])
+    >>> [round(correlate(x, y, name)[0], 3) for name in COEFFICIENTS]
+    [0.8, 0.8, 0.667]
+    >>> correlate(x, np.ones(4))
+    (nan, 'one of the two sides is constant')
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"coefficient: expected one of {', '.join(COEFFICIENTS)}, found {coefficient!r}")
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
+    complete = np.isfinite(x) & np.isfinite(y)
+    x, y = x[complete], y[complete]
     if len(x) < MIN_ITEMS:
         return nan, f"{len(x)} items have both scores, {MIN_ITEMS} are needed"
     if np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -83,15 +91,16 @@ def weighted_correlations(x: np.ndarray, y: np.ndarray, counts: np.ndarray, coef
     """
     if x.ndim == 1:
         return weighted_correlations(x[:, None], y, counts, coefficient)[:, 0]
-    one = _spearman if coefficient == "spearman" else _pearson
+    kernel = _spearman if coefficient == "spearman" else _pearson
     out = np.full((len(counts), x.shape[1], y.shape[1]), nan)
     for left, rows in alike(np.isfinite(x)):
         for right, columns in alike(np.isfinite(y)):
             mask = left & right
             if mask.sum() >= MIN_ITEMS:
                 c = counts if mask.all() else counts[:, mask]
-                out[:, rows[:, None], columns] = one(x[np.ix_(mask, rows)], y[np.ix_(mask, columns)], c)
-    return np.clip(out, -1, 1)
+                out[:, rows[:, None], columns] = kernel(x[np.ix_(mask, rows)], y[np.ix_(mask, columns)], c)
+    clipped: np.ndarray = np.clip(out, -1, 1)
+    return clipped
 
 
 def alike(present: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -122,10 +131,13 @@ def _spearman(x: np.ndarray, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
         squares.append(np.stack([s / 12 for *_, s in ranked], axis=1))
     u, v = sides
     u *= counts[:, None, :]
-    return _ratio(u @ v.transpose(0, 2, 1), *squares, n**3, n**3)
+    variance_x, variance_y = squares
+    return _ratio(u @ v.transpose(0, 2, 1), variance_x, variance_y, n**3, n**3)
 
 
-def _ratio(covariance, variance_x, variance_y, scale_x, scale_y) -> np.ndarray:
+def _ratio(
+    covariance: np.ndarray, variance_x: np.ndarray, variance_y: np.ndarray, scale_x: np.ndarray, scale_y: np.ndarray
+) -> np.ndarray:
     """(k, j, m) correlations from moments; NaN where a variance is nothing but rounding on its scale."""
     with np.errstate(divide="ignore", invalid="ignore"):
         flat = (variance_x <= 1e-12 * scale_x)[:, :, None] | (variance_y <= 1e-12 * scale_y)[:, None, :]
@@ -137,10 +149,10 @@ def moments(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
     Their sums over any rows give the correlations of these rows: `pearson_of_sums`.
     """
-    known = np.isfinite(x).astype(float)
+    present = np.isfinite(x).astype(float)
     v = np.nan_to_num(x - np.nanmean(x, axis=0))
-    w = (y - y.mean())[:, None] * known
-    return np.concatenate([known, v, w, v**2, w**2, v * w], axis=1)
+    w = (y - y.mean())[:, None] * present
+    return np.concatenate([present, v, w, v**2, w**2, v * w], axis=1)
 
 
 def pearson_of_sums(sums: np.ndarray) -> np.ndarray:
@@ -170,6 +182,12 @@ def influence(x: np.ndarray, y: np.ndarray, coefficient: str = "spearman") -> tu
     References
     ----------
     Hoeffding 1948, example 5.7.
+
+    Examples
+    --------
+    >>> r, contributions = influence(np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0]))
+    >>> round(r, 3), contributions.round(3).tolist()
+    (0.8, [0.6, -0.6, -0.6, 0.6])
     """
     if coefficient == "pearson":
         u, v = ((a - a.mean()) / a.std() for a in (x, y))
@@ -194,7 +212,8 @@ def _grades(x: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarra
 
     def above(values: np.ndarray) -> np.ndarray:
         total = np.bincount(codes, values)
-        return (total.sum() - np.cumsum(total) + total / 2)[codes]
+        sums: np.ndarray = (total.sum() - np.cumsum(total) + total / 2)[codes]
+        return sums
 
     return (below + times / 2)[codes] / len(x), above
 
@@ -233,8 +252,14 @@ def fisher_interval(r: float, se: float, df: int, confidence: float = 0.95) -> t
     return float(low), float(high)
 
 
-def fisher(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Interval of a correlation of n points on Fisher's scale (Fisher 1921); missing where n < 4 or |r| = 1."""
+def pearson_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Interval of a correlation of n points on Fisher's scale (Fisher 1921); missing where n < 4 or |r| = 1.
+
+    Examples
+    --------
+    >>> print("{:.3f} to {:.3f}".format(*pearson_interval(0.5, 28)))
+    0.156 to 0.736
+    """
     if n < 4 or not abs(r) < 1:
         return nan, nan
     z, half = np.arctanh(r), ndtri((1 + confidence) / 2) / np.sqrt(n - 3)
@@ -243,7 +268,13 @@ def fisher(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
 
 def spearman_interval(r: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """Interval of Spearman's correlation of n independent points on Fisher's scale, with variance (1 + r²/2) / (n − 3)
-    (Bonett and Wright 2000, Psychometrika 65); missing where n < 4 or |r| = 1."""
+    (Bonett and Wright 2000, Psychometrika 65); missing where n < 4 or |r| = 1.
+
+    Examples
+    --------
+    >>> print("{:.3f} to {:.3f}".format(*spearman_interval(0.5, 28)))
+    0.133 to 0.747
+    """
     if not n >= 4 or not abs(r) < 1:
         return nan, nan
     z, half = np.arctanh(r), ndtri((1 + confidence) / 2) * np.sqrt((1 + r**2 / 2) / (n - 3))
@@ -275,6 +306,12 @@ def kendall(
     References
     ----------
     Kendall 1945; van der Vaart 1998, chapter 12.
+
+    Examples
+    --------
+    >>> tau, low, high, reason = kendall(np.arange(5.0), np.array([1.0, 3.0, 2.0, 4.0, 5.0]))
+    >>> print(f"{tau:.2f}, {low:.2f} to {high:.2f}")
+    0.80, -0.66 to 0.99
     """
     tau, reason = correlate(x, y, "kendall")
     if reason:
@@ -322,16 +359,16 @@ def _concordance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     earlier = np.zeros_like(later)
     # equal values of x belong to one block, very many of them to one of their own
     targets, starts = np.arange(0, n, max(1, int(sqrt(n)))), np.flatnonzero(np.diff(x[order], prepend=-1))
-    before, after = (np.searchsorted(starts, targets, side) + k for side, k in (("right", -1), ("left", 0)))
+    before, after = np.searchsorted(starts, targets, "right") - 1, np.searchsorted(starts, targets, "left")
     cuts = np.unique(starts[np.r_[before, after[after < len(starts)]]])
     for block in np.split(order, cuts[cuts > 0]):
-        own = np.bincount(y[block], minlength=len(later))
-        later = later - own
+        counts = np.bincount(y[block], minlength=len(later))
+        later = later - counts
         for side, sign in ((earlier, 1), (later, -1)):
             below = np.cumsum(side) - side
             above = side.sum() - below - side
             out[block] += sign * (below - above)[y[block]]
-        earlier = earlier + own
+        earlier = earlier + counts
         for at in [] if x[block[0]] == x[block[-1]] else np.array_split(block, -(-(len(block) ** 2) // CHUNK)):
             out[at] += (np.sign(x[at, None] - x[block]) * np.sign(y[at, None] - y[block])).sum(axis=1)
     return out
@@ -341,6 +378,12 @@ def fisher_mean(r: np.ndarray) -> tuple[float, int, int]:
     """Average of correlations on Fisher's scale: the mean, how many entered, how many with |r| = 1 were left out.
 
     Missing correlations are neither. |r| = 1 has no finite z; with nothing left the mean is missing (NaN).
+
+    Examples
+    --------
+    >>> mean, entered, left_out = fisher_mean(np.array([0.2, 0.6, 1.0, np.nan]))
+    >>> round(mean, 3), entered, left_out
+    (0.42, 2, 1)
     """
     r = np.asarray(r, dtype=float)
     r = r[np.isfinite(r)]

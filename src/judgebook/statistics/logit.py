@@ -95,7 +95,7 @@ def null_log_likelihood(y: np.ndarray) -> float:
     return float(len(y) * (xlogy(p, p) + xlogy(1 - p, 1 - p)))
 
 
-def fit(x: np.ndarray, y: np.ndarray) -> LogitFit:
+def fit_logit(x: np.ndarray, y: np.ndarray) -> LogitFit:
     """Logistic regression of answers y (n,), 0 or 1, on predictors x (n, p).
 
     Under complete separation the supremum of the log-likelihood is 0. Under quasi-complete separation rows that a
@@ -103,6 +103,15 @@ def fit(x: np.ndarray, y: np.ndarray) -> LogitFit:
     (Geyer 2009, section 3).
 
     Raises ValueError where y has one value only.
+
+    Examples
+    --------
+    >>> x, y = np.repeat([[0.0], [1.0]], 4, axis=0), np.array([0, 0, 0, 1, 0, 1, 1, 1])
+    >>> model = fit_logit(x, y)
+    >>> model.coefficients.round(4).tolist(), round(model.mcfadden, 4)
+    ([-1.0986, 2.1972], 0.1887)
+    >>> fit_logit(np.arange(4.0)[:, None], np.array([0, 0, 1, 1])).separation
+    'complete'
     """
     x, y = _checked(x, y)
     everything = np.ones((1, x.shape[1]), dtype=bool)
@@ -113,10 +122,10 @@ def fit(x: np.ndarray, y: np.ndarray) -> LogitFit:
     z = np.column_stack([np.ones(len(y)), centred])
     if kind == "none" and not _collinear(z):
         basis, back = np.linalg.qr(z)
-        (highest,), (found,), (converged,) = _newton(basis, y, np.ones((1, z.shape[1]), dtype=bool))
+        (highest,), (maximum,), (converged,) = _newton(basis, y, np.ones((1, z.shape[1]), dtype=bool))
         value[0] = max(value[0], highest)
         if converged:
-            beta = np.linalg.solve(back, found)
+            beta = np.linalg.solve(back, maximum)
             slopes = beta[1:] / scale
             coefficients = np.r_[beta[0] - slopes @ x.mean(axis=0), slopes]
     head = (float(value[0]), null_log_likelihood(y), kind, coefficients, len(y), x.shape[1])
@@ -125,7 +134,7 @@ def fit(x: np.ndarray, y: np.ndarray) -> LogitFit:
 
 def _collinear(z: np.ndarray) -> bool:
     sizes = np.linalg.svd(z, compute_uv=False)
-    return len(z) < z.shape[1] or sizes[-1] <= COLLINEAR * sizes[0]
+    return bool(len(z) < z.shape[1] or sizes[-1] <= COLLINEAR * sizes[0])
 
 
 def _recession(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
@@ -140,9 +149,9 @@ def _recession(x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
         return None
     signed = np.where(y[:, None] > 0.5, z, -z)
     for method in ("highs", "highs-ipm"):
-        found = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1, 1), method=method)
-        if found.status == 0:
-            return found.x if np.max(signed @ found.x) > MARGIN else None
+        program = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1, 1), method=method)
+        if program.status == 0:
+            return program.x if np.max(signed @ program.x) > MARGIN else None
     return None  # both failed, so nothing shows separation; the fit says whether it converged
 
 
@@ -207,7 +216,7 @@ def subset_log_likelihoods(x: np.ndarray, y: np.ndarray, masks: np.ndarray) -> t
     return value, separated
 
 
-def firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
+def fit_firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
     """Firth's penalised logistic regression: the likelihood times the root of the information's determinant.
 
     x (n, p), y (n,). Finite even under separation; in a saturated two-by-two table it adds 1/2 to each cell. The
@@ -215,6 +224,11 @@ def firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
     2002); without `test` they are missing and the work of them saved.
 
     Raises ValueError for collinear predictors.
+
+    Examples
+    --------
+    >>> fit_firth(np.arange(1.0, 5.0)[:, None], np.array([0, 0, 1, 1])).coefficients.round(3).tolist()
+    [-3.275, 1.31]
     """
     x, y = _checked(x, y)
     scale = _scaled(x)[1]
@@ -224,12 +238,12 @@ def firth(x: np.ndarray, y: np.ndarray, *, test: bool = True) -> FirthFit:
         raise ValueError("x: the predictors are collinear, or one is constant; Firth's estimate is not unique")
     # the estimate is the same in any basis, and an orthonormal one keeps the information regular
     basis, back = np.linalg.qr(z)
-    found, top = _firth_newton(basis, y, np.ones(z.shape[1], dtype=bool))
-    beta = np.linalg.solve(back, found)
+    maximum, top = _firth_newton(basis, y, np.ones(z.shape[1], dtype=bool))
+    beta = np.linalg.solve(back, maximum)
     p = np.full(len(beta), np.nan)
     if test:  # that of the intercept needs it on the predictors' own scale
-        own = np.column_stack([np.ones(len(y)), x / scale])
-        p = np.array([_firth_drop(own if j == 0 else z, y, j, top) for j in range(len(beta))])
+        unscaled = np.column_stack([np.ones(len(y)), x / scale])
+        p = np.array([_firth_drop(unscaled if j == 0 else z, y, j, top) for j in range(len(beta))])
     slopes = beta[1:] / scale
     # the determinant is that of the predictors as given
     log_scale = np.sum(np.log(scale)) + np.sum(np.log(np.abs(np.diag(back))))
@@ -276,7 +290,8 @@ def _newton(z: np.ndarray, y: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray
 
 
 def _log_likelihoods(eta: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return eta @ y - np.logaddexp(0, eta).sum(axis=1)
+    value: np.ndarray = eta @ y - np.logaddexp(0, eta).sum(axis=1)
+    return value
 
 
 def _climb(z: np.ndarray, y: np.ndarray, masks: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -319,7 +334,8 @@ def _uphill(eta: np.ndarray, change: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _shortened(change: np.ndarray) -> np.ndarray:
     """Factor that keeps one step from moving a log-odds by more than LONG_STEP: Newton's method cannot then
     overshoot."""
-    return np.minimum(1.0, LONG_STEP / np.maximum(change, LONG_STEP))
+    factor: np.ndarray = np.minimum(1.0, LONG_STEP / np.maximum(change, LONG_STEP))
+    return factor
 
 
 def _firth_newton(z: np.ndarray, y: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, float]:
@@ -400,9 +416,9 @@ def _signed_root(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
     inside = weights > 0
     low, high = [], []
     for answer in (0, 1):
-        here = inside & (y == answer)
-        low.append(np.where(here, x, np.inf).min(axis=1))
-        high.append(np.where(here, x, -np.inf).max(axis=1))
+        answered = inside & (y == answer)
+        low.append(np.where(answered, x, np.inf).min(axis=1))
+        high.append(np.where(answered, x, -np.inf).max(axis=1))
     defined = (null < 0) & (np.minimum(*low) < np.maximum(*high))
     up, down = (high[0] <= low[1]) & defined, (high[1] <= low[0]) & defined
     sign, value = np.zeros(len(n)), np.full(len(n), np.nan)
@@ -417,7 +433,8 @@ def _signed_root(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarra
         value[plain], slope = _weighted_newton(x, y, weights[plain])
         sign[plain] = np.sign(slope)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return sign * np.sqrt(np.maximum(0.0, 1 - value / null))
+        root: np.ndarray = sign * np.sqrt(np.maximum(0.0, 1 - value / null))
+    return root
 
 
 def _weighted_newton(x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

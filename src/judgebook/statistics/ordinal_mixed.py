@@ -44,7 +44,7 @@ _SEARCHES = 3
 
 
 @dataclass(frozen=True)
-class Fit:
+class OrdinalMixedFit:
     """A fitted model on the logit scale. All is NaN unless converged.
 
     thresholds : (k - 1,) between the k categories. coefficients : (p,). covariance : of both, thresholds first. sd :
@@ -69,6 +69,12 @@ class Fit:
     converged: bool
     pooled: np.ndarray | None = None
     pooled_se: np.ndarray | None = None
+
+
+#: of each score, at a linear predictor: what `_Model._parts` computes
+_Parts = dict[str, np.ndarray]
+#: diagonal of the main block, its border, and the Schur complement
+_Solver = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 class _Model:
@@ -106,7 +112,8 @@ class _Model:
 
     def _distances(self, parameters: np.ndarray) -> np.ndarray:
         """Between thresholds; a search may try any, and beyond e^_MOST_LOG_DISTANCE no score lies there."""
-        return np.exp(np.minimum(parameters[1 : self.k - 1], _MOST_LOG_DISTANCE))
+        distances: np.ndarray = np.exp(np.minimum(parameters[1 : self.k - 1], _MOST_LOG_DISTANCE))
+        return distances
 
     def at(self, i: int) -> slice:
         """Where the effects of a factor other than the main one are among the m."""
@@ -121,7 +128,7 @@ class _Model:
         """(m,) sums of x (n,) over the scores of each level of the other factors, times standard deviations."""
         return sum((sd[i] * np.bincount(c, x, self.m) for i, c in self.columns), np.zeros(self.m))
 
-    def _parts(self, eta: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> dict[str, np.ndarray]:
+    def _parts(self, eta: np.ndarray, bounds: tuple[np.ndarray, np.ndarray]) -> _Parts:
         a, b = bounds[0] - eta, bounds[1] - eta
         upper, lower = expit(a), expit(b)
         fa, fb = upper * (1 - upper), lower * (1 - lower)
@@ -131,7 +138,7 @@ class _Model:
         parts = {"log_p": c * log_p, "score": c * (upper + lower - 1), "weight": c * (fa + fb)}
         return parts | {"p": np.maximum(np.exp(log_p), 1e-300), "fa": fa, "fb": fb, "a": a, "b": b}
 
-    def _solver(self, weight: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _solver(self, weight: np.ndarray, sd: np.ndarray) -> _Solver:
         """Diagonal of the main block, its border (levels, m), and the Schur complement (m, m) of H."""
         s, m, k, others = sd[self.main], self.m, self.level, sd[self.factor_of]
         d = 1 + s * s * np.bincount(k, weight, self.levels)
@@ -141,14 +148,14 @@ class _Model:
         border, inner = s * others * border, np.outer(others, others) * inner
         return d, border, np.eye(m) + inner - border.T @ (border / d[:, None])
 
-    def mode(self, thresholds: np.ndarray, beta: np.ndarray, sd: np.ndarray) -> tuple:
+    def mode(self, thresholds: np.ndarray, beta: np.ndarray, sd: np.ndarray) -> tuple[float, _Parts, _Solver]:
         """The conditional mode by Newton's method with step halving, from the last one found."""
         s, fixed = sd[self.main], self.x @ beta
         edges = np.r_[-np.inf, thresholds, np.inf]
         bounds = edges[self.y + 1], edges[self.y]
         u, v = self.u
 
-        def at(u: np.ndarray, v: np.ndarray) -> tuple[float, dict]:
+        def at(u: np.ndarray, v: np.ndarray) -> tuple[float, _Parts]:
             parts = self._parts(fixed + s * u[self.level] + self._across(v, sd), bounds)
             return float(parts["log_p"].sum() - (u @ u + v @ v) / 2), parts
 
@@ -163,13 +170,13 @@ class _Model:
             if gain < 1e-16 * (1 + abs(value)):
                 break
             for _ in range(30):
-                new, found = at(u + du, v + dv)
+                new, new_parts = at(u + du, v + dv)
                 if new >= value - 1e-12 * abs(value):
                     break
                 du, dv = du / 2, dv / 2
             else:
                 break
-            u, v, value, parts = u + du, v + dv, new, found
+            u, v, value, parts = u + du, v + dv, new, new_parts
         else:
             solved = self._solver(parts["weight"], sd)
         self.u = u, v
@@ -183,9 +190,11 @@ class _Model:
         # q : z_i' H^-1 z_i, by factor q_f : its part; t = z_i' H^-1 sum w' q z
         inverse = np.linalg.inv(schur)
         over = border @ inverse
-        shrunk, own = (s / d)[k], np.einsum("ij,ij->i", over, border)[k]
+        shrunk, quadratic = (s / d)[k], np.einsum("ij,ij->i", over, border)[k]
         by_factor = np.zeros((len(sd), self.n))
-        by_factor[self.main] = s * (s - sum(sd[j] * over[k, other] for j, other in self.columns) + shrunk * own) / d[k]
+        by_factor[self.main] = (
+            s * (s - sum(sd[j] * over[k, other] for j, other in self.columns) + shrunk * quadratic) / d[k]
+        )
         for i, column in self.columns:
             inner = sum(sd[j] * inverse[other, column] for j, other in self.columns) - shrunk * over[k, column]
             by_factor[i] = sd[i] * inner
@@ -227,7 +236,7 @@ class _Model:
         best = (np.inf, start, np.empty(0), np.empty(0))
         flat, offset = _FLAT * max(1.0, np.sqrt(self.counts.sum() / _SCORES)), 0.0
 
-        def both(free: np.ndarray) -> tuple[float, np.ndarray]:
+        def objective(free: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
             logs, jacobian = of(free[first:]) if of else (free[first:], np.eye(len(free) - first))
             parameters = np.r_[free[:first], logs / 2]
@@ -238,11 +247,17 @@ class _Model:
             return value - offset, slope
 
         # the search ends by changes relative to the value, which without an offset grows with the number of scores
-        offset = both(start)[0]
-        options = {"maxiter": 500, "maxfun": 1000, "ftol": precision, "gtol": 1e-4}
+        offset = objective(start)[0]
         settled = False
         for _ in range(_SEARCHES if np.isfinite(offset) else 0):
-            optimize.minimize(both, best[1], jac=True, method="L-BFGS-B", bounds=limits, options=options)
+            optimize.minimize(
+                objective,
+                best[1],
+                jac=True,
+                method="L-BFGS-B",
+                bounds=limits,
+                options={"maxiter": 500, "maxfun": 1000, "ftol": precision, "gtol": 1e-4},
+            )
             inside, near = (best[1] > low) & (best[1] < high), np.abs(best[1][:first]) < _FAR
             settled = bool(near.all() and np.abs(best[3][inside]).max(initial=0.0) < flat)
             if settled:
@@ -250,7 +265,7 @@ class _Model:
         return best[2], float(best[0]), settled
 
 
-def fit(
+def fit_ordinal_mixed(
     y: np.ndarray,
     x: np.ndarray,
     factors: Sequence[np.ndarray],
@@ -259,7 +274,7 @@ def fit(
     confidence: float | None = None,
     interval: str = "profile",
     pooled: int | None = None,
-) -> Fit:
+) -> OrdinalMixedFit:
     """Maximum likelihood (Laplace) estimates of a cumulative logit model with crossed random effects.
 
     Parameters
@@ -314,26 +329,26 @@ def fit(
     if not np.all(np.sqrt(np.maximum(np.diag(covariance), 0.0)) * reach < _FAR):
         return _not_converged(model)  # the likelihood still rises, and is only too flat to tell: a predictor separates
     if confidence is not None:
-        allowed = 2 * gammaincinv(0.5, confidence)  # of chi-square with 1 df
+        allowed = float(2 * gammaincinv(0.5, confidence))  # of chi-square with 1 df
         if interval == "wald":
             low, high = variance_shares.wald(2 * best[-m:], 4 * spread, LATENT_VARIANCE, confidence)
         for i in np.flatnonzero(np.isnan(low)):
-            rise = _rise(model, i, best, deviance)
-            low[i], high[i] = variance_shares.profile(shares[i], rise, allowed, residual=i == m, edge=_EDGE)
-    found = _modes(model, best)
-    numbers = (thresholds, beta, covariance, sd, shares, low, high, *found, -deviance, True)
+            rise = _rise(model, int(i), best, deviance)
+            low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m, edge=_EDGE)
+    modes = _modes(model, best)
+    numbers = (thresholds, beta, covariance, sd, shares, low, high, *modes, -deviance, True)
     if pooled is None:
-        return Fit(*numbers)
+        return OrdinalMixedFit(*numbers)
 
-    def given(value: float) -> tuple[float, np.ndarray, np.ndarray]:
+    def at_sd(value: float) -> tuple[float, np.ndarray, np.ndarray]:
         trial = best.copy()
         trial[len(best) - m + pooled] = log(max(value, 1e-3))
         thresholds, beta, sd = model.split(trial)
         highest, parts, solved = model.mode(thresholds, beta, sd)
-        errors = _with_level(model, sd, parts["weight"], *solved, [pooled])[pooled]
-        return highest - _log_det(*solved[::2]) / 2, _effects(model, sd)[pooled] - thresholds.mean(), errors
+        errors = _with_level(model, sd, parts["weight"], *solved, wanted=[pooled])[pooled]
+        return highest - _log_det(solved[0], solved[2]) / 2, _effects(model, sd)[pooled] - thresholds.mean(), errors
 
-    return Fit(*numbers, *variance_shares.pool(given, max(sd[pooled], float(np.max(found[2][pooled])))))
+    return OrdinalMixedFit(*numbers, *variance_shares.pool(at_sd, max(sd[pooled], float(np.max(modes[2][pooled])))))
 
 
 def _rise(model: _Model, i: int, best: np.ndarray, least: float) -> Callable[[float], float]:
@@ -364,9 +379,9 @@ def _polished(model: _Model, best: np.ndarray, value: float) -> tuple[np.ndarray
     closer = best.copy()
     closer[free] -= inverse @ model.evaluate(best)[1][free]
     if np.abs(closer - best).max() < _STEP:
-        found = model.evaluate(closer)[0]
-        if found <= value + 1e-9 * abs(value):
-            return closer, float(min(found, value)), free, inverse
+        new_value = model.evaluate(closer)[0]
+        if new_value <= value + 1e-9 * abs(value):
+            return closer, float(min(new_value, value)), free, inverse
     return best, value, free, inverse
 
 
@@ -396,7 +411,7 @@ def _modes(model: _Model, best: np.ndarray) -> tuple[list[np.ndarray], list[np.n
     alone = 1 / d + np.einsum("ij,ij->i", slope @ inverse, slope)
     variances = (alone if i == model.main else np.diag(inverse)[model.at(i)] for i in range(len(sd)))
     errors = [s * np.sqrt(variance) for s, variance in zip(sd, variances, strict=True)]
-    totals = _with_level(model, sd, parts["weight"], d, border, schur, range(len(sd)))
+    totals = _with_level(model, sd, parts["weight"], d, border, schur, wanted=range(len(sd)))
     return _effects(model, sd), errors, [totals[i] for i in range(len(sd))]
 
 
@@ -412,32 +427,33 @@ def _with_level(
     d: np.ndarray,
     border: np.ndarray,
     schur: np.ndarray,
+    *,
     wanted: Iterable[int],
 ) -> dict[int, np.ndarray]:
     """Errors of the effects of the factors wanted with the level of all scores. d, border, schur : of `_solver`."""
     # the level is one more column, of which nothing is known beforehand
-    s, own = sd[model.main], sd[model.main] * np.bincount(model.level, weight, model.levels)
-    column = np.r_[model._sums(weight, sd) - border.T @ (own / d), weight.sum() - own @ (own / d)]
+    s, sums = sd[model.main], sd[model.main] * np.bincount(model.level, weight, model.levels)
+    column = np.r_[model._sums(weight, sd) - border.T @ (sums / d), weight.sum() - sums @ (sums / d)]
     joint = np.linalg.inv(np.block([[schur, column[:-1, None]], [column[None, :]]]))
     out = {}
     for i in wanted:
         if i == model.main:
-            slope = np.column_stack([border, own]) / d[:, None]
-            both = s**2 * (1 / d + np.einsum("ij,ij->i", slope @ joint, slope)) - 2 * s * slope @ joint[:, -1]
+            slope = np.column_stack([border, sums]) / d[:, None]
+            variance = s**2 * (1 / d + np.einsum("ij,ij->i", slope @ joint, slope)) - 2 * s * slope @ joint[:, -1]
         else:
             at = model.at(i)
-            both = sd[i] ** 2 * np.diag(joint)[at] + 2 * sd[i] * joint[at, -1]
-        out[i] = np.sqrt(both + joint[-1, -1])
+            variance = sd[i] ** 2 * np.diag(joint)[at] + 2 * sd[i] * joint[at, -1]
+        out[i] = np.sqrt(variance + joint[-1, -1])
     return out
 
 
 def _log_det(d: np.ndarray, schur: np.ndarray) -> float:
     """Of the Hessian whose main block is diagonal."""
-    return np.log(d).sum() + np.linalg.slogdet(schur)[1]
+    return float(np.log(d).sum() + np.linalg.slogdet(schur)[1])
 
 
-def _not_converged(model: _Model) -> Fit:
+def _not_converged(model: _Model) -> OrdinalMixedFit:
     size, m = model.k - 1 + model.p, len(model.factors)
     none, levels = np.full(m + 1, np.nan), [np.full(int(f.max()) + 1, np.nan) for f in model.factors]
     numbers = (np.full(model.k - 1, np.nan), np.full(model.p, np.nan), np.full((size, size), np.nan))
-    return Fit(*numbers, none[:-1], none, none, none, levels, levels, levels, np.nan, False)
+    return OrdinalMixedFit(*numbers, none[:-1], none, none, none, levels, levels, levels, np.nan, False)

@@ -84,28 +84,29 @@ def from_null(
     null, value = np.asarray(null, dtype=float), np.asarray(observed, dtype=float)
     if null.ndim != value.ndim + 1 or null.shape[1:] != value.shape or not len(null):
         raise ValueError(f"expected one row like the observed {value.shape} an arrangement, found {null.shape}")
-    known = np.isfinite(null)
-    p, mid = _p_values(value, null, known, alternative, exact)
-    undefined = np.zeros(value.shape, int) if known.all() else np.sum(~known, axis=0)
+    defined = np.isfinite(null)
+    p, mid = _p_values(value, null, defined, alternative, exact)
+    undefined = np.zeros(value.shape, int) if defined.all() else np.sum(~defined, axis=0)
     if value.ndim == 0:
         return Permutation(float(value), float(p), null, exact, int(undefined), float(mid))
     return Permutation(value, p, null, exact, undefined, mid)
 
 
 def _p_values(
-    observed: np.ndarray, null: np.ndarray, known: np.ndarray, alternative: str, exact: bool
+    observed: np.ndarray, null: np.ndarray, defined: np.ndarray, alternative: str, exact: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """The p-value and the mid-p-value. known : where the null is defined."""
     size, n = np.abs(null), len(null)
     a, b = (np.abs(observed), size) if alternative == "two-sided" else (observed, null)
-    largest = np.max(size if known.all() else np.where(known, size, 0.0), axis=0)
+    largest = np.max(size if defined.all() else np.where(defined, size, 0.0), axis=0)
     margin = 1e-9 * np.maximum(largest, np.abs(observed))
     # an undefined arrangement is not less extreme
     hits, above = n - np.sum(b < a - margin, axis=0), np.sum(b > a + margin, axis=0)
     tied = hits - above
     if not exact:  # the data's own arrangement is one more
         hits, tied, n = hits + 1, tied + 1, n + 1
-    return tuple(np.where(np.isfinite(observed), x / n, np.nan) for x in (hits, hits - tied / 2))
+    p, mid = (np.where(np.isfinite(observed), x / n, np.nan) for x in (hits, hits - tied / 2))
+    return p, mid
 
 
 def sign_flip_test(differences: np.ndarray, *, rng: np.random.Generator, n_permutations: int = 10_000) -> Permutation:
@@ -120,6 +121,12 @@ def sign_flip_test(differences: np.ndarray, *, rng: np.random.Generator, n_permu
     -------
     Permutation of the mean. Pairs without a difference are no evidence either way; all 2^n sign patterns of the others
     are gone through where they are at most EXACT_LIMIT.
+
+    Examples
+    --------
+    >>> test = sign_flip_test(np.array([1.0, 2.0, 3.0, -1.0, 2.0, 1.0]), rng=np.random.default_rng(0))
+    >>> round(float(test.observed), 3), float(test.p_value), test.exact
+    (1.333, 0.125, True)
     """
     differences = np.asarray(differences, dtype=float)
     if differences.ndim not in (1, 2) or not len(differences) or not np.all(np.isfinite(differences)):
@@ -177,6 +184,13 @@ def blocked_permutation(
     Janssen 1997, Studentized permutation tests for non-i.i.d. hypotheses, Statistics and Probability Letters 36, 9-21.
     MacKinnon and White 1985, Some heteroskedasticity-consistent covariance matrix estimators, Journal of Econometrics
     29, 305-325. Tusher, Tibshirani and Chu 2001, Significance analysis of microarrays, PNAS 98, 5116-5121.
+
+    Examples
+    --------
+    >>> scores, system = np.array([1.0, 2.0, 3.0, 6.0, 5.0, 9.0]), np.repeat([0, 1], 3)
+    >>> test = blocked_permutation(scores, system, np.zeros(6), rng=np.random.default_rng(0))
+    >>> round(float(test.observed), 3), float(test.p_value), test.exact
+    (-4.667, 0.1, True)
     """
     y = np.asarray(values, dtype=float)
     names, system = np.unique(np.asarray(systems), return_inverse=True)
@@ -186,22 +200,22 @@ def blocked_permutation(
     if len(names) != 2:
         raise ValueError(f"systems: expected two, found {names.tolist()}")
     order = np.argsort(block, kind="stable")
-    found = Exchange(y[order].reshape(len(y), -1), system[order] == 0, block[order])
-    columns = np.broadcast_to(studentised, found.residual.shape[1])
+    exchange = Exchange(y[order].reshape(len(y), -1), system[order] == 0, block[order])
+    columns = np.broadcast_to(studentised, exchange.residual.shape[1])
 
     def statistic(chosen: np.ndarray) -> np.ndarray:
-        out = found.difference(chosen)
-        out[:, columns] = found.sine(chosen, columns, prior)
+        out = exchange.difference(chosen)
+        out[:, columns] = exchange.sine(chosen, columns, prior)
         return out.reshape(len(chosen), *y.shape[1:])
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
         # sorting block number plus a fraction leaves blocks in place and shuffles within them
-        parts = [np.argsort(found.block + rng.random((size, len(y))), axis=1) for size in _sizes(k, 8 * len(y))]
-        return np.concatenate([statistic(found.first[index]) for index in parts])
+        parts = [np.argsort(exchange.block + rng.random((size, len(y))), axis=1) for size in _sizes(k, 8 * len(y))]
+        return np.concatenate([statistic(exchange.first[index]) for index in parts])
 
-    sides = list(zip(found.size.tolist(), found.count.astype(int).tolist(), strict=True))
+    sides = list(zip(exchange.size.tolist(), exchange.count.astype(int).tolist(), strict=True))
     exact = statistic(_all_choices(tuple(sides)).astype(float)) if _number(sides) <= EXACT_LIMIT else None
-    observed = statistic(found.first[None])[0]
+    observed = statistic(exchange.first[None])[0]
     return permutation_test(observed, permute, rng=rng, n_permutations=n_permutations, exact=exact)
 
 
@@ -253,11 +267,11 @@ class Exchange:
     def sine(self, chosen: np.ndarray, columns: np.ndarray, prior: float) -> np.ndarray:
         """t / sqrt(1 + t²) of each arrangement, (k, columns), without a residual for each arrangement: the sum of
         q (r - c d)² over units, q of `of_side`, follows from sums over the units chosen."""
-        r, (one, two), p = self.residual[:, columns], self.of_side(), self.share
+        r, (first, second), p = self.residual[:, columns], self.of_side(), self.share
         d = chosen @ r / self.total
-        squares, cross = r**2, (one * (1 - p) + two * p)[self.block][:, None] * r
-        variance = two[self.block] @ squares + chosen @ ((one - two)[self.block][:, None] * squares)
-        variance += d * (d * np.sum(self.count * one * (1 - p) ** 2 + (self.size - self.count) * two * p**2))
+        squares, cross = r**2, (first * (1 - p) + second * p)[self.block][:, None] * r
+        variance = second[self.block] @ squares + chosen @ ((first - second)[self.block][:, None] * squares)
+        variance += d * (d * np.sum(self.count * first * (1 - p) ** 2 + (self.size - self.count) * second * p**2))
         variance -= 2 * d * (chosen @ cross)
         total = squares.sum(axis=0)
         fewer = min(self.count[self.mixed].sum(), (self.size - self.count)[self.mixed].sum())

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log, log2, nan, pi
+from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -33,7 +34,7 @@ SEARCHES = 3
 
 
 @dataclass(frozen=True)
-class Fit:
+class LinearMixedFit:
     """A fitted model. All numbers are missing (NaN) where the optimiser did not converge.
 
     variances : (f,) of the factors; residual : of the error; coefficients : (p,) and their covariance (p, p); shares :
@@ -87,7 +88,7 @@ class _Model:
         sizes = [self.levels[i] for i in self.rest]
         self.of, self.m = np.repeat(np.arange(len(sizes)), sizes), sum(sizes)
         starts = np.cumsum([0, *sizes]).tolist()
-        self.own = [slice(*ends) for ends in pairwise(starts)]  # columns of each factor but the main one
+        self.blocks = [slice(*ends) for ends in pairwise(starts)]  # columns of each factor but the main one
         columns, rows = np.zeros((self.n, self.m + self.p + 1)), np.arange(self.n)
         for i, start in zip(self.rest, starts, strict=False):
             columns[rows, start + factors[i]] = 1.0
@@ -116,9 +117,9 @@ class _Model:
         free = self.n - self.p
         residual = max(a[-1, -1] - a[:-1, -1] @ values, 1e-300) / free
         log_det += self.multiplicity @ np.log(d)
-        gradient, known, squares = np.zeros(len(ratios)), 1 - inverse.diagonal(), values**2
-        for own, i in zip(self.own, self.rest, strict=True):
-            gradient[i] = known[own].sum() - squares[own].sum() / residual
+        gradient, shrinkage, squares = np.zeros(len(ratios)), 1 - inverse.diagonal(), values**2
+        for block, i in zip(self.blocks, self.rest, strict=True):
+            gradient[i] = shrinkage[block].sum() - squares[block].sum() / residual
         left = np.append(-values, 1.0)
         traces = self.multiplicity @ (1 - 1 / d) - (gram[:-1, :-1] * inverse).sum()
         gradient[self.main] = traces - left @ gram @ left / residual
@@ -134,27 +135,33 @@ class _Model:
         """
         of = of or (lambda free: (free, np.eye(len(free))))
         logs, jacobian = of(start)
-        found = self.solve(np.exp(logs))
+        solution = self.solve(np.exp(logs))
         # a search that starts at the optimum may end elsewhere: deviance, free values, log ratios, slope
-        best = (found.deviance, start.copy(), logs.copy(), found.gradient @ jacobian)
+        best = (solution.deviance, start.copy(), logs.copy(), solution.gradient @ jacobian)
         # the search ends by changes relative to the value, which without an offset grows with the number of scores
-        offset, flat = found.deviance, FLAT * max(1.0, np.sqrt(max(self.levels) / LEVELS))
+        offset, flat = solution.deviance, FLAT * max(1.0, np.sqrt(max(self.levels) / LEVELS))
 
-        def both(free: np.ndarray) -> tuple[float, np.ndarray]:
+        def objective(free: np.ndarray) -> tuple[float, np.ndarray]:
             nonlocal best
             if np.array_equal(free, best[1]):  # where a search starts
                 return best[0] - offset, best[3].copy()
             logs, jacobian = of(free)
-            found = self.solve(np.exp(logs))
-            slope = found.gradient @ jacobian
-            if found.deviance < best[0]:
-                best = (found.deviance, free.copy(), logs.copy(), slope)
-            return found.deviance - offset, slope
+            solution = self.solve(np.exp(logs))
+            slope = solution.gradient @ jacobian
+            if solution.deviance < best[0]:
+                best = (solution.deviance, free.copy(), logs.copy(), slope)
+            return solution.deviance - offset, slope
 
-        options = {"maxiter": 500, "ftol": precision, "gtol": 1e-6}
         limits, settled = [LIMITS] * len(start), len(start) == 0
         for _ in range(0 if settled else SEARCHES):
-            optimize.minimize(both, best[1], jac=True, method="L-BFGS-B", bounds=limits, options=options)
+            optimize.minimize(
+                objective,
+                best[1],
+                jac=True,
+                method="L-BFGS-B",
+                bounds=limits,
+                options={"maxiter": 500, "ftol": precision, "gtol": 1e-6},
+            )
             inside = (best[1] > LIMITS[0]) & (best[1] < LIMITS[1])
             # without a residual the ratios have no optimum
             settled = np.abs(best[3][inside]).max(initial=0.0) < flat or best[2].max(initial=-np.inf) > LIMITS[1] - 5
@@ -162,17 +169,19 @@ class _Model:
                 break
         return best[2], best[0], bool(settled)
 
-    def effects(self, ratios: np.ndarray, at: _Solution, only: int | None = None) -> tuple[list, list, list]:
+    def effects(
+        self, ratios: np.ndarray, at: _Solution, only: int | None = None
+    ) -> tuple[list[Any], list[Any], list[Any]]:
         """Of each factor the predicted effects, their errors, and those of the effect plus the first coefficient.
 
         only : a factor, where the main one is not needed, which takes longest.
         """
-        out: list[tuple] = [()] * len(ratios)
+        out: list[tuple[np.ndarray, ...]] = [()] * len(ratios)
         s, diagonal = np.sqrt(ratios[self.rest])[self.of], np.diag(at.inverse)
         variance = s**2 * diagonal[: self.m]
         total = variance + 2 * s * at.inverse[: self.m, self.m] + diagonal[self.m]
-        for own, i in zip(self.own, self.rest, strict=True):
-            out[i] = (s[own] * at.values[: self.m][own], variance[own], total[own])
+        for block, i in zip(self.blocks, self.rest, strict=True):
+            out[i] = (s[block] * at.values[: self.m][block], variance[block], total[block])
         if only is None or only == self.main:
             out[self.main] = self._main_effects(ratios[self.main], s, at)
         errors = [[np.sqrt(at.residual * np.maximum(part[k], 0)) if part else None for part in out] for k in (1, 2)]
@@ -183,8 +192,8 @@ class _Model:
         d, border = 1 + r * self.counts, self.sums[:, :-1] * np.r_[s, np.ones(self.p)]
         slope = r / d[:, None] * border  # how the effect of a level moves against the rest
         value = r / d * self.sums[:, -1] - slope @ at.values
-        own = r / d + np.einsum("ij,ij->i", slope @ at.inverse, slope)
-        return value, own, own - 2 * slope @ at.inverse[:, self.m] + at.inverse[self.m, self.m]
+        variance = r / d + np.einsum("ij,ij->i", slope @ at.inverse, slope)
+        return value, variance, variance - 2 * slope @ at.inverse[:, self.m] + at.inverse[self.m, self.m]
 
 
 def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
@@ -198,14 +207,14 @@ def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
     return inverse, 2 * float(np.log(factor.diagonal()).sum())
 
 
-def fit(
+def fit_linear_mixed(
     y: np.ndarray,
     x: np.ndarray,
     factors: Sequence[np.ndarray],
     confidence: float | None = 0.95,
     *,
     pooled: int | None = None,
-) -> Fit:
+) -> LinearMixedFit:
     """REML estimates of y = x b + one random effect for each level of each factor + error.
 
     Parameters
@@ -229,6 +238,15 @@ def fit(
     A variance at zero is an estimate, not a failure. The profile interval takes the deviance as chi-square with one
     degree of freedom, which is rough with a handful of levels: with 8 annotators it covered 94%, with 3 it covered
     92%.
+
+    Examples
+    --------
+    Four annotators with three scores each:
+
+    >>> y = np.array([1.0, 2, 3, 3, 4, 5, 5, 6, 7, 2, 3, 4])
+    >>> model = fit_linear_mixed(y, np.ones((12, 1)), [np.repeat(np.arange(4), 3)], confidence=None)
+    >>> model.variances.round(3).tolist(), round(model.residual, 3), model.shares.round(3).tolist()
+    ([2.583], 1.0, [0.721, 0.279])
     """
     n, p = x.shape
     if not len(factors) or n <= p or np.linalg.matrix_rank(x) < p:
@@ -248,25 +266,25 @@ def _power(values: np.ndarray) -> float:
     return 2.0 ** round(log2(largest)) if largest > 0 else 1.0
 
 
-def _scaled(found: Fit, plain: np.ndarray, scale: float) -> Fit:
+def _scaled(fitted: LinearMixedFit, plain: np.ndarray, scale: float) -> LinearMixedFit:
     """A fit of (y / scale - x plain) as that of y."""
-    sums = {"coefficients": scale * (found.coefficients + plain)}
-    if found.pooled is not None:
-        sums |= {"pooled": scale * (found.pooled + plain[0]), "pooled_se": scale * found.pooled_se}
+    sums = {"coefficients": scale * (fitted.coefficients + plain)}
+    if fitted.pooled is not None and fitted.pooled_se is not None:
+        sums |= {"pooled": scale * (fitted.pooled + plain[0]), "pooled_se": scale * fitted.pooled_se}
     for name in ("effects", "effect_se", "total_se"):
-        sums[name] = [scale * part for part in getattr(found, name)]
-    squares = {name: scale**2 * getattr(found, name) for name in ("variances", "residual", "covariance")}
-    return replace(found, **sums, **squares)
+        sums[name] = [scale * part for part in getattr(fitted, name)]
+    squares = {name: scale**2 * getattr(fitted, name) for name in ("variances", "residual", "covariance")}
+    return replace(fitted, **sums, **squares)
 
 
 def _fit(
     y: np.ndarray, x: np.ndarray, factors: Sequence[np.ndarray], confidence: float | None, pooled: int | None
-) -> Fit:
+) -> LinearMixedFit:
     (_, p), model, m = x.shape, _Model(y, x, factors), len(factors)
     logs, deviance, converged = model.minimise(np.full(m, log(0.5)))
     if not converged:
         none, levels = np.full(m + 1, nan), [np.full(k, nan) for k in model.levels]
-        return Fit(
+        return LinearMixedFit(
             none[:-1], nan, np.full(p, nan), np.full((p, p), nan), none, none, none, levels, levels, levels, False
         )
     ratios, deviance = _without_noise(model, np.exp(logs), deviance)
@@ -274,32 +292,32 @@ def _fit(
     shares, low, high = variance_shares.shares(ratios, 1.0), np.full(m + 1, nan), np.full(m + 1, nan)
     if confidence is not None and shares[-1] > 1e-7:
         # of chi-square with 1 df
-        allowed, logs = 2 * gammaincinv(0.5, confidence), np.log(np.maximum(ratios, 1e-3))
+        allowed, logs = float(2 * gammaincinv(0.5, confidence)), np.log(np.maximum(ratios, 1e-3))
         for i in range(m + 1):
             rise = _rise(model, i, logs, deviance)
-            low[i], high[i] = variance_shares.profile(shares[i], rise, allowed, residual=i == m)
+            low[i], high[i] = variance_shares.profile(float(shares[i]), rise, allowed, residual=i == m)
     covariance = at.residual * at.inverse[model.m :, model.m :]
     numbers = (ratios * at.residual, at.residual, at.values[model.m :], covariance, shares, low, high)
-    found = model.effects(ratios, at)
+    effects = model.effects(ratios, at)
     if pooled is None:
-        return Fit(*numbers, *found, True)
+        return LinearMixedFit(*numbers, *effects, True)
 
-    def given(sd: float) -> tuple[float, np.ndarray, np.ndarray]:
+    def at_sd(sd: float) -> tuple[float, np.ndarray, np.ndarray]:
         trial = np.where(np.arange(m) == pooled, sd**2, ratios)
         at = model.solve(trial)
         effects, _, errors = model.effects(trial, at, only=pooled)
         return -at.deviance / 2, at.values[model.m] + effects[pooled], errors[pooled]
 
-    scale = float(np.max(found[2][pooled])) / np.sqrt(at.residual)
-    return Fit(*numbers, *found, True, *variance_shares.pool(given, max(np.sqrt(ratios[pooled]), scale)))
+    scale = float(np.max(effects[2][pooled])) / np.sqrt(at.residual)
+    return LinearMixedFit(*numbers, *effects, True, *variance_shares.pool(at_sd, max(np.sqrt(ratios[pooled]), scale)))
 
 
 def _without_noise(model: _Model, ratios: np.ndarray, deviance: float) -> tuple[np.ndarray, float]:
     """Ratios with those set to 0 that are small and do not lower the deviance, which grows with n; and the deviance."""
     for i in np.flatnonzero((ratios > 0) & (ratios < 1e-3)):
         trial = np.where(np.arange(len(ratios)) == i, 0.0, ratios)
-        if (found := model.solve(trial).deviance) <= deviance + 1e-9 * model.n:
-            ratios, deviance = trial, min(found, deviance)
+        if (lowest := model.solve(trial).deviance) <= deviance + 1e-9 * model.n:
+            ratios, deviance = trial, min(lowest, deviance)
     return ratios, deviance
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -77,19 +78,39 @@ def bootstrap_sums(
     The jackknife behind BCa is exact (of more than MANY_UNITS units it leaves out groups of them): total minus a row,
     weighted by `counts`; in strata the stratum is brought back to its size. With integer-valued rows all sums are
     exact, whatever the BLAS.
+
+    Examples
+    --------
+    The rate of marks in 60 dialogues, every third of which has one:
+
+    >>> rows = np.column_stack([np.arange(60) % 3 == 0, np.ones(60)])
+    >>> rng = generator(1, "rate")
+    >>> interval = bootstrap_sums(rows, lambda sums: sums[:, 0] / sums[:, 1], unit="dialogue", rng=rng)
+    >>> print(f"{interval.estimate:.2f}, {interval.low:.1f} to {interval.high:.1f} ({interval.kind})")
+    0.33, 0.2 to 0.5 (bca)
     """
-    found = replicate_sums(rows, statistic, unit=unit, rng=rng, counts=counts, strata=strata, n_resamples=n_resamples)
-    return found.intervals(confidence, method, expanded=expanded)
+    replicates = replicate_sums(
+        rows, statistic, unit=unit, rng=rng, counts=counts, strata=strata, n_resamples=n_resamples
+    )
+    return replicates.intervals(confidence, method, expanded=expanded)
 
 
 def replicate_sums(
-    rows, statistic: Statistic, *, unit: str, rng, counts=None, strata=None, n_resamples: int = 10_000, jackknife=True
+    rows: np.ndarray | Sequence[np.ndarray],
+    statistic: Statistic,
+    *,
+    unit: str,
+    rng: np.random.Generator,
+    counts: np.ndarray | Sequence[np.ndarray] | None = None,
+    strata: np.ndarray | Sequence[np.ndarray] | None = None,
+    n_resamples: int = 10_000,
+    jackknife: bool = True,
 ) -> Replicates:
     """The resampled and leave-one-out values behind `bootstrap_sums`, for callers that need more than an interval, or
     less: no leave-one-out values."""
     several = isinstance(rows, list | tuple)
     data = _aligned(several, rows, counts, strata)
-    samples = [_Sums(*d, child) for d, child in zip(data, rng.spawn(len(data)), strict=True)]
+    samples = [_Sums(r, c, s, child) for (r, c, s), child in zip(data, rng.spawn(len(data)), strict=True)]
     return _replicates(samples, statistic, unit, n_resamples, jackknife)
 
 
@@ -112,8 +133,8 @@ def bootstrap_weights(
     `bootstrap_sums`, against which it was checked.
     """
     samples = [_Multiplicities(n, rng.spawn(1)[0], width)]
-    found = _replicates(samples, statistic, unit, n_resamples, method == "bca")
-    return found.intervals(confidence, method, expanded=expanded)
+    replicates = _replicates(samples, statistic, unit, n_resamples, method == "bca")
+    return replicates.intervals(confidence, method, expanded=expanded)
 
 
 def bootstrap_two_way(
@@ -137,13 +158,22 @@ def bootstrap_two_way(
     The variance is over- rather than underestimated (Owen 2007), so the interval is somewhat wide and not expanded.
     There is no BCa: two crossed samples have no agreed jackknife.
     """
-    size = {"strata": strata, "n_resamples": n_resamples, "width": width}
-    found = replicate_two_way(n_items, n_annotators, statistic, rng=rng, unit=unit, **size)
-    return found.intervals(confidence, "percentile")
+    replicates = replicate_two_way(
+        n_items, n_annotators, statistic, rng=rng, unit=unit, strata=strata, n_resamples=n_resamples, width=width
+    )
+    return replicates.intervals(confidence, "percentile")
 
 
 def replicate_two_way(
-    n_items: int, n_annotators: int, statistic: Statistic, *, rng, unit: str, strata=None, n_resamples=10_000, width=0
+    n_items: int,
+    n_annotators: int,
+    statistic: Statistic,
+    *,
+    rng: np.random.Generator,
+    unit: str,
+    strata: np.ndarray | None = None,
+    n_resamples: int = 10_000,
+    width: int = 0,
 ) -> Replicates:
     """The resampled values behind `bootstrap_two_way`, for callers that need more than an interval."""
     items, annotators = rng.spawn(2)
@@ -168,7 +198,9 @@ def in_groups(n: int, most: int, rng: np.random.Generator) -> np.ndarray:
 class _Sums:
     """A sample whose resamples are column sums."""
 
-    def __init__(self, rows, counts, strata, rng: np.random.Generator):
+    def __init__(
+        self, rows: np.ndarray, counts: np.ndarray | None, strata: np.ndarray | None, rng: np.random.Generator
+    ):
         rows = np.asarray(rows, dtype=float)
         rows = rows[:, None] if rows.ndim == 1 else rows
         if rows.ndim != 2 or not len(rows) or not np.all(np.isfinite(rows)):
@@ -179,34 +211,38 @@ class _Sums:
         weights = np.ones(len(rows)) if counts is None else np.asarray(counts, dtype=float)
         if weights.shape != (len(rows),) or np.any(weights < 0) or np.any(weights % 1) or not weights.any():
             raise ValueError("counts: expected one whole number of 0 or more per row, and not all 0")
-        kept = weights > 0
-        self.rows, self.weights, self.counted = rows[kept], weights[kept], counts is not None
-        self.strata = _codes(strata, len(rows))[kept]
+        drawn = weights > 0
+        self.rows, self.weights, self.counted = rows[drawn], weights[drawn], counts is not None
+        self.strata = _codes(strata, len(rows))[drawn]
         self.parts = [(np.flatnonzero(self.strata == s), child) for s, child in _streams(self.strata, rng)]
         self.sums = np.stack([self.weights[i] @ self.rows[i] for i, _ in self.parts])
         self.n = np.array([self.weights[i].sum() for i, _ in self.parts])
         self.width = rows.size // rows.shape[1] + 8 * rows.shape[1]
 
     def whole(self) -> np.ndarray:
-        return self.sums.sum(axis=0, keepdims=True)
+        sums: np.ndarray = self.sums.sum(axis=0, keepdims=True)
+        return sums
 
     def draw(self, k: int) -> np.ndarray:
-        return sum(_multiplicities(child, self.weights[i], k, self.counted) @ self.rows[i] for i, child in self.parts)
+        parts = [_multiplicities(child, self.weights[i], k, self.counted) @ self.rows[i] for i, child in self.parts]
+        return sum(parts, np.zeros(1))
 
     def without(self, part: np.ndarray) -> np.ndarray:
         """Totals without one unit of each row in `part`; a stratum is brought back to its size."""
         if len(self.n) == 1:
-            return self.whole() - self.rows[part]
+            rest: np.ndarray = self.whole() - self.rows[part]
+            return rest
         s = self.strata[part]
         n, sums = self.n[s, None], self.sums[s]
         rest = (sums - self.rows[part]) * n / np.maximum(n - 1, 1)
-        return self.whole() - sums + np.where(n > 1, rest, sums)
+        total: np.ndarray = self.whole() - sums + np.where(n > 1, rest, sums)
+        return total
 
 
 class _Multiplicities:
     """A sample whose resamples say how often each unit is drawn."""
 
-    def __init__(self, n: int, rng: np.random.Generator, width: int = 0, strata=None):
+    def __init__(self, n: int, rng: np.random.Generator, width: int = 0, strata: np.ndarray | None = None):
         if n < 1:
             raise ValueError(f"expected at least one unit in each sample, found {n}")
         self.weights, self.strata, self.width, self.units = np.ones(n), _codes(strata, n), 4 * n + width, n
@@ -222,15 +258,18 @@ class _Multiplicities:
         return out
 
     def without(self, part: np.ndarray) -> np.ndarray:
-        return 1.0 - (np.arange(len(self.weights)) == part[:, None])
+        weights: np.ndarray = 1.0 - (np.arange(len(self.weights)) == part[:, None])
+        return weights
 
 
-def _replicates(samples: list, statistic: Statistic, unit: str, n_resamples: int, jackknife: bool) -> Replicates:
+def _replicates(
+    samples: Sequence[_Sums | _Multiplicities], statistic: Statistic, unit: str, n_resamples: int, jackknife: bool
+) -> Replicates:
     width = sum(s.width for s in samples)
-    whole, totals = [s.whole() for s in samples], {}
+    whole, totals = [s.whole() for s in samples], dict[int, list[np.ndarray]]()
     estimate = _evaluate(statistic, whole)
     values = [_evaluate(statistic, [s.draw(len(k)) for s in samples]) for k in _chunks(n_resamples, width)]
-    left_out, groups = [], []
+    left_out, groups = list[np.ndarray](), list[np.ndarray]()
     for sample in samples:
         groups.append(sample.strata + (groups[-1].max() + 1 if groups else 0))
     for i, sample in enumerate(samples if jackknife else []):
@@ -273,7 +312,7 @@ def _multiplicities(rng: np.random.Generator, weights: np.ndarray, k: int, count
     return np.bincount(drawn.ravel(), minlength=k * n).reshape(k, n).astype(float)
 
 
-def _aligned(several: bool, *arguments) -> list[tuple]:
+def _aligned(several: bool, *arguments: Any) -> list[tuple[Any, ...]]:
     """Arguments given once, or as a list with one entry a sample, as one tuple a sample."""
     if not several:
         return [arguments]
@@ -281,7 +320,7 @@ def _aligned(several: bool, *arguments) -> list[tuple]:
     return list(zip(*([None] * n if a is None else a for a in arguments), strict=True))
 
 
-def _codes(strata, n: int) -> np.ndarray:
+def _codes(strata: np.ndarray | None, n: int) -> np.ndarray:
     if strata is None:
         return np.zeros(n, dtype=np.int64)
     codes = np.unique(np.asarray(strata), return_inverse=True)[1]

@@ -81,20 +81,24 @@ class _Tail:
             scaled = slope * np.sqrt(left * np.exp(np.sum(np.log(h_t / base), axis=0)))
             corrected = root + np.log(scaled / root) / root
             # in the middle both roots vanish: the normal distribution, whose variance is known
-            return np.where(root > _NEAR, ndtr(-corrected), ndtr(-root))
+            upper: np.ndarray = np.where(root > _NEAR, ndtr(-corrected), ndtr(-root))
+        return upper
 
     def of(self, columns: np.ndarray) -> _Tail:
         """Some of the variables."""
         values, counts, half, many = (x[:, columns] for x in (self.values, self.counts, self.half, self.many))
         return _Tail(values, counts, self.start, self.share, self.chosen, half, many)
 
-    def _objective(self, v, block, offset, s, t, x) -> np.ndarray:
+    def _objective(
+        self, v: np.ndarray, block: np.ndarray, offset: np.ndarray, s: np.ndarray, t: np.ndarray, x: np.ndarray
+    ) -> np.ndarray:
         """Joint cumulants at (s, t) less s x and t times the number chosen: convex, and smallest at the saddlepoint."""
         rest = np.log1p(-self.share)[block][:, None]
         of_blocks = np.sum(self.counts * (np.logaddexp(0, s * v + t[block] + offset) + rest), axis=0)
         argument = np.abs(s * self.half)
         of_pairs = np.sum(self.many * (argument + np.log1p(np.exp(-2 * argument)) - np.log(2)), axis=0)
-        return of_blocks + of_pairs - s * x - np.sum(t * self.chosen[:, None], axis=0)
+        value: np.ndarray = of_blocks + of_pairs - s * x - np.sum(t * self.chosen[:, None], axis=0)
+        return value
 
     def _sum(self, x: np.ndarray) -> np.ndarray:
         """(blocks, m) sums over the rows of each block."""
@@ -117,7 +121,7 @@ class _Tail:
         return top, np.exp(logs)
 
 
-def blocked(values: np.ndarray, systems: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def blocked_saddlepoint(values: np.ndarray, systems: np.ndarray, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Difference of two systems within blocks and its two-sided p-value: `permutation.blocked_permutation`, not
     studentised, without drawing.
 
@@ -163,7 +167,7 @@ def blocked(values: np.ndarray, systems: np.ndarray, blocks: np.ndarray) -> tupl
     return observed, _two_sided(tail, observed, step, np.ptp(a, axis=0), mid=False)
 
 
-def sign_flips(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sign_flip_saddlepoint(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean difference of pairs and its two-sided mid-p-value: `permutation.sign_flip_test` without drawing.
 
     differences : (n, m), finite. Returns (m,) each. Without a correction for ties the approximation is one of the
@@ -188,11 +192,11 @@ def _two_sided(tail: _Tail, observed: np.ndarray, step: np.ndarray, spread: np.n
     mirrored = np.where(step > 0, np.ceil(2 * x / safe - 1e-6) * safe - x, x)
     for side, at in ((1.0, x), (-1.0, mirrored)):
         for sign in (1.0, -1.0):
-            here = np.flatnonzero(np.where(observed < 0, -side, side) == sign)
-            if len(here):
-                found = _one_side(tail.of(here), at[here], step[here], tied[here], sign)
-                reached[here] += found[0]
-                passed[here] += found[1]
+            columns = np.flatnonzero(np.where(observed < 0, -side, side) == sign)
+            if len(columns):
+                tails = _one_side(tail.of(columns), at[columns], step[columns], tied[columns], sign)
+                reached[columns] += tails[0]
+                passed[columns] += tails[1]
     # half a step from 0, or nearer, no sum is less extreme; at 0 both sides are the same sum
     reached = np.where(x <= step / 2 + tied, 1.0, np.minimum(reached, 1.0))
     p = (reached + np.minimum(passed, 1.0)) / 2 if mid else reached
@@ -209,9 +213,9 @@ def _one_side(
     def from_(x: np.ndarray) -> np.ndarray:
         low = x - step / 2
         inside = (low > tied) & (x < top - tied)
-        found = tail.probability(np.where(inside, low, 0.0), sign, step)
+        tail_area = tail.probability(np.where(inside, low, 0.0), sign, step)
         at_end = np.where(x <= top + tied, most, 0.0)
-        return np.where(inside, found, np.where(x < top - tied, 0.5, at_end))
+        return np.where(inside, tail_area, np.where(x < top - tied, 0.5, at_end))
 
     reached = from_(x)
     return reached, np.where(step > 0, from_(x + step), np.where(x >= top - tied, 0.0, reached))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, xlog1py, xlogy
 
 from judgebook.statistics.intervals import Interval, jackknife_t
-from judgebook.statistics.logit import firth
+from judgebook.statistics.logit import fit_firth
 from judgebook.statistics.subsets import Fitness, all_r2, best_of_each_size, masks_of, shortlist, sizes
 
 
@@ -49,10 +49,12 @@ def fit_intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, confidenc
         ratio = total[:-1] / total[-1]
         without = (total[:-1] - sums[:, :-1]) / (total[-1:] - sums[:, -1:])
         logs = np.log(ratio), np.log(without)
-    found = [jackknife_t(e, w, unit, confidence, bounded=False) for e, w in zip(logs[0], logs[1].T, strict=True)]
+    intervals = [jackknife_t(e, w, unit, confidence, bounded=False) for e, w in zip(logs[0], logs[1].T, strict=True)]
     return [
-        replace(one, estimate=1 - fit if fit < np.inf else nan, low=1 - np.exp(one.high), high=1 - np.exp(one.low))
-        for one, fit in zip(found, ratio, strict=True)
+        replace(
+            of_log, estimate=1 - fit if fit < np.inf else nan, low=1 - np.exp(of_log.high), high=1 - np.exp(of_log.low)
+        )
+        for of_log, fit in zip(intervals, ratio, strict=True)
     ]
 
 
@@ -64,17 +66,18 @@ def fit_difference(a: np.ndarray, b: np.ndarray, clusters: np.ndarray, unit: str
 
     def difference(of: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return of[..., 2] / of[..., 3] - of[..., 0] / of[..., 1]
+            gap: np.ndarray = of[..., 2] / of[..., 3] - of[..., 0] / of[..., 1]
+        return gap
 
     return jackknife_t(float(difference(total)), difference(total - sums), unit, confidence, bounded=False)
 
 
 def _by_cluster(losses: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """(clusters, m) sums of losses (rows, m) over the rows of each cluster, without rows that were never left out."""
-    known = np.isfinite(losses[:, -1])
-    code = np.unique(np.asarray(clusters).astype(str)[known], return_inverse=True)[1]
+    left_out = np.isfinite(losses[:, -1])
+    code = np.unique(np.asarray(clusters).astype(str)[left_out], return_inverse=True)[1]
     sums = np.zeros((code.max(initial=-1) + 1, losses.shape[1]))
-    np.add.at(sums, code, losses[known])
+    np.add.at(sums, code, losses[left_out])
     return sums
 
 
@@ -109,7 +112,8 @@ def best_fits(fitness: Fitness) -> np.ndarray:
 
 def best_of_size(fitness: Fitness, k: int) -> np.ndarray:
     """The best subset of k predictors, as booleans (p,)."""
-    return masks_of(_codes(fitness, np.array([k])), fitness.p)[0]
+    mask: np.ndarray = masks_of(_codes(fitness, np.array([k])), fitness.p)[0]
+    return mask
 
 
 def _codes(fitness: Fitness, only: np.ndarray | None = None) -> np.ndarray:
@@ -125,7 +129,8 @@ def chosen(fitness: Fitness) -> np.ndarray:
     codes = np.r_[0, _codes(fitness)]
     masks = masks_of(codes, fitness.p)
     adjusted = fitness.adjusted(fitness.fit(masks), masks.sum(axis=1))
-    return masks[int(np.nanargmax(adjusted))]
+    mask: np.ndarray = masks[int(np.nanargmax(adjusted))]
+    return mask
 
 
 def row_losses(train: Fitness, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -135,11 +140,12 @@ def row_losses(train: Fitness, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -
     if train.family == "ols":
         z = np.column_stack([np.ones(len(train.y)), train.x[:, inside]])
         slopes = np.linalg.lstsq(z, train.y, rcond=None)[0]
-        return (y - slopes[0] - x[:, inside] @ slopes[1:]) ** 2
+        squares: np.ndarray = (y - slopes[0] - x[:, inside] @ slopes[1:]) ** 2
+        return squares
     if not len(inside):
         p = np.full(len(y), train.y.mean())
     else:
-        slopes = firth(train.x[:, inside], train.y, test=False).coefficients
+        slopes = fit_firth(train.x[:, inside], train.y, test=False).coefficients
         p = expit(slopes[0] + x[:, inside] @ slopes[1:])
     return -(xlogy(y, p) + xlog1py(1 - y, -p))
 
@@ -187,8 +193,9 @@ def _independent(x: np.ndarray, columns: np.ndarray) -> np.ndarray:
     # with fewer rows than columns some are always combinations of others
     if len(diagonal) == len(columns) and np.all(diagonal > 1e-9 * scale):
         return columns
-    kept: list[int] = []
+    independent: list[int] = []
     for j in range(len(columns)):
-        if np.linalg.matrix_rank(centred[:, [*kept, j]] / scale[[*kept, j]], tol=1e-9) == len(kept) + 1:
-            kept.append(j)
-    return columns[kept]
+        some = [*independent, j]
+        if np.linalg.matrix_rank(centred[:, some] / scale[some], tol=1e-9) == len(some):
+            independent.append(j)
+    return columns[independent]

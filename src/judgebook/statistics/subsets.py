@@ -46,6 +46,12 @@ def all_r2(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     -----
     Works on the matrix of cross-products: each predictor in turn is left out of all subsets so far, and pivoted into a
     copy of them. That is about a dozen multiplications per subset, whatever n is.
+
+    Examples
+    --------
+    >>> x, y = np.array([[1.0, 0.0], [2.0, 1.0], [3.0, 0.0], [4.0, 1.0]]), np.array([1.0, 2.0, 2.0, 4.0])
+    >>> all_r2(x, y).round(4).tolist()  # no predictor, the first, the second, both
+    [0.0, 0.8526, 0.4737, 0.9474]
     """
     x, targets = np.asarray(x, dtype=float), np.asarray(y, dtype=float).reshape(len(x), -1)
     p = x.shape[1]
@@ -95,7 +101,7 @@ class Fitness:
     @property
     def p(self) -> int:
         """How many predictors there are."""
-        return self.x.shape[1]
+        return int(self.x.shape[1])
 
     def fit(self, masks: np.ndarray) -> np.ndarray:
         """R² or McFadden's pseudo-R² (m,) of the subsets (m, p). For a logit under separation: from the supremum."""
@@ -135,7 +141,8 @@ class Fitness:
         without = np.repeat(mask[None], len(inside), axis=0)
         without[np.arange(len(inside)), inside] = False
         fit = self.fit(np.vstack([mask[None], without]))
-        return self.adjusted(fit[0], len(inside)) - self.adjusted(fit[1:], len(inside) - 1)
+        gains: np.ndarray = self.adjusted(fit[0], len(inside)) - self.adjusted(fit[1:], len(inside) - 1)
+        return gains
 
 
 def best_of_each_size(fit: np.ndarray, p: int, keep: int = 1) -> np.ndarray:
@@ -172,11 +179,12 @@ def shortlist(x: np.ndarray, y: np.ndarray, keep: int = 5, only: np.ndarray | No
     fit = np.full(candidates.shape, -np.inf)
     listed = candidates >= 0
     fit[listed] = Fitness(x, y, "logit").fit(masks_of(candidates[listed], x.shape[1]))
-    return candidates[np.arange(len(candidates)), np.argmax(fit, axis=1)]
+    best: np.ndarray = candidates[np.arange(len(candidates)), np.argmax(fit, axis=1)]
+    return best
 
 
 @dataclass(frozen=True)
-class Path:
+class EliminationPath:
     """A nested sequence of models. order : (p,) predictors, the one removed last first; masks : (p, p), row k - 1 the
     model with k predictors; fit, adjusted : (p,); gain : (p,) the smallest gain of a predictor of the model in adjusted
     fit; n_fits : models fitted in the search.
@@ -190,7 +198,7 @@ class Path:
     n_fits: int
 
 
-def backward(fitness: Fitness, width: int = 100) -> Path:
+def backward_elimination(fitness: Fitness, width: int = 100) -> EliminationPath:
     """Backward elimination with a beam (Finch et al. 2023, section 7.4).
 
     From the model with all predictors, one predictor at a time is removed from each model of the beam; of the smaller
@@ -217,9 +225,9 @@ def backward(fitness: Fitness, width: int = 100) -> Path:
         children, parent, removed = children[first], parent[first], removed[first]
         fits = fitness.fit(children)
         n_fits += len(children)
-        kept = np.argsort(-fits, kind="stable")[:width]  # one size: adjusted and plain fit agree on the order
-        beam = children[kept]
-        steps.append((parent[kept], removed[kept]))
+        best = np.argsort(-fits, kind="stable")[:width]  # one size: adjusted and plain fit agree on the order
+        beam = children[best]
+        steps.append((parent[best], removed[best]))
     order, at = [int(np.flatnonzero(beam[0])[0])], 0
     for parent, removed in reversed(steps):
         order.append(int(removed[at]))
@@ -229,7 +237,7 @@ def backward(fitness: Fitness, width: int = 100) -> Path:
         masks[k:, order[k]] = True
     fit = fitness.fit(masks)
     gain = np.array([fitness.gains(mask).min() for mask in masks])
-    return Path(np.array(order), masks, fit, fitness.adjusted(fit, np.arange(1, p + 1)), gain, n_fits)
+    return EliminationPath(np.array(order), masks, fit, fitness.adjusted(fit, np.arange(1, p + 1)), gain, n_fits)
 
 
 def _unit(x: np.ndarray) -> np.ndarray:

@@ -32,7 +32,8 @@ _PRECISION = 0.01
 def shares(variances: np.ndarray, base: float) -> np.ndarray:
     """(m + 1,) shares of the variances and, last, of the residual."""
     parts = np.r_[variances, base]
-    return parts / parts.sum()
+    divided: np.ndarray = parts / parts.sum()
+    return divided
 
 
 def pinned(i: int, share: float, base: float, m: int) -> Pinned:
@@ -69,7 +70,8 @@ def start(i: int, logs: np.ndarray, base: float) -> np.ndarray:
     """Where the search for the free values of `pinned` starts, given log variances. None starts near a variance of 0,
     where the likelihood is flat on the scale of logarithms."""
     free = logs - logsumexp(logs) if i == len(logs) else np.delete(logs, i)
-    return np.maximum(free, np.log(0.01 if i == len(logs) else 0.01 * base))
+    begin: np.ndarray = np.maximum(free, np.log(0.01 if i == len(logs) else 0.01 * base))
+    return begin
 
 
 def profile(
@@ -112,15 +114,16 @@ def _end(share: float, rise: Callable[[float], float], allowed: float, limit: fl
         return end
     while abs(inside + sign * step) < farthest:
         if excess(inside + sign * step) > 0:
-            ends = sorted((inside, inside + sign * step))
-            return float(expit(optimize.brentq(excess, *ends, xtol=_PRECISION)))
+            low, high = sorted((inside, inside + sign * step))
+            return float(expit(optimize.brentq(excess, low, high, xtol=_PRECISION)))
         inside, step = inside + sign * step, 2 * step
     if rise(limit) <= allowed:
         return end
     edge = sign * farthest
     if excess(edge) <= 0:
         return float(expit(edge))
-    return float(expit(optimize.brentq(excess, *sorted((inside, edge)), xtol=_PRECISION)))
+    low, high = sorted((inside, edge))
+    return float(expit(optimize.brentq(excess, low, high, xtol=_PRECISION)))
 
 
 def wald(logs: np.ndarray, covariance: np.ndarray, base: float, confidence: float) -> tuple[np.ndarray, np.ndarray]:
@@ -130,29 +133,29 @@ def wald(logs: np.ndarray, covariance: np.ndarray, base: float, confidence: floa
     a standard error above VAGUE has no interval, because the likelihood is not normal there.
     """
     m = len(logs)
-    known = np.nan_to_num(np.diag(covariance), nan=-1.0) > 0
-    parts = shares(np.where(known, np.exp(logs), 0.0), base)
+    positive = np.nan_to_num(np.diag(covariance), nan=-1.0) > 0
+    parts = shares(np.where(positive, np.exp(logs), 0.0), base)
     # logit(share) = log v - log(sum of the others): its derivatives by the log variances
     slopes = -np.where(np.eye(m + 1, m, dtype=bool), 0.0, parts[:m]) / (1 - parts)[:, None] + np.eye(m + 1, m)
-    used = np.ix_(known, known)
-    variance = np.einsum("ij,ij->i", slopes[:, known] @ covariance[used], slopes[:, known])
+    used = np.ix_(positive, positive)
+    variance = np.einsum("ij,ij->i", slopes[:, positive] @ covariance[used], slopes[:, positive])
     error = np.sqrt(np.where(variance > 0, variance, np.nan))  # not positive: no maximum in all directions
-    error[:m][~known | (np.nan_to_num(np.diag(covariance)) > VAGUE**2)] = np.nan
+    error[:m][~positive | (np.nan_to_num(np.diag(covariance)) > VAGUE**2)] = np.nan
     half = ndtri((1 + confidence) / 2) * error
     with np.errstate(divide="ignore"):
         return expit(logit(parts) - half), expit(logit(parts) + half)
 
 
-def pool(given: Callable[[float], tuple[float, np.ndarray, np.ndarray]], scale: float) -> tuple[np.ndarray, np.ndarray]:
+def pool(at_sd: Callable[[float], tuple[float, np.ndarray, np.ndarray]], scale: float) -> tuple[np.ndarray, np.ndarray]:
     """Means of the levels of a factor averaged over its standard deviation, and their standard errors.
 
     With few levels their variance is poorly known, and may be estimated as 0 by chance; errors that take it as known
     are then too small. The average has a uniform prior of the standard deviation, as Gelman 2006, Bayesian Analysis 1,
     515-534, advises for three levels or more.
 
-    given : standard deviation -> log-likelihood, means and their errors. scale : where it is likely to lie.
+    at_sd : standard deviation -> log-likelihood, means and their errors. scale : where it is likely to lie.
     """
-    logs, means, errors = zip(*(given(sd) for sd in np.linspace(0, 8 * scale, _POINTS)), strict=True)
+    logs, means, errors = zip(*(at_sd(sd) for sd in np.linspace(0, 8 * scale, _POINTS)), strict=True)
     weights, means, errors = softmax(np.array(logs)), np.array(means), np.array(errors)
     average = weights @ means
     return average, np.sqrt(weights @ (errors**2 + (means - average) ** 2))

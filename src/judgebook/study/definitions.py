@@ -14,12 +14,15 @@ from judgebook.study.source_shared import Strict
 
 
 class _Set(Strict):
-    """What a paper says of labels of these methods, and of all methods that judge such units."""
+    """What a paper says of labels of these methods, and of all methods that judge such units. ends : label -> what the
+    smallest and the largest score are called. forced : of a comparison, whether one side had to be chosen."""
 
     source: str
     units: list[str] = Field([])
     methods: list[str] = Field([])
     labels: dict[str, str]
+    ends: dict[str, list[str]] = Field({})
+    forced: bool = False
 
 
 class _Papers(RootModel[dict[str, list[_Set]]]):
@@ -36,6 +39,18 @@ def definitions(study: Study, method: str) -> dict[str, str]:
     has."""
     papers = (own.labels for own in _published(study, method))
     return {**{label: text for labels in papers for label, text in labels.items()}, **study.elicitation.definitions}
+
+
+def ends(study: Study, method: str) -> dict[str, tuple[str, str]]:
+    """Label -> what the paper in whose words the study asks calls the smallest and the largest score."""
+    named = {label: (low, high) for own in _published(study, method) for label, (low, high) in own.ends.items()}
+    return {label: both for label, both in named.items() if label not in study.elicitation.definitions}
+
+
+def forced(study: Study, method: str) -> set[str]:
+    """Labels of comparisons for which one side has to be chosen, as in the paper in whose words the study asks."""
+    labels = {label for own in _published(study, method) if own.forced for label in own.labels}
+    return labels - set(study.elicitation.definitions)
 
 
 def source_of(study: Study, method: str) -> str:

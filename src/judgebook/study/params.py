@@ -11,36 +11,16 @@ import fnmatch
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, create_model, model_validator
 
+from judgebook import project
+from judgebook.errors import JudgebookError
 from judgebook.study import labels as label_registry
-from judgebook.study import limits, yaml_file
+from judgebook.study import limits, questions, yaml_file
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.sections.analyses import (
-    Annotators,
-    Costs,
-    Coverage,
-    Fragility,
-    GroupEffects,
-    Iaa,
-    Importance,
-    Judges,
-    LabelSelection,
-    Metrics,
-    MixedModels,
-    Moderation,
-    Operating,
-    Performance,
-    Pilot,
-    Planning,
-    QualityControl,
-    Scope,
-    Sensitivity,
-    Techniques,
-)
 from judgebook.study.sections.data import (
     Bootstrap,
     Elicitation,
@@ -51,6 +31,7 @@ from judgebook.study.sections.data import (
     Identifier,
     Inference,
     LabelSpec,
+    Scope,
     Section,
     Seeds,
     Simulate,
@@ -58,18 +39,18 @@ from judgebook.study.sections.data import (
 from judgebook.study.source_options import Source
 from judgebook.study.source_shared import Values
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = project.ROOT
 FilterColumn = Literal[
     "annotator", "system", "label", "method", "dialogue", "session", "context", "group", "corpus", "annotator_kind"
 ]
 
 
-class ParamsError(ValueError):
+class ParamsError(JudgebookError, ValueError):
     """A YAML that cannot be used. The message has file, line, key, what was expected and what was found."""
 
 
-class Study(Section):
-    """One study. `key` is the stem of its file."""
+class _Study(Section):
+    """What any study may say; `Study` adds the sections that questions declare."""
 
     title: Annotated[str, Field(min_length=1, max_length=limits.TITLE)] = Field(
         description="what the study is called on every page"
@@ -138,25 +119,6 @@ class Study(Section):
     inference: Inference = Inference()
     seeds: Seeds = Seeds()
     figures: Figures = Figures()
-    iaa: Iaa = Iaa()
-    mixed_models: MixedModels = MixedModels()
-    costs: Costs = Costs()
-    quality_control: QualityControl = QualityControl()
-    importance: Importance = Importance()
-    sensitivity: Sensitivity = Sensitivity()
-    coverage: Coverage = Coverage()
-    label_selection: LabelSelection = LabelSelection()
-    pilot: Pilot = Pilot()
-    performance: Performance = Performance()
-    operating: Operating = Operating()
-    group_effects: GroupEffects = GroupEffects()
-    techniques: Techniques = Techniques()
-    moderation: Moderation = Moderation()
-    metrics: Metrics = Metrics()
-    judges: Judges = Judges()
-    planning: Planning = Planning()
-    annotators: Annotators = Annotators()
-    fragility: Fragility = Fragility()
     elicitation: Elicitation = Elicitation()
     scope: Scope | None = Field(None, description="what a paper left out")
     simulate: Simulate | None = Field(None, description="generate the study's data; absent: they are read")
@@ -165,7 +127,7 @@ class Study(Section):
     _path: Path | None = None
 
     @model_validator(mode="after")
-    def _has_data(self) -> Study:
+    def _has_data(self) -> _Study:
         if not self.sources and not self.across:
             raise ValueError("sources: expected a list of at least 1 item, found []")
         if self.sources and self.across:
@@ -173,7 +135,7 @@ class Study(Section):
         return self
 
     @model_validator(mode="after")
-    def _known_names(self) -> Study:
+    def _known_names(self) -> _Study:
         if self.label_set is not None and self.label_set not in label_registry.LABEL_SETS:
             raise ValueError(
                 f"label_set: expected one of {sorted(label_registry.LABEL_SETS)}, found {self.label_set!r}"
@@ -211,28 +173,10 @@ class Study(Section):
         return {part: ids for group in self.groups.values() for part, ids in group.parts.items()}
 
     @model_validator(mode="after")
-    def _can_be_planned(self) -> Study:
-        widths: dict[tuple[str | None, str], list[float]] = {}
-        for label in self.label_list(every=True):
-            most = label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
-            widths.setdefault((label.method, label.id), []).append(most)
-            widths.setdefault((None, label.id), []).append(most)
-        for first, value in self.planning.difference.items():
-            own = [(first, *pair) for pair in value.items()] if isinstance(value, dict) else [(None, first, value)]
-            for method, label, difference in own:
-                said = ".".join(filter(None, ["planning.difference", method, label]))
-                if (method, label) not in widths:
-                    known = sorted({x for m, x in widths if m == method})
-                    near = difflib.get_close_matches(label, known, 1)
-                    hint = (
-                        f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}" if known else ""
-                    )
-                    raise ValueError(f"{said}: expected a label of the study, found {label!r}{hint}")
-                if difference >= max(widths[method, label]):
-                    raise ValueError(
-                        f"{said}: expected less than the scale is wide, {max(widths[method, label]):g}, found "
-                        f"{difference:g}"
-                    )
+    def _as_questions_ask(self) -> _Study:
+        for question in questions.declared().values():
+            if question.check:
+                question.check(self)
         return self
 
     @property
@@ -284,6 +228,21 @@ class Study(Section):
         )
 
 
+if TYPE_CHECKING:
+
+    class Study(_Study):
+        def __getattr__(self, section: str) -> Any: ...
+
+else:
+    Study = create_model(
+        "Study",
+        __base__=_Study,
+        __doc__="One study. `key` is the stem of its file.",
+        __module__=__name__,
+        **{name: (model, model.model_construct()) for name, model in questions.options().items()},
+    )
+
+
 def _excluded(label: str, keep: dict[str, Any], drop: dict[str, Any]) -> bool:
     def named(rules: dict[str, Any]) -> bool:
         values = rules["label"] if isinstance(rules["label"], list) else [rules["label"]]
@@ -307,7 +266,7 @@ def _read(path: Path) -> tuple[dict, yaml.Node | None]:
         raise ParamsError(f"{path}, line {line}: expected UTF-8 text, found a byte that is not ({error})") from None
     try:
         data, node = yaml_file.parse(text)
-    except yaml_file.Malformed as error:
+    except yaml_file.ParseError as error:
         line = f", line {error.line}" if error.line else ""
         raise ParamsError(f"{path}{line}: {error}") from None
     if not isinstance(data, dict):
@@ -432,7 +391,7 @@ def parse_set(items: list[str]) -> dict:
             raise ParamsError(f"--set: expected section.key=value, found {_quoted(item)}")
         try:
             value, _ = yaml_file.parse(text)
-        except yaml_file.Malformed as error:
+        except yaml_file.ParseError as error:
             raise ParamsError(f"--set: {key}: not a YAML value: {_quoted(text)}: {error}") from None
         out = merged(out, nested(key, value))
     return out
@@ -445,8 +404,8 @@ def find(study: str | os.PathLike) -> Path:
         if not is_file(path):
             raise ParamsError(f"{str(path)[: limits.QUOTED]}: no such file")
         return path.resolve()
-    path = ROOT / "params" / f"{study}.yaml"
-    if not is_file(path):
+    path = next((p for p in (f / f"{study}.yaml" for f in project.yaml_folders()) if is_file(p)), None)
+    if path is None:
         near = difflib.get_close_matches(str(study)[: limits.NAME], names(), n=1)
         raise ParamsError(
             f"no study {_quoted(study)}"
@@ -472,7 +431,8 @@ def _quoted(value: object) -> str:
 
 def names() -> list[str]:
     """Studies in `params/`."""
-    return sorted(p.stem for p in (ROOT / "params").glob("[!.]*.yaml") if p.stem != "defaults")
+    found = {path.stem for folder in project.yaml_folders() for path in folder.glob("[!.]*.yaml")}
+    return sorted(found - {"defaults"})
 
 
 def defaults() -> dict:

@@ -1,13 +1,15 @@
-"""What a result row can hold: its columns, and for each statistic its title, keys and range (`statistics.yaml`)."""
+"""What a result row can hold: its columns, and for each statistic its title, keys and range (`statistics.yaml` of the
+folder of its question)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from math import inf
 
 import yaml
+
+from judgebook.study import questions
 
 #: identify a row, together with the keys of its statistic
 IDS = ("corpus", "level", "method", "label", "label_b", "metric", "group", "group_b", "system", "system_b")
@@ -16,7 +18,7 @@ COLUMNS = {
     "study": ("str", "study key"),
     "corpus": ("str", "as in annotations"),
     "notebook": ("str", "the notebook that computed it"),
-    "statistic": ("str", "a key of statistics.yaml"),
+    "statistic": ("str", "a key of a `statistics.yaml`"),
     "level": ("str", "what one unit of the statistic is: turn, dialogue, pair, context, system"),
     "method": ("str", "evaluation method"),
     "label": ("str", "label"),
@@ -57,7 +59,8 @@ KEY_TYPES = dict.fromkeys(_FLOATS, float) | dict.fromkeys(_INTEGERS, int)
 
 @dataclass(frozen=True)
 class Statistic:
-    """title : for readers. keys : columns that identify its rows in addition to `IDS`. range : of its values."""
+    """title : for readers. keys : columns that identify its rows in addition to `IDS`; in CSV files the column
+    `condition` holds them. range : of its values, by default any number."""
 
     title: str
     keys: tuple[str, ...] = ()
@@ -66,10 +69,15 @@ class Statistic:
 
 @cache
 def statistics() -> dict[str, Statistic]:
-    """Every statistic by name."""
-    text = files("judgebook.study").joinpath("statistics.yaml").read_text(encoding="utf-8")
-    loaded = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return {
-        name: Statistic(s["title"], tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf))))
-        for name, s in loaded.items()
-    }
+    """Every statistic by name. Raises ValueError where two folders declare the same one."""
+    found: dict[str, Statistic] = {}
+    for folder in questions.folders():
+        path = questions.PACKAGE / folder / "statistics.yaml"
+        loaded = yaml.load(path.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if path.is_file() else {}
+        if twice := sorted(loaded.keys() & found.keys()):
+            raise ValueError(f"{folder}/statistics.yaml: {', '.join(twice)} is declared elsewhere, too")
+        found |= {
+            name: Statistic(s["title"], tuple(s.get("keys", ())), tuple(s.get("range", (-inf, inf))))
+            for name, s in loaded.items()
+        }
+    return found

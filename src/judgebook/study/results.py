@@ -48,7 +48,7 @@ class Results(dict[str, pd.DataFrame]):
 def columns(statistic: str) -> list[str]:
     """Columns of a statistic's frame: identifiers, its keys, values. Raises ValueError for an unknown statistic."""
     if statistic not in statistics():
-        raise ValueError(f"statistic {statistic!r} is not in study/statistics.yaml")
+        raise ValueError(f"statistic {statistic!r} is in no statistics.yaml")
     return [*IDS, *statistics()[statistic].keys, *VALUES]
 
 

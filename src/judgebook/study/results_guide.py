@@ -10,7 +10,8 @@ from judgebook.study.yaml_guide import table
 HEAD = """\
 # Results of a run
 
-Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `statistics.yaml`, `schema.py`).
+Written by `python run_all.py schema` from `src/judgebook/study/` (`result_schema.py`, `schema.py`) and
+from `statistics.yaml` of the folder of each question.
 
 For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIUM_OUT`):
 
@@ -21,12 +22,12 @@ For each study, a run leaves in the project's folder (or in `--out`, `$COMPENDIU
 | `data/processed/<study>/` | the data as they were read (`annotations.parquet` and other frames), `params.yaml` |
 | `data/processed/<study>/results/` | the numbers: one file per notebook, as CSV (up to a million rows) and Parquet |
 
-In Python, from a notebook of `python run_all.py lab` or with `src/` on the path:
+In Python, where the package is installed, from a notebook of `python run_all.py lab`, or with `src/` on the path:
 
 ```python
-from judgebook.study.stored import open_study
+import judgebook as jb
 
-study = open_study("ji2022")
+study = jb.open_study("ji2022")
 study.statistics  # what the notebooks stored
 study.results("mean")  # one row per estimate, with interval
 study.results("mean", label="fluent", interval="session")

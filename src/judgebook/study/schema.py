@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judgebook.errors import JudgebookError
 from judgebook.study import limits
 from judgebook.study.labels import METHODS, Label
 
@@ -245,7 +246,7 @@ def several(places: Sequence[Any], problem: Callable[[Any], Problem]) -> list[Pr
     return out
 
 
-class DataError(ValueError):
+class DataError(JudgebookError, ValueError):
     """One or more problems with a study's files.
 
     The message shows what recurs once, with three places and a count, and of different problems the first 20.

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from judgebook.study import paths
 from judgebook.study.record_options import RecordOptions
+from judgebook.study.sections.table_options import TableOptions
 from judgebook.study.source_shared import File
-from judgebook.study.table_options import TableOptions
 
 
 class SourceModel(BaseModel):

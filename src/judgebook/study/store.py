@@ -1,6 +1,7 @@
 """Where a study's files are read and written.
 
-Everything made goes below one folder, the project's own unless `$COMPENDIUM_OUT` names another:
+Everything made goes below one folder, the project's own or, where the package is installed, the one somebody works in,
+unless `$COMPENDIUM_OUT` names another:
 `data/processed/<study>`, `figures/<study>`, `tables/<study>`, `reports/<study>`. Files appear whole or not at all.
 """
 
@@ -20,16 +21,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from judgebook.study import escape, limits, params, yaml_file
+from judgebook import project
+from judgebook.errors import JudgebookError
+from judgebook.study import escape, limits, params, questions
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from judgebook.study.results import Results
 
-ROOT = params.ROOT
 #: unfinished files and folders: hidden, with no suffix that a glob for results, notebooks or YAMLs finds. They name the
 #: machine and the process that write them, by which `sweep` knows what nobody is writing any more
 _MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
@@ -40,7 +40,7 @@ _FORGOTTEN = 24 * 3600
 
 def out_root() -> Path:
     """The folder below which everything is written."""
-    return Path(os.environ.get("COMPENDIUM_OUT") or ROOT)
+    return Path(os.environ.get("COMPENDIUM_OUT") or project.folder())
 
 
 def processed(study: str) -> Path:
@@ -76,7 +76,7 @@ _NUMBER = re.compile(r"\[?errno:? (\d+)\]?", re.IGNORECASE)
 _NAMED = re.compile(r"(?<=: ')[^']+(?='$)")
 
 
-class Denied(RuntimeError):
+class DeniedError(JudgebookError, RuntimeError):
     """The machine does not let us write (or read) a file; the message names it and says what to do."""
 
 
@@ -98,7 +98,7 @@ def remedy(error: BaseException | str, path: Path | None = None) -> str:
 def atomic(path: Path) -> Iterator[Path]:
     """A temporary path next to `path` that replaces it if the block succeeds and is removed if it fails.
 
-    Raises Denied where the machine does not let it be written.
+    Raises DeniedError where the machine does not let it be written.
     """
     temporary = path.with_name(f".{path.name}.{_MACHINE}-{os.getpid()}.tmp")
     try:
@@ -110,7 +110,7 @@ def atomic(path: Path) -> Iterator[Path]:
         # a block may read other files: these are named as they are
         said = remedy(error, None if name and not str(name).startswith(str(path.parent)) else path)
         if said:
-            raise Denied(said) from error
+            raise DeniedError(said) from error
         raise
     finally:
         with suppress(OSError):
@@ -229,7 +229,8 @@ class Run:
             raise ValueError(f"{self.notebook} was started with of_study=False: it must not read {name!r}")
         path = processed(self.key) / f"{name}.parquet"
         if not path.is_file():
-            raise FileNotFoundError(f"{path} is missing; run `python run_all.py --study {self.key} --only annotations`")
+            made_by = f"{project.command()} --study {self.key} --only annotations"
+            raise FileNotFoundError(f"{path} is missing; run `{made_by}`")
         return pd.read_parquet(path)
 
     def own_ids(self) -> pd.DataFrame:
@@ -295,8 +296,8 @@ class Run:
 def start(study: str, notebook: str, run_id: str | None = None, *, of_study: bool = True, **knobs: object) -> Run:
     """What a notebook calls first.
 
-    knobs : values of the parameters cell that replace those of the YAML, by the paths `notebooks/dag.yaml` gives;
-    None leaves the YAML's. In a pipeline run the YAML is the one the run recorded.
+    knobs : values of the parameters cell that replace those of the YAML, by the paths that its question gives; None
+    leaves the YAML's. In a pipeline run the YAML is the one the run recorded.
     """
     overrides = _overrides(notebook, {k: v for k, v in knobs.items() if v is not None})
     if run_id:
@@ -306,14 +307,13 @@ def start(study: str, notebook: str, run_id: str | None = None, *, of_study: boo
 
 
 def _overrides(notebook: str, knobs: dict[str, object]) -> dict:
-    paths = knob_paths(notebook) if knobs else {}
-    unknown = sorted(set(knobs) - set(paths))
-    if unknown:
-        raise ValueError(f"{notebook}: dag.yaml gives no path of the YAML for {', '.join(unknown)}")
+    paths = knob_paths(notebook)
+    if unknown := sorted(set(knobs) - set(paths)):
+        raise ValueError(f"{notebook}: its question gives no path of the YAML for {', '.join(unknown)}")
     return params.merged(*(params.nested(paths[name], value) for name, value in knobs.items()))
 
 
 def knob_paths(notebook: str) -> dict[str, str]:
-    """The YAML path of each of a notebook's parameters, as `notebooks/dag.yaml` gives it."""
-    text = (ROOT / "notebooks" / "dag.yaml").read_text(encoding="utf-8")
-    return (yaml.load(text, yaml_file.Loader).get(notebook) or {}).get("knobs", {})
+    """The YAML path of each of a notebook's parameters, as its question gives it."""
+    question = questions.declared().get(notebook)
+    return question.knobs if question else {}

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from judgebook import project
 from judgebook.study import params, store
 from judgebook.study.result_schema import statistics
 from judgebook.study.results import unfold, where
@@ -24,7 +25,7 @@ def open_study(study: str) -> StoredStudy:
     recorded = store.processed(study) / "params.yaml"
     if not recorded.is_file():
         params.find(study)  # a misspelt name is told first
-        raise FileNotFoundError(f"{recorded.parent} holds no study; run `python run_all.py --study {study}`")
+        raise FileNotFoundError(f"{recorded.parent} holds no study; run `{project.command()} --study {study}`")
     return StoredStudy(params.load(recorded, key=study), recorded.parent)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from judgebook.errors import JudgebookError
 from judgebook.study import limits
 
 #: PyYAML's safe loader and dumper; those in C, where PyYAML was built with them, are several times as fast
@@ -29,7 +30,7 @@ def read(path: Path, model: type[_Model]) -> _Model:
         raise ValueError(f"{path.name}:\n{problems}") from None
 
 
-class Malformed(ValueError):
+class ParseError(JudgebookError, ValueError):
     """A text that is no YAML, or beyond the limits. line : 1-based, or None where it is not known."""
 
     def __init__(self, message: str, line: int | None = None):
@@ -51,9 +52,9 @@ def _no_repeats(loader: yaml.Loader, node: yaml.MappingNode, deep: bool = False)
         key = "<<" if key_node.tag == _MERGE else loader.construct_object(key_node, deep=True)
         line = key_node.start_mark.line + 1
         if isinstance(key, dict | list):
-            raise Malformed("not valid YAML: a key must be plain text", line)
+            raise ParseError("not valid YAML: a key must be plain text", line)
         if key in seen:
-            raise Malformed(f"not valid YAML: key {key!r} is given twice (first on line {seen[key]})", line)
+            raise ParseError(f"not valid YAML: key {key!r} is given twice (first on line {seen[key]})", line)
         seen[key] = line
     return yaml.SafeLoader.construct_mapping(loader, node, deep=True)
 
@@ -86,7 +87,7 @@ _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def parse(text: str) -> tuple[Any, yaml.Node | None]:
-    """What a YAML holds, and its nodes with their lines. Raises Malformed.
+    """What a YAML holds, and its nodes with their lines. Raises ParseError.
 
     The text is looked through first, event by event, because building nodes recurses: what is nested too deep would end
     the process, and aliases of aliases would never end.
@@ -99,13 +100,13 @@ def parse(text: str) -> tuple[Any, yaml.Node | None]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error).split("\n", 1)[0]
-        raise Malformed(f"not valid YAML: {problem}", mark.line + 1 if mark else None) from None
+        raise ParseError(f"not valid YAML: {problem}", mark.line + 1 if mark else None) from None
 
 
 def _check(text: str) -> None:
-    """Raise Malformed for what is beyond `limits`, or marked as what it is not."""
+    """Raise ParseError for what is beyond `limits`, or marked as what it is not."""
     if len(text) > limits.YAML_BYTES:
-        raise Malformed(f"expected at most {limits.YAML_BYTES:,} characters, found {len(text):,}")
+        raise ParseError(f"expected at most {limits.YAML_BYTES:,} characters, found {len(text):,}")
     sizes: dict[str, int] = {}
     # of each list or map that is open: its anchor, and how many values, itself not counted, stood before it
     open_: list[tuple[str | None, int]] = []
@@ -117,7 +118,7 @@ def _check(text: str) -> None:
             n += 1  # empty ones, too, are written out wherever an alias stands
             _check_tag(event.tag, None, line)
             if len(open_) > limits.YAML_DEPTH:
-                raise Malformed(f"expected at most {limits.YAML_DEPTH} levels of lists and maps, found more", line)
+                raise ParseError(f"expected at most {limits.YAML_DEPTH} levels of lists and maps, found more", line)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_.pop()
             if anchor is not None:
@@ -129,25 +130,25 @@ def _check(text: str) -> None:
                 sizes[event.anchor] = 1
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_):
-                raise Malformed(f"expected no alias of a value that contains it, found *{event.anchor}", line)
+                raise ParseError(f"expected no alias of a value that contains it, found *{event.anchor}", line)
             n += sizes.get(event.anchor, 0)
         if n > limits.YAML_VALUES:
-            raise Malformed(f"expected at most {limits.YAML_VALUES:,} values, aliases included, found more", line)
+            raise ParseError(f"expected at most {limits.YAML_VALUES:,} values, aliases included, found more", line)
 
 
 def _check_scalar(event: yaml.ScalarEvent, line: int) -> None:
     value = event.value
     if len(value) > limits.YAML_TEXT:
-        raise Malformed(f"expected texts of at most {limits.YAML_TEXT:,} characters, found {len(value):,}", line)
+        raise ParseError(f"expected texts of at most {limits.YAML_TEXT:,} characters, found {len(value):,}", line)
     if _UNPRINTABLE.search(value):
-        raise Malformed("expected text, found a null character or half of a surrogate pair", line)
+        raise ParseError("expected text, found a null character or half of a surrogate pair", line)
     if not any(event.implicit):
         _check_tag(event.tag, value, line)
     plain = event.implicit[0] or event.tag == f"{_TAG}int"
     digits = len(value.lstrip("+-").replace("_", ""))
     if plain and digits > limits.YAML_DIGITS and _WHOLE.fullmatch(value):
         expected = f"a whole number of at most {limits.YAML_DIGITS} digits"
-        raise Malformed(f"expected {expected}, found {digits:,}: put an id in quotes", line)
+        raise ParseError(f"expected {expected}, found {digits:,}: put an id in quotes", line)
 
 
 def _check_tag(tag: str | None, value: str | None, line: int) -> None:
@@ -156,7 +157,7 @@ def _check_tag(tag: str | None, value: str | None, line: int) -> None:
         return
     shown = tag.replace(_TAG, "!!")[: limits.QUOTED]
     if tag not in _TAGS:
-        raise Malformed(f"expected plain YAML, found the tag {shown}: leave it out", line)
+        raise ParseError(f"expected plain YAML, found the tag {shown}: leave it out", line)
     wanted = _TAGS[tag]
     if wanted is not None and (value is None or not wanted[1].fullmatch(value)):
-        raise Malformed(f"expected {wanted[0]} after {shown}, found {(value or '')[: limits.QUOTED]!r}", line)
+        raise ParseError(f"expected {wanted[0]} after {shown}, found {(value or '')[: limits.QUOTED]!r}", line)

@@ -9,10 +9,9 @@ from typing import Any
 
 import yaml
 
-from judgebook.study import params
-from judgebook.study.labels import LABEL_SETS, METHODS
+from judgebook.study import params, questions
+from judgebook.study.labels import LABEL_SETS, METHODS, TEXT_METRICS
 from judgebook.study.schema import ANNOTATIONS, DIALOGUES
-from judgebook.study.sections.analyses import TEXT_METRICS
 from judgebook.study.source_options import SourceModel
 from judgebook.study.source_shared import OURS, FileOptions, JudgementOptions
 
@@ -20,7 +19,8 @@ HEAD = """\
 # The keys of a study's YAML
 
 Written by `python run_all.py schema` from the models that read a YAML: to change a description, edit the model in
-`src/judgebook/study/`. [own_data.md](own_data.md) shows how keys are used together.
+`src/judgebook/study/` or in `question.py` of the notebook's folder. [own_data.md](own_data.md) shows how keys are used
+together.
 
 `title` and `sources` are required, and `labels` unless `label_set` names a set. Maps are merged key by key with
 `params/defaults.yaml`; lists and single values replace what is there. `--set section.key=value` changes a key for one
@@ -37,23 +37,6 @@ PARTS = {
     "Which judgements count": ("keep", "drop", "filters"),
 }
 ALL_NOTEBOOKS = ("bootstrap", "inference", "seeds", "figures")
-#: in the order of the notebooks
-ONE_NOTEBOOK = (
-    *("pilot", "costs", "iaa", "mixed_models", "importance", "sensitivity", "coverage", "label_selection"),
-    *(
-        "performance",
-        "group_effects",
-        "metrics",
-        "quality_control",
-        "techniques",
-        "moderation",
-        "judges",
-        "planning",
-        "annotators",
-        "fragility",
-        "operating",
-    ),
-)
 OTHER = ("scope", "elicitation", "simulate", "heds")
 #: long lists of values that many keys share: where they are listed
 LISTED = {
@@ -77,7 +60,13 @@ class _Guide:
         self.models, self.top, self.defaults = schema["$defs"], schema["properties"], defaults
 
     def text(self) -> str:
-        placed = {"sources", *(k for keys in PARTS.values() for k in keys), *ALL_NOTEBOOKS, *ONE_NOTEBOOK, *OTHER}
+        placed = {
+            "sources",
+            *(k for keys in PARTS.values() for k in keys),
+            *ALL_NOTEBOOKS,
+            *questions.options(),
+            *OTHER,
+        }
         if placed != set(self.top):
             raise ValueError(f"keys without a place in the guide, or unknown: {sorted(placed ^ set(self.top))}")
         study, *others = PARTS
@@ -85,14 +74,14 @@ class _Guide:
         for title in others:
             parts += [f"## {title}", self._top(PARTS[title])]
         parts += ["## Sections for all notebooks", *self._sections(ALL_NOTEBOOKS)]
-        parts += ["## Sections for one or two notebooks", *self._sections(ONE_NOTEBOOK)]
+        parts += ["## Sections for one or two notebooks", *self._sections(questions.options())]
         parts += ["## Other sections", *self._sections(OTHER), *_names(), *self._public()]
         return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
     def _top(self, keys: tuple[str, ...]) -> str:
         return self._table({k: self.top[k] for k in keys}, required=("title",))
 
-    def _sections(self, keys: tuple[str, ...]) -> Iterator[str]:
+    def _sections(self, keys: Iterable[str]) -> Iterator[str]:
         for key in keys:
             model = self.models[_references(self.top[key])[0]]
             yield f"### `{key}`\n\n{_sentence(model['description'])}"

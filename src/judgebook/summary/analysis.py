@@ -33,7 +33,7 @@ from judgebook.questions.performance.separation import MOST
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.questions.sensitivity import analysis as sensitivity
 from judgebook.questions.sensitivity import power
-from judgebook.study import params, results, store
+from judgebook.study import params, questions, results, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
@@ -43,7 +43,7 @@ COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
 ANNOTATORS, FRAGILITY = "15_annotators", "16_fragility"
 #: the notebooks that answer
-NOTEBOOKS = (COST, AGREEMENT, SENSITIVITY, PERFORMANCE, GROUPS, REPEAT, ANNOTATORS, FRAGILITY)
+NOTEBOOKS = questions.answering("next")
 #: share of the variance of judgements below which an effect is small (LeBreton and Senter 2008, Organizational Research
 #: Methods 11, 815-852: 0.01 small, 0.10 medium, 0.25 large)
 SMALL = 0.10
@@ -120,7 +120,7 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     path = home / "annotations.parquet"
     # a study across others has no judgements of its own
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
-    stored = {name: home / "results" / f"{name}.parquet" for name in NOTEBOOKS}
+    stored = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
     found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
@@ -316,7 +316,8 @@ def cost(evidence: Evidence) -> dict:
 
     Returns `rows`: PART, minutes per dialogue or pair with interval, hours, money, level; `hours` and `money` of all;
     `main`, the row of the main evaluation that was timed, and `next`, the money for MORE per system by it, judged as
-    often as those of the study; or `reason`, empty where no times are in the data. `paid`, `paid_currency` and
+    often as those of the study; `together`, methods whose time is known of whole tasks only, which are one row
+    (`costs.TOGETHER`); or `reason`, empty where no times are in the data. `paid`, `paid_currency` and
     `all_paid` (whether the payment of all work is known), where any is; `wage`, what was paid per hour where all of it
     is timed.
     """
@@ -327,18 +328,21 @@ def cost(evidence: Evidence) -> dict:
     rows = rows.join(hours, on=PART).join(dialogues, on=PART).dropna(subset="hours")
     if rows.empty:
         timed = evidence.people["seconds"].notna().any()
-        why = evidence.reasons.get(COST) or "The times in the data belong to no single task." * bool(timed)
+        why = evidence.reasons.get(COST) or "Notebook 02 found no time of a whole task in the data." * bool(timed)
         return {"reason": why} | money
     rows["money"] = rows["hours"] * section.hourly_rate
     place = {part: i for i, part in enumerate(parts(evidence))}
     rows["part"] = [place.get(tuple(key), len(place)) for key in rows[PART].to_numpy()]
     first = rows.sort_values("part").iloc[0]
-    n = where(evidence.people, **{k: first[k] for k in PART})[["system", "system_b"]]
+    judged = _timed_as_whole(evidence)
+    n = where(judged, **{k: first[k] for k in PART})[["system", "system_b"]]
     systems = len({*n["system"], *n["system_b"].dropna()})
     more = MORE * systems / (2 if first["level"] == "pair" else 1)
     facts = {"rows": rows.drop(columns="part"), "hours": rows["hours"].sum(), "money": rows["money"].sum()}
     facts |= {"currency": section.currency, "rate": section.hourly_rate, "main": first.to_dict()}
-    if money and money["all_paid"] and len(rows) == len(evidence.people[PART].drop_duplicates()):
+    mixed = judged.index[(judged["method"] == costs.TOGETHER).to_numpy()]
+    facts["together"] = list(dict.fromkeys(evidence.people.loc[mixed.unique(), "method"]))
+    if money and money["all_paid"] and len(rows) == len(judged[PART].drop_duplicates()):
         money["wage"] = money["paid"] / facts["hours"]
     return facts | money | {"next": more * first["money"] / first["dialogues"], "next_units": more}
 
@@ -358,6 +362,14 @@ def _paid(evidence: Evidence) -> dict:
     return {"paid": float(amounts.sum()), "paid_currency": section.currency, "all_paid": bool(amounts.notna().all())}
 
 
+def _timed_as_whole(evidence: Evidence) -> pd.DataFrame:
+    """People's annotations, by `costs.as_whole` where tasks of several methods were timed as a whole."""
+    people, rows = evidence.people, evidence.results[COST]["unit_minutes"]
+    places = set(zip(*(rows.loc[rows["method"] == costs.TOGETHER, k] for k in PART[:2]), strict=True))
+    there = pd.MultiIndex.from_frame(people[PART[:2]]).isin(list(places)) if places else np.zeros(len(people), bool)
+    return pd.concat([people[~there], costs.as_whole(people[there])]) if there.any() else people
+
+
 def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     """Hours of annotation by people, and dialogues or pairs judged, by PART.
 
@@ -365,7 +377,7 @@ def _hours(evidence: Evidence) -> tuple[pd.Series, pd.Series]:
     long as the method's tasks on average.
     """
     task = {(label.method, label.id): label.task or label.method for label in evidence.study.label_list()}
-    people, about = evidence.people, ["dialogue", "dialogue_b"]
+    people, about = _timed_as_whole(evidence), ["dialogue", "dialogue_b"]
     pair, keys = people.groupby(["method", "label"], sort=False).ngroup(), people[["method", "label"]].drop_duplicates()
     tasks = np.array([task.get(key, key[0]) for key in keys.itertuples(index=False, name=None)], dtype=object)
     judged = people[[*PART, "annotator", "work_unit", *about]].assign(task=tasks[pair.to_numpy()]).drop_duplicates()
@@ -459,7 +471,11 @@ def steps(evidence: Evidence, most: int = 3) -> list[Step]:
     """
     people, out = evidence.people, []
     if len(people) and not people["annotator_known"].all():
-        out.append(Step("record", {}))
+        unknown, every = (
+            people.loc[~people["annotator_known"].astype(bool), "method"].unique(),
+            people["method"].unique(),
+        )
+        out.append(Step("record", {"methods": list(unknown) if len(unknown) < len(every) else []}))
     few = [(key, one) for key, one in evidence.populations.items() if one.why == FEW]
     if few:
         out.append(Step("recruit", {"groups": few, "least": population.LEAST}))

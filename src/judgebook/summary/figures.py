@@ -204,7 +204,7 @@ def sample(facts: dict) -> Plot | None:
     alt = f"Of {facts['n']} comparisons, {', '.join(f'{n} {name}' for name, n in counts.items())}."
     alike = f", are equivalent within ±{facts['margin']:g} SD" if "margin" in facts else ""
     whom = "other annotators like these" if facts["people"].others else "these annotators only"
-    caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or neither; for {whom}."
+    caption = f"Comparisons that differ (Holm's adjustment within a label){alike}, or remain undecided; for {whom}."
     return Plot(fig, "sample", alt, caption)
 
 
@@ -232,9 +232,9 @@ def cost(facts: dict) -> Plot | None:
     of = f" (median of {len(rows)} labels)" if len(rows) > 1 else ""
     alt = f"Detectable difference by dialogues per system: {number(middle)} with {size}{of}."
     adjusted = " at the strictest step of Holm's adjustment" if rows["n"].max() > 1 else ""
-    whom = "other annotators, who become more in proportion" if facts["people"].others else "these annotators"
-    caption = f"Difference found with 80% power{adjusted} (for {whom}), in units of the label; it falls with the "
-    caption += "square root of n."
+    whom = "other annotators, whose number grows in proportion" if facts["people"].others else "these annotators"
+    caption = f"Difference found with 80% power{adjusted} (for {whom}), in units of the label; it is"
+    caption += " proportional to 1/√n."
     return Plot(fig, "cost", alt, caption)
 
 

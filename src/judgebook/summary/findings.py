@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -17,6 +18,7 @@ from judgebook.questions.performance import leading
 from judgebook.questions.performance.who_judged import PARTS
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.bounded_means import MOST_VALUES
+from judgebook.study import questions
 from judgebook.study.labels import METHODS
 from judgebook.study.results import where
 from judgebook.summary import analysis, figures
@@ -35,20 +37,13 @@ QUESTIONS = {
     "next": "What should be done next?",
 }
 #: the notebooks that each answer draws on
-USED = {
-    "order": (analysis.PERFORMANCE, analysis.FRAGILITY),
-    "labels": (analysis.AGREEMENT, analysis.REPEAT),
-    "judges": (analysis.PERFORMANCE, analysis.GROUPS),
-    "sample": (analysis.SENSITIVITY, analysis.FRAGILITY),
-    "cost": (analysis.COST, analysis.SENSITIVITY),
-    "next": analysis.NOTEBOOKS,
-}
+USED = {key: questions.answering(key) for key in QUESTIONS}
 
 
 @dataclass(frozen=True)
 class Answer:
     """An answer in Markdown, with its figure and the notebook with the evidence (stem of its page; empty where there is
-    none). key : of QUESTIONS."""
+    none). key : of QUESTIONS, or a notebook that answers a question of its own."""
 
     key: str
     text: str
@@ -57,11 +52,12 @@ class Answer:
 
     @property
     def question(self) -> str:
-        return QUESTIONS[self.key]
+        return QUESTIONS.get(self.key) or questions.declared()[self.key].first_page
 
 
 def answers(evidence: Evidence) -> list[Answer]:
-    """The six answers, in the order in which they are asked; none for a study without annotations."""
+    """The six answers and those that questions declare, in the order in which they are asked; none for a study without
+    annotations."""
     if evidence.annotations.empty:
         return []
     names = display_names(evidence.study, evidence.annotations)
@@ -73,8 +69,16 @@ def answers(evidence: Evidence) -> list[Answer]:
         _judges(evidence, names),
         _sample(evidence, found, detectable, names),
         _cost(evidence, found, detectable, names),
+        *_declared(evidence, names),
         _next(evidence, names, detectable),
     ]
+
+
+def _declared(evidence: Evidence, names: DisplayNames) -> Iterator[Answer]:
+    for notebook, module in questions.on_first_page().items():
+        if stored := evidence.results.get(notebook):
+            text, plot = importlib.import_module(module).answer(evidence.study, stored, names)
+            yield Answer(notebook, text, notebook, plot)
 
 
 def _answer(evidence: Evidence, key: str, text: str, notebook: str, plot: Plot | None = None) -> Answer:
@@ -115,7 +119,8 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
     facts |= {"label": _label(main, names), "n_labels": int(main["n_labels"].iloc[0]), "level": evidence.confidence}
-    facts["people"] = evidence.population(*part[:2])
+    facts |= {"people": evidence.population(*part[:2]), "method": names.name("method", part[2])}
+    facts["judged"] = where(evidence.counted, **dict(zip(PART, part, strict=True)))["annotator"].nunique()
     facts["choices"] = None if facts["label"] else analysis.first_share(evidence, part, main["system"].iloc[0])
     text = _PHRASES.say("order", **facts, others={"n": len(others), "sure": sure})
     return _answer(evidence, "order", text, notebook, figures.order(main, names, facts["who"]))
@@ -137,8 +142,7 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     free = known[known["ci_low"].notna()]
     best = free.loc[free["estimate"].idxmax()] if len(free) else None
     facts["best"] = {"name": _title(best, names, several), "row": best.to_dict()} if best is not None else None
-    many = len(evidence.annotations["group"].unique()) > 1
-    facts["who"] = names.name("group", known["group"].iloc[0]) if many else ""
+    facts["who"] = _part(tuple(known.iloc[0][["corpus", "group"]]), evidence, names)
     facts |= _spoken_of(known, evidence)
     threshold = evidence.study.iaa.threshold
     facts |= {"threshold": f"{threshold:g}", "customary": threshold == TENTATIVE}
@@ -213,7 +217,7 @@ def _judges(evidence: Evidence, names: DisplayNames) -> Answer:
         facts |= {"who": _tested(found, evidence, names), "top": found["rows"]["ci_high"].max()}
         facts["chance"] = float(found["reversal"].median())
     text = _PHRASES.say("judges", **facts)
-    told = found["kind"] in ("shares", "cannot")
+    told = found["kind"] == "shares" or (found["kind"] == "cannot" and not found["groups"])
     notebook = analysis.PERFORMANCE if told else analysis.GROUPS if found["groups"] else ""
     return _answer(evidence, "judges", text, notebook, figures.judges(found, names))
 
@@ -295,7 +299,8 @@ def _cost(evidence: Evidence, found: dict, detectable: dict | None, names: Displ
     if told["known"]:
         main = facts["main"]
         told |= {"minutes": main, "unit": main["level"], "method": _who(tuple(main[k] for k in PART), evidence, names)}
-    blank = {"minutes": {}, "unit": "", "method": ""}
+        told["together"] = [names.name("method", m) for m in facts["together"]]
+    blank = {"minutes": {}, "unit": "", "method": "", "together": []}
     text = _PHRASES.say("cost", **(blank | told))
     plot = None if detectable and detectable["beyond"] else figures.cost(found)
     return _answer(evidence, "cost", text, analysis.COST, plot)
@@ -312,7 +317,9 @@ def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> A
     lines = []
     for step in analysis.steps(evidence):
         facts = dict(step.facts)
-        if step.kind == "recruit":
+        if step.kind == "record":
+            facts["methods"] = [names.name("method", m) for m in facts["methods"]]
+        elif step.kind == "recruit":
             several = len({corpus for corpus, _ in evidence.populations}) > 1
             where = {key: f" ({names.name('corpus', key[0])})" if several else "" for key, _ in facts["groups"]}
             facts["groups"] = [(names.name("group", key[1]) + where[key], one) for key, one in facts["groups"]]

@@ -9,12 +9,12 @@ from scipy.stats import binomtest
 from judgebook.display.names import display_names
 from judgebook.questions.annotators import agreement_with_others as others
 from judgebook.questions.annotators import analysis, conduct, consensus, figures, findings, outliers, severity, tables
+from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection import costs
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
-from judgebook.study.sections.analyses import Annotators
 
 SECONDS = 40
 LEVEL = 0.05

@@ -127,9 +127,36 @@ def test_the_time_of_a_unit_is_shared_by_the_dialogues_or_pairs_judged_in_it():
     assert out["task"].to_dict() == {"U1": "transitions", "U3": "comparative"}
 
 
-def test_whole_units_that_mix_methods_have_no_time_by_method():
-    marks = MARKS.assign(work_unit="U1", seconds=60.0)
-    assert costs.minutes(units([("g", "U1", "A1", None, "whole", 60.0)]), marks).empty
+def test_a_whole_unit_that_mixes_methods_counts_once_and_not_by_method():
+    """U1: four marks of dialogues 1a and 2b, and two comparisons, of 1a with 1b and of 2b with 2a: four dialogues."""
+    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U3", "U9", "U1"], seconds=600.0)
+    whole = [("g", "U1", "A1", None, "whole", 600.0), ("g", "U2", "A2", None, "whole", 90.0)]
+    for work in (units(whole), units(whole).iloc[:0]):
+        out = costs.minutes(work, marks).set_index("work_unit")
+        found = out.loc["U1", ["method", "task", "minutes"]].tolist()
+        assert found == [costs.TOGETHER, costs.TOGETHER, 2.5]
+        assert out.at["U2", "method"] == "behavior"
+        assert out.index.is_unique
+
+
+def test_whole_units_that_mix_methods_are_left_out_where_others_were_timed_in_parts():
+    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U3", "U9", "U1"])
+    rows = [("g", "U1", "A1", None, "whole", 600.0), ("g", "U3", "A2", None, "comparative", 90.0)]
+    assert costs.minutes(units(rows), marks)["method"].tolist() == ["comparative"]
+    elsewhere = [rows[0], ("h", *rows[1][1:])]
+    assert sorted(costs.minutes(units(elsewhere), marks)["method"]) == ["comparative", costs.TOGETHER]
+
+
+def test_the_costs_of_mixed_tasks_are_of_dialogues_and_of_no_label():
+    marks = MARKS.assign(work_unit=["U1", "U2", "U1", "U1", "U1", "U2", "U9", "U1"], seconds=600.0)
+    marks = marks[marks["work_unit"] != "U9"]
+    medians = collect(costs.medians(costs.minutes(units([]), marks)))["median_minutes"]
+    found = costs.costs(medians, LABEL_SETS["abc_eval"], hourly_rate=20, planned_dialogues=60, payments={})
+    rows = collect(found)
+    fold(rows, study="s", notebook="n")
+    assert list(rows["unit_minutes"]["method"]) == [costs.TOGETHER]
+    assert list(rows["estimated_cost"]["estimate"]) == [pytest.approx((2.5 + 5) / 2 / 60 * 20 * 60)]
+    assert rows["cost_per_label"]["note"].iloc[0] == "its labels are of several methods"
 
 
 @pytest.mark.parametrize(("n", "ranks"), [(6, (1, 6)), (10, (2, 9)), (100, (40, 61))])

@@ -5,8 +5,8 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from judgebook.questions.collection import quiz
+from judgebook.questions.collection.question import Quiz
 from judgebook.study.results import collect
-from judgebook.study.sections.analyses import Quiz
 
 RULE = Quiz(corpus="extra_quiz", better="good", tries=2)
 #: person -> choices of each try: 1 is the better answer

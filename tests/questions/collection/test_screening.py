@@ -3,9 +3,9 @@ import pytest
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.collection import findings, screening, tables
+from judgebook.questions.collection.question import Pilot
 from judgebook.questions.performance import rates
 from judgebook.study.results import collect, fold
-from judgebook.study.sections.analyses import Pilot
 
 NAMES = DisplayNames({}, {"group": {"sur_x": "Surge workers", "mtu_x": "MTurk workers"}, "method": {}, "system": {}})
 

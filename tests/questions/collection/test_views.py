@@ -7,10 +7,10 @@ import pandas as pd
 
 from judgebook.display.names import DisplayNames, display_names
 from judgebook.questions.collection import figures, findings, tables
+from judgebook.questions.collection.question import Costs
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect
-from judgebook.study.sections.analyses import Costs
 
 LABELS = {(label.method, label.id): label for label in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "Behaviour", "dialogue_likert": "Dialogue Likert"}
@@ -259,3 +259,13 @@ class TestLabels:
         table, rows = self.rows(params.load(str(path)), ("dialogue_rating", "tone"), ("dialogue_rating", "fit"))
         assert rows[0]["Meaning"] == "How the reply sounds."
         assert pd.isna(rows[1]["Meaning"])
+
+
+def test_tasks_of_several_methods_are_said_to_have_one_duration():
+    times = {"corpus": "main", "group": "g", "method": "together", "level": "dialogue", "tasks": "all"}
+    times |= {"statistic": "unit_minutes", "estimate": 0.204, "ci_low": 0.19, "ci_high": 0.21, "ci_kind": "mover"}
+    titles = {"method": METHODS | {"together": "All methods of a task"}, "group": GROUPS, "system": {}}
+    names = DisplayNames(LABELS, titles)
+    said = text(findings.collection(marks(4), collect([times | {"n": 9}]), names, Costs()))
+    assert "Median time: All methods of a task, 0.20 [0.19, 0.21] minutes per dialogue." in said
+    assert "has one duration, so its time and cost are not split by method" in said

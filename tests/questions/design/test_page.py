@@ -62,3 +62,15 @@ def test_checks_say_what_they_look_for():
 
 def test_names_are_shown_as_they_are_spelt():
     assert any("Beta; 2\\*" in one.what for one in findings.said(checked(CASES["missing_by_system"][0]()), NAMES))
+
+
+def test_where_scores_are_missing_by_system_the_condition_of_alpha_is_said():
+    """Only where some item was judged by two; nothing where as many scores are missing of every system."""
+    found, clean = (checked(made()) for made in CASES["missing_by_system"])
+    said = next(one for one in findings.said(found, NAMES) if one.code == "missing_by_system")
+    condition = "Alpha uses only the scores that are there"
+    twice = next(f for f in found.findings if f.code == "missing_by_system").facts["twice"]
+    assert twice
+    assert condition in said.change
+    assert "which labels can be trusted" in said.touches
+    assert not any(condition in one.change for one in findings.said(clean, NAMES))

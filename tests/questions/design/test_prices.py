@@ -71,6 +71,7 @@ def test_bounds_of_missing_scores_by_hand():
     ends = sorted(abs(facts[end]) for end in ("low", "high"))
     assert ends == pytest.approx([2 / 3, 2 / 3])
     assert facts["was"] == pytest.approx(0)
+    assert not facts["twice"]  # nothing is compared by alpha
     se = np.sqrt(60 / 59 / 60 + 2 / 39 / 40)
     assert facts["moved"] == pytest.approx(2 / 3 / se)
 
@@ -109,11 +110,11 @@ def test_a_weighted_mean_by_hand():
 
 
 def test_intervals_for_other_annotators_by_clustered_errors():
-    """Three people judge everything: the error by annotators is that of `stats.clusters`, that by dialogues Welch's."""
+    """Three people judge everything: the error by annotators is that of `clusters`, that by dialogues Welch's."""
     marks, talk_ = crossed(people=3, all=3, systems=("alpha", "beta"), labels=("quality",))
     wider = finding("few_annotators", (marks, talk_)).facts["wider"]
     system, people = (pd.factorize(marks[c])[0] for c in ("system", "annotator"))
-    cov = clusters.covariance(system, marks["score"].to_numpy(), np.ones(len(marks)), [people])[1]
+    cov = clusters.clustered_covariance(system, marks["score"].to_numpy(), np.ones(len(marks)), [people])[1]
     by_people = student.isf(0.025, 2) * cov.pair_errors()[0]
     units = marks.groupby(["system", "dialogue"])["score"].mean()
     span = ttest_ind(units["alpha"], units["beta"], equal_var=False).confidence_interval()

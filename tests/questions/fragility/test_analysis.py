@@ -6,11 +6,12 @@ import pytest
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.fragility import analysis, findings
+from judgebook.questions.fragility.question import Fragility
 from judgebook.questions.fragility.specifications import open_choices
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study import params
 from judgebook.study.results import collect, fold, unfold
 from judgebook.study.schema import ANNOTATIONS, conform
-from judgebook.study.sections.analyses import Fragility, QualityControl
 
 N = 30
 PEOPLE = [f"A{i}" for i in range(6)]

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
 from judgebook.questions.fragility import drop_few
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 
 
 def smallest(values, changed) -> int:
@@ -143,5 +143,5 @@ def test_the_level_that_holm_leaves_is_where_the_adjusted_p_value_passes_it():
     for _ in range(200):
         others = rng.random(rng.integers(1, 6)) ** 6
         level = drop_few.holm_level(others)
-        below, above = (adjust(np.append(others, level * f))[-1] for f in (0.999, 1.001))
+        below, above = (adjust_p_values(np.append(others, level * f))[-1] for f in (0.999, 1.001))
         assert below < 0.05 <= above

@@ -12,10 +12,10 @@ from judgebook.questions.groups import analysis, figures, findings, library_chec
 from judgebook.questions.groups.alphas import alpha_between, alpha_within
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
 from judgebook.questions.groups.effects import label_scores, without_one_annotator
+from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.who_judged import comparable, group_counts
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import collect, fold
-from judgebook.study.sections.analyses import GroupEffects
 
 QUALITY = Label("quality", "dialogue_likert", "Quality", (1, 5))
 COMPARED = Label("quality", "comparative", "Quality", (-1, 1))

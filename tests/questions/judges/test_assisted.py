@@ -17,7 +17,7 @@ from judgebook.questions.judges.margin import decisions
 from judgebook.questions.operating_characteristics import other_procedures
 from judgebook.questions.operating_characteristics.monte_carlo import Plan
 from judgebook.sources import build
-from judgebook.statistics.clusters import covariance
+from judgebook.statistics.clusters import clustered_covariance
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
@@ -181,7 +181,7 @@ def test_variances_by_people_alone_are_those_of_clusters():
         part = replace(data, people=np.where(known, people, np.nan), cluster=cluster)
         mine = estimate(part)[0]
         args = system[known], (people / items)[known], items[known], [cluster[known]]
-        means, cov, _ = covariance(*args)
+        means, cov, _ = clustered_covariance(*args)
         assert mine.values == pytest.approx(means)
         assert mine.covariance == pytest.approx(cov.first, abs=1e-12)
 

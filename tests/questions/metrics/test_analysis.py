@@ -12,11 +12,11 @@ from judgebook.display.names import DisplayNames, display_names
 from judgebook.display.views import Prose
 from judgebook.questions.metrics import analysis, figures, findings, items, tables, text_metrics
 from judgebook.questions.metrics.correlations import correlations
+from judgebook.questions.metrics.question import Metrics
 from judgebook.sources.build import build
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, fold
-from judgebook.study.sections.analyses import Metrics
 
 LABELS = [Label(name, "turn_rating", name.capitalize(), (1, 5)) for name in ("quality", "fluent")]
 NAMES = DisplayNames(

@@ -12,6 +12,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
 from judgebook.questions.moderation import analysis, categories, figures, findings, kappa_bounds, preferences, tables
+from judgebook.questions.moderation.question import Moderation
 from judgebook.questions.performance.rates import wilson
 from judgebook.simulation import moderation as simulated
 from judgebook.sources.build import build
@@ -20,7 +21,6 @@ from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 from judgebook.study.schema import ANNOTATIONS, conform
-from judgebook.study.sections.analyses import Moderation
 from judgebook.study.sections.data import Simulate
 
 NAMES = DisplayNames({}, {"system": {"x": "Bot x", "y": "Bot y"}})

@@ -18,13 +18,13 @@ from judgebook.questions.operating_characteristics import analysis, comparisons,
 from judgebook.questions.operating_characteristics import placebo as operating
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, by_prevalence, repeated
 from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.sensitivity.contrasts import panel, z_test
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import Results, collect, fold, unfold
 from judgebook.study.schema import ITEM
-from judgebook.study.sections.analyses import Operating
 from judgebook.study.sections.data import Simulate
 
 # --- tests on placebos ------------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def test_variances_of_crossed_data_are_near_those_of_reml():
     y, system = frame["score"].to_numpy(float), pd.factorize(frame["system"])[0]
     factors = {f: pd.factorize(frame[f])[0] for f in ("dialogue", "annotator")}
     found = worlds.variances(y, system, factors)
-    fit = reml.fit(y, np.eye(2)[system], list(factors.values()), confidence=None)
+    fit = reml.fit_linear_mixed(y, np.eye(2)[system], list(factors.values()), confidence=None)
     assert [found["dialogue"], found["annotator"]] == pytest.approx(fit.variances.tolist(), rel=0.1)
     assert found["residual"] == pytest.approx(fit.residual, rel=0.1)
 
@@ -104,7 +104,7 @@ def test_covariances_of_many_are_those_of_one(crossed, ways):
     used = many_clusters.Clustered(codes, weights, over[:ways])
     means, found = used.covariance(scores)
     for i in range(5):
-        one = clusters.covariance(codes, scores[i], weights, over[:ways])
+        one = clusters.clustered_covariance(codes, scores[i], weights, over[:ways])
         assert means[i] == pytest.approx(one[0])
         assert found.first[i] == pytest.approx(one[1].first, abs=1e-12)
         assert found.variances[i] == pytest.approx(one[1].variances)

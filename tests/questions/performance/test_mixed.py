@@ -9,9 +9,9 @@ from fixtures.made_annotations import comparisons, monte_carlo, ratings
 from scipy import stats
 from scipy.special import expit
 
+from judgebook.annotations import mixed_models
 from judgebook.annotations.scores import weighted
 from judgebook.questions.performance import mixed, overall, ranking
-from judgebook.statistics import mixed_models
 from judgebook.study.labels import Label
 from judgebook.study.results import fold
 
@@ -169,7 +169,7 @@ class TestOverall:
         scores = weighted(one)
         system, clusters = (scores[c].factorize(sort=True)[0] for c in ("system", "session"))
         people, weight = scores["annotator"].factorize()[0], scores["weight"].to_numpy()
-        _, cov, n = ranking.covariance(system, scores["score"].to_numpy(), weight, [clusters, people])
+        _, cov, n = ranking.clustered_covariance(system, scores["score"].to_numpy(), weight, [clusters, people])
         # Kish's effective number of annotators, who are fewer than sessions
         shares = scores.groupby(["system", "annotator"])["weight"].sum() / scores.groupby("system")["weight"].sum()
         df = (1 / (shares**2).groupby("system").sum()).to_numpy() - 1

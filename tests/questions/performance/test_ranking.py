@@ -24,7 +24,7 @@ def simulate(rng, means, n=50):
     """Means of systems that were each judged in every session, their covariance, and resampled means."""
     x = rng.normal(means, 1, (n, len(means)))
     codes, sessions = np.tile(np.arange(len(means)), n), np.repeat(np.arange(n), len(means))
-    estimate, cov, _ = clusters.covariance(codes, x.ravel(), np.ones(x.size), [sessions])
+    estimate, cov, _ = clusters.clustered_covariance(codes, x.ravel(), np.ones(x.size), [sessions])
     return estimate, cov, x[rng.integers(0, n, (400, n))].mean(axis=1)
 
 

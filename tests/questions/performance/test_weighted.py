@@ -12,6 +12,7 @@ from judgebook.questions.performance import davidson, ranking, rates
 from judgebook.questions.performance.composition import composition
 from judgebook.questions.performance.overall import overall
 from judgebook.questions.sensitivity import differences
+from judgebook.statistics.clusters import clustered_variances
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 
@@ -45,7 +46,9 @@ def test_hajek_and_its_variance_by_hand():
     weighted = scores.weighted(marks.assign(sampling_weight=[4.0, 1.0, 1.0]))
     assert weighted["weight"].tolist() == pytest.approx([2, 0.5, 0.5])  # they add up to the three dialogues
     codes, clusters = np.zeros(3, int), np.arange(3)
-    mean, variance, n = rates.variances(codes, weighted["score"].to_numpy(), weighted["weight"].to_numpy(), [clusters])
+    mean, variance, n = clustered_variances(
+        codes, weighted["score"].to_numpy(), weighted["weight"].to_numpy(), [clusters]
+    )
     assert (mean[0], variance[0], n[0]) == (pytest.approx(1 / 3), pytest.approx((4 / 9 + 8 / 225) * 2 / 3), 3)
 
 
@@ -76,7 +79,7 @@ def test_variance_over_dialogues_is_the_linearised_one(rng):
     n = len(x)
     linearised = n / (n - 1) * np.sum(w**2 * (x - m) ** 2) / w.sum() ** 2
     clusters = [pd.factorize(of["dialogue"])[0]]
-    _, variance, _ = rates.variances(np.zeros(n, int), of["score"].to_numpy(), of["weight"].to_numpy(), clusters)
+    _, variance, _ = clustered_variances(np.zeros(n, int), of["score"].to_numpy(), of["weight"].to_numpy(), clusters)
     assert variance[0] == pytest.approx(linearised, rel=0.004)
 
 

@@ -12,11 +12,11 @@ from judgebook.questions.planning import analysis, figures, findings, tables
 from judgebook.questions.planning.anchors import called_different
 from judgebook.questions.planning.components import pilots
 from judgebook.questions.planning.designs import Plan, Prices, affordable, detectable
+from judgebook.questions.planning.question import Planning
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import fold, unfold, where
 from judgebook.study.schema import ANNOTATIONS, WORK_UNITS, conform
-from judgebook.study.sections.analyses import Planning
 
 YAML = """\
 title: S

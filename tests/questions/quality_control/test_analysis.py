@@ -7,10 +7,10 @@ from scipy import stats
 
 from judgebook.questions.quality_control import analysis, gain, replication, worker_pairs
 from judgebook.questions.quality_control import crowd as crowds
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import dialogue_means
 from judgebook.statistics.intervals import generator
 from judgebook.study.results import collect, where
-from judgebook.study.sections.analyses import QualityControl
 
 SYSTEMS = ["a", "b", "c", "d"]
 BOOT = {"seed": 1, "n_resamples": 200, "confidence": 0.95}

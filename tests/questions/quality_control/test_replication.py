@@ -9,10 +9,10 @@ from scipy import stats
 
 from judgebook.questions.quality_control import crowd, replication, system_scores
 from judgebook.questions.quality_control import worker_tests as quality
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.replication import OVERALL, pearson, points
-from judgebook.statistics.correlation import fisher
+from judgebook.statistics.correlation import pearson_interval
 from judgebook.statistics.intervals import generator
-from judgebook.study.sections.analyses import QualityControl
 
 SYSTEMS = ["a", "a_p", "b", "b_p", "c"]
 FAMILIES = {"A": ["a", "a_p"], "B": ["b", "b_p"], "C": ["c"]}
@@ -82,9 +82,9 @@ def test_fisher_interval_is_scipys():
     x, y = rng.normal(size=(2, 9))
     found = stats.pearsonr(x, y)
     ends = found.confidence_interval(0.9)
-    assert fisher(found.statistic, 9, 0.9) == pytest.approx((ends.low, ends.high))
-    assert np.isnan(fisher(1.0, 9)).all()
-    assert np.isnan(fisher(0.5, 3)).all()
+    assert pearson_interval(found.statistic, 9, 0.9) == pytest.approx((ends.low, ends.high))
+    assert np.isnan(pearson_interval(1.0, 9)).all()
+    assert np.isnan(pearson_interval(0.5, 3)).all()
 
 
 def test_replication_is_the_correlation_of_printed_tables(scores, t):

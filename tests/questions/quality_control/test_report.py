@@ -9,8 +9,8 @@ from judgebook.display.names import DisplayNames
 from judgebook.published.mapping import Entry
 from judgebook.questions.quality_control import effect_views, findings, tables
 from judgebook.questions.quality_control.crowd import Crowd
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.results import collect
-from judgebook.study.sections.analyses import QualityControl
 
 NAMES = DisplayNames({}, {"system": {}, "method": {}, "group": {}})
 

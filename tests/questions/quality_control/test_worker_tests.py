@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from judgebook.questions.quality_control import worker_tests as quality
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.labels import Label
-from judgebook.study.sections.analyses import QualityControl
 
 LABELS = [
     Label("good", "continuous", "Good", (0, 100), "interval"),

@@ -9,10 +9,10 @@ from statsmodels.stats.proportion import proportions_ztest
 
 from judgebook.annotations import features
 from judgebook.questions.sensitivity import analysis, differences, power, system_tests
+from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.results import collect, fold
-from judgebook.study.sections.analyses import Sensitivity
 
 SETTINGS = {"systems": SYSTEMS, "pick_seed": 1}
 

@@ -171,7 +171,8 @@ def test_sessions_of_several_dialogues_count_once_for_the_bounds():
     own = rows["system"] == "a"
     rows.loc[own, "session"] = (rows.loc[own, "dialogue"].str[2:].astype(int) // 4).astype(str)
     found = found_in(rows, scales={"x": (0.0, 1.0)})
-    _, low, high = bounded_means.compare(np.array([[0.0], [0.0], [0.1]]), np.tile([0.1, 0.2, 0.3], 20)[:, None],
-                                         np.zeros(1), np.ones(1), rng=np.random.default_rng(1))  # fmt: skip
+    few, many = np.array([[0.0], [0.0], [0.1]]), np.tile([0.1, 0.2, 0.3], 20)[:, None]
+    rng = np.random.default_rng(1)
+    _, low, high = bounded_means.compare_bounded_means(few, many, np.zeros(1), np.ones(1), rng=rng)
     assert found["ci_high"] == pytest.approx(high[0], abs=0.02)
     assert found["ci_low"] <= low[0] + 0.02

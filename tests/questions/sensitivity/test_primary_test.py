@@ -111,7 +111,7 @@ def test_nothing_to_exchange():
 def test_large_families_take_saddlepoints_and_keep_the_t_test():
     values = np.r_[2 * rng(7).normal(size=(30, 4)), rng(8).normal(size=(50, 4))]
     found = two_systems(values, *at(30, 50), n_permutations=None)
-    p = saddlepoint.blocked(values, *at(30, 50))[1]
+    p = saddlepoint.blocked_saddlepoint(values, *at(30, 50))[1]
     welch = stats.ttest_ind(values[:30], values[30:], equal_var=False).pvalue
     assert found.approximate
     assert found.p_value == pytest.approx(np.maximum(p, welch))

@@ -7,10 +7,10 @@ from fixtures.session_study import SYSTEMS, annotate, chats
 
 from judgebook.display.names import DisplayNames
 from judgebook.questions.sensitivity import analysis, figures, findings, tables
+from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, where
-from judgebook.study.sections.analyses import Sensitivity
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
 NAMES = DisplayNames(

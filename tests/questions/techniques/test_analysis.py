@@ -12,13 +12,13 @@ from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_weights
 from judgebook.questions.techniques.chunks import part_numbers, variability
 from judgebook.questions.techniques.hours import contests, seconds
+from judgebook.questions.techniques.question import Mixture, Technique, Techniques
 from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.questions.techniques.turn_ratings import paired
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect, where
-from judgebook.study.sections.analyses import Mixture, Technique, Techniques
 
 LABELS = [
     Label("quality", method, "Quality", scale)
@@ -262,6 +262,16 @@ class TestHours:
         assert found["Found"].tolist() == [2, 3, 1]
         assert found["Differences"].tolist() == [3, 3, 3]
 
+    def test_few_differences_have_no_quartiles(self, data, names):
+        hours = {"pairwise_turn": [5, 1], "single_turn": [3], "single_dialogue": [1, 2, 3, 4, 9]}
+        head = {"statistic": "hours_to_power", "corpus": "main", "group": "all", "system": "a", "system_b": "b"}
+        rows = [head | {"technique": t, "label": "quality", "estimate": h} for t, own in hours.items() for h in own]
+        found = tables.median_hours(collect(rows), data, names)
+        ends = found[["Hours", "Lower quartile", "Upper quartile"]].to_numpy().tolist()
+        assert ends == [[1, 1, 5], [3, 3, 3], [3, 2, 4]]  # in the order of techniques
+        (part,) = findings._hours(collect(rows), data, names)
+        assert [row[4] for row in part["ranked"]] == ["shortest and longest", "", "quartiles"]
+
 
 class TestParts:
     def test_variability_by_hand(self):
@@ -416,3 +426,11 @@ def test_most_comparisons_of_chats_tie(raw_data):
             mine = found[found["corpus"] == name]
             assert len(mine) == len(here)
             assert (mine["value"] == 0).sum() == (here["winner"] == "tie").sum()
+
+
+def test_techniques_judged_in_the_same_tasks_are_noticed():
+    """Their hours must not be added up: the caption of the seconds says so."""
+    one = pd.DataFrame({"corpus": "main", "group": "all", "work_unit": ["U1", "U1", "U2"]})
+    assert tables._same_tasks([one, one.assign(work_unit=["U2", "U3", "U3"])])
+    assert not tables._same_tasks([one, one.assign(work_unit=["U3", "U4", None])])
+    assert not tables._same_tasks([])

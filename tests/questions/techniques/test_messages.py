@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from judgebook.questions.techniques import messages
+from judgebook.questions.techniques.question import MessageChecks, Technique
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import Label
-from judgebook.study.sections.analyses import MessageChecks, Technique
 
 
 def dialogues(**typed):

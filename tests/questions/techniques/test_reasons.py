@@ -5,8 +5,8 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from judgebook.questions.techniques import reasons, sittings
+from judgebook.questions.techniques.question import Technique
 from judgebook.study.results import collect, fold
-from judgebook.study.sections.analyses import Technique
 
 TEXTS = ["The answer is short and direct", "It follows what I said, and follows well", "short, simple", "I like dogs"]
 TEXTS += ["Follows the topic of dogs", "More detailed", "detailed and longer answer", "It is longer.", "dogs!"]

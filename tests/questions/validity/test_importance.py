@@ -83,7 +83,7 @@ def test_logit_importance_equals_r(data, r_values):
     assert at["coefficient"] == pytest.approx(slope * x.std(ddof=1), abs=1e-8)
     assert at["separated"] == 0
     assert row(found, "llr")["p_value"] == pytest.approx(r_values["one", "llr_p", ""], abs=1e-10)
-    firth = logit.firth(x[:, None], data["chosen"])
+    firth = logit.fit_firth(x[:, None], data["chosen"])
     assert at["firth_coefficient"] == pytest.approx(firth.coefficients[1] * x.std(ddof=1))
 
 
@@ -291,7 +291,7 @@ def test_intervals_of_the_pseudo_r2_cover():
         return x, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(float), clusters
 
     x, y, _ = draw(400_000, 100_000)
-    true = logit.fit(x[:, None], y).mcfadden
+    true = logit.fit_logit(x[:, None], y).mcfadden
     covered = 0
     for run in range(n_runs):
         x, y, clusters = draw(184, 46)

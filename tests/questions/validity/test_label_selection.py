@@ -3,9 +3,9 @@ import pandas as pd
 import pytest
 
 from judgebook.questions.validity import label_selection as ls
+from judgebook.questions.validity.question import LabelSelection
 from judgebook.study.labels import Label
 from judgebook.study.results import collect, fold
-from judgebook.study.sections.analyses import LabelSelection
 
 LABELS = pd.DataFrame({"method": ["behavior"] * 3 + ["comparative"], "label": ["a", "b", "c", "a"]})
 

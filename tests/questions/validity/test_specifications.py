@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, DIALOGUE_QUALITY
 from judgebook.display.names import DisplayNames
 from judgebook.questions.validity import coverage, curves, specifications, targets
+from judgebook.questions.validity.question import Coverage, Importance
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import collect, fold
-from judgebook.study.sections.analyses import Coverage, Importance
 
 METHODS = {"behavior": "ABC-Eval behaviour", "dialogue_likert": "Dialogue Likert", "comparative": "Comparative"}
 NAMES = DisplayNames(

@@ -21,9 +21,10 @@ from judgebook.questions.validity import (
     tables,
     targets,
 )
+from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.study.labels import LABEL_SETS
 from judgebook.study.results import Results, collect, fold, unfold
-from judgebook.study.sections.analyses import Coverage, LabelSelection
+from judgebook.study.schema import ITEM
 
 LABELS = {(x.method, x.id): x for x in LABEL_SETS["abc_eval"]}
 METHODS = {"behavior": "ABC-Eval behaviour", "turn_likert": "Turn Likert", "dialogue_likert": "Dialogue Likert"}
@@ -81,6 +82,31 @@ def test_the_headline_counts_labels_whose_interval_excludes_0(importance):
     assert "160 dialogues of 20 interactors" in first
     best = rows.loc[rows["estimate"].abs().idxmax()]
     assert f"{abs(best['estimate']):.2f}" in first
+
+
+def test_whom_statements_hold_for_is_said_and_nobody_unknown_makes_them_more_certain(found, importance):
+    """Of the same judgements, without who made them: the same intervals, and one clause more."""
+    said = findings.population(found, importance).text
+    assert said.startswith("CIs are over the people who talked.")
+    assert said.endswith("so statements hold for the annotators of this study only.")
+    annotations, talked = annotate(np.random.default_rng(11), n_interactors=20, per_interactor=4, effect=0.6)
+    ext = annotations["group"] == "ext"
+    hidden = annotations.assign(annotator_known=~ext)
+    hidden.loc[ext, "annotator"] = "pos" + hidden[ext].groupby([*ITEM], dropna=False).cumcount().astype(str)
+    mean = {"label": "quality", "pick_seed": 1, "predictor_value": "mean"}  # of which no annotation is picked
+    unknown, known = (targets.find(one, chats(talked), **mean) for one in (hidden, annotations))
+    less, more = (analysis.analyse_importance(t, seed=1, n_resamples=200, confidence=0.95) for t in (unknown, known))
+    assert "so statements hold for the annotators of this study only; the data do not identify" in (
+        findings.population(unknown, less).text
+    )
+    ends = ["estimate", "ci_low", "ci_high"]
+    np.testing.assert_allclose(less["r"][ends], more["r"][ends], atol=1e-12)
+    alone = targets.find(annotations, chats(talked).assign(interactor=None), label="quality", quality_label="quality",
+                         quality_group="own", pick_seed=1)  # fmt: skip
+    sessions = analysis.analyse_importance(alone, seed=1, n_resamples=200, confidence=0.95)
+    assert "statements hold for the people of this study only, who talked or judged." in (
+        findings.population(alone, sessions).text
+    )
 
 
 def test_a_label_that_predicts_itself_is_not_counted(importance):
@@ -272,7 +298,7 @@ def compared(low, high):
         rows += [row | {"kind": "permuted_p95", "estimate": 0.05}]
         rows += [row | {"kind": "cross_validated", "estimate": fit, "ci_low": a, "ci_high": b}]
     difference = {"statistic": "fit_difference", "method": "behavior", "other": "dialogue_likert"}
-    difference |= {"kind": "cross_validated", "estimate": 0.3, "ci_low": low, "ci_high": high}
+    difference |= {"kind": "cross_validated", "estimate": (low + high) / 2, "ci_low": low, "ci_high": high}
     return collect([*rows, base | difference])
 
 
@@ -312,7 +338,12 @@ def test_a_study_with_less_than_the_paper_says_what_it_cannot_say(found, importa
     assert "another question" in text
     assert "Dialogue Likert: these predictors come from the same group of people" in text
     assert "neither is shown to lead" in text
-    assert "neither is shown" not in reach.reach(outside, compared(0.1, 0.7), NAMES, "abc_eval", "7.4").text
+    # a difference that is decided is listed as well, with what may explain a lead of labels like the target
+    text = reach.reach(outside, compared(0.1, 0.7), NAMES, "abc_eval", "7.4").text
+    assert "neither is shown" not in text
+    assert "(simultaneous CI): ABC-Eval behaviour leads." in text
+    text = reach.reach(outside, compared(-0.7, -0.1), NAMES, "abc_eval", "7.4").text
+    assert "Dialogue Likert leads, which the people and form that it shares with what is predicted may explain." in text
     assert reach.reach(outside, importance, NAMES, None, "7.4").text == ""
 
 

@@ -19,8 +19,10 @@ from pathlib import Path
 import pandas as pd
 from PIL import Image
 
+from judgebook import project
 from judgebook.bundle import private
 from judgebook.display.text import plain
+from judgebook.errors import JudgebookError
 from judgebook.pipeline import dag
 from judgebook.pipeline.gallery import front, scoreboard_page
 from judgebook.published import elements, mapping, scoreboard
@@ -66,7 +68,7 @@ NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
 _IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
 
 
-class GalleryError(ValueError):
+class GalleryError(JudgebookError, ValueError):
     """What would be published must not be, or does not exist."""
 
 
@@ -82,7 +84,7 @@ def write(studies: Iterable[str], folder: Path = FOLDER) -> int:
         if size > LIMIT:
             raise GalleryError(f"gallery: {size / 1e6:.1f} MB, at most {LIMIT / 1e6:.1f} are allowed: trim figures")
     except GalleryError as error:
-        print(f"run_all.py: {error}", file=sys.stderr)
+        print(f"{project.program()}: {error}", file=sys.stderr)
         return 1
     print(f"gallery: {size / 1e6:.2f} MB in {folder.name}/")
     return 0
@@ -166,10 +168,10 @@ def _put(path: Path, content: bytes) -> None:
 
 
 def lighter(png: bytes) -> bytes:
-    """The picture with a palette of 256 colours, a third of the size. Deterministic."""
+    """The picture with a palette of 224 colours, less than a third of the size. Deterministic."""
     picture = Image.open(io.BytesIO(png)).convert("RGB")
     # maximum coverage moves no colour by more than 8 of 255 on our figures; the other methods turn thin lines grey
-    picture = picture.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    picture = picture.quantize(224, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     out = io.BytesIO()
     picture.save(out, "png", optimize=True)
     return out.getvalue()
@@ -340,7 +342,7 @@ def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
         if not (home / "manifest.json").is_file():
             continue
         if not path.is_file():
-            print(f"gallery: {study}: no numbers.csv; run `python run_all.py gallery`", file=sys.stderr)
+            print(f"gallery: {study}: no numbers.csv; run `{project.command()} gallery`", file=sys.stderr)
             differing += 1
             continue
         absent = scoreboard_page.missing(path.parent / scoreboard_page.CSV)

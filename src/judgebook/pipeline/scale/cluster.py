@@ -1,7 +1,7 @@
 """Running notebooks on a Dask cluster: `--executor local:4` or `--executor dask://host:8786`.
 
 The scheduler and its workers are Dask's. Notebooks go to them through `client.get_executor()`; on each worker a process
-of our own (`judgebook.statistics.seats`) does the work, so notebooks run there as they do at home. Data are read, and
+of our own (`judgebook.execution.seats`) does the work, so notebooks run there as they do at home. Data are read, and
 pages rendered, where the run was started. Workers that do not see the project and the output folder at the same paths
 are sent them: the project once, and what a notebook reads by the hash of its content.
 """
@@ -25,9 +25,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
+from judgebook import project
+from judgebook.errors import JudgebookError
+from judgebook.execution import scheduler, seats
+from judgebook.execution.seats import THREADS
 from judgebook.pipeline import worker
-from judgebook.statistics import scheduler, seats
-from judgebook.statistics.seats import THREADS
 from judgebook.study import params, store
 
 HOME = "processes"
@@ -48,7 +50,7 @@ _EXTRA = "metrics"
 _READ = ("*.parquet", "params.yaml", "results/*.parquet", "cache/*.parquet")
 
 
-class ClusterError(ValueError):
+class ClusterError(JudgebookError, ValueError):
     """The cluster named cannot be used; the message says why."""
 
 
@@ -168,7 +170,7 @@ class Cluster(Executor):
             _answer_with(error, answer)
 
     def _received(self, packed: bytes, job: worker.NotebookJob) -> Any:
-        """The outcome that a worker sent, once its files are in place. Raises store.Denied where they cannot be."""
+        """The outcome that a worker sent, once its files are in place. Raises DeniedError where they cannot be."""
         if not self.copied:
             return seats.answer(packed)
         packed, written, removed = pickle.loads(packed)
@@ -181,7 +183,7 @@ class Cluster(Executor):
                 path.unlink(missing_ok=True)
         except OSError as error:
             if said := store.remedy(error):
-                raise store.Denied(said) from error
+                raise store.DeniedError(said) from error
             raise
         return outcome
 
@@ -273,7 +275,7 @@ def _answer_with(error: Exception, answer: Future) -> None:
     """Answer with an error; with the outcome `denied` where a file cannot be written here."""
     from distributed.comm import CommClosedError
 
-    if isinstance(error, store.Denied):
+    if isinstance(error, store.DeniedError):
         answer.set_result(worker.Outcome("denied", message=str(error)))
     else:
         gone = isinstance(error, CancelledError | CommClosedError)
@@ -299,8 +301,16 @@ def _project() -> bytes:
     with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=1) as archive:
         for part in _PROJECT:
             if (params.ROOT / part).exists():
-                archive.add(params.ROOT / part, part, filter=lambda i: None if "__pycache__" in i.name else i)
+                archive.add(params.ROOT / part, part, filter=_code)
+        if project.INSTALLED:
+            archive.add(project.PACKAGE, "src/judgebook", filter=_code)
     return stream.getvalue()
+
+
+def _code(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """What is sent of a folder; an installed package carries the rest of the project, which is sent as it is here."""
+    left_out = "__pycache__" in member.name or member.name == f"src/judgebook/{project.CARRIED.name}"
+    return None if left_out else member
 
 
 def _plugin(run: str, packed: bytes) -> Any:

@@ -39,7 +39,7 @@ from judgebook.statistics.intervals import Interval, generator
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import CELL
-from judgebook.study.sections.analyses import Scope
+from judgebook.study.sections.data import Scope
 
 #: why nothing is said of other annotators where the YAML does not ask for it
 DECLARED = "`inference.annotators` is fixed"

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
+from judgebook.annotations import mixed_models
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.agreement.analysis import BOUNDS, primary, primary_ac, reliability_of_means
 from judgebook.questions.agreement.population import FIXED, SAMPLE
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
-from judgebook.statistics import mixed_models
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
 

@@ -5,7 +5,7 @@ log(1 - coefficient), is V_c + max(V_a - V_ca, 0): jackknife variances that leav
 context), each annotator, and each annotator's judgements of each cluster (Cameron, Gelbach and Miller 2011, Robust
 inference with multiway clustering, Journal of Business and Economic Statistics 29, 238-249, section 2.2, whose
 V_c + V_a - V_ca need not be positive). Intervals take Student's t with one degree of freedom fewer than the effective
-number of clusters or annotators, whichever is smaller, as those of means do (`stats.clusters`).
+number of clusters or annotators, whichever is smaller, as those of means do (`statistics.clusters`).
 
 How often 95% intervals cover with 5 to 40 annotators of equal or Zipf loads, and with 13 contexts, is in
 `benchmarks/levels/alpha.csv`. Percentile intervals of the pigeonhole bootstrap (Owen 2007) count the noise of single

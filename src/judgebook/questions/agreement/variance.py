@@ -1,6 +1,6 @@
 """Where the variance of scores comes from: systems, annotators, dialogues, and what is left.
 
-Shares of the variance by a mixed model with crossed effects (`stats.mixed_models`), for labels that enough known
+Shares of the variance by a mixed model with crossed effects (`annotations.mixed_models`), for labels that enough known
 annotators judged: of scores as numbers (linear), of ordered scores on a latent scale (ordinal), of marks on the logit
 scale (logistic). On the latter two the residual variance is fixed, and shares do not depend on how often a mark is
 given.
@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import pandas as pd
 
+from judgebook.annotations import mixed_models
 from judgebook.questions.agreement.items import cells, first_annotations
-from judgebook.statistics import mixed_models
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 

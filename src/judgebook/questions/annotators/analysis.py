@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.summary import with_means
+from judgebook.execution.tasks import run
 from judgebook.questions.annotators import agreement_with_others as others
 from judgebook.questions.annotators import conduct, consensus, outliers, severity
+from judgebook.questions.annotators.question import Annotators
 from judgebook.questions.collection import costs
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.tasks import run
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import Annotators
 
 #: indicator -> on which side annotators are unusual in a way that matters
 INDICATORS = {"severity": "both", "disagreement": "high", "answers": "both", "speed": "low", "drift": "both"}

@@ -38,7 +38,7 @@ def speed(times: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series
     codes, names = pd.factorize(who, sort=True)
     if len(names) < 3 or rest.std() == 0:
         return [], pd.Series(dtype=float)
-    found = reml.fit(rest.to_numpy(float), np.ones((len(rest), 1)), [codes], None)
+    found = reml.fit_linear_mixed(rest.to_numpy(float), np.ones((len(rest), 1)), [codes], None)
     if not found.converged:
         return [], pd.Series(dtype=float)
     effect, error, n = found.effects[0], found.effect_se[0], np.bincount(codes)

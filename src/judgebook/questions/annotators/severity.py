@@ -1,9 +1,9 @@
 """How severe is each annotator, given what others would have scored the same dialogues?
 
 A label's scores are modelled with systems, annotators, dialogues, and annotators within systems as random effects
-(`stats.mixed_models`): ordered answers by a cumulative-link mixed model, which is a many-facet Rasch model with random
-raters, marks by a logistic one, other scores by a linear one. Over all labels of a method, the mean of an annotator's
-standardised scores of an item has a linear model: its standard error accounts for labels that go together.
+(`annotations.mixed_models`): ordered answers by a cumulative-link mixed model, which is a many-facet Rasch model with
+random raters, marks by a logistic one, other scores by a linear one. Over all labels of a method, the mean of an
+annotator's standardised scores of an item has a linear model: its standard error accounts for labels that go together.
 
 Severity is partially pooled: drawn towards 0, the more so the less is known of an annotator. A predicted effect varies
 less than the effects themselves: its standard deviation is the root of their variance minus its prediction error, by
@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.statistics import mixed_models
-from judgebook.statistics.mixed_models import Fitted
+from judgebook.annotations import mixed_models
+from judgebook.annotations.mixed_models import Fitted
 from judgebook.study.labels import Label
 
 #: why there is no severity, for readers

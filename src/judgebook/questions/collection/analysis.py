@@ -11,9 +11,9 @@ from judgebook.questions.agreement.analysis import plain_alphas
 from judgebook.questions.collection import pilot, quiz, screening
 from judgebook.questions.collection.answers import answers
 from judgebook.questions.collection.costs import costs, medians
+from judgebook.questions.collection.question import Costs, Pilot
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import Costs, Pilot
 
 
 def data_set(

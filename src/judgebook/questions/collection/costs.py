@@ -16,6 +16,8 @@ from judgebook.study.labels import METHODS, Label
 
 #: the conversation itself, which is no evaluation method
 COLLECTION = "collection"
+#: in place of a method: whole tasks that hold judgements by several methods, and have one duration
+TOGETHER = "together"
 #: timed parts of an interactor's work unit -> what they were spent on
 PARTS = {
     "first_bot": COLLECTION,
@@ -31,8 +33,10 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     """Minutes per dialogue (per pair, where dialogues are compared) of each work unit.
 
     A unit whose parts were timed counts by its parts (`PARTS`), each about one dialogue or pair; any other as a whole,
-    with the method of its judgements and divided by the dialogues or pairs judged in it. Units without a duration, and
-    whole units that mix methods, are left out.
+    with the method of its judgements and divided by the dialogues or pairs judged in it. The duration of a whole unit
+    with judgements by several methods cannot be divided among these: it counts once, as TOGETHER, by the dialogues
+    judged in it, unless others of its corpus and group were timed in parts: then it is left out, as are units without
+    a duration.
 
     Parameters
     ----------
@@ -48,9 +52,9 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     """
     if work_units.empty:
         annotations = in_units(annotations)
-    judged = annotations.dropna(subset=["work_unit"])
+    judged = as_whole(annotations.dropna(subset=["work_unit"]))
     judged = judged.drop_duplicates(["work_unit", "method", "dialogue", "dialogue_b"]).groupby("work_unit")["method"]
-    judged = judged.agg(["first", "nunique", "size"]).query("nunique == 1")
+    judged = judged.agg(["first", "size"])
     if work_units.empty:
         work_units = annotations.drop_duplicates("work_unit").assign(part="whole", task=pd.NA)
     timed = work_units[work_units["seconds"].notna() & work_units["work_unit"].notna()]
@@ -59,10 +63,25 @@ def minutes(work_units: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame
     parts = parts.assign(method=parts["part"].map(PARTS), task=parts["part"].map(PARTS), size=1)
     whole = whole[whole["work_unit"].isin(judged.index)].drop(columns="method", errors="ignore")
     whole = whole.join(judged, on="work_unit").rename(columns={"first": "method"})
+    in_parts = pd.MultiIndex.from_frame(whole[_KEYS[:2]]).isin(list(zip(parts["corpus"], parts["group"], strict=True)))
+    whole = whole[~in_parts | (whole["method"] != TOGETHER).to_numpy()]
     whole = whole.assign(task=whole["task"].astype(object).fillna(whole["method"].astype(object)))
     out = pd.concat([part for part in (parts, whole) if len(part)] or [parts])
     out = out.assign(minutes=out["seconds"] / 60 / out["size"])
     return out[[*_KEYS, "annotator", "work_unit", "minutes"]].reset_index(drop=True)
+
+
+def as_whole(annotations: pd.DataFrame) -> pd.DataFrame:
+    """`annotations` with those in work units of several methods as of one method, TOGETHER, which judges dialogues: a
+    comparison is replaced by its two dialogues."""
+    mixed = annotations.groupby("work_unit")["method"].transform("nunique") > 1
+    if not mixed.any():
+        return annotations
+    own = annotations[mixed].assign(method=TOGETHER)
+    second = own.dropna(subset=["dialogue_b"])
+    second = second.assign(dialogue=second["dialogue_b"], system=second["system_b"])
+    both = pd.concat([own, second]).assign(dialogue_b=None, system_b=None)
+    return pd.concat([annotations[~mixed], both])
 
 
 def in_units(annotations: pd.DataFrame) -> pd.DataFrame:
@@ -221,7 +240,8 @@ def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, pa
     units = planned / 2 if tasks["level"].iloc[0] == "pair" else planned
     amounts = money(total, units, rate, paid)
     amounts["cost_per_label"] = amounts["estimated_cost"] / units / n_labels if n_labels else np.nan
-    why = {"own_cost": "costs.payments has no payment for it", "cost_per_label": "no label is judged in it"}
+    one = "no label is judged in it" if tasks["method"].iloc[0] != TOGETHER else "its labels are of several methods"
+    why = {"own_cost": "costs.payments has no payment for it", "cost_per_label": one}
     for name, value in amounts.items():
         yield {"statistic": name, "estimate": value, "note": why[name] if np.isnan(value) else None}
 

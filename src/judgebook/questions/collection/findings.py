@@ -9,7 +9,8 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.collection.costs import COLLECTION
+from judgebook.questions.collection.costs import COLLECTION, TOGETHER
+from judgebook.questions.collection.question import Costs
 from judgebook.questions.collection.screening import ALL_TASKS
 from judgebook.questions.collection.tables import (
     KINDS,
@@ -22,7 +23,6 @@ from judgebook.questions.collection.tables import (
 )
 from judgebook.study.results import Results
 from judgebook.study.schema import ITEM
-from judgebook.study.sections.analyses import Costs
 
 _PHRASES = Phrases(__package__)
 _WHO = ["method", "group", "corpus"], ["method"]
@@ -108,7 +108,9 @@ def collection(annotations: pd.DataFrame, results: Results, names: DisplayNames,
     total = names.sort(total[total["method"] != COLLECTION])
     if len(total):
         total["who"] = row_titles(total, names, *_WHO)
-        yield Prose(_PHRASES.say("minutes", rows=total.to_dict("records"), few=_FEW_TIMES, **_extremes(total)))
+        mixed = bool((total["method"] == TOGETHER).any())
+        facts = {"rows": total.to_dict("records"), "few": _FEW_TIMES, "mixed": mixed}
+        yield Prose(_PHRASES.say("minutes", **facts, **_extremes(total)))
     busiest = results["busiest_share"]
     if len(busiest):
         top = busiest.loc[busiest["estimate"].idxmax()].to_dict()

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import pandas as pd
 
+from judgebook.questions.collection.question import Quiz
 from judgebook.questions.performance import rates
-from judgebook.study.sections.analyses import Quiz
 
 
 def tries(annotations: pd.DataFrame, quiz: Quiz) -> pd.DataFrame:

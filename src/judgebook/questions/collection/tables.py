@@ -12,12 +12,12 @@ from judgebook.display.text import listing, number, percent, plain
 from judgebook.display.views import Prose, Table
 from judgebook.questions.collection import screening
 from judgebook.questions.collection.pilot import BOTS
+from judgebook.questions.collection.question import Costs, Pilot
 from judgebook.study import schema
 from judgebook.study.definitions import definitions
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
-from judgebook.study.sections.analyses import Costs, Pilot
 
 CARD = ["instances", "systems", "utterances", "context words", "response words", "criteria", "annotations"]
 JUDGED = ["dialogues", "contexts", "pairs", "turns", "labels", "items", "annotations", "annotators"]
@@ -331,7 +331,7 @@ def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: 
     wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")
     known = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
     why = {f"Own cost ({section.currency})": known if paid_per_unit else "The YAML states no payment."}
-    why[f"Cost per label ({section.currency})"] = "No label was judged."
+    why[f"Cost per label ({section.currency})"] = "No label was judged, or labels of several methods were."
     planned = section.planned_dialogues
     caption = f"One annotation of {number(planned)} dialogues or {number(planned // 2)} pairs, at"
     caption += f" {section.hourly_rate:g} {section.currency} per hour."

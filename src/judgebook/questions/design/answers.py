@@ -12,7 +12,7 @@ from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
 from judgebook.questions.design.material import Part, Study
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, Cannot, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import plain
 from judgebook.study.labels import Label
 from judgebook.study.schema import ITEM
@@ -37,7 +37,7 @@ def direction(part: Part) -> Found:
     rated = part.rated if part.votes.empty else part.rows
     judged = [label for i, label in part.labels.items() if i in set(rated["label"])]
     if not judged:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     named = [label.id for label in judged if not label.direction_declared]
     if not named:
         return
@@ -57,10 +57,10 @@ def outside(part: Part) -> Found:
     """Scores that are not on the declared scale."""
     rows, label = part.rated, part.rated["label"]
     if rows.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     ends = {i: one.scale for i, one in part.labels.items() if i in set(label)}
     if not ends:
-        raise Cannot("No scale is declared.")
+        raise NotCheckableError("No scale is declared.")
     low, high = (label.map({i: e[side] for i, e in ends.items()}).astype(float) for side in (0, 1))
     off = ((rows["score"] < low) | (rows["score"] > high)) & ~rows["score"].isin(CODES)
     if not off.any():
@@ -90,7 +90,7 @@ def codes(part: Part) -> Found:
     """Values such as -1, 0, 9 or 99 that look like codes for a missing answer."""
     rows = part.rated
     if rows.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     off, why = pd.Series(False, rows.index), {}
     for name, own in rows.groupby("label"):
         found, why[name] = _codes(own, part.labels.get(str(name)))
@@ -159,7 +159,7 @@ def scale_ends(part: Part) -> Found:
     """Ends of a scale that nobody uses although the value beside them is common."""
     rows, found = part.rated, []
     if rows.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     for name, own in rows.groupby("label"):
         label = part.labels.get(str(name))
         if label is None or not label.integer or label.binary or label.level == "sets" or len(own) < ENOUGH:
@@ -186,7 +186,7 @@ def constant(part: Part) -> Found:
     """Labels to which everybody gives one answer."""
     rows = part.rows[part.rows["dialogue_b"].isna()]
     if rows.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     sizes = rows.groupby("label")["score"].agg(n="size", most=lambda s: s.value_counts().iloc[0])
     out = sizes[(sizes["n"] >= 20) & (sizes["n"] - sizes["most"] < _MARKS) & (sizes["most"] >= 0.98 * sizes["n"])]
     if len(out):
@@ -200,7 +200,7 @@ def judge(study: Study) -> Found:
     marks = study.annotations
     model = marks["annotator_kind"] != "human"
     if not model.any():
-        raise Cannot("No model judged anything.")
+        raise NotCheckableError("No model judged anything.")
     systems = {plain(s): s for s in {*marks["system"], *marks["system_b"].dropna()}}
     for name, rows in marks[model].groupby("annotator"):
         if system := _own(str(name), systems):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from judgebook.questions.design import answers, conduct, drawing, items, material, missing, order, people, votes  # noqa: F401 they register
-from judgebook.questions.design.registry import CHECKS, UNKNOWN, Cannot, Check, Finding, Unchecked
+from judgebook.questions.design.registry import CHECKS, UNKNOWN, Check, Finding, NotCheckableError, Unchecked
 from judgebook.study.labels import Label
 
 
@@ -87,6 +87,6 @@ def _made(one: Check, study: material.Study) -> tuple[list[Finding], list[str], 
                 rest = {k: v for k, v in facts.items() if k not in place_ and v == v}  # what is NaN is not known
                 found.append(Finding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
             made = True
-        except Cannot as reason:
+        except NotCheckableError as reason:
             reasons.append(str(reason))
     return found, reasons, made

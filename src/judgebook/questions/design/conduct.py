@@ -12,7 +12,7 @@ from judgebook.questions.annotators.outliers import MIN_VALUES, esd
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Part, Study
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, Cannot, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import alike
 
 #: two people who differ in fewer of their common answers than this have not judged independently
@@ -71,9 +71,9 @@ def copied(part: Part) -> Found:
     """Two annotators with the same answers, who count as one."""
     part.need_people()
     if part.rows["annotator"].nunique() < 2:
-        raise Cannot("There is only one annotator.")
+        raise NotCheckableError("There is only one annotator.")
     if not part.rows.duplicated(_ITEM).any():
-        raise Cannot("No item was judged twice.")
+        raise NotCheckableError("No item was judged twice.")
     found = copies(part.rows)
     if not found:
         return
@@ -103,9 +103,9 @@ def constant(part: Part) -> Found:
     part.need_people()
     ways = [rows for rows in (_as_stored(part.rows), _as_shown(part.rows)) if len(rows)]
     if not ways:
-        raise Cannot("It is not known which response was shown first, and the file names the winner first.")
+        raise NotCheckableError("It is not known which response was shown first, and the file names the winner first.")
     if part.rows["annotator"].nunique() < 2:
-        raise Cannot("There is only one annotator.")
+        raise NotCheckableError("There is only one annotator.")
     named = sorted({who for rows in ways for who in _always(rows)})
     if not named:
         return
@@ -165,14 +165,14 @@ def fast(part: Part) -> Found:
     part.need_people()
     rows = part.rows[part.rows["seconds"].gt(0)]
     if rows.empty:
-        raise Cannot("The data contain no times.")
+        raise NotCheckableError("The data contain no times.")
     unit = rows["work_unit"].astype(object).fillna(rows["dialogue"].astype(object))
     times = rows.assign(unit=unit).groupby(["annotator", "unit"])
     each = times["seconds"].first() / times["dialogue"].nunique()
     known = each.groupby("annotator").size() >= MIN_VALUES
     median = np.log(each.groupby("annotator").median()[known])
     if len(median) < MIN_VALUES:
-        raise Cannot(f"Fewer than {MIN_VALUES} annotators have times of {MIN_VALUES} tasks.")
+        raise NotCheckableError(f"Fewer than {MIN_VALUES} annotators have times of {MIN_VALUES} tasks.")
     usual = float(median.median())
     named = median[(esd(median.to_numpy(), "low") < ALPHA * 5) & (median < usual + np.log(FASTER))].sort_values()
     if named.empty:
@@ -190,13 +190,13 @@ def spellings(study: Study) -> Found:
     marks = study.annotations
     people = marks[(marks["annotator_kind"] == "human") & marks["annotator_known"].astype(bool)]
     if people.empty:
-        raise Cannot("It is not known who judged what.")
+        raise NotCheckableError("It is not known who judged what.")
     names = {a: a for a in people["annotator"].unique()}
     if len(study.own_ids):
         own = study.own_ids[study.own_ids["kind"] == "person"].set_index("pseudonym")["own_id"]
         names |= {a: own[a] for a in names if a in own.index}
     elif people["annotator"].str.fullmatch(r"A\d{4,}").all():
-        raise Cannot("Only pseudonyms are known, which hide how ids are spelt.")
+        raise NotCheckableError("Only pseudonyms are known, which hide how ids are spelt.")
     pairs = alike(names)
     if not pairs:
         return

@@ -11,7 +11,7 @@ from scipy.stats import f_oneway, norm
 
 from judgebook.questions.design.material import Part, Study
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import Cannot, check
+from judgebook.questions.design.registry import NotCheckableError, check
 from judgebook.sources import sampling as drawn
 
 #: dialogues below which a stratum is not compared with others
@@ -44,7 +44,7 @@ def enriched(study: Study) -> Found:
     said = _SAID.search(study.selection)
     certain = [name for name in [*columns, *study.not_used] if drawn.certain(name)]
     if not (columns or certain or said):
-        raise Cannot("No column says how the dialogues were chosen; they count as a random sample.")
+        raise NotCheckableError("No column says how the dialogues were chosen; they count as a random sample.")
     found = [one for part in study.parts for name, values in columns.items() if (one := _effect(part, name, values))]
     # the column that says most: a probability or weight before a stratum, and the part in which it matters most
     found.sort(key=lambda f: (not f["beyond"], f["kind"] != "weight", -f["moved"]))

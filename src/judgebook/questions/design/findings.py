@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judgebook.display.names import DisplayNames
-from judgebook.display.text import Phrases
+from judgebook.display.text import Phrases, plural
 from judgebook.questions.design.analysis import stored
 from judgebook.questions.design.checks import Examined
 from judgebook.questions.design.registry import UNKNOWN, Finding
@@ -74,7 +74,7 @@ def _said(one: Finding, names: DisplayNames, several: Mapping[str, bool], others
     parts = [_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo")]
     where = [names.name(k, one.place[k]) for k in ("method", "group", "corpus") if k in one.place and several[k]]
     where = [w for w in where if w not in ("All evaluators", "all", "Main")]
-    place = ", ".join(where) + (f", and {others} more" if others and where else "")
+    place = ", ".join(where) + (f"; similar in {plural(others, 'other evaluation')}" if others and where else "")
     return Said(*parts, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
 
 

@@ -13,7 +13,7 @@ from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import copies
 from judgebook.questions.design.material import Part, Study
 from judgebook.questions.design.people import FEW, OVERLAP, Found, effective, overlaps, unusual
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, Cannot, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import alike
 
 #: fewer dialogues of a system support no interval worth having, whatever the others have
@@ -83,13 +83,13 @@ def contexts(part: Part) -> Found:
     part.need_systems()
     rows = part.rated
     if rows.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     if rows["context"].isna().any():
-        raise Cannot("The data do not say which dialogues share a context.")
+        raise NotCheckableError("The data do not say which dialogues share a context.")
     units = rows.drop_duplicates(["dialogue", "context", "system"])
     loads = pd.crosstab(units["context"], units["system"])
     if (loads.sum(axis=1) == 1).all():
-        raise Cannot("No two dialogues share a context.")
+        raise NotCheckableError("No two dialogues share a context.")
     common, systems = overlaps(loads.to_numpy()), list(loads.columns)
     a, b = np.triu_indices(len(systems), 1)
     low = common < OVERLAP
@@ -118,7 +118,7 @@ def spellings(study: Study) -> Found:
     marks = study.annotations
     names = sorted({*marks["system"], *marks["system_b"].dropna()})
     if len(names) < 2:
-        raise Cannot("There is only one system.")
+        raise NotCheckableError("There is only one system.")
     pairs = alike({s: s for s in names})
     if not pairs:
         return

@@ -11,7 +11,7 @@ import pandas as pd
 
 from judgebook.annotations.summary import evaluated
 from judgebook.questions.design import changes
-from judgebook.questions.design.registry import Cannot
+from judgebook.questions.design.registry import NotCheckableError
 from judgebook.sources import sampling
 from judgebook.study.labels import Label
 
@@ -80,12 +80,12 @@ class Part:
 
     def need_systems(self) -> None:
         if len(self.systems) < 2:
-            raise Cannot("There is only one system.")
+            raise NotCheckableError("There is only one system.")
 
     def need_people(self) -> None:
         if not self.known:
             models = (self.rows["annotator_kind"] != "human").any()
-            raise Cannot("Models judged, not people." if models else "It is not known who judged what.")
+            raise NotCheckableError("Models judged, not people." if models else "It is not known who judged what.")
 
     @property
     def unrated(self) -> str:

@@ -10,19 +10,21 @@ from scipy.stats import chi2_contingency
 
 from judgebook.questions.design.material import Part
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, Cannot, check
+from judgebook.questions.design.registry import ALPHA, NotCheckableError, check
 
 #: shares of missing scores of two systems that differ by less could not change much
 MISSING = 0.05
 _BY = ["label", "system"]
+#: what several annotators judge, of one label; alpha compares their answers
+_ITEM = ["label", "system", "dialogue", "turn", "system_b", "dialogue_b"]
 
 
-@check("missing_by_system", "order", "sample")
+@check("missing_by_system", "order", "labels", "sample")
 def missing(part: Part) -> Found:
     """Scores that are missing more often for some systems than for others."""
     part.need_systems()
     if part.rated.empty and part.votes.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     here = part.rated.groupby(_BY).size().rename("here") if part.votes.empty else _sides(part.votes)
     gone = part.absent[part.absent["label"].isin(part.labels)]
     dropped = gone.groupby(_BY)["n"].sum() if part.votes.empty else _sides(gone)
@@ -39,6 +41,8 @@ def missing(part: Part) -> Found:
     facts = {"kind": kind, "system": most, "share": float(share[most]), "n": int(total.loc[most, "gone"])}
     facts |= {"system_b": least, "share_b": float(share[least]), "n_b": int(total.loc[least, "gone"])}
     facts |= {"all": int(total["gone"].sum()), "systems": len(share)}
+    judged = part.rated if part.votes.empty else part.votes
+    facts["twice"] = bool(judged.duplicated([c for c in _ITEM if c in judged]).any())
     bounds = _bounds(part, table, most, least) if part.votes.empty else _bounds_of_wins(part, table, most)
     yield max(bounds.get("moved", 0.0), 0.5), facts | bounds
 

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Part
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import ALPHA, UNKNOWN, Cannot, check
+from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 
 #: effects of position below this share of choices, or this many standard deviations of scores, change little
 CHOICES, SCORES = 0.05, 0.2
@@ -52,7 +52,7 @@ def effect(part: Part) -> Found:
     """Positions or orders that draw better judgements."""
     votes, units = _first(part), _in_sessions(part)
     if votes.empty and units.empty:
-        raise Cannot(_POSITION)
+        raise NotCheckableError(_POSITION)
     if len(votes):
         yield from _of_position(part, votes)
     if len(units):
@@ -108,11 +108,11 @@ def coincides(part: Part) -> Found:
     else:
         order = part.dialogues
         if "order_shown" not in order or order["order_shown"].isna().all():
-            raise Cannot(_POSITION)
+            raise NotCheckableError(_POSITION)
         judged = order[order["dialogue"].isin(part.units["dialogue"])].dropna(subset="order_shown")
         judged = judged.drop_duplicates("dialogue")
         if judged["order_shown"].nunique() < 2:
-            raise Cannot(_POSITION)
+            raise NotCheckableError(_POSITION)
         both = judged.assign(first=np.where(judged["order_shown"] == judged["order_shown"].min(), 1, -1))
         unit = "talked to first"
     by = both.groupby("system")["first"].agg(["mean", "size"])
@@ -135,7 +135,7 @@ def drift(part: Part) -> Found:
     part.need_systems()
     rows = part.rated[part.rated["completed_at"].notna()]
     if len(rows) < 2 * _FEW:
-        raise Cannot("The data do not say when judgements were made.")
+        raise NotCheckableError("The data do not say when judgements were made.")
     units = rows.groupby(["label", "system", "annotator", "dialogue"])
     units = units.agg(score=("score", "mean"), time=("completed_at", "min")).reset_index()
     units["time"] = units["time"].rank() / len(units)

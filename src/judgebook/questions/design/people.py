@@ -13,7 +13,7 @@ from scipy.stats import random_table
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Part
-from judgebook.questions.design.registry import UNKNOWN, Cannot, check
+from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
 from judgebook.statistics.clusters import LEAST_DF
 
 Found = Iterator[tuple[float, dict[str, Any]]]
@@ -69,7 +69,7 @@ def confounded(part: Part) -> Found:
     part.need_people()
     loads = part.loads.to_numpy()
     if len(loads) < 2:
-        raise Cannot("There is only one annotator.")
+        raise NotCheckableError("There is only one annotator.")
     common, systems = overlaps(loads), list(part.loads.columns)
     a, b = np.triu_indices(len(systems), 1)
     low = common < OVERLAP
@@ -143,7 +143,7 @@ def _for_others(part: Part) -> float:
 def dominant_annotator(part: Part) -> Found:
     """One annotator with a large share of the ratings."""
     if part.rated.empty:
-        raise Cannot(part.unrated)
+        raise NotCheckableError(part.unrated)
     yield from _dominant(part, part.rated, DOMINANT)
 
 
@@ -151,7 +151,7 @@ def dominant_annotator(part: Part) -> Found:
 def dominant_voter(part: Part) -> Found:
     """One annotator with a large share of the votes."""
     if part.votes.empty:
-        raise Cannot("No two systems were compared directly.")
+        raise NotCheckableError("No two systems were compared directly.")
     yield from _dominant(part, part.votes, DOMINANT_VOTES)
 
 
@@ -179,7 +179,7 @@ def session(part: Part) -> Found:
     pairs = part.rows[["annotator", unit]].drop_duplicates()
     annotators, units = pairs["annotator"].value_counts(), pairs[unit].value_counts()
     if len(annotators) < 2:
-        raise Cannot("There is only one annotator.")
+        raise NotCheckableError("There is only one annotator.")
     alone = float((annotators == 1).mean()), float((units == 1).mean())
     # in four of five cases one to one: the rest says too little of either
     if min(alone) >= ALONE and len(annotators) >= FEW:

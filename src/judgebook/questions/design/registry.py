@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from judgebook.errors import JudgebookError
+
 #: the answers of the first page (`summary.findings.QUESTIONS`)
 ANSWERS = ("order", "labels", "judges", "sample", "cost", "next")
 #: price of a design that cannot answer: more than any shift that could be worked out
@@ -14,7 +16,7 @@ UNKNOWN = 10.0
 ALPHA = 0.001
 
 
-class Cannot(Exception):
+class NotCheckableError(JudgebookError):
     """Raised by a check that the data do not allow: the reason, a sentence."""
 
 
@@ -44,7 +46,10 @@ class Unchecked:
 
 @dataclass(frozen=True)
 class Check:
-    """`run` looks at a `material.Part`, or (`whole`) at the `material.Study`; yields (price, facts), raises Cannot."""
+    """run : looks at a `material.Part`, or (`whole`) at the `material.Study`; yields (price, facts).
+
+    It raises NotCheckableError where the data do not have what it takes.
+    """
 
     code: str
     touches: tuple[str, ...]

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from judgebook.questions.design import changes
 from judgebook.questions.design.material import Part
 from judgebook.questions.design.people import Found
-from judgebook.questions.design.registry import UNKNOWN, Cannot, check
+from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
 
 #: fewer pairs without a comparison are bridged by the others
 UNCOMPARED = 0.2
@@ -23,9 +23,9 @@ _FEW = 5
 
 def _need(part: Part) -> pd.DataFrame:
     if part.votes.empty:
-        raise Cannot("No two systems were compared directly.")
+        raise NotCheckableError("No two systems were compared directly.")
     if len(part.systems) < 3:
-        raise Cannot("There are only two systems.")
+        raise NotCheckableError("There are only two systems.")
     return part.votes
 
 

@@ -22,11 +22,12 @@ from judgebook.annotations.dialogue_values import dialogue_values, one_side
 from judgebook.annotations.scores import known_people
 from judgebook.annotations.summary import in_sessions, main_group, with_means
 from judgebook.questions.fragility import drop_few
+from judgebook.questions.fragility.question import Fragility
 from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, Material, curve, without_people
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import Fragility, QualityControl
 
 #: a conclusion is sturdy if it keeps its sign in all, and its significance in at least this share of specifications,
 STURDY_SHARE = 0.9

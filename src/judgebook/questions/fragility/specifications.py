@@ -17,10 +17,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.picks import masks
 from judgebook.annotations.scores import known_people
 from judgebook.questions.sensitivity.differences import numbers, of_numbers
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.study.labels import METHODS
 
 #: choice -> its values, the one of our primary analysis first

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.picks import picks
 from judgebook.annotations.summary import with_means
 from judgebook.questions.groups.alphas import alpha_between, alpha_within
@@ -33,12 +34,12 @@ from judgebook.questions.groups.joint_resampling import resampled, resampled_two
 from judgebook.questions.groups.many_pairs import many_pairs
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.groups.pick_ranges import effect_ranges
+from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.robustness import robustness
 from judgebook.questions.groups.who_judged import comparable, group_counts
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import GroupEffects, Scope
+from judgebook.study.sections.data import Scope
 
 #: identifies a difference between groups
 PAIR = [*KEY, "group", "group_b"]

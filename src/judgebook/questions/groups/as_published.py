@@ -15,10 +15,11 @@ from judgebook.questions.groups.alphas import alpha_between, alpha_ranges, alpha
 from judgebook.questions.groups.effects import for_each_label, published
 from judgebook.questions.groups.permutation_null import permutation_null
 from judgebook.questions.groups.pick_ranges import effect_ranges, wrong_inside
+from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.who_judged import group_counts
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import GroupEffects, Scope
+from judgebook.study.sections.data import Scope
 
 
 def as_published(

@@ -17,9 +17,9 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import sides, weighted
+from judgebook.execution.tasks import run
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums
-from judgebook.statistics.tasks import run
 from judgebook.study.labels import METHODS
 
 #: columns that distinguish one `LabelScores` from the next

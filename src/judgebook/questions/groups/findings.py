@@ -9,7 +9,8 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.groups import analysis
+from judgebook.published.mapping import title
+from judgebook.questions.groups import analysis, printed_effects
 from judgebook.questions.groups.analysis import BOTH, DIFFERS, EQUIVALENT
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
 from judgebook.questions.groups.extremes import DISAGREED
@@ -165,3 +166,16 @@ def figure_one(results: Results, names: DisplayNames, confidence: float) -> Pros
     facts["limits"] = list(rows["null_q95"].dropna())
     facts["significant"] = int((rows["p_adjusted"] < 1 - confidence).sum())
     return Prose(_PHRASES.say("figure_one", **facts, above=[int((rows["estimate"] > x).sum()) for x in (0.4, 0.2)]))
+
+
+def printed_claims(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> Prose:
+    """What the paper's printed numbers say of its claims and recommendations, for groups that are not public, too."""
+    facts = printed_effects.facts(numbers, paper, objective)
+    facts |= {"methods": [title(paper, m) for m in facts["methods"]], "odd": title(paper, facts["odd"])}
+    facts["objective"] = [
+        {"method": title(paper, row["method"]), "label": title(paper, row["label"]), "open": row["open"]}
+        | {"pair": " / ".join(title(paper, g) for g in row["pair"])}
+        for row in facts["objective"]
+    ]
+    facts["judged"] = [row | {"method": title(paper, row["method"])} for row in facts["judged"]]
+    return Prose(_PHRASES.say("printed_claims", large=f"{printed_effects.LARGE:g}", **facts))

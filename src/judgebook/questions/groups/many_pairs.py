@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook.execution.tasks import run
 from judgebook.questions.groups.conclusions import conclusions
 from judgebook.questions.groups.effects import (
     CHUNK,
@@ -34,7 +35,6 @@ from judgebook.questions.groups.effects import (
 from judgebook.questions.groups.joint_resampling import beyond_noise, two_way_sums
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums, grouped
-from judgebook.statistics.tasks import run
 from judgebook.study.results import Results, collect
 
 #: sessions, or groups of them, that are left out in turn

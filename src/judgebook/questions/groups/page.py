@@ -10,7 +10,7 @@ from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import without_means
 from judgebook.published import comparison, numbers
 from judgebook.questions.agreement.library_check import largest_differences
-from judgebook.questions.groups import figures, findings, library_check, tables
+from judgebook.questions.groups import figures, findings, library_check, printed_effects, tables
 from judgebook.study.results import Results
 
 
@@ -66,3 +66,10 @@ class Sections(NotebookPage):
             yield figures.figure_one(self.results, self.names, confidence=level, margin=options.margin)
             yield tables.figure_one(self.results, self.names, level)
             yield findings.figure_one(self.results, self.names, level)
+
+    def printed_effects(self) -> Section:
+        options = self.study.group_effects
+        printed = numbers.load(options.paper) if options.paper else None
+        if printed is not None and printed_effects.are_printed(printed):
+            yield findings.printed_claims(printed, options.paper, options.objective)
+            yield tables.printed_pairs(printed, options.paper)

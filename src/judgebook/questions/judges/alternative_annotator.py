@@ -20,7 +20,7 @@ from scipy.special import stdtr
 
 from judgebook.questions.judges.choices import choices
 from judgebook.questions.judges.items import ITEM, by_label_and_judge
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.labels import METHODS, Label
 
 MIN_ANNOTATORS, MIN_JUDGED, FALSE_DISCOVERIES = 3, 30, 0.05
@@ -140,7 +140,7 @@ def left_out(panel: Panel, value: np.ndarray, judge: np.ndarray, level: str, *, 
     tests = tests.assign(human=share(closer >= 0), p_value=panel.p(closer, cost))
     tests = tests.assign(p_clustered=panel.p_clustered(closer, cost))
     for name in ("p_value", "p_clustered"):
-        tests[f"{name}_adjusted"] = adjust(tests[name].to_numpy(float), "by")
+        tests[f"{name}_adjusted"] = adjust_p_values(tests[name].to_numpy(float), "by")
     return tests
 
 

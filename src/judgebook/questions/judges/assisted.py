@@ -134,7 +134,7 @@ def estimate(data: Sums, weight: float | None = None) -> tuple[Estimates, Estima
     It is above 1 where the model uses less of the scale than people. The second interval is used whether or not it is
     the narrower one for a system: choosing the narrower costs up to one point of coverage.
 
-    Influences are changes without a cluster (CR3, as `stats.clusters`).
+    Influences are changes without a cluster (CR3, as `statistics.clusters`).
     """
     u, b, gap, people, number = _influences(data)
     if weight is None:

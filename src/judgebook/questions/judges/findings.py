@@ -13,7 +13,7 @@ from judgebook.questions.judges.assisted import ASSISTED, HUMAN, POOL
 from judgebook.questions.judges.figures import GAIN
 from judgebook.questions.judges.items import LABEL
 from judgebook.questions.judges.replacement import SECOND
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.study.results import Results
 
 _PHRASES = Phrases(__package__)
@@ -135,7 +135,10 @@ def _saved(part: Results, names: DisplayNames) -> dict | None:
         facts |= {"unit": best["resample_unit"], "half_width": float(buy["half_width"].iloc[0])}
         facts |= {"people": int(buy.loc[HUMAN, "estimate"]), "both": int(buy.loc[ASSISTED, "estimate"])}
     if len(tested := part["assisted_selection"].dropna(subset="p_value")):
-        facts["sample"] = {"n": len(tested), "differ": int((adjust(tested["p_value"].to_numpy()) < SELECTED).sum())}
+        facts["sample"] = {
+            "n": len(tested),
+            "differ": int((adjust_p_values(tested["p_value"].to_numpy()) < SELECTED).sum()),
+        }
     return facts
 
 

@@ -30,7 +30,7 @@ from judgebook.questions.metrics.differences import differences
 from judgebook.questions.metrics.items import human_means, join, scored_items
 from judgebook.questions.metrics.rater_correlation import extremes, rater_correlations
 from judgebook.questions.metrics.text_metrics import METRICS
-from judgebook.statistics.correlation import COEFFICIENTS, correlate, fisher
+from judgebook.statistics.correlation import COEFFICIENTS, correlate, pearson_interval
 from judgebook.study.labels import Label, spelled_out
 from judgebook.study.results import Results, collect, where
 
@@ -144,7 +144,7 @@ def printed_r(paper: str, patterns: Sequence[str], n: int, confidence: float = 0
     """
     printed = numbers.load(paper)
     rows = pd.concat([numbers.select(printed, paper, pattern) for pattern in patterns], ignore_index=True)
-    ends = np.array([fisher(r, n, confidence) for r in rows["value"]])
+    ends = np.array([pearson_interval(r, n, confidence) for r in rows["value"]])
     return rows.assign(estimate=rows["value"], ci_low=ends[:, 0], ci_high=ends[:, 1])
 
 

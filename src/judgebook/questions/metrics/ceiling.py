@@ -155,8 +155,8 @@ def replaceability(
     Notes
     -----
     Intervals are cluster-robust: each rating's influence on the mean correlation is added up by context
-    (`stats.correlation.influence`), Student's t on top. The bootstrap would rank every annotator's items anew in every
-    resample, which takes minutes with hundreds of annotators.
+    (`statistics.correlation.influence`), Student's t on top. The bootstrap would rank every annotator's items anew in
+    every resample, which takes minutes with hundreds of annotators.
     """
     for head, both in with_rest(annotations, metric_scores):
         compared = left_out_in_turn(both, min_items, confidence)

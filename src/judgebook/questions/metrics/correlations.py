@@ -98,7 +98,7 @@ def bootstrap_intervals(items: ScoredItems, coefficient: str, rng, **options) ->
 
 
 def robust_intervals(items: ScoredItems, coefficient: str, confidence: float) -> list[list[Interval]]:
-    """As `bootstrap_intervals`, from what each item contributes to a correlation (`stats.correlation.influence`),
+    """As `bootstrap_intervals`, from what each item contributes to a correlation (`statistics.correlation.influence`),
     added up by cluster; Student's t on Fisher's scale."""
     out = []
     for x in items.x.T:

@@ -25,7 +25,7 @@ from scipy.special import stdtr
 from judgebook.questions.metrics.items import ScoredItems, scored_items
 from judgebook.statistics.correlation import alike, correlate, influence, weighted_correlations
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 from judgebook.statistics.permutation import Permutation, from_null, permutation_test
 from judgebook.statistics.resampling import in_groups
 
@@ -128,7 +128,7 @@ def _arrangements(test: Permutation, items: ScoredItems, together: bool) -> str:
 
 def _rows(items: ScoredItems, pairs: list, tests: pd.DataFrame, **keys: str) -> Iterator[dict]:
     """Result rows of all pairs for one test, with Holm's adjustment over the pairs."""
-    tests = tests.assign(p_adjusted=adjust(tests["p_value"].to_numpy(float), "holm"))
+    tests = tests.assign(p_adjusted=adjust_p_values(tests["p_value"].to_numpy(float), "holm"))
     head = items.head | {"statistic": "correlation_difference", "coefficient": "spearman", **keys}
     head["family"] = "pairs of metrics, holm"
     for (a, b), row in zip(pairs, tests.to_dict("records"), strict=True):

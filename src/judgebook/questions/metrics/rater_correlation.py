@@ -5,7 +5,7 @@ that contains it (`position_mean`, `position_trimmed_mean`) is a part with its w
 nothing in common. All are computed for every study, so that they can be compared.
 
 References: Zhang et al. 2022, section 2.1, for the printed values; the definition behind them is not printed and was
-found from the data. Hoeffding 1948 for the intervals (`stats.correlation.influence`).
+found from the data. Hoeffding 1948 for the intervals (`statistics.correlation.influence`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Are replies to toxic prompts good? The results of notebook 12.
+"""Which replies or posts are acceptable? The results of notebook 12.
 
 As published (Zhang et al. 2022, section 3): shares of judgements by outcome, numbers of annotators who agree, Fleiss'
 kappa. As we would defend it: intervals that resample prompts, because several people judge each, between the extremes
@@ -18,10 +18,10 @@ from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation import categories, preferences
 from judgebook.questions.moderation.kappa_bounds import kappa_bounds
+from judgebook.questions.moderation.question import Moderation
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import Moderation
 
 #: metrics of overlap with the reference reply
 METRICS = ("bleu", "chrf", "rouge_l", "matching_reference")

@@ -10,7 +10,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import FromPrint
 from judgebook.published import calibrated
-from judgebook.questions.moderation import figures, findings, tables
+from judgebook.questions.moderation import figures, findings, printed, tables
 from judgebook.study.results import Results
 
 
@@ -50,6 +50,7 @@ class Sections(NotebookPage):
             yield FromPrint(tables.printed_outcomes(self.results, self.names))
             yield FromPrint(tables.printed_agreement(self.printed))
             yield findings.from_print(self.results, self.names, self.printed)
+            yield FromPrint(printed.views(self.printed, self.names))
 
     def paper(self) -> Section:
         yield calibrated.views(self.results, self.run)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.scores import sides
 from judgebook.questions.performance.rates import rare_interval, wilson_of
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.statistics.permutation import sign_flip_test
 from judgebook.statistics.resampling import bootstrap_sums
 
@@ -74,7 +74,7 @@ def shares(
             yield row | {"statistic": "moderation_share", "interval": "context"} | found
 
 
-def two_extremes(hits: int, n: int, items: float, confidence: float) -> Iterator[dict]:
+def two_extremes(hits: float, n: int, items: float, confidence: float) -> Iterator[dict]:
     """`moderation_share` with Wilson's interval at n judgements, which holds if they are independent, and at the number
     of items, which holds if the judgements of an item are copies of each other."""
     for interval, unit, size in (("n", "judgement", n), ("items", "item", items)):

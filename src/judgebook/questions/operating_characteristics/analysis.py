@@ -21,6 +21,7 @@ import pandas as pd
 from judgebook.annotations import dialogue_values as values
 from judgebook.annotations import picks
 from judgebook.annotations.summary import in_sessions, with_means
+from judgebook.execution.tasks import run
 from judgebook.questions.judges.items import JudgedItems, judged_items
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
@@ -30,14 +31,13 @@ from judgebook.questions.operating_characteristics import other_procedures as ot
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, evenly
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row
 from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
+from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.worlds import World, design, world
 from judgebook.questions.quality_control import replication
 from judgebook.questions.sensitivity.contrasts import Panel, panel
-from judgebook.statistics.tasks import run
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import ITEM
-from judgebook.study.sections.analyses import Operating
 
 #: dialogues per sample, and per system and sample for groups, at most: larger samples take long and add little
 MOST_UNITS, MOST_SHARED = 200, 50

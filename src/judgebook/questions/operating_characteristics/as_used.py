@@ -65,7 +65,7 @@ def rejections(world: World, plan: Plan) -> Iterator[Row]:
     Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variant `session_plain`
     permutes the difference whatever the numbers of dialogues and, of comparisons, counts arrangements that tie fully.
     `two_way` is Student's t with the covariance of
-    `clusters.covariance` by dialogue and annotator, where people are known.
+    `clusters.clustered_covariance` by dialogue and annotator, where people are known.
 
     Yields
     ------

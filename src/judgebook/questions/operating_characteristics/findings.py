@@ -22,9 +22,9 @@ from judgebook.questions.operating_characteristics.comparisons import (
     rejection_rates,
 )
 from judgebook.questions.operating_characteristics.procedures import SAMPLE, primary_procedures, under_harder_designs
+from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.tables import HARDER, design_of, rate, test_name, title
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import Operating
 
 _PHRASES = Phrases(__package__)
 #: fewer items, or marks of the rarer value, than this are few

@@ -1,4 +1,4 @@
-"""`stats.clusters` for thousands of data sets of one design at once, to simulate coverage and size."""
+"""`statistics.clusters` for thousands of data sets of one design at once, to simulate coverage and size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from judgebook.statistics.multiplicity import simultaneous_t
 
 
 class Clustered:
-    """Means of samples and their covariance, as `clusters.covariance`, for many score vectors of one design.
+    """Means of samples and their covariance, as `clusters.clustered_covariance`, for many score vectors of one design.
 
     Parameters
     ----------

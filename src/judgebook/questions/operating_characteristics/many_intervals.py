@@ -1,7 +1,7 @@
 """Bootstrap intervals of thousands of samples at once, to simulate their coverage.
 
-`stats.resampling` computes one interval from many resamples; one by one, thousands would take minutes. Here all samples
-go through the same steps as one array:
+`statistics.resampling` computes one interval from many resamples; one by one, thousands would take minutes. Here all
+samples go through the same steps as one array:
 
 - `cluster_ends`: samples of n units drawn from a population of units, statistics of column sums (as `bootstrap_sums`);
 - `pattern_ends`: samples given as counts of patterns, so that the cost does not grow with their size.

@@ -6,7 +6,7 @@ Every vote counts, so that a pair with five votes says more than a pair with one
 
 Intervals are robust to votes that depend on each other: clusters are the unit that is a sample (prompt, session, pair)
 and, where voters are known people, voters too (`without_clusters`). Student's t has one degree of freedom fewer than
-their effective number (`stats.clusters.effective_number`).
+their effective number (`statistics.clusters.effective_number`).
 
 References
 ----------

@@ -9,6 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from judgebook.annotations.features import undirected
+from judgebook.annotations.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
 from judgebook.annotations.population import Population
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
@@ -26,7 +27,6 @@ from judgebook.questions.performance.figures import CROWDED, part_names
 from judgebook.questions.performance.rates import with_people
 from judgebook.questions.performance.separation import MOST, POWER
 from judgebook.questions.performance.tables import pick_changes
-from judgebook.statistics.mixed_models import MIN_ANNOTATORS, MIN_SYSTEMS
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, where
 from judgebook.study.schema import SYSTEM_CELL

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from judgebook.annotations import mixed_models
+from judgebook.annotations.mixed_models import Fitted
 from judgebook.annotations.scores import sampled
-from judgebook.statistics import mixed_models
-from judgebook.statistics.mixed_models import Fitted
-from judgebook.statistics.tasks import run
+from judgebook.execution.tasks import run
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL

@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 
 from judgebook.annotations.scores import known_people, require_unit, sampled
 from judgebook.questions.performance.ranking import rank_intervals, system_scores, too_few
-from judgebook.statistics.clusters import LEAST_DF, covariance, effective_number, pair_df
+from judgebook.statistics.clusters import LEAST_DF, clustered_covariance, effective_number, pair_df
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 
@@ -93,7 +93,7 @@ def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence:
         clusters, over = [clusters[0], pd.factorize(joined["annotator"])[0]], f"{unit} and annotator"
     weight = joined["weight"].to_numpy()
     code, average = place * k + joined["number"].to_numpy(), np.kron(np.eye(m), np.full(k, 1 / k))
-    means, cov, n = covariance(code, joined["score"].to_numpy(float), weight, clusters, average)
+    means, cov, n = clustered_covariance(code, joined["score"].to_numpy(float), weight, clusters, average)
     df = effective_number(place, weight, clusters) - 1
     of_pairs = pair_df(place, weight, clusters, cov.variances)
     order, low, high, reason = rank_intervals(means, cov.pair_errors(), of_pairs, confidence)

@@ -11,8 +11,6 @@ from judgebook.annotations.summary import evaluations
 from judgebook.display.names import DisplayNames
 from judgebook.display.page import NotebookPage, Section
 from judgebook.display.views import Prose, without_direction
-from judgebook.questions.agreement.analysis import misleading
-from judgebook.questions.agreement.findings import misled
 from judgebook.questions.performance import figures, findings, tables
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results
@@ -34,7 +32,6 @@ class Sections(NotebookPage):
         yield findings.findings(results, names, n_picks=self.study.performance.picks, confidence=level)
         yield findings.weights(results, names)
         yield tables.weights(results, names)
-        yield misled(misleading(self.judged, self.study.bootstrap.unit), names)
 
     def rates(self) -> Section:
         yield from self._scores(pairs=False)

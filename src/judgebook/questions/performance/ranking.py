@@ -7,7 +7,7 @@ ranks first. This share is not the probability of being the best: with four equa
 median of 0.56.
 
 Intervals compare all pairs of systems by t tests whose standard errors account for the units that systems share and,
-where people are known, for annotators as a sample (`stats.clusters`), at levels that allow for all pairs
+where people are known, for annotators as a sample (`statistics.clusters`), at levels that allow for all pairs
 (`multiplicity.simultaneous_t`).
 
 References
@@ -25,7 +25,14 @@ import pandas as pd
 
 from judgebook.annotations.scores import known_people, require_unit, sides, weighted
 from judgebook.questions.performance import davidson, separation
-from judgebook.statistics.clusters import LEAST_DF, covariance, effective_number, heaviest, largest_share, pair_df
+from judgebook.statistics.clusters import (
+    LEAST_DF,
+    clustered_covariance,
+    effective_number,
+    heaviest,
+    largest_share,
+    pair_df,
+)
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.multiplicity import simultaneous_t
 from judgebook.statistics.resampling import replicate_sums
@@ -123,7 +130,7 @@ def _table(key: tuple, rows: pd.DataFrame, sign: int, unit: str) -> _Table:
     clusters, over = [codes], unit
     if known_people(scores):
         clusters, over = [codes, pd.factorize(scores["annotator"])[0]], f"{unit} and annotator"
-    means, cov, _ = covariance(system, scores["score"].to_numpy(float), weight, clusters)
+    means, cov, _ = clustered_covariance(system, scores["score"].to_numpy(float), weight, clusters)
     df = pair_df(system, weight, clusters, cov.variances)
     found = means, cov.pair_errors(), df, over, too_few(system, weight, clusters, over) if (df < LEAST_DF).all() else ""
     return _Table(key, systems, n, names.to_numpy(dtype=object), sums, sign, of, *found)

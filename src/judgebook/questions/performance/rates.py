@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.special import betaincinv, expit, logit, ndtri, stdtrit
 
 from judgebook.annotations.scores import cluster_sums, identities, item_means, numbered, require_unit
-from judgebook.statistics.clusters import LEAST_DF, effective_number, variances
+from judgebook.statistics.clusters import LEAST_DF, clustered_variances, effective_number
 from judgebook.statistics.intervals import MIN_MINORITY, Interval, generator
 from judgebook.statistics.resampling import bootstrap_sums
 
@@ -205,10 +205,10 @@ def clustered(
 def with_annotators(annotations: pd.DataFrame, *, unit: str = "dialogue", confidence: float = 0.95) -> pd.DataFrame:
     """The estimates of `clustered` with intervals for other annotators as well as other clusters.
 
-    The variance is that of scores clustered by `unit` and by annotator (`stats.clusters.variances`). Means have
+    The variance is that of scores clustered by `unit` and by annotator (`clusters.clustered_variances`). Means have
     Student's t interval, with one degree of freedom fewer than the effective number of annotators or clusters,
-    whichever are fewer (`stats.clusters.effective_number`); rates and shares have that of their logit; with fewer than
-    MIN_MINORITY marks of the rarer kind `rare_bound`.
+    whichever are fewer (`statistics.clusters.effective_number`); rates and shares have that of their logit; with fewer
+    than MIN_MINORITY marks of the rarer kind `rare_bound`.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def with_annotators(annotations: pd.DataFrame, *, unit: str = "dialogue", confid
     scores, codes = numbered(annotations)
     heads, weight = identities(scores, codes, with_people(unit)), scores["weight"].to_numpy()
     x, groups = scores["score"].to_numpy(float), [pd.factorize(scores[c])[0] for c in (unit, "annotator")]
-    mean, variance, fewest = variances(codes, x, weight, groups)
+    mean, variance, fewest = clustered_variances(codes, x, weight, groups)
     df = effective_number(codes, weight, groups) - 1
     n, squares = np.bincount(codes, weight), np.bincount(codes, weight * x**2)
     spread = squares / n - mean**2

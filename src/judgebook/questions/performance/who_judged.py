@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.population import Population
 from judgebook.questions.performance.annotator_effects import Effects, annotator_effects, reversal
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.study.labels import METHODS
 from judgebook.study.results import Results, collect
 from judgebook.study.schema import SYSTEM_CELL

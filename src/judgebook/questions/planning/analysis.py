@@ -32,10 +32,10 @@ from judgebook.questions.planning.designs import (
     detectable,
     power,
 )
+from judgebook.questions.planning.question import Planning
 from judgebook.statistics.intervals import exact_binomial, generator
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import Planning
 
 ALPHA = 0.05
 #: simulated studies for the power of the cheapest design, per simulated study of each way of looking; how far simulated

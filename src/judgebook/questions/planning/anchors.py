@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.statistics.clusters import covariance
+from judgebook.statistics.clusters import clustered_covariance
 from judgebook.study.labels import METHODS
 
 #: comparisons with a choice, at least
@@ -43,7 +43,7 @@ def called_different(annotations: pd.DataFrame, confidence: float) -> Iterator[d
         pair = own["dialogue"].astype(str) + "\x1f" + own["dialogue_b"].astype(str)
         session = own["session"].fillna(pair)[gap.index].to_numpy(object)
         code = np.zeros(len(gap), dtype=np.int64)
-        mean, cov, n = covariance(code, gap.to_numpy(), np.ones(len(gap)), [session])
+        mean, cov, n = clustered_covariance(code, gap.to_numpy(), np.ones(len(gap)), [session])
         row = {"statistic": "called_different", "method": method, "label": label, "level": METHODS[method].unit}
         row |= {"estimate": float(mean[0]), "n": len(gap), "n_clusters": int(n[0]), "ci_kind": "not_estimable"}
         if np.isfinite(cov.variances[0]):

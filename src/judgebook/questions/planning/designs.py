@@ -82,7 +82,7 @@ def standard_error(
 
     Of the permutation test, which takes annotators as they are, these are those of the t test that it resembles; of the
     t test over sessions and annotators they are one less than the effective number of the fewer
-    (`stats.clusters.effective_number`), as each annotator judges a random share of the dialogues.
+    (`statistics.clusters.effective_number`), as each annotator judges a random share of the dialogues.
 
     ratios : factors of the variances, (b,) arrays; there are then b standard errors.
     """
@@ -143,8 +143,8 @@ def _estimated(pilot: Pilot, plan: Plan, difference: float, true: np.ndarray, si
     """What the t test over sessions and annotators takes for the squared standard error, relative to the `true` one.
 
     To the covariance by session it adds what that by annotator exceeds that by single judgements, if it does
-    (`stats.clusters.covariance`): where annotators do not differ by system, the estimate is too large on average. The
-    covariance by annotator varies, as `size` says, the others hardly do.
+    (`clusters.clustered_covariance`): where annotators do not differ by system, the estimate is too large on average.
+    The covariance by annotator varies, as `size` says, the others hardly do.
     """
     within = standard_error(pilot, plan, difference)[0] ** 2
     # the judgements of a dialogue as if each were of another dialogue, in a session of its own

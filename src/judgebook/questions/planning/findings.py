@@ -11,8 +11,8 @@ from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
 from judgebook.questions.planning.analysis import Material
 from judgebook.questions.planning.designs import MOST, SAME
+from judgebook.questions.planning.question import Planning
 from judgebook.study.results import Results, where
-from judgebook.study.sections.analyses import Planning
 
 _PHRASES = Phrases(__package__)
 

@@ -220,9 +220,9 @@ def permutation_p(values: np.ndarray, paired: bool, flips: np.ndarray | None) ->
     x = values.reshape(len(values), -1)
     if flips is None:
         if sides == 1:
-            return saddlepoint.sign_flips(x.T)[1]
+            return saddlepoint.sign_flip_saddlepoint(x.T)[1]
         session = np.tile(np.arange(n), 2) if paired else np.zeros(2 * n, dtype=int)
-        return saddlepoint.blocked(x.T, np.repeat([0, 1], n), session)[1]
+        return saddlepoint.blocked_saddlepoint(x.T, np.repeat([0, 1], n), session)[1]
     if sides == 1 or paired:
         x = x[:, :n] - x[:, n:] if sides == 2 else x
         observed = x.sum(axis=1)

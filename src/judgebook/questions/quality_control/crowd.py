@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import (
     WORKER,
     last_of_family,
@@ -21,7 +22,6 @@ from judgebook.questions.quality_control.worker_tests import (
     worker_tests,
 )
 from judgebook.study.labels import spelled_out
-from judgebook.study.sections.analyses import QualityControl
 
 #: fact of a dialogue that holds the verdict of a list -> name of the list
 LISTS = {"released_pass": "released", "fitted_pass": "fitted"}

@@ -16,12 +16,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.families import adjust_rows
 from judgebook.questions.quality_control import replication
 from judgebook.questions.quality_control.crowd import Crowd
 from judgebook.questions.quality_control.replication import SYSTEMS, Tally, means_of
 from judgebook.questions.quality_control.worker_tests import OVERALL
 from judgebook.statistics.intervals import generator, jackknife_t
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.statistics.resampling import replicate_sums
 
 UNDEFINED = "r is undefined"

@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.quality_control.worker_tests import OVERALL
-from judgebook.statistics.correlation import fisher
+from judgebook.statistics.correlation import pearson_interval
 from judgebook.statistics.intervals import Interval, Replicates, jackknife_t
 from judgebook.statistics.resampling import replicate_sums
 
@@ -256,7 +256,7 @@ def over_workers(found: Replicates, i: int, n_points: int, confidence: float = 0
 
 def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
     """`replication_r` from `estimates` with Fisher's interval over points."""
-    ends = [fisher(r, n, confidence) for r, n in zip(rows["estimate"], rows["n"], strict=True)]
+    ends = [pearson_interval(r, n, confidence) for r, n in zip(rows["estimate"], rows["n"], strict=True)]
     low, high = (np.array([e[i] for e in ends]) for i in (0, 1))
     kind = np.where(np.isnan(low), "not_estimable", "fisher")
     return rows.assign(ci_low=low, ci_high=high, ci_kind=kind, resample_unit="system", interval="fisher")

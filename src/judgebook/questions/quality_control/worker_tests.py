@@ -16,8 +16,8 @@ import pandas as pd
 from scipy.special import ndtr
 
 from judgebook.annotations.summary import evaluated
+from judgebook.questions.quality_control.question import QualityControl
 from judgebook.study.labels import Label
-from judgebook.study.sections.analyses import QualityControl
 
 WORKER = ["corpus", "annotator"]
 OVERALL = "overall"

@@ -15,17 +15,17 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.dialogue_values import dialogue_values, interactors
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.picks import picks
 from judgebook.annotations.scales import within_scale
 from judgebook.annotations.scores import sampled
 from judgebook.annotations.summary import in_sessions, main_group
 from judgebook.questions.sensitivity import differences, equivalence, power, system_tests
 from judgebook.questions.sensitivity.contrasts import Panel, panel
+from judgebook.questions.sensitivity.question import Sensitivity
 from judgebook.statistics.bounded_means import BOUNDED
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect, where
-from judgebook.study.sections.analyses import Sensitivity
 
 #: a system with fewer dialogues in a method is not compared
 MIN_DIALOGUES = 5

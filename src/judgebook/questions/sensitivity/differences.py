@@ -1,9 +1,9 @@
 """Differences between systems with intervals: for other dialogues and, where annotators are known, other annotators.
 
 The permutation tests of `system_tests` generalise to other dialogues judged by the same people. Here the variance of a
-difference is that of scores clustered by session and by annotator (`stats.clusters`), and systems judged in the same
-sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from one end
-of the scale, their variance is not known: the interval then also holds that of `stats.bounded_means`.
+difference is that of scores clustered by session and by annotator (`statistics.clusters`), and systems judged in the
+same sessions or by the same people are compared as pairs. Where hardly any of a system's few dialogues lie away from
+one end of the scale, their variance is not known: the interval then also holds that of `statistics.bounded_means`.
 
 References
 ----------
@@ -24,13 +24,13 @@ from judgebook.annotations.scores import sampled
 from judgebook.statistics import bounded_means
 from judgebook.statistics.clusters import (
     LEAST_DF,
-    covariance,
+    clustered_covariance,
+    clustered_variances,
     crossed,
     effective_number,
     heaviest,
     largest_share,
     pair_df,
-    variances,
 )
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import METHODS
@@ -109,7 +109,7 @@ def _bounded(
         if few.isdisjoint((label, side) for side in sides):
             continue
         ends, rng = np.array(scales[label])[:, None], generator(0, "bounded", label, *sides)
-        p, low, high = bounded_means.compare(
+        p, low, high = bounded_means.compare_bounded_means(
             *(values[label, side] for side in sides), *ends, rng=rng, confidence=confidence
         )
         wider = [max(pair["p_value"], p[0]), min(pair["ci_low"], low[0]), max(pair["ci_high"], high[0])]
@@ -204,7 +204,7 @@ def _systems(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems:
     """
     present, code = np.unique(part["one"], return_inverse=True)
     weight = part["weight"]
-    means, cov, fewest = covariance(code, part["score"], weight, clusters)
+    means, cov, fewest = clustered_covariance(code, part["score"], weight, clusters)
     sizes = np.bincount(code, weight)
     a, b = np.triu_indices(len(present), 1)
     share, kind = largest_share(code, weight, clusters)
@@ -234,7 +234,7 @@ def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: i
     pairs, code = np.unique(np.minimum(one, two) * n_systems + np.maximum(one, two), return_inverse=True)
     unit = "session" if len(np.unique(part["session"])) < len(np.unique(part["dialogue"])) else "pair"
     weight = part["weight"]
-    means, variance, fewest = variances(code, score, weight, clusters)
+    means, variance, fewest = clustered_variances(code, score, weight, clusters)
     sizes, (share, kind) = np.bincount(code, weight), largest_share(code, weight, clusters)
     return {
         "system": pairs // n_systems,

@@ -90,7 +90,7 @@ def two_systems(
     approximate = n_permutations is None and n_arrangements(second, blocks) > EXACT_LIMIT
     difference = found.difference(found.first[None])[0]
     if approximate:
-        p = saddlepoint.blocked(wide, second, blocks)[1]
+        p = saddlepoint.blocked_saddlepoint(wide, second, blocks)[1]
     else:
         options = {"n_permutations": n_permutations or EXACT_LIMIT, "studentised": unequal, "prior": PRIOR}
         p = blocked_permutation(wide, second, blocks, rng=rng, **options).p_value
@@ -104,7 +104,7 @@ def two_systems(
         if bounded.any():
             only = [x[..., bounded] for x in (one, two, low, high)]
             rng = np.random.default_rng(0) if rng is None else rng
-            p[bounded] = bounded_means.compare(*only, rng=rng, draws=n_permutations or 0)[0]
+            p[bounded] = bounded_means.compare_bounded_means(*only, rng=rng, draws=n_permutations or 0)[0]
     shape = y.shape[1:]
     return Tested(difference.reshape(shape), p.reshape(shape), n_blocks, approximate, bounded.reshape(shape))
 
@@ -119,7 +119,7 @@ def pairs(
     """
     d = np.asarray(differences, dtype=float)
     if n_permutations is None and 2.0 ** len(d) > EXACT_LIMIT:
-        difference, p = saddlepoint.sign_flips(d.reshape(len(d), -1))
+        difference, p = saddlepoint.sign_flip_saddlepoint(d.reshape(len(d), -1))
         return Tested(difference.reshape(d.shape[1:]), p.reshape(d.shape[1:]), len(d), approximate=True)
     found = sign_flip_test(d, rng=rng, n_permutations=n_permutations or EXACT_LIMIT)
     return Tested(found.observed, found.mid_p, len(d))

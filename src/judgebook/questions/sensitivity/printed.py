@@ -13,7 +13,7 @@ from judgebook.questions.sensitivity.analysis import Group, of_methods
 from judgebook.study.results import Results
 
 if TYPE_CHECKING:
-    from judgebook.study.sections.analyses import Sensitivity
+    from judgebook.questions.sensitivity.question import Sensitivity
 
 
 def views(

@@ -21,12 +21,12 @@ from math import nan
 import numpy as np
 import pandas as pd
 
+from judgebook.execution import tasks
 from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, blocks, coded, draw_p_values, numbered, patterns
 from judgebook.questions.sensitivity.primary_test import Tested, pairs, two_systems
-from judgebook.statistics import tasks
 from judgebook.statistics.bounded_means import BOUNDED
 from judgebook.statistics.intervals import generator
-from judgebook.statistics.multiplicity import adjust
+from judgebook.statistics.multiplicity import adjust_p_values
 
 #: what a family of tests comprises, and the adjustment made in it
 FAMILIES = (("none", "none"), ("label", "holm"), ("all", "holm"), ("all", "bh"), ("all", "by"))
@@ -79,9 +79,9 @@ def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutat
     sessions do not bias the test, because systems were assigned at random. It generalises to other dialogues judged by
     the same annotators, not to other annotators.
 
-    Where drawing would take longer than MOST_DRAWN allows, p-values are those of `stats.saddlepoint`, except where all
-    arrangements can be gone through; `note` says so. With `data.ends`, bounds of means take the place of the test where
-    few dialogues lie away from one end of the scale (`primary_test`), and `note` says so too.
+    Where drawing would take longer than MOST_DRAWN allows, p-values are those of `statistics.saddlepoint`, except where
+    all arrangements can be gone through; `note` says so. With `data.ends`, bounds of means take the place of the test
+    where few dialogues lie away from one end of the scale (`primary_test`), and `note` says so too.
 
     Returns rows of `system_difference` with the difference within blocks; `n` counts dialogues, `n_clusters` blocks. A
     pair of systems without a block that has both carries the reason in `note`.
@@ -300,10 +300,10 @@ def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
         adjusted = p_values
         if over == "all":
             flat = np.concatenate([p.reshape(draws, -1) for p in p_values], axis=1)
-            parts = np.split(adjust(flat, method), ends, axis=1)
+            parts = np.split(adjust_p_values(flat, method), ends, axis=1)
             adjusted = [part.reshape(p.shape) for part, p in zip(parts, p_values, strict=True)]
         elif over == "label":
-            adjusted = [np.swapaxes(adjust(np.swapaxes(p, 1, 2), method), 1, 2) for p in p_values]
+            adjusted = [np.swapaxes(adjust_p_values(np.swapaxes(p, 1, 2), method), 1, 2) for p in p_values]
         # a missing p-value is not significant
         out += [np.sum(p < alpha, axis=1) for p in adjusted for alpha in ALPHAS]
     return out

@@ -18,6 +18,7 @@ from judgebook.questions.techniques import turn_marks, turn_weights
 from judgebook.questions.techniques.chunks import variability
 from judgebook.questions.techniques.effective_rates import effective
 from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken
+from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.reasons import reasons
 from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.questions.techniques.sittings import TechniqueData, by_conversation, sides
@@ -27,7 +28,6 @@ from judgebook.questions.techniques.win_rates import by_turn, stream, system_rat
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
-from judgebook.study.sections.analyses import Mixture, Techniques
 
 
 def analyse(

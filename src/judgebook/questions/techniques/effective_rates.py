@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from judgebook.published import numbers
+from judgebook.questions.techniques.question import Techniques
 from judgebook.statistics.resampling import bootstrap_sums
-from judgebook.study.sections.analyses import Techniques
 
 TIES = ("drop", "half")
 

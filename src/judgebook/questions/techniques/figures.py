@@ -16,10 +16,10 @@ from judgebook.display.names import BAD, NEUTRAL, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, log_axis, subplots, tips
 from judgebook.display.text import percent, span, told
 from judgebook.display.views import Plot
+from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import TechniqueData
 from judgebook.questions.techniques.tables import described, matching, shown, win_rates
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import Techniques
 
 #: with more pairs than this, power is averaged over them
 MANY_PAIRS = 3
@@ -27,6 +27,8 @@ MANY_PAIRS = 3
 MOST_PAIRS = 20
 #: the same where each has a panel with lines
 MOST_PANELS = 6
+#: systems that have a line each
+MOST_LINES = 12
 #: conversations of a system below which a turn is not drawn
 FEWEST = 5
 LEVEL = {"color": INK, "linewidth": 0.8, "linestyle": (0, (2, 1.5))}
@@ -65,6 +67,10 @@ def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
     groups = list(rows.groupby(["corpus", "group", "method", "share"], sort=False))
     for i, ((corpus, group, method, share), part) in enumerate(groups):
         part = described(part, data, names)
+        means = part.groupby(part["System"].astype(str))["estimate"].mean()
+        few = means.nlargest(MOST_LINES).index
+        note = captions.chosen(len(few), len(means), "systems with the largest means")
+        part = part[part["System"].astype(str).isin(few)]
         panel = part["label"].map(names.titles["dimension"])
         part = part.assign(panel=panel, hue=part["System"].astype(str), x=part["turn"])
         ylabel = "Share marked" if share else "Mean mark"
@@ -76,6 +82,7 @@ def marks(results: Results, data: TechniqueData, names: DisplayNames) -> Iterato
         over = captions.intervals(names.ci, "conversations", part["n"], lines="Vertical lines")
         caption += f"{' (' + ', '.join(who) + ')' if who else ''}, in panels by dimension. {over}"
         caption += f" Turns with fewer than {FEWEST} conversations of a system are left out."
+        caption = captions.joined(caption, note)
         alt = f"{ylabel} by turn with intervals, for {', '.join(part['panel'].unique())}, a line per system:"
         yield Plot(fig, f"by_turn{f'_{i + 1}' if i else ''}", f"{alt} {span(part['estimate'])}.", caption)
 
@@ -149,7 +156,7 @@ def _lines(
             ax.axhline(reference[0], **LEVEL)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
-    for ax in axes[:, 0]:
+    for ax in axes[:, 0] if sharey else axes.flat[: len(panels)]:
         ax.set_ylabel(ylabel)
     keys = [handle(hue, *styles[hue]) for hue in hues] if len(hues) > 1 else []
     legend_of(fig, [*keys, *([handle(reference[1], marker="", **LEVEL)] if reference else [])])

@@ -9,12 +9,12 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
+from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import TechniqueData
-from judgebook.questions.techniques.tables import median_hours, pair_title, shown
+from judgebook.questions.techniques.tables import FEW, median_hours, pair_title, shown
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.win_rates import REUSED
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import Techniques
 
 _PHRASES = Phrases(__package__)
 
@@ -122,9 +122,11 @@ def _hours(results: Results, data: TechniqueData, names: DisplayNames) -> list[d
     places = [c for c in ("Corpus", "Group") if c in median]
     for place, part in median.groupby(places, sort=False) if places else [((), median)]:
         reached = part.dropna(subset="Hours").sort_values("Hours", kind="stable")
-        ranked = list(
-            reached[["Technique", "Hours", "Lower quartile", "Upper quartile"]].itertuples(index=False, name=None)
+        named = reached["Differences"].map(
+            lambda n: "" if n == 1 else "shortest and longest" if n < FEW else "quartiles"
         )
+        columns = ["Technique", "Hours", "Lower quartile", "Upper quartile", "ends"]
+        ranked = list(reached.assign(ends=named)[columns].itertuples(index=False, name=None))
         never = list(part.loc[part["Hours"].isna(), "Technique"])
         overlap = len(ranked) > 1 and not ranked[0][3] < ranked[-1][2]
         out.append({"place": ", ".join(place), "ranked": ranked, "never": never, "overlap": overlap})

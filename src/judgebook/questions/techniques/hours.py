@@ -10,10 +10,10 @@ import pandas as pd
 
 from judgebook.questions.techniques import power
 from judgebook.questions.techniques.power import Cost, Sample
+from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, by_conversation, sides, uses
 from judgebook.questions.techniques.win_rates import stream
 from judgebook.statistics.intervals import exact_binomial
-from judgebook.study.sections.analyses import Mixture, Techniques
 
 #: hours beyond which an interval is called open
 OPEN = 1_000.0

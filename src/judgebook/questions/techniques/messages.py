@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from judgebook.questions.techniques.question import MessageChecks, Technique
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label
-from judgebook.study.sections.analyses import MessageChecks, Technique
 
 #: check -> what fails it
 CHECKS = {

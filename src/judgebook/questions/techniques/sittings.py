@@ -14,8 +14,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from judgebook.questions.techniques.question import Technique, Techniques
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.sections.analyses import Technique, Techniques
 
 RATES = ("linear", "squared", "winner")
 #: what techniques are compared on

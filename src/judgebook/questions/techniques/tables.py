@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -13,15 +13,17 @@ from judgebook.display.text import MISSING, p_value, percent
 from judgebook.display.views import Prose, Table
 from judgebook.published import calibrated
 from judgebook.questions.techniques.messages import CHECKS
+from judgebook.questions.techniques.question import Techniques
 from judgebook.questions.techniques.sittings import OVERALL, TechniqueData
 from judgebook.study.results import Results, where
-from judgebook.study.sections.analyses import Techniques
 
 #: with more dimensions than this, one of them is shown
 MANY_DIMENSIONS = 3
 #: identifies two systems under one technique and label
 CONTEST = ["corpus", "group", "label", "system", "system_b", "technique"]
 HEADINGS = ("Corpus", "Group", "Pair", "System", "Dimension", "Technique")
+#: fewer differences than this have no quartiles
+FEW = 4
 #: why a cell of scores is empty
 WHY = "Not judged."
 TIES = {"half": "ties as half a win", "drop": "ties excluded"}
@@ -218,7 +220,18 @@ def seconds(results: Results, data: TechniqueData, names: DisplayNames) -> Table
     out = out.assign(**{"Collecting a conversation": collecting} if any(collecting) else {})
     out = out.assign(**{"Sittings timed": unit["n"], "People": unit["n_annotators"]})
     caption = "Mean seconds per conversation or comparison, and what else is counted in the hours."
+    if _same_tasks([data.sittings[t] for t in timed]):
+        caption += (
+            " Some techniques were judged in the same tasks, which have one duration: the hours of each contain all"
+        )
+        caption += " of it, so they must not be added up, and may be fewer where one technique is used alone."
     return Table(out.reset_index(), "seconds", caption, 0)
+
+
+def _same_tasks(sittings: Iterable[pd.DataFrame]) -> bool:
+    """Whether a work unit holds judgements of several techniques."""
+    units = [one[["corpus", "group", "work_unit"]].dropna().drop_duplicates() for one in sittings]
+    return bool(units) and bool(pd.concat(units).duplicated().any())
 
 
 def hours(results: Results, data: TechniqueData, names: DisplayNames, options: Techniques) -> Iterator[Table]:
@@ -226,6 +239,8 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
     median = median_hours(results, data, names)
     caption = f"Hours to {percent(options.power)} power: median and quartiles over pairs of systems and dimensions, for"
     caption += " differences shrunk according to the noise of the technique."
+    if (median["Differences"] < FEW).any():
+        caption += f" Of fewer than {FEW}, the smallest and the largest take the place of quartiles."
     few = "Too many differences not found at the largest sample size tried."
     why = dict.fromkeys(("Hours", "Lower quartile", "Upper quartile"), few)
     yield Table(median, "middle", caption, 1, why)
@@ -244,13 +259,16 @@ def median_hours(results: Results, data: TechniqueData, names: DisplayNames) -> 
     Found, Differences.
 
     A difference that is not found takes longer than all that are; the (lower) median is missing where that is so for
-    half of them.
+    half of them. Fewer than `FEW` differences have no quartiles: these are then the smallest and the largest.
     """
     rows = described(results["hours_to_power"], data, names)
     index = [c for c in ("Corpus", "Group", "Technique") if c in rows]
     each = rows.sort_values("estimate", kind="stable").groupby(index)["estimate"]  # missing ones last
-    ends = {"Lower quartile": 0.25, "Upper quartile": 0.75}
-    quartiles = {k: (lambda h, q=q: h.iloc[int(q * (len(h) - 1))]) for k, q in ends.items()}
+    ends = {"Lower quartile": (0.25, 0), "Upper quartile": (0.75, -1)}
+    quartiles = {
+        name: (lambda h, q=q, end=end: h.iloc[int(q * (len(h) - 1)) if len(h) >= FEW else end])
+        for name, (q, end) in ends.items()
+    }
     out = each.agg(
         **{"Hours": lambda h: h.iloc[(len(h) - 1) // 2], **quartiles, "Found": "count", "Differences": "size"}
     )

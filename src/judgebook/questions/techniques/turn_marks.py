@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr, stdtrit
 
+from judgebook.annotations.families import adjust_rows
 from judgebook.annotations.summary import by_turn, with_means
+from judgebook.questions.techniques.question import Technique, Techniques
 from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, pairwise, sittings
-from judgebook.statistics.multiplicity import adjust_rows
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.sections.analyses import Technique, Techniques
 
 #: with fewer conversations there is no interval of the difference between their halves
 FEWEST = 10

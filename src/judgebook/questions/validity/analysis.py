@@ -13,11 +13,11 @@ from judgebook.questions.validity.coverage import FITS
 from judgebook.questions.validity.importance import importance
 from judgebook.questions.validity.label_ranks import importance_ranks, shared_source
 from judgebook.questions.validity.label_sets import Sets
+from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.questions.validity.targets import POOLED, Targets
 from judgebook.study.labels import Label
 from judgebook.study.result_schema import statistics
 from judgebook.study.results import Results, collect, where
-from judgebook.study.sections.analyses import Coverage, LabelSelection
 
 KEY = ["method", "label"]
 

@@ -26,7 +26,7 @@ from judgebook.statistics.subset_stability import (
     fit_intervals,
     permuted_fits,
 )
-from judgebook.statistics.subsets import MAX_EXACT, Fitness, backward, best_of_each_size, masks_of, sizes
+from judgebook.statistics.subsets import MAX_EXACT, Fitness, backward_elimination, best_of_each_size, masks_of, sizes
 
 #: target -> statistic of the fit: different quantities, never compared
 FITS = {DIALOGUE_QUALITY: "r2", COMPARATIVE_QUALITY: "mcfadden_r2"}
@@ -36,7 +36,7 @@ Row = dict[str, object]
 
 
 def stepwise(design: Design, method: str, *, exclude: Sequence[str] = ("quality",), width: int = 100) -> list[Row]:
-    """The published path of one method: `subsets.backward`, one model per number of predictors.
+    """The published path of one method: `subsets.backward_elimination`, one model per number of predictors.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def stepwise(design: Design, method: str, *, exclude: Sequence[str] = ("quality"
     one = Predictors(design, method, exclude)
     if one.reason:
         return one.numbered([])
-    path = backward(one.fitness, width)
+    path = backward_elimination(one.fitness, width)
     rows = []
     for k in range(1, one.fitness.p + 1):
         step = one.rows(k, path.fit[k - 1], path.masks[k - 1], kind="stepwise")

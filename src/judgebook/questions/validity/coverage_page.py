@@ -24,6 +24,7 @@ class Sections(Predictions):
         limits = label_selection.limits(self.study.label_selection)
         yield findings.coverage(self.results, self.selected, self.names, limits)
         yield without_means(self.everybody, self.labels)
+        yield findings.population(self.found, self.results)
         if self.found.external:
             yield findings.predictors(self.found, self.names)
         yield reach.reach(self.found, self.results, self.names, self.study.label_set, "7.4")

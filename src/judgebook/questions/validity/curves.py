@@ -16,10 +16,10 @@ from judgebook.display.style import INK, PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import Phrases, number, span
 from judgebook.display.views import Plot, Prose
 from judgebook.questions.validity.figures import AXES, UNITS
+from judgebook.questions.validity.question import Importance
 from judgebook.questions.validity.specifications import AND, IS, options_of, own
 from judgebook.questions.validity.tables import STATISTICS, TITLES, sampled
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import Importance
 
 _DRAWS = "#999999"
 _PHRASES = Phrases(__package__)

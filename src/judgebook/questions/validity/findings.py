@@ -58,6 +58,16 @@ def predictors(found: Targets, names: DisplayNames) -> Prose:
     return Prose(_PHRASES.say("predictors", fewest=min(people, default=0), most=max(people, default=0), **facts))
 
 
+def population(found: Targets, results: Results) -> Prose:
+    """Of whom the statements hold: intervals allow for the choice of who talked, where that is known, and never for the
+    choice of who judged, so that not knowing who judged makes no statement more certain."""
+    rows = results["r"] if len(results["r"]) else pd.concat([results[s] for s in FITS.values()])
+    units = sampled(rows.dropna(subset="ci_low"))
+    judged = {(m, label) for m, label in found.values[KEY].drop_duplicates().itertuples(index=False, name=None)}
+    known = judged <= {key for key, n in found.n_annotators.items() if n}
+    return Prose(_PHRASES.say("population", units=units, known=known, people=units == "people"))
+
+
 def checked(compared: pd.DataFrame) -> Prose:
     """How far fits are from those of `statsmodels` (`library_check`)."""
     largest = float((compared["ours"] - compared["theirs"]).abs().max()) if len(compared) else 0.0

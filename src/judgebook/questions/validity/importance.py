@@ -187,7 +187,7 @@ class _Label:
         return replace(interval, low=nan, high=nan, kind="not_estimable", note=note)
 
     def _logit(self) -> Iterator[tuple[str, Row]]:
-        fit, firth = logit.fit(self.x[:, None], self.y), logit.firth(self.x[:, None], self.y)
+        fit, firth = logit.fit_logit(self.x[:, None], self.y), logit.fit_firth(self.x[:, None], self.y)
         roots = np.concatenate([logit.signed_root(self.x, self.y, weights) for weights in self._without_each()])
         root = self._guard(jackknife_t(roots[0], roots[1:], self.design.unit, self.confidence))
         scale, independent = np.std(self.x, ddof=1), {"resample_unit": self.design.level}

@@ -13,9 +13,9 @@ import pandas as pd
 
 from judgebook.published import numbers
 from judgebook.questions.agreement.analysis import judged
+from judgebook.questions.validity.question import LabelSelection
 from judgebook.study.labels import Label
 from judgebook.study.results import Results
-from judgebook.study.sections.analyses import LabelSelection
 
 #: criterion -> what its value is
 VALUES = {

@@ -55,9 +55,10 @@ def detectable(n: int, alpha: float = 0.05) -> float:
 
 
 def _differences(results: Results, names: DisplayNames) -> list[dict]:
-    rows = results["fit_difference"].dropna(subset="ci_low")
-    return [
-        {"a": names.name("method", r["method"]), "b": names.name("method", r["other"]), "title": TITLES[r["target"]]}
-        | {"row": r, "open": bool(r["ci_low"] <= 0 <= r["ci_high"])}
-        for r in rows.to_dict("records")
-    ]
+    rows, out = results["fit_difference"].dropna(subset="ci_low"), []
+    for row in rows.to_dict("records"):
+        a, b = (names.name("method", row[key]) for key in ("method", "other"))
+        leader, other = (a, b) if row["ci_low"] > 0 else (b, a)
+        facts = {"a": a, "b": b, "leader": leader, "other": other, "title": TITLES[row["target"]], "row": row}
+        out.append(facts | {"open": bool(row["ci_low"] <= 0 <= row["ci_high"])})
+    return out

@@ -16,9 +16,9 @@ import pandas as pd
 from judgebook.annotations.dialogue_values import Design
 from judgebook.questions.validity import targets
 from judgebook.questions.validity.coverage import Predictors
+from judgebook.questions.validity.question import Coverage, Importance
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.subset_stability import best_subset_losses, fit_intervals
-from judgebook.study.sections.analyses import Coverage, Importance
 
 Row = dict[str, object]
 #: between decisions, and between a decision and its option, in the key `specification`

@@ -1,4 +1,4 @@
-"""Tables: CSV, TSV, Excel or Parquet, wide or long, by a column map in the YAML (`study.table_options`)."""
+"""Tables: CSV, TSV, Excel or Parquet, wide or long, by a column map in the YAML (`study.sections.table_options`)."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ Identifier = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_.\-]{0,63}$")]
 
 
 class Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    # most are parts of `Study`, which is built when a YAML is read; building each by itself would take longer than that
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class LabelSpec(Section):
@@ -216,13 +217,23 @@ class Elicitation(Section):
     wordings: Literal["ji2022", "smith2022"] | None = Field(
         None,
         description="ask as this paper does: the seven statements of Ji et al. 2022 (Figure 1), or the questions of "
-        "Smith et al. 2022 (3.1.2, 3.1.3) on `preference`, `humanness` and `interestingness`; `definitions` come first",
+        "Smith et al. 2022 (3.1) on `preference`, `humanness` and `interestingness`; `definitions` come first",
     )
     training: list[TrainingItem] = Field(
         [],
         description="judged first, by everybody; answers to them count as attempts, not as data, and "
         "notebook 01 compares them with the intended answers; see below for the keys",
     )
+
+
+class Scope(Section):
+    """What a paper excluded from the study's data. Results on its scope are reported next to those on all data."""
+
+    title: str = Field("the paper's scope", description="what results on it are called")
+    exclude_dialogues: dict[MethodName, list[str]] = Field({}, description="method -> dialogues excluded")
+    exclude_sessions: dict[MethodName, list[str]] = Field({}, description="method -> sessions excluded")
+    fitted: list[MethodName] = Field([], description="methods whose list was found by searching for the printed values")
+    note: str = Field("", description="shown with results on this scope")
 
 
 class Simulate(Section):

@@ -158,7 +158,7 @@ def _start(place: Any, root: str) -> Any:
 
         environment[EXECUTOR] = get_worker().scheduler.address
         environment[EXPECTED] = json.dumps(place.expected)
-    command = [sys.executable, "-m", "judgebook.statistics.seats"]
+    command = [sys.executable, "-m", "judgebook.execution.seats"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     seat = subprocess.Popen(command, env=environment, cwd=root, **pipes)
     seat.known = set()  # type: ignore[attr-defined]

@@ -155,7 +155,7 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
     found = factors(rows, MOST_LEVELS if confidence else MOST_EFFECTS)
     codes, score = [c for c, _ in found.values()], rows["score"].to_numpy(dtype=float)
     if model == "linear":
-        fitted = reml.fit(score, np.ones((len(rows), 1)), codes, confidence, pooled=0 if means else None)
+        fitted = reml.fit_linear_mixed(score, np.ones((len(rows), 1)), codes, confidence, pooled=0 if means else None)
         if not fitted.converged:
             return "the restricted likelihood did not converge"
         if fitted.shares[-1] < NO_RESIDUAL:
@@ -177,7 +177,7 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
         counts = counts / design_effect(rows)
     columns = [np.ascontiguousarray(c) for c in cells.T]
     options = {"counts": counts, "confidence": confidence, "interval": "wald", "pooled": 0 if means else None}
-    latent = ordinal_mixed.fit(columns[-1], np.zeros((len(cells), 0)), columns[:-1], **options)
+    latent = ordinal_mixed.fit_ordinal_mixed(columns[-1], np.zeros((len(cells), 0)), columns[:-1], **options)
     if not latent.converged:
         return "the likelihood did not converge"
     out = _named(model, found, latent, latent.sd)
@@ -239,7 +239,9 @@ def _rare(rows: pd.DataFrame) -> bool:
     return min(rate := float(rows["score"].mean()), 1 - rate) < RARE
 
 
-def _named(model: str, found: dict, fitted: reml.Fit | ordinal_mixed.Fit, sd: np.ndarray) -> Fitted:
+def _named(
+    model: str, found: dict, fitted: reml.LinearMixedFit | ordinal_mixed.OrdinalMixedFit, sd: np.ndarray
+) -> Fitted:
     parts, shares = tuple(found), (fitted.shares, fitted.share_low, fitted.share_high)
     numbers = [dict(zip([*parts, RESIDUAL], x.tolist(), strict=True)) for x in shares]
     by_level = [dict(zip(parts, x, strict=True)) for x in (fitted.effects, fitted.effect_se)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from judgebook.statistics import seats
+from judgebook.execution import seats
 from judgebook.study import params
 
 #: how the keys of notebooks begin, among the tasks of the cluster

@@ -9,7 +9,7 @@ from fixtures.made_annotations import SYSTEMS, monte_carlo
 from fixtures.reference import EFFECTS as R
 from scipy.optimize import approx_fprime
 
-from judgebook.statistics import mixed_models as mixed
+from judgebook.annotations import mixed_models as mixed
 from judgebook.statistics import ordinal_mixed, reml, variance_shares
 
 
@@ -34,7 +34,7 @@ def codes(frame, *names):
 def fit(frame, confidence=None):
     system = codes(frame, "system")[0]
     factors = codes(frame, "annotator", "dialogue")
-    return reml.fit(frame["score"].to_numpy(float), np.eye(system.max() + 1)[system], factors, confidence)
+    return reml.fit_linear_mixed(frame["score"].to_numpy(float), np.eye(system.max() + 1)[system], factors, confidence)
 
 
 class TestReml:
@@ -96,7 +96,7 @@ class TestReml:
         rng = np.random.default_rng(2)
         x = rng.normal(size=12)[:, None] + 0.8 * rng.normal(size=5) + rng.normal(size=(12, 5))
         rows, columns = np.indices(x.shape)
-        found = reml.fit(x.ravel(), np.ones((60, 1)), [rows.ravel(), columns.ravel()], None)
+        found = reml.fit_linear_mixed(x.ravel(), np.ones((60, 1)), [rows.ravel(), columns.ravel()], None)
         grand, by_row, by_column = x.mean(), x.mean(axis=1), x.mean(axis=0)
         ms_row, ms_column = 5 * np.sum((by_row - grand) ** 2) / 11, 12 * np.sum((by_column - grand) ** 2) / 4
         ms_error = np.sum((x - by_row[:, None] - by_column + grand) ** 2) / 44
@@ -111,7 +111,7 @@ class TestReml:
         x = rng.normal(size=(12, 5))
         x -= x.mean(axis=0)  # annotators agree on the mean to the last digit: less than chance would give
         rows, columns = np.indices(x.shape)
-        found = reml.fit(x.ravel(), np.ones((60, 1)), [rows.ravel(), columns.ravel()])
+        found = reml.fit_linear_mixed(x.ravel(), np.ones((60, 1)), [rows.ravel(), columns.ravel()])
         assert found.converged
         assert found.variances[1] == 0
         assert (found.effects[1] == 0).all()
@@ -121,13 +121,13 @@ class TestReml:
     def test_one_factor_and_impossible_designs(self):
         frame = crossed(np.random.default_rng(4))
         y, d = frame["score"].to_numpy(), frame["dialogue"].factorize()[0]
-        one = reml.fit(y, np.ones((len(y), 1)), [d])
+        one = reml.fit_linear_mixed(y, np.ones((len(y), 1)), [d])
         assert (one.share_low < one.shares).all()
         assert (one.shares < one.share_high).all()
         assert one.share_low[0] == pytest.approx(1 - one.share_high[1], abs=2e-3)  # two shares are one parameter
         for x, factors in ((np.ones((len(y), 2)), [d]), (np.ones((len(y), 1)), [])):
             with pytest.raises(ValueError, match="expected a factor, a design of full rank"):
-                reml.fit(y, x, factors)
+                reml.fit_linear_mixed(y, x, factors)
 
     def test_profile_intervals_are_where_the_likelihood_ratio_test_turns(self):
         """The deviance under the share at an end exceeds the least by the chi-square point, on a grid."""
@@ -214,7 +214,9 @@ class TestModels:
         found = mixed.fit(frame, "linear", confidence=0.95)
         assert found.parts == ("system", "annotator", "dialogue", "system_annotator")
         frame["both"] = frame["system"] + frame["annotator"]
-        alone = reml.fit(frame["score"].to_numpy(), np.ones((len(frame), 1)), codes(frame, *found.parts[:3], "both"))
+        alone = reml.fit_linear_mixed(
+            frame["score"].to_numpy(), np.ones((len(frame), 1)), codes(frame, *found.parts[:3], "both")
+        )
         assert list(found.shares.values()) == pytest.approx(alone.shares)
         assert list(found.share_high.values()) == pytest.approx(alone.share_high)
         assert sum(found.shares.values()) == pytest.approx(1)
@@ -228,7 +230,7 @@ class TestModels:
         found, both = mixed.fit(frame, "logistic"), codes(frame, "system", "annotator", "dialogue")
         both.append((frame["system"] + frame["annotator"]).factorize(sort=True)[0])
         y = frame["score"].to_numpy(int)
-        alone = mixed.ordinal_mixed.fit(y, np.zeros((len(y), 0)), both)
+        alone = mixed.ordinal_mixed.fit_ordinal_mixed(y, np.zeros((len(y), 0)), both)
         assert list(found.sd.values()) == pytest.approx(alone.sd, abs=2e-3)
         assert found.effects["annotator"] == pytest.approx(alone.effects[1], abs=2e-3)
 
@@ -296,7 +298,7 @@ class TestMeans:
         rng = np.random.default_rng(2)
         truth = rng.normal(0, 0.5, 60)
         system, y = np.repeat(np.arange(60), 10), rng.normal(size=600)
-        found = reml.fit(y + truth[system], np.ones((600, 1)), [system], None, pooled=0)
+        found = reml.fit_linear_mixed(y + truth[system], np.ones((600, 1)), [system], None, pooled=0)
         plain = pd.Series(y + truth[system]).groupby(system).mean().to_numpy()
         ratio = found.variances[0] / (found.variances[0] + found.residual / 10)
         drawn = plain.mean() + ratio * (plain - plain.mean())
@@ -363,6 +365,6 @@ class TestMarksGivenOnce:
         y = np.repeat(rng.random(160) < 0.06, 2).astype(int)
         y[::37] = 1 - y[::37]
         people = rng.integers(0, 8, len(y))
-        found = ordinal_mixed.fit(y, np.zeros((len(y), 0)), [people, np.repeat(np.arange(160), 2)])
+        found = ordinal_mixed.fit_ordinal_mixed(y, np.zeros((len(y), 0)), [people, np.repeat(np.arange(160), 2)])
         assert not found.converged
         assert np.isnan(found.sd).all()

@@ -1,0 +1,25 @@
+"""The command line: `judgebook`, `python -m judgebook`, and in a checkout `python run_all.py`."""
+
+import os
+import sys
+
+
+def _read_names_as_utf8() -> None:
+    """Start again in UTF-8 mode where the locale has only ASCII: names of files could not be read."""
+    if sys.getfilesystemencoding() != "utf-8" and not sys.flags.utf8_mode:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+
+
+def main() -> int:
+    """Carry out the command line of this process; returns the exit code."""
+    _read_names_as_utf8()
+    from judgebook import project
+
+    project.called(sys.argv[0])
+    from judgebook.pipeline.cli import main as carried_out
+
+    return carried_out()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

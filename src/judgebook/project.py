@@ -1,0 +1,57 @@
+"""Where the project's own files are, the folder somebody works in, and the command they typed.
+
+In a checkout (or an editable installation) both folders are the checkout. An installed package carries notebooks, YAMLs
+of public studies, embedded judgements and printed numbers itself (`setup.py` copies them into the wheel); those who use
+it work in any folder, whose `params/` has their own YAMLs.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+#: the package `judgebook`
+PACKAGE = Path(__file__).resolve().parent
+#: where an installed package has the rest of the project
+CARRIED = PACKAGE / "carried"
+INSTALLED = CARRIED.is_dir()
+#: folder of notebooks/, params/, data/embedded/, data/published/ and docs/
+ROOT = CARRIED if INSTALLED else PACKAGE.parents[1]
+_FOLDER, _COMMAND = "COMPENDIUM_FOLDER", "COMPENDIUM_COMMAND"
+_SCRIPT = "run_all.py"
+
+
+def folder() -> Path:
+    """The folder that somebody works in: what is made goes below it, and their own YAMLs are in its `params/`."""
+    return Path(os.environ.get(_FOLDER) or Path.cwd()) if INSTALLED else ROOT
+
+
+def command() -> str:
+    """How the command line is called: as the user did; else as it can be called here."""
+    return os.environ.get(_COMMAND) or ("judgebook" if INSTALLED else f"python {_SCRIPT}")
+
+
+def program() -> str:
+    """What messages begin with: `run_all.py` or `judgebook`."""
+    return command().rpartition(" ")[2]
+
+
+def called(script: str) -> None:
+    """Remember folder and command for the processes of this run, some of which work in other folders.
+
+    script : `sys.argv[0]`
+    """
+    os.environ.pop(_FOLDER, None)
+    os.environ[_FOLDER] = str(folder())
+    name = Path(script).name
+    os.environ[_COMMAND] = {_SCRIPT: f"python {_SCRIPT}", "__main__.py": "python -m judgebook"}.get(name, "judgebook")
+
+
+def in_words(text: str) -> str:
+    """A message that names the command as it was typed."""
+    return text.replace(f"python {_SCRIPT}", command())
+
+
+def yaml_folders() -> list[Path]:
+    """Folders of YAMLs of studies, in the order they are searched."""
+    return list(dict.fromkeys([folder() / "params", ROOT / "params"]))

@@ -1,0 +1,146 @@
+"""What printed effect sizes say of groups whose judgements were never published (Finch et al. 2024, Table 4).
+
+For each label, Table 4 prints T, the mean over pairs of systems of a group's absolute effect size |E|. Figure 1 shows
+D, the mean over the same pairs of |E₁ − E₂| for two groups (section 5), and is not printed in numbers. By the triangle
+inequality, |T₁ − T₂| ≤ D ≤ T₁ + T₂. The lower end also holds if effects kept their signs before they were averaged,
+which the paper leaves open; the upper end does not. Every printed number stands for all values that round to it.
+
+|E| is larger in fewer judgements, which are noisier, and so are D and T; print has nothing to correct this with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import combinations
+
+import pandas as pd
+
+from judgebook.published.consistency.ranges import Range, exactly, printed, total
+from judgebook.published.numbers import select
+
+EFFECTS = "Table 4/*/*/*"
+AGREEMENT = "Table 3/*/*__*/*"
+PEOPLE = "Table 2/all"
+#: what the paper calls a large difference between groups (section 5)
+LARGE = 0.4
+
+
+def are_printed(numbers: pd.DataFrame) -> bool:
+    """Whether a paper's Table 4 holds effect sizes under both methods, as that of Finch et al. 2024 does."""
+    return set(numbers.loc[numbers["element"] == "Table 4", "unit"]) == {"cohens_d", "cohens_h"}
+
+
+def gap(first: Range, second: Range) -> Range:
+    """|first − second|."""
+    low, high = first.low - second.high, first.high - second.low
+    nearest = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
+    return Range(nearest, max(abs(low), abs(high)))
+
+
+def differences(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
+    """A row for each method, label and pair of groups: `gap`, |T₁ − T₂| as a Range; `low` and `high` of D.
+
+    numbers : of `published.numbers.load`. Raises ValueError where the paper prints no effect sizes.
+    """
+    rows = []
+    for (method, label), cells in select(numbers, paper, EFFECTS).groupby(["panel", "row"], sort=False):
+        values = {c.column: printed(c.printed, c.decimals) for c in cells.itertuples()}
+        for first, second in combinations(values, 2):
+            between, most = gap(values[first], values[second]), values[first] + values[second]
+            row = {"method": method, "label": label, "group": first, "group_b": second, "gap": between}
+            rows.append(row | {"low": float(between.low), "high": float(most.high)})
+    return pd.DataFrame(rows)
+
+
+def means(rows: pd.DataFrame) -> pd.DataFrame:
+    """By pair of groups and method: `gap`, the mean over labels as a Range, and `large`, in how many D exceeds LARGE
+    whatever was rounded."""
+    groups = rows.groupby(["group", "group_b", "method"], sort=False)
+    mean = groups["gap"].agg(lambda gaps: total(list(gaps)) / exactly(len(gaps)))
+    return pd.DataFrame({"gap": mean, "large": groups["low"].agg(lambda low: int((low > LARGE).sum()))}).reset_index()
+
+
+def agreement(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
+    """By pair of groups and method, the mean over labels of the printed alpha between groups (Table 3): `alpha`."""
+    rows = select(numbers, paper, AGREEMENT)
+    pairs = rows["row"].str.split("__", expand=True)
+    rows = rows.assign(group=pairs[0], group_b=pairs[1], method=rows["panel"])
+    return rows.groupby(["group", "group_b", "method"], sort=False)["value"].mean().rename("alpha").reset_index()
+
+
+def odd_one_out(by_pair: pd.DataFrame) -> str:
+    """The group whose effects differ most from those of the others, on average over pairs and methods."""
+    both = pd.concat([by_pair, by_pair.assign(group=by_pair["group_b"])])
+    return both.assign(gap=both["gap"].map(_middle)).groupby("group")["gap"].mean().idxmax()
+
+
+def smaller(first: Range, second: Range) -> str:
+    """Whether the first is `smaller`, `larger`, or `open` because of rounding."""
+    return "smaller" if first.high < second.low else "larger" if first.low > second.high else "open"
+
+
+def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
+    """What the printed numbers say of the paper's three claims and of its recommendations (sections 5 and 6).
+
+    methods : the two, as printed. by_method : for each pair of groups, whether the gap is smaller under the first.
+    odd : the group that differs most. largest : in how many rows of Table 4 its effect is the largest, of n_rows.
+    apart : by method, how many D of that group exceed LARGE for certain, of how many; others : the same without it.
+    gaps : smallest and largest mean gap with that group, and without. objective : rows of those labels, with the pair
+    of other groups that has the smallest gap. alphas : their mean by method. highest : in how many rows of Table 3 no
+    alpha is higher than that group's best, of n_alphas. judged : dialogues or pairs that it judged, and the least that
+    another group did. people : how many of that group judged.
+    """
+    rows, effects = differences(numbers, paper), select(numbers, paper, EFFECTS)
+    by_pair, odd = means(rows), odd_one_out(means(rows))
+    with_odd, first, second = (rows["group"] == odd) | (rows["group_b"] == odd), *rows["method"].unique()
+    sides = by_pair.pivot(index=["group", "group_b"], columns="method", values="gap")  # noqa: PD010
+    table = effects.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
+    alphas = select(numbers, paper, AGREEMENT)
+    theirs = alphas["row"].str.split("__").map(lambda pair: odd in pair)
+    best = [part.groupby(["panel", "column"])["value"].max() for part in (alphas[theirs], alphas[~theirs])]
+    mean_gap = by_pair["gap"].map(_middle)
+    of_odd = (by_pair["group"] == odd) | (by_pair["group_b"] == odd)
+    inner = rows[~with_odd & rows["label"].isin(objective)]
+    return {
+        "methods": [first, second],
+        "by_method": [smaller(a, b) for a, b in zip(sides[first], sides[second], strict=True)],
+        "estimates": int(
+            sum(a.low + a.high < b.low + b.high for a, b in zip(sides[first], sides[second], strict=True))
+        ),
+        "scale": [effects.loc[effects["panel"] == m, "value"].mean() for m in (first, second)],
+        "odd": odd,
+        "largest": int((table[odd] > table.drop(columns=odd).max(axis=1)).sum()),
+        "n_rows": len(table),
+        "apart": [_large(rows[with_odd & (rows["method"] == m)]) for m in (first, second)],
+        "others": _large(rows[~with_odd]),
+        "gaps": [[mean_gap[part].min(), mean_gap[part].max()] for part in (of_odd, ~of_odd)],
+        "objective": [_closest(part) for _, part in inner.groupby(["label", "method"], sort=False)],
+        "alphas": [alphas.loc[alphas["panel"] == m, "value"].mean() for m in (first, second)],
+        "highest": int((best[0] >= best[1]).sum()),
+        "n_alphas": len(best[0]),
+        "judged": [_judged(numbers, paper, m, odd) for m in (first, second)],
+        "people": int(select(numbers, paper, f"{PEOPLE}/{odd}/evaluators")["value"].item()),
+    }
+
+
+def _middle(gap: Range) -> float:
+    return float(gap.low + gap.high) / 2
+
+
+def _judged(numbers: pd.DataFrame, paper: str, method: str, group: str) -> dict:
+    n = select(numbers, paper, f"Table 2/{method}/*/evaluated").set_index("row")["value"].astype(int)
+    least = int(n.drop(index=group).min())
+    return {"method": method, "n": int(n[group]), "least": least, "fewest": bool(n[group] < least)}
+
+
+def _large(rows: pd.DataFrame) -> tuple[int, int]:
+    return int((rows["low"] > LARGE).sum()), len(rows)
+
+
+def _closest(rows: pd.DataFrame) -> dict:
+    """The pair of groups with the smallest gap, and whether another pair can have as small a D."""
+    at = rows["gap"].map(_middle).idxmin()
+    method, label, *pair, high = rows.loc[at, ["method", "label", "group", "group_b", "high"]]
+    undecided = bool((rows.drop(index=at)["low"] <= high).any())
+    return {"method": method, "label": label, "pair": tuple(pair), "open": undecided}

@@ -1,0 +1,132 @@
+"""What this folder asks, and what a study's YAML may say of it."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from judgebook.study import limits
+from judgebook.study.labels import METHODS
+from judgebook.study.questions import Question
+from judgebook.study.sections.data import Difference, MethodName, Section
+
+
+class Planning(Section):
+    """Notebook 14: how many dialogues, annotators and labels would the next study need?"""
+
+    difference: dict[str, Difference | dict[str, Difference]] = Field(
+        {},
+        description="label -> difference between two systems worth finding, in units of the label (share of marked "
+        "turns, points, share of won minus share of lost comparisons), or method -> label -> difference; without a "
+        "method, a label that is both rated and compared means the ratings",
+        examples=[{"quality": 0.5, "comparative": {"quality": 0.2}}],
+    )
+    effect: float = Field(
+        0.5, gt=0, le=5, description="the same for labels not in `difference`, in standard deviations of dialogues"
+    )
+    power: float = Field(0.8, gt=0.5, lt=1, description="probability with which the difference is to be found")
+    labels: list[str] | None = Field(None, description="labels to plan; null: all")
+    family: int = Field(1, ge=1, le=limits.COUNT, description="labels tested in one family, which share the 5% level")
+    systems: int | None = Field(
+        None, ge=2, le=limits.COUNT, description="systems in the next study; null: as in this one"
+    )
+    dialogues: Annotated[list[Annotated[int, Field(ge=4, le=limits.COUNT)]], Field(min_length=2)] = Field(
+        [10, 20, 40, 80, 160, 320], description="dialogues per system (pairs per pair of systems) that are considered"
+    )
+    per_dialogue: Annotated[list[Annotated[int, Field(ge=1, le=100)]], Field(min_length=1)] = Field(
+        [1, 2, 3, 5], description="annotators per dialogue that are considered"
+    )
+    annotators: int | None = Field(
+        None,
+        ge=1,
+        le=limits.COUNT,
+        description="annotators in the next study, who share the work; null: as in this one",
+    )
+    paired: bool | None = Field(
+        None, description="whether people talk to all systems in one session; null: as in this study"
+    )
+    minutes_per_dialogue: float | None = Field(
+        None, ge=0, le=1e6, description="minutes of a conversation; null: the median of this study, 0 if unknown"
+    )
+    minutes_per_judgement: dict[MethodName, Annotated[float, Field(gt=0, le=1e6)]] = Field(
+        {}, description="method -> minutes an annotator takes to judge a dialogue; default: the median of this study"
+    )
+    budget: float | None = Field(None, gt=0, description="money available, in the currency of `costs`")
+    looks: int = Field(5, ge=1, le=50, description="equally spaced looks at the data, the last one included")
+    n_runs: int = Field(
+        200, ge=0, le=100_000, description="simulated studies per label, for power up to ten times as many; 0: none"
+    )
+    most_simulated: int = Field(1000, ge=4, le=limits.COUNT, description="larger studies are not simulated")
+    n_worlds: int = Field(200, ge=0, le=10_000, description="draws for the intervals; 0: no intervals")
+
+    @model_validator(mode="after")
+    def _enough_people(self) -> Planning:
+        if self.annotators is not None and self.annotators < min(self.per_dialogue):
+            raise ValueError(
+                f"per_dialogue: expected a number of annotators up to {self.annotators} (`annotators`), found "
+                f"{self.per_dialogue}"
+            )
+        return self
+
+    def worth_finding(self, method: str, label: str, *, rated_too: bool = False) -> float | None:
+        """The difference that was stated for a label; None if none was. rated_too : whether the method compares and
+        another rates the same label, for which a difference without a method is meant."""
+        of_method = self.difference.get(method)
+        if isinstance(of_method, dict) and label in of_method:
+            return of_method[label]
+        plain = self.difference.get(label)
+        return plain if isinstance(plain, float) and not rated_too else None
+
+
+def _known_labels(study: Any) -> None:
+    """Differences are of labels of the study, and smaller than their scale is wide."""
+    widths: dict[tuple[str | None, str], list[float]] = {}
+    for label in study.label_list(every=True):
+        most = label.scale[1] if METHODS[label.method].unit == "pair" else label.scale[1] - label.scale[0]
+        widths.setdefault((label.method, label.id), []).append(most)
+        widths.setdefault((None, label.id), []).append(most)
+    for first, value in study.planning.difference.items():
+        own = [(first, *pair) for pair in value.items()] if isinstance(value, dict) else [(None, first, value)]
+        for method, label, difference in own:
+            said = ".".join(filter(None, ["planning.difference", method, label]))
+            if (method, label) not in widths:
+                known = sorted({x for m, x in widths if m == method})
+                near = difflib.get_close_matches(label, known, 1)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}" if known else ""
+                raise ValueError(f"{said}: expected a label of the study, found {label!r}{hint}")
+            if difference >= max(widths[method, label]):
+                widest = max(widths[method, label])
+                raise ValueError(f"{said}: expected less than the scale is wide, {widest:g}, found {difference:g}")
+
+
+QUESTIONS = [
+    Question(
+        notebook="14_planning",
+        asks="How many dialogues and annotators are needed to find a difference that matters, and at what cost?",
+        options={"planning": Planning},
+        check=_known_labels,
+        uses=["agreement", "collection", "operating_characteristics"],
+        reads=["annotations", "work_units"],
+        sections=[
+            "costs",
+            "control_system",
+            "unranked_systems",
+            "quality_control",
+            "bootstrap.confidence",
+            "seeds.bootstrap",
+        ],
+        knobs={
+            "power": "planning.power",
+            "budget": "planning.budget",
+            "n_runs": "planning.n_runs",
+            "seed": "seeds.bootstrap",
+        },
+        requires=["comparable_systems"],
+        unweighted="the plan. Its variances are those of the dialogues that were judged, its numbers are for equal "
+        "probabilities. If the next dialogues are drawn as these were, multiply their number by the design effect",
+        headline="map",
+        seconds=[20.0, 2.5, 0.18],
+    ),
+]

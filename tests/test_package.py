@@ -1,0 +1,77 @@
+"""`import judgebook`: what it offers, what it does not load, and the errors of the package."""
+
+import ast
+import builtins
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+import judgebook
+from judgebook import errors
+
+#: loaded only by who draws, runs notebooks or sends work to a cluster
+HEAVY = {"matplotlib", "seaborn", "IPython", "jupyter_client", "nbformat", "nbconvert", "distributed", "dask"}
+
+
+def loaded(code):
+    """Packages that are loaded when `code` has run in a Python of its own."""
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    code += "\nimport json, sys; print(json.dumps(sorted({m.partition('.')[0] for m in sys.modules})))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True, timeout=300
+    )
+    return set(json.loads(done.stdout))
+
+
+def test_importing_the_package_loads_nothing_else():
+    assert not loaded("import judgebook") & (HEAVY | {"numpy", "pandas", "pydantic", "yaml"})
+
+
+def test_reading_a_yaml_or_results_loads_no_figures_notebooks_or_cluster():
+    found = loaded("import judgebook as jb\njb.load_study('ji2022')\njb.open_study\njb.build")
+    assert "pandas" in found
+    assert not found & HEAVY
+
+
+def test_what_is_public_exists_and_says_what_it_is():
+    assert sorted(judgebook._HOMES) == judgebook.__all__ == sorted(judgebook.__all__)
+    for name in judgebook.__all__:
+        assert getattr(judgebook, name).__doc__.strip()
+        assert name in dir(judgebook)
+        assert name in judgebook.__doc__ or name in ("Built", "StoredStudy")  # what `build` and `open_study` return
+    with pytest.raises(AttributeError, match="'judgebook' has no attribute 'no_such'"):
+        _ = judgebook.no_such
+
+
+def test_type_checkers_see_what_is_imported_when_used():
+    tree = ast.parse((ROOT / "src" / "judgebook" / "__init__.py").read_text("utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    seen = {a.asname or a.name: (node.module, a.name) for node in block.body for a in node.names}
+    assert seen == judgebook._HOMES
+
+
+def own_errors():
+    """Name of each class of exceptions -> names of its bases. `statistics` is a library of its own."""
+    classes = {}
+    for path in (ROOT / "src" / "judgebook").rglob("*.py"):
+        if "statistics" not in path.parts:
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    classes[node.name] = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+    known = {n for n, c in vars(builtins).items() if isinstance(c, type) and issubclass(c, BaseException)}
+    while more := {n for n, bases in classes.items() if n not in known and known & {*bases}}:
+        known |= more
+    return {name: bases for name, bases in classes.items() if name in known}
+
+
+def test_every_error_is_a_judgebook_error_and_is_called_one():
+    found = own_errors()
+    assert {"ParamsError", "DataError", "UsageError"} <= set(found)
+    ours = {errors.JudgebookError.__name__}
+    for name, bases in found.items():
+        assert name.endswith("Error"), name
+        assert name in ours or ours & {*bases} or set(found) & {*bases}, name

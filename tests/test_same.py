@@ -1,0 +1,73 @@
+"""What `make same` says has moved: in folders that look like those of runs."""
+
+import shutil
+
+import pytest
+import same
+
+from judgebook.study import store
+from judgebook.study.results import collect, fold
+
+ROWS = [
+    {"statistic": "mean", "label": "fluency", "system": "a", "estimate": 3.5, "ci_low": 3.0, "ci_high": 4.0},
+    {"statistic": "mean", "label": "fluency", "system": "b", "estimate": 2.5, "ci_low": 2.0, "ci_high": 3.0},
+    {"statistic": "alpha", "label": "fluency", "measurement": "ordinal", "estimate": 0.5},
+]
+NAME = "data/processed/tiny/results/07_bot_performance.csv"
+
+
+def written(folder, rows):
+    store.write_frame(fold(collect(rows), study="tiny", notebook="07_bot_performance"), folder / NAME)
+    for name in ("figures/tiny/07_bars.svg", "figures/tiny/07_bars.png", "tables/tiny/07_means.tex"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("drawn")
+    return folder
+
+
+@pytest.fixture
+def before(tmp_path):
+    return written(tmp_path / "before", ROWS)
+
+
+@pytest.fixture
+def after(before, tmp_path):
+    return shutil.copytree(before, tmp_path / "after")
+
+
+def test_the_same_files_have_not_moved(before, after):
+    assert not list(same.moved(before, after))
+    assert len(same.digests(after)) == 3  # a PNG is drawn like its SVG
+
+
+def test_a_changed_number_is_found_with_its_statistic_and_the_largest_difference(before, after):
+    written(after, [ROWS[0] | {"estimate": 3.25}, ROWS[1] | {"ci_high": 3.001}, ROWS[2]])
+    assert list(same.moved(before, after)) == [
+        NAME,
+        "  mean: 2 rows changed, in estimate, ci_high, by up to 0.25 (estimate)",
+    ]
+
+
+def test_rows_that_are_gone_or_new_are_counted(before, after):
+    written(after, [*ROWS[1:], ROWS[2] | {"measurement": "interval"}])
+    assert list(same.moved(before, after)) == [NAME, "  mean: 1 rows gone", "  alpha: 1 rows new"]
+
+
+def test_another_order_is_told_from_other_values(before, after):
+    rows = same._rows(before / NAME)
+    assert list(same.statistics_moved(rows, rows[::-1])) == ["the same rows in another order"]
+
+
+def test_figures_and_tables_that_differ_are_named(before, after):
+    (after / "figures/tiny/07_bars.svg").write_text("drawn otherwise")
+    (after / "tables/tiny/07_means.tex").rename(after / "tables/tiny/07_more.tex")
+    assert list(same.moved(before, after)) == [
+        "figures/tiny/07_bars.svg",
+        "tables/tiny/07_means.tex: gone",
+        "tables/tiny/07_more.tex: new",
+    ]
+
+
+def test_digests_of_a_commit_stand_for_its_files(before, after):
+    kept = same.digests(before)
+    shutil.rmtree(before / "tables")
+    assert not list(same.moved(before, after, kept))
