@@ -69,7 +69,7 @@ class Elsewhere(tasks.Helped):
     def result(self, index):
         if not self.ended:
             self.ended = True
-            with suppress(seats.SeatLost):
+            with suppress(seats.SeatLostError):
                 tasks._Helper(self, self.places).work_through()
         return super().result(index)
 

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from judgebook.errors import JudgebookError
+
 #: folder below which everything is written, and that of the project
 OUT, ROOT = "COMPENDIUM_OUT", "COMPENDIUM_ROOT"
 #: address of the scheduler, and the run that seats belong to
@@ -64,11 +66,11 @@ def setting(
     return SimpleNamespace(run=run, root=root, variables=variables, lead=lead, expected=dict(expected or {}))
 
 
-class SeatLost(RuntimeError):
+class SeatLostError(JudgebookError, RuntimeError):
     """The process that did the work ended before it answered."""
 
 
-class Refused(RuntimeError):
+class SeatRefusedError(JudgebookError, RuntimeError):
     """A worker cannot be used: it joined later and is not like the others. address : of the worker."""
 
     def __init__(self, address: str, why: str):
@@ -351,14 +353,17 @@ class ByValue:
 
 
 def answer(packed: bytes) -> Any:
-    """What the work returned. Raises what it raised; SeatLost where its process ended, Refused where none was begun."""
+    """What the work returned.
+
+    Raises what it raised; SeatLostError where its process ended, SeatRefusedError where none was begun.
+    """
     state, value, trace = pickle.loads(packed)
     if state == "done":
         return value
     if state == "refused":
-        raise Refused(*value)
+        raise SeatRefusedError(*value)
     if state == "lost":
-        raise SeatLost(value)
+        raise SeatLostError(value)
     value.add_note(f"in a worker:\n{trace}")
     raise value
 

@@ -189,10 +189,10 @@ class _Helper:
         packed = future.result()
         try:
             result = seats.answer(packed)
-        except seats.Refused as error:
+        except seats.SeatRefusedError as error:
             self.send.refused_by(error)
             self.run.give_back(index)
-        except seats.SeatLost:
+        except seats.SeatLostError:
             raise
         except Exception as error:
             self.run.failed[index] = error
