@@ -147,7 +147,7 @@ def test_pylock_holds_the_same_and_names_no_registry():
 
 
 def test_descriptions_of_the_project_agree():
-    """Those for citing, for archives and for catalogues; fields of the owner are left out (CONTRIBUTING, Releasing)."""
+    """Those for citing, for archives and for catalogues; fields of the owner are left out (docs/development.md)."""
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     meta, zenodo = (json.loads((ROOT / n).read_text(encoding="utf-8")) for n in ("codemeta.json", ".zenodo.json"))
     versions = [judgebook.__version__, citation["version"], meta["version"], meta["softwareVersion"], zenodo["version"]]
@@ -210,12 +210,33 @@ def test_every_folder_of_the_code_is_in_the_table_for_contributors():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md")))]
+    "page",
+    ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+    + [
+        p.relative_to(ROOT).as_posix()
+        for pattern in ("*.md", "decisions/*.md")
+        for p in sorted(ROOT.glob(f"docs/{pattern}"))
+    ],
 )
 def test_links_between_pages_lead_somewhere(page):
     path = ROOT / page
     for target in re.findall(r"\]\(([^)#]+)", path.read_text(encoding="utf-8")):
         assert target.startswith("http") or (path.parent / target).exists(), target
+
+
+def test_contributing_stays_short():
+    assert len((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_every_decision_is_listed_and_says_why_what_it_costs_and_when_to_revisit_it():
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    listed = {file: title for title, file in re.findall(r"^- \[(.*)\]\((\w+\.md)\)$", index, re.MULTILINE)}
+    assert set(listed) == {p.name for p in folder.glob("*.md")} - {"README.md"}
+    for file, title in listed.items():
+        text = (folder / file).read_text(encoding="utf-8")
+        assert text.startswith(f"# {title}\n\nDecided on 20"), file
+        assert re.findall(r"^\*\*(\w+)", text, re.MULTILINE) == ["Decision", "Why", "Cost", "Revisit"], file
 
 
 def test_the_list_of_intervals_names_every_figure_of_the_gallery_that_speaks_of_one():

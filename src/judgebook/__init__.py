@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from judgebook.study.schema import DataError
     from judgebook.study.stored import StoredStudy, open_study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Built",
     "DataError",

@@ -140,7 +140,7 @@ def test_a_worker_that_joins_later_is_looked_at_before_it_does_anything(monkeypa
     monkeypatch.setattr(seats, "versions", lambda: ("3.12", {"numpy": "1.26"}))
     place = seats.setting("run", "/none", {}, expected={"python": "3.12", "packages": {"numpy": "2.0"}})
     here = joined(monkeypatch, place)
-    with pytest.raises(seats.RefusedError, match=r"tcp://late has numpy 1\.26 \(expected 2\.0\)") as refusal:
+    with pytest.raises(seats.SeatRefusedError, match=r"tcp://late has numpy 1\.26 \(expected 2\.0\)") as refusal:
         seats.answer(seats.call(place, b"work"))
     assert refusal.value.address == "tcp://late"
     assert here.compendium_seats[place.run, place.lead] == []
@@ -301,9 +301,9 @@ def test_pieces_avoid_workers_that_refused(monkeypatch):
     assert scheduler.elsewhere(client, {"tcp://bad"})["workers"] == ["tcp://good"]
     send = object.__new__(scheduler._Send)
     send.client, send.refused = client, set()
-    send.refused_by(seats.RefusedError("tcp://bad", "numpy 1.26"))
-    with pytest.raises(seats.RefusedError):
-        send.refused_by(seats.RefusedError("tcp://good", "numpy 1.25"))
+    send.refused_by(seats.SeatRefusedError("tcp://bad", "numpy 1.26"))
+    with pytest.raises(seats.SeatRefusedError):
+        send.refused_by(seats.SeatRefusedError("tcp://good", "numpy 1.25"))
 
 
 class Pool:

@@ -40,7 +40,7 @@ class _Send:
         """Put what several pieces need on every worker, once: one of them may be lost."""
         return {name: self.client.scatter(value, broadcast=True) for name, value in packed.items()}
 
-    def refused_by(self, error: seats.RefusedError) -> None:
+    def refused_by(self, error: seats.SeatRefusedError) -> None:
         """Send no more to this worker. Raises `error` where no other is left."""
         self.refused.add(error.address)
         if self.refused.issuperset(self.client.nthreads()):

@@ -70,7 +70,7 @@ class SeatLostError(JudgebookError, RuntimeError):
     """The process that did the work ended before it answered."""
 
 
-class RefusedError(JudgebookError, RuntimeError):
+class SeatRefusedError(JudgebookError, RuntimeError):
     """A worker cannot be used: it joined later and is not like the others. address : of the worker."""
 
     def __init__(self, address: str, why: str):
@@ -355,13 +355,13 @@ class ByValue:
 def answer(packed: bytes) -> Any:
     """What the work returned.
 
-    Raises what it raised; SeatLostError where its process ended, RefusedError where none was begun.
+    Raises what it raised; SeatLostError where its process ended, SeatRefusedError where none was begun.
     """
     state, value, trace = pickle.loads(packed)
     if state == "done":
         return value
     if state == "refused":
-        raise RefusedError(*value)
+        raise SeatRefusedError(*value)
     if state == "lost":
         raise SeatLostError(value)
     value.add_note(f"in a worker:\n{trace}")

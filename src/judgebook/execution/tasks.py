@@ -189,7 +189,7 @@ class _Helper:
         packed = future.result()
         try:
             result = seats.answer(packed)
-        except seats.RefusedError as error:
+        except seats.SeatRefusedError as error:
             self.send.refused_by(error)
             self.run.give_back(index)
         except seats.SeatLostError:

@@ -1,4 +1,4 @@
-"""Public raw files: where they come from, how a copy is verified, under which licence (`data/registry.yaml`)."""
+"""Public raw files: where they come from, how a copy is verified, under which licence (`registry.yaml`)."""
 
 from __future__ import annotations
 

@@ -164,9 +164,8 @@ class Cluster(Executor):
     def _pass_on(self, done: Future, job: worker.NotebookJob, answer: Future) -> None:
         try:
             answer.set_result(self._received(done.result(), job))
-        except (
-            seats.RefusedError
-        ) as refusal:  # in a thread: this is the client's own, which cannot wait for the scheduler
+        except seats.SeatRefusedError as refusal:
+            # in a thread: this is the client's own, which cannot wait for the scheduler
             threading.Thread(target=self._elsewhere, args=(refusal, job, answer), daemon=True).start()
         except Exception as error:
             _answer_with(error, answer)
@@ -189,7 +188,7 @@ class Cluster(Executor):
             raise
         return outcome
 
-    def _elsewhere(self, refusal: seats.RefusedError, job: worker.NotebookJob, answer: Future) -> None:
+    def _elsewhere(self, refusal: seats.SeatRefusedError, job: worker.NotebookJob, answer: Future) -> None:
         """Send a notebook that a worker refused to another, and no more to that one. If there is no other, an error."""
         if refusal.address not in self._refused:
             print(f"--executor: {refusal}: it is not used", file=sys.stderr, flush=True)
@@ -235,7 +234,7 @@ class Cluster(Executor):
         """Raise ClusterError where a worker has other versions: the manifest would name the wrong ones."""
         for address, why in self.client.run(seats.ByValue(seats.unfit), expected).items():
             if why:
-                raise ClusterError(f"--executor: {seats.RefusedError(address, why)}")
+                raise ClusterError(f"--executor: {seats.SeatRefusedError(address, why)}")
 
     def _shared(self) -> bool:
         """Whether every worker sees this project and the output folder, at these paths.
