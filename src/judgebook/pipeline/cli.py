@@ -132,7 +132,7 @@ def _in_checkout(command: str) -> None:
 
 def _gallery(args: argparse.Namespace) -> int:
     _in_checkout("gallery")
-    from judgebook.pipeline.gallery import committed, scoreboard_page
+    from judgebook.extras.gallery import committed, scoreboard_page
 
     studies = args.studies or list(committed.STUDIES)
     needed = scoreboard_page.needed(studies)
@@ -144,13 +144,13 @@ def _gallery(args: argparse.Namespace) -> int:
 
 
 def _compare(args: argparse.Namespace) -> int:
-    from judgebook.comparison import page
+    from judgebook.extras.compare import page
 
     return page.command(args.a, args.b, args.renamed)
 
 
 def _bundle(args: argparse.Namespace) -> int:
-    from judgebook.bundle import writing
+    from judgebook.extras.bundle import writing
 
     given = Path(args.study)
     study = given.stem if given.suffix in (".yaml", ".yml") else given.name
@@ -169,7 +169,7 @@ def _plan(args: argparse.Namespace) -> int:
 
 
 def _annotate(args: argparse.Namespace) -> int:
-    from judgebook.elicitation import writing
+    from judgebook.extras.annotate import writing
 
     return writing.command(
         args.study,
@@ -188,7 +188,7 @@ def _annotate(args: argparse.Namespace) -> int:
 
 
 def _degrade(args: argparse.Namespace) -> int:
-    from judgebook.elicitation import degraded
+    from judgebook.extras.annotate import degraded
 
     return degraded.command(args.dialogues, args.to, n=args.n, pool=args.pool, system=args.system, seed=args.seed)
 
