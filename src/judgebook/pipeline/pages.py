@@ -151,7 +151,7 @@ class Pages:
             "results": digest({p.name: self.of.cache.file(p) for p in paths}),
             "study": digest([about, self.of.raw()]),
             "params.yaml": self.of.cache.file(self.of.home / "params.yaml"),
-        } | self.of.code("judgebook.paper.files", "judgebook.report.html", "judgebook.pipeline.rendering")
+        } | self.of.code("judgebook.extras.paper.files", "judgebook.report.html", "judgebook.pipeline.rendering")
 
     def _scoreboard_parts(self, cells: Path) -> Parts:
         return {"scoreboard": self.of.cache.file(cells), "navigation": self._others()} | (

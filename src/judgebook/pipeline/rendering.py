@@ -178,7 +178,7 @@ class PaperJob:
 @timed
 def paper(job: PaperJob) -> str:
     """Write the page for authors and its files: methods, results, references, datasheet, tables, a document."""
-    from judgebook.paper import analysis, files
+    from judgebook.extras.paper import analysis, files
     from judgebook.report import html as report
     from judgebook.report.blocks import blocks
     from judgebook.study.stored import open_study

@@ -11,7 +11,7 @@ from fixtures import made_annotations, yaml_studies
 
 from judgebook.display.names import display_names
 from judgebook.display.text import interval
-from judgebook.paper import analysis, files, findings, found, heds, references
+from judgebook.extras.paper import analysis, files, findings, found, heds, references
 from judgebook.questions.agreement import analysis as agreement_analysis
 from judgebook.questions.sensitivity import power
 from judgebook.sources import build

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from judgebook.paper import references
+from judgebook.extras.paper import references
 from judgebook.study import params
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from judgebook.paper.analysis import Material
-from judgebook.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
+from judgebook.extras.paper.analysis import Material
+from judgebook.extras.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
 from judgebook.questions.agreement import analysis as agreement_analysis
 from judgebook.questions.groups import analysis as groups_analysis
 from judgebook.questions.metrics import analysis as metrics_analysis

@@ -18,8 +18,8 @@ import yaml
 from markupsafe import Markup
 
 from judgebook.display.text import Phrases
-from judgebook.paper import findings
-from judgebook.paper.analysis import Material, items, people
+from judgebook.extras.paper import findings
+from judgebook.extras.paper.analysis import Material, items, people
 from judgebook.questions.agreement import analysis as agreement_analysis
 from judgebook.questions.sensitivity import analysis as sensitivity_analysis
 from judgebook.study.labels import METHODS, Label

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from judgebook.display.latex import tex
 from judgebook.display.text import Phrases
-from judgebook.paper import findings, found, heds, references
-from judgebook.paper.analysis import Material
+from judgebook.extras.paper import findings, found, heds, references
+from judgebook.extras.paper.analysis import Material
 from judgebook.study import escape, store
 
 _PHRASES = Phrases(__package__)

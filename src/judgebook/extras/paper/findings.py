@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from judgebook.annotations.scores import sampled
 from judgebook.display.text import Phrases
-from judgebook.paper import references
-from judgebook.paper.analysis import Material, items, judged_systems, people
+from judgebook.extras.paper import references
+from judgebook.extras.paper.analysis import Material, items, judged_systems, people
 from judgebook.questions.agreement import analysis as agreement_analysis
 from judgebook.questions.judges import analysis as judges_analysis
 from judgebook.questions.performance import analysis as performance_analysis
