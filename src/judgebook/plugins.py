@@ -14,9 +14,15 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
 from judgebook import project
 from judgebook.errors import JudgebookError
+
+if TYPE_CHECKING:
+    from judgebook.pipeline.nodes import Node
+    from judgebook.pipeline.pages import Pages
+    from judgebook.study.params import Study
 
 #: entry points of extras, the project's own among them
 GROUP = "judgebook.extras"
@@ -52,10 +58,22 @@ class Command:
 
 
 @dataclass(frozen=True)
+class Page:
+    """A page of the reports of studies. name : of its file and node. title : in the navigation. applies : whether a
+    study has it. node : makes its node, of the pages of a study and the notebooks that come before."""
+
+    name: str
+    title: str
+    applies: Callable[[Study], bool]
+    node: Callable[[Pages, tuple[str, ...]], Node]
+
+
+@dataclass(frozen=True)
 class Extra:
-    """What an extra adds to the project."""
+    """What an extra adds to the project. pages : of extras in the folder; those of others bring commands only."""
 
     commands: tuple[Command, ...] = ()
+    pages: tuple[Page, ...] = ()
 
 
 @cache
@@ -70,6 +88,11 @@ def of_others() -> dict[str, Extra]:
     """Name -> extra, of other distributions. All that is installed is looked through: this takes a moment."""
     points = entry_points(group=GROUP)
     return {point.name: point.load() for point in points if not point.module.startswith(f"{GROUP}.")}
+
+
+def pages(study: Study) -> list[Page]:
+    """Pages that extras add to the report of a study."""
+    return [page for extra in here().values() for page in extra.pages if page.applies(study)]
 
 
 def removed() -> list[str]:

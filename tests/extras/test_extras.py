@@ -13,9 +13,9 @@ from judgebook import plugins
 from judgebook.pipeline.commands import arguments, core
 
 SECONDS = 40
-EXTRAS = ("annotate", "bundle", "compare", "gallery", "lab")
+EXTRAS = ("annotate", "bundle", "compare", "gallery", "lab", "paper")
 #: extra -> its commands, where these are called otherwise
-COMMANDS = {"annotate": ["annotate", "degrade"]}
+COMMANDS = {"annotate": ["annotate", "degrade"], "paper": []}
 ELSEWHERE = """\
 from judgebook.plugins import Command, Extra
 
@@ -60,7 +60,10 @@ def test_no_two_commands_have_the_same_name_or_place():
 @pytest.mark.parametrize("name", EXTRAS)
 def test_without_one_a_study_runs_and_its_command_is_said_to_be_removed(project, tmp_path, name):
     copy = without(project, tmp_path / "copy", name)
-    assert copy.states("--only", "03_own", "--force")["03_own"] == ("done", "forced")
+    assert copy.states()["03_own"][0] == "up to date"
+    assert ("paper" in copy.manifest()["nodes"]) == (name != "paper")
+    assert copy.out("reports", "tiny", "paper.html").is_file() == (name != "paper")
+    assert ("paper.html" in copy.out("reports", "tiny", "index.html").read_text()) == (name != "paper")
     for command in COMMANDS.get(name, [name]):
         done = copy.run(command)
         assert done.returncode == 2
