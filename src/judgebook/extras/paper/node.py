@@ -25,7 +25,7 @@ def node(pages: Pages, after: tuple[str, ...]) -> Node:
         of.key,
         NAME,
         after,
-        lambda: _parts(pages),
+        lambda: parts(pages),
         lambda: [target, *(p for p in target.with_suffix("").glob("*") if p.is_file())],
         write,
         lambda: PaperJob(
@@ -44,7 +44,8 @@ def node(pages: Pages, after: tuple[str, ...]) -> Node:
     )
 
 
-def _parts(pages: Pages) -> Parts:
+def parts(pages: Pages) -> Parts:
+    """What the page and its files depend on."""
     of, shared, names = pages.of, pages.shared(), [n for n in pages.of.entries if pages.has_page(n)]
     paths = [of.executed(n) for n in names]  # captions, tables, and what is private
     paths += [p for n in names for p in (*pages.files(n), *(of.home / "results").glob(f"{n}.parquet"))]
