@@ -103,7 +103,7 @@ $(LINT)/ruff: .pre-commit-config.yaml
 validate: $(READY) $(CRATE)/rocrate-validator
 	$(BIN)/python run_all.py --study ji2022
 	$(BIN)/python run_all.py bundle ji2022
-	$(CRATE)/python tests/bundle/validate.py bundles/ji2022.zip
+	$(CRATE)/python tests/extras/bundle/validate.py bundles/ji2022.zip
 
 $(CRATE)/rocrate-validator:
 	$(PYTHON) -m venv --clear .venv-crate

@@ -36,7 +36,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from judgebook.elicitation import questions as asking  # noqa: E402
+from judgebook.extras.annotate import questions as asking  # noqa: E402
 from judgebook.sources import build, inspect  # noqa: E402
 from judgebook.study import params  # noqa: E402
 

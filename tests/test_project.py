@@ -204,8 +204,9 @@ def test_containers_set_up_what_users_set_up():
 def test_every_folder_of_the_code_is_in_the_table_for_contributors():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     package = ROOT / "src" / "judgebook"
-    rooms = {path.parent.name for pattern in ("*", "questions/*") for path in package.glob(f"{pattern}/__init__.py")}
-    rooms.remove("questions")
+    paths = (p for pattern in ("*", "questions/*", "extras/*") for p in package.glob(f"{pattern}/__init__.py"))
+    rooms = {path.parent.name for path in paths}
+    rooms -= {"questions", "extras"}
     assert set(re.findall(r"^\| `(\w+)` \| ", text, re.MULTILINE)) == rooms
 
 

@@ -9,7 +9,7 @@ import pytest
 from fixtures.notebook_runs import ACROSS, CHECKS, ENTRIES, LESS, NOT_SIMULATED, World, check_alpha, worker_ids
 
 from judgebook.annotations import summary as collection
-from judgebook.pipeline.gallery import committed
+from judgebook.extras.gallery import committed
 from judgebook.study.params import ROOT
 
 SECONDS = 270

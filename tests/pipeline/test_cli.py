@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 from fixtures.project_copy import ROOT, Project, states
 
+from judgebook import plugins
 from judgebook import project as places
-from judgebook.pipeline import arguments, cli
+from judgebook.pipeline import cli
+from judgebook.pipeline.commands import core, options
 from judgebook.study import params
 
 SECONDS = 32
@@ -32,14 +34,14 @@ def project(tmp_path_factory):
     return project
 
 
-@pytest.mark.parametrize("name", ["params/schema.json", "docs/yaml.md", "docs/results.md", *cli.LISTING])
+@pytest.mark.parametrize("name", ["params/schema.json", "docs/yaml.md", "docs/results.md", *core.LISTING])
 def test_what_describes_yamls_results_and_questions_is_current(name):
     """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
-    assert (ROOT / name).read_text(encoding="utf-8") == cli.schema_files()[name]
+    assert (ROOT / name).read_text(encoding="utf-8") == core.schema_files()[name]
 
 
 def test_schema_describes_every_section():
-    schema = json.loads(cli.schema_files()["params/schema.json"])
+    schema = json.loads(core.schema_files()["params/schema.json"])
     assert set(schema["properties"]) == set(params.Study.model_fields)
 
 
@@ -80,7 +82,7 @@ def test_a_notebook_run_by_hand_finds_judgebook_and_writes_to_scratch(project, m
     calls, kernels = [], []
     monkeypatch.setattr(places, "ROOT", project.folder)
     monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.setattr("judgebook.pipeline.lab.install", lambda **kernel: kernels.append(kernel))
+    monkeypatch.setattr("judgebook.extras.lab.jupyter.install", lambda **kernel: kernels.append(kernel))
     monkeypatch.setattr("jupyterlab.labapp.LabApp.launch_instance", calls.append)
     assert cli.main(["lab", "--no-browser", "--port", "8890", "--allow-root"]) == 0
     ((*_, browser, port, root),) = calls
@@ -273,8 +275,8 @@ def test_a_unit_of_resampling_that_the_data_do_not_have_stops_the_run(project):
 @pytest.mark.parametrize("text", ["1000001", "1000000123", "9" * 30, "9" * 5000, "0000000001000000000", "٣", "-1", ""])
 def test_a_count_has_a_limit_however_long_it_is(text):
     with pytest.raises(argparse.ArgumentTypeError, match="whole number up to 1,000,000"):
-        arguments._count_or_none(text)
-    assert arguments._count_or_none("1000000") == 1_000_000
+        options.count_or_none(text)
+    assert options.count_or_none("1000000") == 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -287,7 +289,7 @@ def test_a_count_has_a_limit_however_long_it_is(text):
     ],
 )
 def test_an_option_that_a_command_would_not_see_is_refused(words, monkeypatch, capsys):
-    monkeypatch.setattr(cli, "COMMANDS", dict.fromkeys(cli.COMMANDS, lambda args: pytest.fail("something was done")))
+    monkeypatch.setattr(plugins.Command, "__call__", lambda *_: pytest.fail("something was done"))
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)  # the handler would outlive the test
     assert cli.main(words) == 2
     assert f"{words[0].partition('=')[0]} has no effect before" in capsys.readouterr().err
@@ -295,7 +297,7 @@ def test_an_option_that_a_command_would_not_see_is_refused(words, monkeypatch, c
 
 @pytest.mark.parametrize("words", [["--out", "x", "fetch", "list"], ["--jobs", "2", "plan", "--study", "demo"]])
 def test_what_a_command_sees_may_stand_before_it(words, monkeypatch, tmp_path):
-    monkeypatch.setattr(cli, "COMMANDS", dict.fromkeys(cli.COMMANDS, lambda args: 7))
+    monkeypatch.setattr(plugins.Command, "__call__", lambda *_: 7)
     monkeypatch.setattr(cli.signal, "signal", lambda *_: None)
     monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
     assert cli.main(words) == 7

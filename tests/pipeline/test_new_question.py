@@ -7,7 +7,7 @@ import shutil
 import pytest
 from fixtures.project_copy import ROOT, Project
 
-from judgebook.pipeline.cli import LISTING
+from judgebook.pipeline.commands.core import LISTING
 
 SECONDS = 40
 QUESTION = '''\

@@ -16,7 +16,6 @@ from judgebook.pipeline import cache as cache_module
 from judgebook.pipeline import closure, dag, execute, nodes, run, worker
 from judgebook.pipeline.cache import Cache
 from judgebook.pipeline.notebook import Facts, NotebookError, check_knobs
-from judgebook.pipeline.pages import Pages
 from judgebook.report.blocks import parameters
 from judgebook.sources import build
 from judgebook.sources.ids import recorded
@@ -259,20 +258,6 @@ def test_files_of_others_beside_simulated_ones_are_not_the_pipelines(tmp_path, m
         (raw / name).write_text("x")
     study = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), {}, Cache(None), dag.NOTEBOOKS)
     assert sorted(p.name for p in study.data()[0].outputs()) == ["data.json", "truth.json"]
-
-
-def test_the_page_for_authors_depends_on_notebooks_as_executed(tmp_path, monkeypatch):
-    """A caption, or what is private, may change where no figure and no number does."""
-    monkeypatch.setenv("COMPENDIUM_OUT", str(tmp_path))
-    entries = {"03_iaa": dag.load()["03_iaa"]}
-    of = nodes.StudyNodes(worker.Spec("demo", "demo"), params.load("demo"), entries, Cache(None), dag.NOTEBOOKS)
-    of.manifest.nodes["03_iaa"] = {"outputs": {}, "finished": "2026-11-23"}
-    executed, found = of.executed("03_iaa"), []
-    executed.parent.mkdir(parents=True)
-    for tags in ([], ["private"], []):
-        executed.write_text(json.dumps({"cells": [{"metadata": {"tags": tags}}]}))
-        found.append(Pages(of, lambda name: ("done", ""))._paper_parts()["results"])
-    assert found[0] == found[2] != found[1]
 
 
 def test_a_path_is_shown_from_the_working_directory_and_on_another_drive_as_it_is(tmp_path, monkeypatch):

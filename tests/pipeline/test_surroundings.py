@@ -133,7 +133,7 @@ def test_pages_wait_neither_for_all_of_scipy_nor_for_a_grammar():
 import sys
 from judgebook.pipeline import worker
 worker.initialize()
-from judgebook.paper import files
+from judgebook.extras.paper import files
 from judgebook.report import html
 from judgebook.summary import findings
 print(*sorted({"lark", "scipy.stats", "seaborn", "statsmodels"} & {*sys.modules}))

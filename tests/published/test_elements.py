@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from judgebook.extras.gallery import committed
 from judgebook.pipeline import dag
-from judgebook.pipeline.gallery import committed
 from judgebook.published import elements, mapping
 from judgebook.report.prose import slug
 from judgebook.study import params

@@ -11,9 +11,9 @@ from fixtures.project_copy import ROOT
 
 from judgebook.annotations import summary as collection
 from judgebook.display.names import DisplayNames
+from judgebook.extras.gallery import scoreboard_page
+from judgebook.extras.gallery.scoreboard_page import END, START, with_badge
 from judgebook.pipeline import dag
-from judgebook.pipeline.gallery import scoreboard_page
-from judgebook.pipeline.gallery.scoreboard_page import END, START, with_badge
 from judgebook.published import analysis, comparison, controls, figures, findings, mapping, scoreboard, tables, verdicts
 from judgebook.published import numbers as published
 from judgebook.published.consistency.analysis import Audit, audit

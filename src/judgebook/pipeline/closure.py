@@ -6,12 +6,13 @@ The hash of a notebook covers its closure; after each run it is compared with th
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from judgebook import project
 from judgebook.pipeline.cache import Cache, digest
+from judgebook.plugins import GROUP
 
 #: the packages that notebooks may import of this project
 NAMES = ("helpers", "judgebook")
@@ -87,7 +88,13 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
     return dict(sorted(out.items()))
 
 
-def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> str:
-    """Digest of the files of the packages that are not code."""
+def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: Collection[str] = ()) -> str:
+    """Digest of the files of the packages that are not code; those of an extra count for its own `modules` only."""
     paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix != ".py"]
-    return digest({p.relative_to(package.parent).as_posix(): cache.file(p) for package, p in paths})
+    named = {p.relative_to(package.parent).as_posix(): p for package, p in paths}
+    return digest({name: cache.file(p) for name, p in named.items() if _counts(name, modules)})
+
+
+def _counts(name: str, modules: Collection[str]) -> bool:
+    folder = name.rpartition("/")[0].replace("/", ".")
+    return not folder.startswith(f"{GROUP}.") or folder in modules

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from judgebook import plugins
 from judgebook.pipeline import dag, worker
 from judgebook.pipeline.cache import Cache, digest
 from judgebook.pipeline.closure import closure, package_data
@@ -37,6 +38,8 @@ _NOT_DATA = {
     "elicitation",
     "planning",
 }
+#: nodes that are neither notebooks nor pages of notebooks or extras
+_OTHERS = ("simulate", "annotations", "index", "scoreboard", "papers")
 Parts = dict[str, str | None]
 
 
@@ -136,7 +139,8 @@ class StudyNodes:
         return {f"{s} (YAML)": digest(dag.value(self.study, s)) for s in sections}
 
     def code(self, *modules: str) -> Parts:
-        return {**closure(modules, self.cache), "package data": package_data(self.cache), "packages": environment()}
+        found = closure(modules, self.cache)
+        return {**found, "package data": package_data(self.cache, modules=found), "packages": environment()}
 
     def _simulate_parts(self) -> Parts:
         folder = params.ROOT / "data" / "published"  # two parts are calibrated to printed tables
@@ -222,10 +226,11 @@ class StudyNodes:
         self.manifest.drop(name)
 
     def retire_strangers(self) -> None:
-        """Remove outputs of notebooks that no question declares any more."""
+        """Remove outputs of notebooks that no question declares any more, and of pages of extras that were removed."""
+        kept = {*_OTHERS, *(page.name for page in plugins.pages(self.study))}
         for name in list(self.manifest.nodes):
             notebook = name.removeprefix("page ")
-            if notebook not in self.entries and name not in ("simulate", "annotations", "index", "scoreboard", "paper"):
+            if notebook not in self.entries and name not in kept:
                 self.retire(name)
 
     def clear_scratch(self) -> None:

@@ -1,16 +1,15 @@
-"""Nodes that make the report: a page per notebook, the first page, and those of printed numbers and for authors."""
+"""Nodes that make the report: a page per notebook, the first page, those of printed numbers, and pages of extras."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from judgebook import __version__, project
+from judgebook import __version__, plugins, project
 from judgebook.pipeline import rendering
 from judgebook.pipeline.cache import digest
 from judgebook.pipeline.nodes import Node, Parts, StudyNodes
-from judgebook.pipeline.rendering import CELLS, ELEMENTS, PAPER
+from judgebook.pipeline.rendering import CELLS, ELEMENTS
 from judgebook.published import mapping
 from judgebook.report.blocks import GLOSSARY
 from judgebook.sources.ids import recorded
@@ -45,10 +44,10 @@ class Pages:
     def nodes(self, notebooks: list[str]) -> list[Node]:
         """The index and a node for each notebook of the study; `notebooks` are those of this run.
 
-        None needs another. The two that may take long come first, so that they run at the same time.
+        None needs another. Those that may take long come first, so that they run at the same time.
         """
         every, self._now = list(self.of.entries), set(notebooks)
-        nodes = [] if self.of.study.across else [self._paper(tuple(notebooks))]
+        nodes = [page.node(self, tuple(notebooks)) for page in plugins.pages(self.of.study)]
         nodes += [self._index(tuple(notebooks)), *(self._page(name, tuple(notebooks)) for name in every)]
         return nodes + (
             [make(tuple(notebooks)) for make in (self._scoreboard, self._elements)] if SCOREBOARD in every else []
@@ -75,12 +74,12 @@ class Pages:
             f"page {name}",
             after,
             lambda: self._page_parts(name),
-            lambda: [target, *(target.parent / "files" / p.name for p in self._files(name))],
+            lambda: [target, *(target.parent / "files" / p.name for p in self.files(name))],
             rendering.page,
             lambda: rendering.PageJob(
-                self._shared(name), name, self.of.facts(name).title, self.of.executed(name), self._files(name), target
+                self.shared(name), name, self.of.facts(name).title, self.of.executed(name), self.files(name), target
             ),
-            lambda: None if self._has_page(name) else "no result",
+            lambda: None if self.has_page(name) else "no result",
             soft=True,
             quiet=True,
         )
@@ -96,7 +95,7 @@ class Pages:
             lambda: self._scoreboard_parts(cells),
             lambda: [target, csv],
             rendering.scoreboard,
-            lambda: rendering.ScoreboardJob(self._shared(), cells, target, csv, self.folder.parent),
+            lambda: rendering.ScoreboardJob(self.shared(), cells, target, csv, self.folder.parent),
             lambda: None if cells.is_file() else "no result",
             soft=True,
             quiet=True,
@@ -112,46 +111,10 @@ class Pages:
             self._elements_parts,
             lambda: [target],
             rendering.elements,
-            lambda: rendering.ElementsJob(self._shared(), target, self.folder.parent),
+            lambda: rendering.ElementsJob(self.shared(), target, self.folder.parent),
             soft=True,
             quiet=True,
         )
-
-    def _paper(self, after: tuple[str, ...]) -> Node:
-        """The page for authors and the files beside it."""
-        target = self.folder / f"{PAPER}.html"
-        return Node(
-            self.of.key,
-            PAPER,
-            after,
-            self._paper_parts,
-            lambda: [target, *(p for p in target.with_suffix("").glob("*") if p.is_file())],
-            rendering.paper,
-            lambda: rendering.PaperJob(
-                self._shared(),
-                self.of.key,
-                tuple(self.of.executed(n) for n in self.of.entries if self._has_page(n)),
-                tuple(p for n in self.of.entries if self._has_page(n) for p in self._files(n)),
-                tuple(f"{n}_{e.headline}" for n, e in self.of.entries.items() if e.headline),
-                self.of.manifest.date(),
-                digest(self.of.raw()),
-                target,
-            ),
-            lambda: None if any(self._has_page(n) for n in self.of.entries) else "no result",
-            soft=True,
-            quiet=True,
-        )
-
-    def _paper_parts(self) -> Parts:
-        shared, names = self._shared(), [n for n in self.of.entries if self._has_page(n)]
-        paths = [self.of.executed(n) for n in names]  # captions, tables, and what is private
-        paths += [p for n in names for p in (*self._files(n), *(self.of.home / "results").glob(f"{n}.parquet"))]
-        about = [shared.title, shared.nav, self.of.manifest.date(), shutil.which("pandoc") is not None]
-        return {
-            "results": digest({p.name: self.of.cache.file(p) for p in paths}),
-            "study": digest([about, self.of.raw()]),
-            "params.yaml": self.of.cache.file(self.of.home / "params.yaml"),
-        } | self.of.code("judgebook.paper.files", "judgebook.report.html", "judgebook.pipeline.rendering")
 
     def _scoreboard_parts(self, cells: Path) -> Parts:
         return {"scoreboard": self.of.cache.file(cells), "navigation": self._others()} | (
@@ -170,29 +133,31 @@ class Pages:
 
     def _others(self) -> str:
         """A digest of what a page that links to other studies shows around itself, and of their pages."""
-        shared = self._shared()
+        shared = self.shared()
         pages = [p.relative_to(self.folder.parent).as_posix() for p in sorted(self.folder.parent.glob("*/*.html"))]
         return digest([shared.title, shared.nav, [p for p in pages if not p.startswith(f"{self.of.key}/")]])
 
-    def _has_page(self, name: str) -> bool:
+    def has_page(self, name: str) -> bool:
+        """Whether a notebook has been run and can be shown."""
         return name in self.of.manifest.nodes and self.of.executed(name).is_file()
 
-    def _files(self, name: str) -> tuple[Path, ...]:
+    def files(self, name: str) -> tuple[Path, ...]:
+        """Figures, tables and results of a notebook, which its page offers."""
         outputs = sorted(self.of.manifest.outputs(name))
         found = [p for p in outputs if p.suffix in DOWNLOADS]
         if self.of.home / "results" / f"{name}.csv" not in found:  # too many rows for a spreadsheet
             found += [p for p in outputs if p == self.of.home / "results" / f"{name}.parquet"]
         return tuple(found)
 
-    def _shared(self, name: str | None = None) -> rendering.Shared:
+    def shared(self, name: str | None = None) -> rendering.Shared:
         """What the page of a notebook, or the index, shares with the others."""
-        nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self._has_page(n))
+        nav = tuple((n, self.of.facts(n).title) for n in self.of.entries if self.has_page(n))
         nav += (
             ((CELLS, "Every printed number"), (ELEMENTS, "Each result of the papers"))
             if SCOREBOARD in dict(nav)
             else ()
         )
-        nav += ((PAPER, "For your paper"),) if nav and not self.of.study.across else ()
+        nav += tuple((page.name, page.title) for page in plugins.pages(self.of.study)) if nav else ()
         of_study = name is None or self.of.entries[name].of_study
         simulated, sampling = self.of.study.simulated and of_study, self._sampling(name) if of_study else None
         return rendering.Shared(self.of.study.title, simulated, nav, self._note(name) if name else "", sampling)
@@ -211,7 +176,7 @@ class Pages:
 
     def _note(self, name: str) -> str:
         """On a page of an earlier run: what has changed since; empty where nothing has."""
-        if name in self._now or not self._has_page(name):
+        if name in self._now or not self.has_page(name):
             return ""
         why = self.of.outdated(name)
         redo = f"{project.command()} --study {self.of.key} --only {name}"
@@ -222,8 +187,8 @@ class Pages:
         )
 
     def _page_parts(self, name: str) -> Parts:
-        shared = self._shared(name)
-        contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self._files(name)]}
+        shared = self.shared(name)
+        contents = {p.name: self.of.cache.file(p) for p in [self.of.executed(name), *self.files(name)]}
         around = [shared.title, shared.simulated, shared.nav, shared.note, shared.sampling]
         parts = {"notebook": digest(contents), "navigation": digest(around), "glossary": self.of.cache.file(GLOSSARY)}
         return parts | self.of.code("judgebook.report.html", "judgebook.pipeline.rendering")
@@ -231,16 +196,16 @@ class Pages:
     def _rows(self) -> tuple[rendering.Row, ...]:
         rows = []
         for name in self.of.entries:
-            found, executed = self.of.facts(name), self.of.executed(name) if self._has_page(name) else None
+            found, executed = self.of.facts(name), self.of.executed(name) if self.has_page(name) else None
             state, reason = ("", "") if executed else self.state(name)
             note = self._note(name) if executed else ""
             rows.append(rendering.Row(name, found.title, found.question, executed, state, reason, note))
         return tuple(rows)
 
     def _index_parts(self) -> Parts:
-        rows, shared = self._rows(), self._shared()
+        rows, shared = self._rows(), self.shared()
         contents = [self.of.cache.file(r.executed) if r.executed else [r.state, r.reason] for r in rows]
-        about = [shared.title, shared.simulated, shared.sampling, self.of.study.description, self._made()]
+        about = [shared.title, shared.simulated, shared.nav, shared.sampling, self.of.study.description, self._made()]
         about += [part.model_dump() for part in (self.of.study.inference, self.of.study.iaa, self.of.study.costs)]
         listed = [[r.name, r.title, r.question, r.note] for r in rows]
         return {
@@ -265,7 +230,7 @@ class Pages:
     def _index_job(self) -> rendering.IndexJob:
         study = self.of.study
         return rendering.IndexJob(
-            self._shared(),
+            self.shared(),
             self.of.key,
             study.description,
             self.of.profile(),

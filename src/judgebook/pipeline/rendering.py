@@ -1,23 +1,20 @@
-"""What the nodes of a report do: render the pages of notebooks, the first page, that of all printed numbers, and that
-for authors."""
+"""What the nodes of a report do: render the pages of notebooks, the first page, and those of printed numbers."""
 
 from __future__ import annotations
 
 import json
-import platform
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judgebook import __version__, project
-from judgebook.pipeline.manifest import installed
+from judgebook import project
 from judgebook.pipeline.worker import timed
 from judgebook.study import store
 
-#: names of the pages of every printed number, for authors, and of the papers' elements
-CELLS, PAPER, ELEMENTS = "90_cells", "paper", "papers"
+#: names of the pages of every printed number, and of the papers' elements
+CELLS, ELEMENTS = "90_cells", "papers"
 #: the notebook whose findings stand before the answers
 DESIGN = "17_design_check"
 #: why a notebook that nobody asked for has no results
@@ -93,7 +90,7 @@ def page(job: PageJob) -> str:
     about = report.Page(shared.title, shared.simulated, job.name, shared.nav, shared.note, shared.sampling)
     files = [f"files/{p.name}" for p in job.files]
     drawings = {p.stem: p.read_text(encoding="utf-8") for p in job.files if p.suffix == ".svg"}
-    _write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
+    write(job.target, report.notebook_page(nb, about, job.heading, files, drawings))
     return ""
 
 
@@ -131,7 +128,7 @@ def scoreboard(job: ScoreboardJob) -> str:
     about = report.Page(job.shared.title, job.shared.simulated, CELLS, job.shared.nav)
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
     titles = dict(sorted(titles.items(), key=lambda item: item[1]))
-    _write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
+    write(job.target, scoreboard_page.page(cells, about, titles, link, f"../{job.csv.name}"))
     return ""
 
 
@@ -156,44 +153,7 @@ def elements(job: ElementsJob) -> str:
 
     titles = {paper.paper: paper.title for paper in checks.load()[1]}
     about = report.Page(job.shared.title, job.shared.simulated, ELEMENTS, job.shared.nav)
-    _write(job.target, report.text_page(about, registry.TITLE, registry.page(registry.load(), titles, link)))
-    return ""
-
-
-@dataclass(frozen=True)
-class PaperJob:
-    """executed : notebooks in order. files : figures and tables. headlines : stems of figures shown first. date : of
-    the newest notebook. data : digest of the raw files. target : the page; its files lie in a folder of that name."""
-
-    shared: Shared
-    study: str
-    executed: tuple[Path, ...]
-    files: tuple[Path, ...]
-    headlines: tuple[str, ...]
-    date: str
-    data: str
-    target: Path
-
-
-@timed
-def paper(job: PaperJob) -> str:
-    """Write the page for authors and its files: methods, results, references, datasheet, tables, a document."""
-    from judgebook.paper import analysis, files
-    from judgebook.report import html as report
-    from judgebook.report.blocks import blocks
-    from judgebook.study.stored import open_study
-
-    made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
-    every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
-    # a paper is for others
-    found, hidden = [b for b in every if not b.private], {b.name for b in every if b.private and b.name}
-    files_ = tuple(p for p in job.files if p.stem.removesuffix(report.NARROW) not in hidden)
-    tables = [b.html for b in found if b.kind == "table"]
-    material = analysis.gather(open_study(job.study), made)
-    captions = {b.name: b.caption for b in found if b.kind == "figure"}
-    text = files.write(material, job.target.with_suffix(""), files_, job.headlines, tables, captions)
-    about = report.Page(job.shared.title, job.shared.simulated, PAPER, job.shared.nav, sampling=job.shared.sampling)
-    _write(job.target, report.text_page(about, "For your paper", text))
+    write(job.target, report.text_page(about, registry.TITLE, registry.page(registry.load(), titles, link)))
     return ""
 
 
@@ -207,7 +167,7 @@ def index(job: IndexJob) -> str:
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
     parts = {"description": job.description, "answers": _answers(job), "made": job.made}
     parts |= {"before": _before(job), "facts": _sizes(job.profile), "cards": cards, "absent": absent}
-    _write(job.target, report.index_page(about, **parts))
+    write(job.target, report.index_page(about, **parts))
     return ""
 
 
@@ -286,6 +246,7 @@ def _card(row: Row) -> Any:
     return report.Card(row.name, row.title, row.question, finding, row.note)
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
+    """Put a page in its place."""
     with store.atomic(path) as temporary:
         temporary.write_text(text, encoding="utf-8")

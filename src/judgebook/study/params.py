@@ -62,7 +62,7 @@ class _Study(Section):
     bibtex: str = Field(
         "",
         description="the same as a BibTeX entry, for the references of a paper; or the key of one in "
-        "src/judgebook/paper/data.bib",
+        "src/judgebook/extras/paper/data.bib",
         examples=["ji2022"],
     )
     heds: Heds = Heds()

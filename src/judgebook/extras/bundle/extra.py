@@ -1,0 +1,48 @@
+"""`bundle`: a finished study in one file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from judgebook import project
+from judgebook.plugins import Command, Extra, UsageError
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", help="a study that has been run")
+    parser.add_argument("--folder", action="store_true", help="write a folder instead of a zip file")
+    parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="read results from, and write to, DIR")
+
+
+def _bundle(args: argparse.Namespace) -> int:
+    from judgebook.extras.bundle import writing
+    from judgebook.pipeline.manifest import Manifest, lock
+    from judgebook.pipeline.run import outdated
+    from judgebook.study import params, store
+
+    given = Path(args.study)
+    study = given.stem if given.suffix in (".yaml", ".yml") else given.name
+    if not (store.processed(study) / "manifest.json").is_file():
+        params.find(args.study)  # a misspelt name is told first
+        raise UsageError(f"{study} has not been run; run `{project.command()} --study {args.study}` first")
+    with lock(study):
+        return writing.command(study, Manifest(study).data, outdated(study), folder=args.folder)
+
+
+BUNDLE = Command(
+    name="bundle",
+    title="pack a finished study for an archive, as an RO-Crate without data and texts",
+    about="""\
+Write bundles/STUDY.zip, for an archive or a supplement: report, executed notebooks, results, figures, tables, settings
+and versions, each with a description and its provenance (RO-Crate 1.1). Data, texts of dialogues and ids of people are
+never included. Run the study first.
+
+  python run_all.py bundle ji2022""",
+    place=60,
+    options=_options,
+    run=_bundle,
+    examples="  python run_all.py bundle ji2022                     a finished study in one file, for an archive\n",
+)
+
+EXTRA = Extra(commands=(BUNDLE,))

@@ -1,0 +1,91 @@
+"""Writes a bundle, as a zip file or a folder: `python run_all.py bundle STUDY`. It appears whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from judgebook.extras.bundle import contents, crate
+from judgebook.extras.bundle.contents import METADATA, Part
+from judgebook.study import store
+
+#: the same content gives the same bytes: all files of a zip bear its first day
+EPOCH = (1980, 1, 1, 0, 0, 0)
+_CHUNK = 1 << 20
+
+
+def command(
+    study: str,
+    manifest: dict[str, Any],
+    outdated: dict[str, str],
+    *,
+    folder: bool = False,
+    say: Callable[[str], None] = print,
+) -> int:
+    """Bundle a finished study; returns the exit code. Raises BundleError.
+
+    manifest : what the pipeline stored of the run. outdated : notebook of an earlier run -> what has changed since.
+    folder : write a folder instead of a zip file.
+    """
+    of = contents.finished(study, manifest, outdated)
+    parts = contents.parts(of)
+    parts = [Part(METADATA, crate.metadata(of, parts), ""), *parts]
+    contents.refuse_private(of, parts)
+    target = store.out_root() / "bundles" / (study if folder else f"{study}.zip")
+    store.sweep(target.parent, deep=False)
+    (write_folder if folder else write_zip)(parts, target)
+    size = target.stat().st_size if target.is_file() else sum(part.size for part in parts)
+    for name, why in outdated.items():
+        say(f"  {name} is from an earlier run ({why}); the bundle says so")
+    say(f"bundle: {store.relative(target)}: {len(parts)} files, {size / 1e6:.1f} MB; data and texts are not included")
+    return 0
+
+
+def write_zip(parts: Iterable[Part], path: Path) -> None:
+    """A zip file in the order of the parts; only a piece of a file is in memory at a time."""
+    folders: set[str] = set()
+    with store.atomic(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as out:
+        for part in parts:
+            for folder in [f"{p}/" for p in PurePosixPath(part.path).parents[-2::-1]]:
+                if folder not in folders:  # some readers look for entries of the folders that the metadata name
+                    out.writestr(_entry(folder, 0o40755), b"")
+                    folders.add(folder)
+            entry = _entry(part.path, 0o100644)
+            entry.compress_type, entry.file_size = zipfile.ZIP_DEFLATED, part.size
+            with _opened(part) as source, out.open(entry, "w") as target:
+                shutil.copyfileobj(source, target, _CHUNK)
+
+
+def _entry(name: str, mode: int) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, EPOCH)
+    entry.external_attr, entry.create_system = mode << 16 | (0x10 if name.endswith("/") else 0), 3
+    return entry
+
+
+def write_folder(parts: Iterable[Part], path: Path) -> None:
+    """A folder; one that was there is replaced when the new one is complete.
+
+    Raises BundleError where there is something else in its place.
+    """
+    if path.exists() and not (path / METADATA).is_file():
+        raise contents.BundleError(f"{path} is not a bundle and would be replaced by one: remove it, or use --out")
+    with store.scratch(path.parent) as place:
+        for part in parts:
+            target = place / "new" / part.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with _opened(part) as source, target.open("wb") as file:
+                shutil.copyfileobj(source, file, _CHUNK)
+        if path.exists():
+            path.rename(place / "old")
+        (place / "new").rename(path)
+
+
+@contextmanager
+def _opened(part: Part) -> Iterator[IO[bytes]]:
+    with part.content.open("rb") if isinstance(part.content, Path) else io.BytesIO(part.content) as file:
+        yield file

@@ -1,0 +1,417 @@
+"""Did a repetition reproduce the results? Two runs of the same systems and labels compared.
+
+Quantified in the ways of Belz et al.: scores by CV* (`variation`), sets of scores by correlation, conclusions by the
+share that both runs share (`orders`). Intervals leave out one cluster at a time: people where each run has enough of
+them, else dialogues or pairs. They say what other people, or other dialogues, would have changed.
+
+Where the study has a control system, scores are also those on which its notebook 10 rests: of the workers who passed,
+standardised per worker. These decide; only raw scores have a zero, and therefore a CV*.
+
+References: Belz, Thomson, Reiter, Mille 2023, Non-repeatable experiments and non-reproducible results, Findings of ACL
+(types of results); Ji et al. 2022, section 4 (correlation of system means between runs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from judgebook.annotations.summary import with_means
+from judgebook.extras.compare import orders, variation
+from judgebook.extras.compare.sides import ComparisonError, Side, data_hash, settings
+from judgebook.questions.quality_control import replication
+from judgebook.questions.quality_control.crowd import crowd
+from judgebook.questions.quality_control.replication import OVERALL, Quantity, Tally
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed, ratings
+from judgebook.statistics.correlation import correlate, pearson_interval
+from judgebook.statistics.intervals import MIN_CLUSTERS, Interval, generator, jackknife_t
+from judgebook.study.labels import METHODS, Label
+
+RUNS = ("A", "B")
+RAW, STANDARDISED = "raw", "standardised"
+#: verdicts on a label
+REPRODUCED, CONTRADICTED, OPEN = "reproduced", "contradicted", "open"
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """a, b : the sides. identical : whether their judgements are the same. settings : from `sides.settings`.
+
+    labels : a row per kind of scores and label: scores, method, label (OVERALL: their mean), direction, systems, unit,
+    clusters, r, its interval over clusters (r_low, r_high; r_note where there is none) and over systems (fisher_low,
+    fisher_high), rho (Spearman) and its interval over systems, the counts of `orders.counts`, order with order_low and
+    order_high, cv with cv_low, cv_high and cv_expected, verdict.
+    means : a row per kind of scores, label, run and system: estimate, ci_low, ci_high, note.
+    variation : a row per label and system: a, b, cv, ci_low, ci_high, expected.
+    pairs : a row per kind of scores, label and pair of systems: from `orders.gaps`.
+    missing : what is not compared: kind, id, in_ (0: only a has it, 1: only b, 2: both, on other scales).
+    primary : the kind of scores that decides.
+    """
+
+    a: Side
+    b: Side
+    identical: bool
+    settings: pd.DataFrame
+    labels: pd.DataFrame
+    means: pd.DataFrame
+    variation: pd.DataFrame
+    pairs: pd.DataFrame
+    missing: pd.DataFrame
+    known: Mapping[Key, Label]
+    systems: list[str]
+    primary: str
+    confidence: float
+
+    @property
+    def deciding(self) -> pd.DataFrame:
+        """The labels on which the answer rests: those of the primary scores, without their mean."""
+        rows = self.labels[self.labels["scores"] == self.primary]
+        return rows[rows["label"] != OVERALL]
+
+    @property
+    def spread(self) -> dict[str, float]:
+        """CV* over all systems and labels: cv, low, high, expected."""
+        cells = self.variation.dropna(subset="cv")
+        columns = {"cv": "cv", "low": "every_low", "high": "every_high", "expected": "expected"}
+        return {name: float(cells[c].mean(skipna=False)) if len(cells) else np.nan for name, c in columns.items()}
+
+    @property
+    def overall(self) -> pd.Series | None:
+        rows = self.labels[(self.labels["scores"] == self.primary) & (self.labels["label"] == OVERALL)]
+        return rows.iloc[0] if len(rows) else None
+
+
+def compare(a: Side, b: Side, *, confidence: float = 0.95) -> Comparison:
+    """Compare two sides, label by label, over the systems that both have.
+
+    Raises
+    ------
+    ComparisonError
+        Where a side has several corpora of which none is named and the other side does not have the same ones, and
+        where no label or fewer than two systems are in common.
+    """
+    rows, known, missing = _joined(a, b)
+    shared = _shared(rows, a, b)
+    rows = rows[rows["system"].isin(shared)]
+    parts = {RAW: (rows, "score")}
+    chosen = _chosen(a, b, shared)
+    parts |= {STANDARDISED: (chosen, "z")} if chosen is not None else {}
+    found = [_compared(*part, kind, known, shared, confidence) for kind, part in parts.items()]
+    tables = [pd.concat(frames, ignore_index=True) for frames in zip(*found, strict=True)]
+    labels, means, varied, pairs = tables
+    labels = labels.merge(_of_labels(varied), on=["scores", "method", "label"], how="left")
+    labels["verdict"] = [verdict(row) for row in labels.to_dict("records")]
+    primary = STANDARDISED if chosen is not None else RAW
+    differ = settings(a, b)
+    return Comparison(
+        a, b, _same(a, b), differ, labels, means, varied, pairs, missing, known, shared, primary, confidence
+    )
+
+
+def _same(a: Side, b: Side) -> bool:
+    """Whether the judgements are the same."""
+    return data_hash(a, corpus=a.corpora is None) == data_hash(b, corpus=b.corpora is None)
+
+
+def verdict(row: Mapping[str, object]) -> str:
+    """What becomes of a label.
+
+    Contradicted where a pair of systems differs in both runs with opposite signs, significant for all pairs and runs at
+    once; else reproduced where the interval of r lies above 0, over clusters or, where these give none, over systems;
+    else open.
+    """
+    low = row["r_low"] if np.isfinite(row["r_low"]) else row["fisher_low"]
+    if row["sure_opposite"]:
+        return CONTRADICTED
+    exact = np.isfinite(row["r"]) and row["r"] >= 1 - 1e-12
+    return REPRODUCED if exact or (np.isfinite(low) and low > 0) else OPEN
+
+
+def _shared(rows: pd.DataFrame, a: Side, b: Side) -> list[str]:
+    """Systems judged in both runs on the same label, in the order of figures; those that are not ranked (a control,
+    people) only where they are needed to have two."""
+    runs = rows.groupby(["system", "label"])["corpus"].nunique()
+    both = set(runs.index[runs > 1].get_level_values("system"))
+    found = [*[s for s in a.study.systems if s in both], *sorted(both - set(a.study.systems))]
+    ranked = [s for s in found if s not in {*a.study.unranked_systems, *b.study.unranked_systems}]
+    return ranked if len(ranked) > 1 else found
+
+
+def _joined(a: Side, b: Side) -> tuple[pd.DataFrame, dict[Key, Label], pd.DataFrame]:
+    """The judgements of both sides: corpus (a run of RUNS), annotator (a cluster), system, label (a place of `known`),
+    score from the low end of its scale. The labels in common. What only one side has."""
+    for side in (a, b):
+        corpora = list(dict.fromkeys(side.scores["corpus"]))
+        if side.corpora is None and len(corpora) > 1 and not _same(a, b):
+            names = ", ".join(f"{side.spec}:{c}" for c in corpora)
+            raise ComparisonError(f"{side.spec} has several corpora; name one of {names}")
+    both = [_means_only(side) for side in (a, b)]
+    known = {(x.method, x.id): x for x in a.study.label_list(every=True)}
+    found = [set(map(tuple, frame[["method", "label"]].drop_duplicates().to_numpy())) for frame in both]
+    theirs = {(x.method, x.id): x for x in b.study.label_list(every=True)}
+    both_have = [key for key in known if key in found[0] & found[1]]
+    common = [key for key in both_have if known[key].scale == theirs[key].scale]
+    missing = [("label on another scale", "/".join(key), 2) for key in both_have if key not in common]
+    missing += [("label", "/".join(k), i) for i, other in ((0, 1), (1, 0)) for k in sorted(found[i] - found[other])]
+    if not common:
+        told = " and ".join(f"{side.spec} has {_listed(keys)}" for side, keys in zip((a, b), found, strict=True))
+        raise ComparisonError(
+            f"no label in common, by id and method: {told}. `--map old=new` renames labels of the second"
+        )
+    systems = [{*f["system"].dropna(), *f["system_b"].dropna()} for f in both]
+    missing += [("system", s, i) for i, other in ((0, 1), (1, 0)) for s in sorted(systems[i] - systems[other])]
+    if len(systems[0] & systems[1]) < 2:
+        told = " and ".join(
+            f"{s.spec} has {', '.join(sorted(x)) or 'none'}" for s, x in zip((a, b), systems, strict=True)
+        )
+        raise ComparisonError(
+            f"fewer than two systems in common: {told}. `--map old=new` renames systems of the second"
+        )
+    place = {key: i for i, key in enumerate(common)}
+    apart = a.folder != b.folder
+    rows = []
+    for run, frame in zip(RUNS, both, strict=True):
+        frame = frame.assign(place=[place.get(k) for k in zip(frame["method"], frame["label"], strict=True)])
+        rows.append(_long(frame.dropna(subset=["place"]), run, known, common, apart=apart))
+    out = pd.concat(rows, ignore_index=True)
+    return out, {key: known[key] for key in common}, pd.DataFrame(missing, columns=["kind", "id", "in_"])
+
+
+def _listed(keys: set[Key]) -> str:
+    """Labels by method."""
+    methods = {
+        m: ", ".join(sorted(label for method, label in keys if method == m)) for m in sorted({m for m, _ in keys})
+    }
+    return "; ".join(f"{METHODS[m].title} ({labels})" for m, labels in methods.items()) or "none"
+
+
+def _means_only(side: Side) -> pd.DataFrame:
+    """Judgements by people (by all, where no people judged) on labels that have means; of workers who passed quality
+    control, where there is one."""
+    labels = side.study.label_list(every=True)
+    scores = with_means(side.scores, labels)
+    people = scores[scores["annotator_kind"] == "human"]
+    if people.empty:
+        return scores
+    return of_those_who_passed(people, labels, side.study.control_system, side.study.quality_control)
+
+
+def _long(frame: pd.DataFrame, run: str, known: Mapping[Key, Label], common: list[Key], *, apart: bool) -> pd.DataFrame:
+    """A row per judged system: a comparison judges two, the second with the opposite sign.
+
+    apart : whether the same id of an annotator may stand for different people in the two runs.
+    """
+    low = frame["place"].map({i: known[k].scale[0] for i, k in enumerate(common)})
+    pair = frame["dialogue_b"].notna()
+    item = frame["dialogue"].astype(str)
+    if pair.any():  # both sides of a comparison are one unit, whichever was shown first
+        ends = frame.loc[pair, ["dialogue", "dialogue_b"]].to_numpy()
+        item = item.mask(pair, pd.Series([" ".join(sorted(map(str, e))) for e in ends], frame.index[pair]))
+    out = pd.DataFrame(
+        {
+            "corpus": run,
+            "person": (f"{run} " if apart else "") + frame["annotator"].astype(str),
+            "known": frame["annotator_known"].astype(bool),
+            "item": item,
+            "pair": pair,
+            "system": frame["system"],
+            "label": frame["place"].astype(int),
+            "score": frame["score"].astype(float) - low.astype(float),
+        }
+    )
+    other = out[pair.to_numpy()].assign(system=frame.loc[pair, "system_b"])
+    width = {i: known[k].scale[1] - known[k].scale[0] for i, k in enumerate(common)}
+    other["score"] = other["label"].map(width) - other["score"]
+    # a dialogue of one run is not that of the other, whatever its id
+    return pd.concat([out, other], ignore_index=True).assign(item=lambda f: f"{run} " + f["item"])
+
+
+def _chosen(a: Side, b: Side, systems: Sequence[str]) -> pd.DataFrame | None:
+    """Ratings of the workers who passed quality control with `z`, in the form of `_joined`; None without a control."""
+    control = a.study.control_system
+    if control is None or b.study.control_system != control:
+        return None
+    frames, facts = [], []
+    for run, side in zip(RUNS, (a, b), strict=True):
+        if not (side.scores["annotator_known"].astype(bool) & (side.scores["system"] == control)).any():
+            return None
+        own = ratings(side.scores, side.study.label_list(), control).assign(corpus=run)
+        apart = a.folder != b.folder
+        own = own.assign(annotator=(f"{run} " if apart else "") + own["annotator"].astype(str))
+        # rows keep their order, and a row of one side is not that of the other, even where both sides are the same
+        first = 1 + max(frames[0]["source_row"].max() if frames else -1, -1)
+        frames.append(own.assign(source_row=own["source_row"] + first))
+        facts.append(side.facts.assign(corpus=run))
+    options = a.study.quality_control.model_copy(update={"runs": list(RUNS)})
+    ranked = [s for s in systems if s not in a.study.unranked_systems]
+    both = pd.concat(frames, ignore_index=True)
+    shared = set(both.loc[both["corpus"] == "A", "label"]) & set(both.loc[both["corpus"] == "B", "label"])
+    found = crowd(both[both["label"].isin(shared)], pd.concat(facts), options, control=control, systems=ranked)
+    rows = found.scores[found.scores["passed"] & found.scores["system"].isin(found.shared)]
+    if rows.groupby("corpus")["annotator"].nunique().reindex(list(RUNS)).fillna(0).min() < 2:
+        return None
+    return rows.rename(columns={"annotator": "person"}).assign(known=True, pair=False, item=rows["dialogue"])
+
+
+def _compared(
+    rows: pd.DataFrame, value: str, kind: str, known: Mapping[Key, Label], systems: list[str], confidence: float
+) -> list[pd.DataFrame]:
+    """labels, means, variation and pairs of one kind of scores."""
+    out: list[list[dict]] = [[], [], [], []]
+    keys = list(known)
+    if kind == RAW:
+        units = [(key, rows[rows["label"] == i].assign(label="x"), False) for i, key in enumerate(keys)]
+    else:
+        method = rows["method"].iloc[0]
+        units = [((method, label), part.assign(label="x"), False) for label, part in rows.groupby("label", sort=False)]
+        units.append(((method, OVERALL), rows, True))
+    for (method, label), part, overall in units:
+        head = {"scores": kind, "method": method, "label": label}
+        varied = len(keys) if kind == RAW else 0
+        one = _one(part.dropna(subset=[value]), value, systems, confidence, overall=overall, varied=varied)
+        for table, found in zip(out, one, strict=True):
+            table += [head | row for row in found]
+    return [pd.DataFrame(table) for table in out]
+
+
+def _unit(rows: pd.DataFrame) -> tuple[str, pd.Series]:
+    """What clusters are, and the cluster of each row: people where each run has enough known ones, else items."""
+    people = rows.groupby("corpus")["person"].nunique().reindex(list(RUNS)).fillna(0)
+    if rows["known"].all() and people.min() >= MIN_CLUSTERS:
+        return "person", rows["person"]
+    return "pair" if rows["pair"].any() else "dialogue", rows["corpus"] + " " + rows["item"].astype(str)
+
+
+def _one(
+    rows: pd.DataFrame, value: str, systems: list[str], confidence: float, *, overall: bool, varied: int
+) -> tuple[list[dict], list[dict], list[dict], list[dict]]:
+    """One label (or the mean of all): its rows of labels, means, variation and pairs. varied : of how many labels
+    variation is computed, 0 for none."""
+    in_both = rows.groupby("system")["corpus"].nunique()
+    systems = [s for s in systems if in_both.get(s, 0) == 2]
+    if len(systems) < 2:
+        return [], [], [], []
+    unit, cluster = _unit(rows)
+    rows = rows[rows["system"].isin(systems)].assign(annotator=cluster[rows["system"].isin(systems)])
+    t = replication.tally(rows, value, RUNS, systems)
+    left = _left_out(t, overall)
+    means = t.means()[..., -1 if overall else 0]
+    found = _correlation(t, left, overall, unit, confidence)
+    found |= _rank(means, confidence) | {"systems": len(systems), "unit": unit}
+    gaps = orders.gaps(means, [left.of_run(i) for i in range(2)])
+    counted = orders.counts(gaps, 1 - confidence)
+    share, low, high = orders.agreement(counted)
+    found |= counted | {"order": share, "order_low": low, "order_high": high}
+    pairs = gaps.assign(system=[systems[i] for i in gaps["i"]], system_b=[systems[j] for j in gaps["j"]])
+    pairs = pairs.drop(columns=["i", "j"]).to_dict("records")
+    shown, spread = _means(systems, means, left, unit, confidence), []
+    if varied:
+        spread = _variation(systems, means, left, unit, confidence, n_labels=varied)
+    return [found], shown, spread, pairs
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Means without each cluster. means : (clusters, 2, systems). took_part : (clusters, 2). groups : (clusters,) codes
+    of clusters that took part in the same runs."""
+
+    means: np.ndarray
+    took_part: np.ndarray
+    groups: np.ndarray
+
+    def of_run(self, run: int) -> np.ndarray:
+        """(clusters of the run, systems): its means without each of its clusters."""
+        return self.means[self.took_part[:, run], run]
+
+
+def _left_out(t: Tally, overall: bool) -> LeftOut:
+    """Means without each cluster, as `replication` leaves out people: within those who took part in the same runs."""
+    place = -1 if overall else 0
+    every = Quantity([], lambda m: m[..., place].reshape(len(m), -1))
+    found = replication.replicates(t, [every], generator(0, "comparison"), 2)
+    took_part = t.count.sum(axis=(2, 3)) > 0
+    groups = np.unique(took_part, axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(groups, kind="stable") if not np.array_equal(found.groups, groups) else slice(None)
+    means = found.jackknife.reshape(-1, 2, len(t.systems))
+    return LeftOut(means, took_part[order], groups[order])
+
+
+def _correlation(t: Tally, left: LeftOut, overall: bool, unit: str, confidence: float) -> dict[str, object]:
+    """r of the systems' means, its interval over clusters and Fisher's over systems."""
+    means = t.means()[..., -1 if overall else 0]
+    r = float(replication.pearson(means[0][:, None], means[1][:, None])[0])
+    without = replication.pearson(left.means[:, 0][..., None], left.means[:, 1][..., None])[:, 0]
+    n, people = means.shape[1], left.took_part.sum(axis=0)
+    interval = jackknife_t(r, without, unit, confidence, groups=left.groups)
+    if n < replication.LEAST_FOR_INTERVAL:
+        note = f"{n} systems are too few for an interval over clusters; {replication.LEAST_FOR_INTERVAL} are needed"
+        interval = Interval(r, np.nan, np.nan, "not_estimable", unit, len(without), note=note)
+    low, high = pearson_interval(r, n, confidence) if np.isfinite(r) else (np.nan, np.nan)
+    out = {"r": r, "r_low": interval.low, "r_high": interval.high, "r_note": interval.note or None}
+    out |= {"clusters_a": int(people[0]), "clusters_b": int(people[1])}
+    return out | {"fisher_low": low, "fisher_high": high}
+
+
+def _rank(means: np.ndarray, confidence: float) -> dict[str, float]:
+    """Spearman's correlation with an interval over systems (Bonett and Wright 2000, Psychometrika 65, 23-28, eq. 3).
+
+    None over clusters: ranks jump as a cluster is left out, and resampling adds noise a second time.
+    """
+    rho, _ = correlate(means[0], means[1], "spearman")
+    n, low, high = means.shape[1], np.nan, np.nan
+    if n > 3 and abs(rho) < 1 - 1e-12:
+        unscaled = np.arctanh(pearson_interval(rho, n, confidence)) - np.arctanh(rho)
+        low, high = np.tanh(np.arctanh(rho) + unscaled * np.sqrt(1 + rho**2 / 2)).tolist()
+    return {"rho": rho, "rho_low": low, "rho_high": high}
+
+
+def _means(systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float) -> list[dict]:
+    out = []
+    for i, run in enumerate(RUNS):
+        without = left.of_run(i)
+        for j, system in enumerate(systems):
+            interval = jackknife_t(means[i, j], without[:, j], unit, confidence, bounded=False)
+            row = {"run": run, "system": system, "estimate": means[i, j]}
+            out.append(row | {"ci_low": interval.low, "ci_high": interval.high, "note": interval.note or None})
+    return out
+
+
+def _variation(
+    systems: list[str], means: np.ndarray, left: LeftOut, unit: str, confidence: float, *, n_labels: int
+) -> list[dict]:
+    """CV* of each system's two means, its interval, and what is expected if only sampling differs.
+
+    The interval is that of the relative difference on the scale of log ratios, folded. For the mean over systems each
+    also has ends at a level that holds for all systems at once (all_low, all_high), for the mean over systems and
+    labels at one that holds for all of these (every_low, every_high).
+    """
+    d = variation.relative_difference(means[0], means[1])
+    without = variation.relative_difference(left.means[:, 0], left.means[:, 1])
+    out = []
+    for j, system in enumerate(systems):
+        row = {"system": system, "a": means[0, j], "b": means[1, j]}
+        row["cv"] = float(variation.cv_star(means[:, j]))
+        for which, at_once in {"ci": 1, "all": len(systems), "every": len(systems) * n_labels}.items():
+            level = 1 - (1 - confidence) / at_once
+            interval = jackknife_t(d[j], without[:, j], unit, level, groups=left.groups)
+            ends = variation.of_two(np.array(variation.folded(interval.low, interval.high)))
+            row |= dict(zip((f"{which}_low", f"{which}_high"), ends.tolist(), strict=True))
+        # a normal difference around 0 is √(2/π) standard errors from it on average
+        row["expected"] = float(variation.of_two(interval.standard_error * np.sqrt(2 / np.pi) * (1 - d[j] ** 2)))
+        row["note"] = interval.note or (None if np.isfinite(d[j]) else "a mean lies at the low end of the scale")
+        out.append(row)
+    return out
+
+
+def _of_labels(varied: pd.DataFrame) -> pd.DataFrame:
+    """The mean CV* of each label over systems, with its conservative interval and what is expected."""
+    columns = {"cv": "cv", "all_low": "cv_low", "all_high": "cv_high", "expected": "cv_expected"}
+    keys = ["scores", "method", "label"]
+    if varied.empty:
+        return pd.DataFrame(columns=[*keys, *columns.values()])
+    mean = varied.groupby(keys, sort=False)[list(columns)].agg(lambda x: x.mean(skipna=False))
+    return mean.rename(columns=columns).reset_index()

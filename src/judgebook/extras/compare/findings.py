@@ -1,0 +1,56 @@
+"""What a comparison of two runs says: facts from its results, put into words by `text.md.j2`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from judgebook.display.names import DisplayNames
+from judgebook.display.text import Phrases
+from judgebook.display.views import Prose
+from judgebook.extras.compare import tables
+from judgebook.extras.compare.analysis import CONTRADICTED, OPEN, REPRODUCED, STANDARDISED, Comparison
+from judgebook.extras.compare.tables import label_name, over
+
+_PHRASES = Phrases(__package__)
+#: correlation of system means from which it is strong (Cohen 1988, Statistical Power Analysis, section 3.2)
+STRONG = 0.5
+
+
+def answer(found: Comparison, names: DisplayNames) -> Prose:
+    """Did the repetition reproduce? In one sentence."""
+    rows = tables.ordered(found).loc[lambda f: f.index.isin(found.deciding.index)]
+    labels = {v: [label_name(r, names) for r in rows[rows["verdict"] == v].to_dict("records")] for v in _VERDICTS}
+    low = rows["r_low"].fillna(rows["fisher_low"])
+    weak = rows[(rows["verdict"] == REPRODUCED) & (low < STRONG)].to_dict("records")
+    labels["weak"] = [label_name(r, names) for r in weak]
+    facts = {"a": found.a.title, "b": found.b.title, "n": len(rows), "differ": len(found.settings)}
+    facts |= {"identical": found.identical, "itself": found.a.spec == found.b.spec, "study": found.a.study.title}
+    facts |= {"standardised": found.primary == STANDARDISED}
+    return Prose(_PHRASES.say("answer", labels=labels, **facts))
+
+
+_VERDICTS = (REPRODUCED, CONTRADICTED, OPEN)
+
+
+def findings(found: Comparison, names: DisplayNames) -> Iterator[Prose]:
+    """Correlation and order, conclusions, levels; nothing where the judgements are the same."""
+    if found.identical:
+        return
+    one = found.overall
+    rows = found.deciding
+    places = rows.sort_values("r", kind="stable").dropna(subset="r")
+    ends = [{"name": label_name(r, names)} | r for r in places.iloc[[0, -1]].to_dict("records")] if len(places) else []
+    yield Prose(_PHRASES.say("agreement", one=None if one is None else one.to_dict(), ends=ends, over=over(rows)))
+    counted = rows[["tested", "same_sign", "opposite", "only_a", "only_b"]].sum().astype(int).to_dict()
+    yield Prose(_PHRASES.say("conclusions", a=found.a.title, b=found.b.title, n=len(rows), **counted))
+    raw = found.labels[found.labels["scores"] == "raw"].dropna(subset="cv")
+    cells = found.variation.dropna(subset="cv")
+    if len(raw):
+        higher = float((cells["b"] > cells["a"]).mean())
+        facts = {**found.spread, "n": len(raw), "higher": higher}
+        yield Prose(_PHRASES.say("levels", over=over(raw), a=found.a.title, b=found.b.title, **facts))
+
+
+def rule(found: Comparison) -> Prose:
+    """The rule by which a label counts as reproduced."""
+    return Prose(_PHRASES.say("rule", standardised=found.primary == STANDARDISED, over=over(found.deciding)))

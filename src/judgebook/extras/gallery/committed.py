@@ -1,0 +1,363 @@
+"""The committed pages in `gallery/`: Markdown and PNG that GitHub shows to readers who install nothing.
+
+They hold prose, figures and tables of aggregates only: no code, no plain output, nothing from cells tagged `private`,
+and no dialogue text (verified against the data). `check` compares the numbers committed with them with a fresh run.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+
+from judgebook import project
+from judgebook.display.text import plain
+from judgebook.errors import JudgebookError
+from judgebook.extras.gallery import front, scoreboard_page
+from judgebook.pipeline import dag
+from judgebook.published import elements, mapping, scoreboard
+from judgebook.published.consistency import checks
+from judgebook.report.blocks import PRIVATE, Block, blocks, first_sentences, section
+from judgebook.sources.ids import private
+from judgebook.study import escape, params, store
+from judgebook.study.result_schema import IDENTITY
+
+#: studies that are run for one kind of analysis -> the notebooks that are run and shown
+PARTS = {
+    "usr": ("04", "06", "09"),
+    "fed": ("04", "06", "09", "11"),
+    "grade": ("09",),
+    "dstc9": ("04", "06", "09"),
+    "engage": ("09",),
+    "spot_the_bot": ("11",),
+    "conture": ("11",),
+    "lfqa_experts": ("11",),
+    "dices": ("12",),
+    "xhate_stability": ("12",),
+}
+#: studies that run as a whole, and the notebooks that others show as well; `demo` shows what no real study can
+WHOLE = ("scoreboard", "abc_public", "finch2024", "ji2022", "gpt_abceval", "demo")
+ELSEWHERE = {
+    "demo": ("00", "02", "03", "04", "05", "06", "08", "14", "15", "16", "17", "80"),
+    "gpt_abceval": ("05", "08", "11", "14", "16", "80"),
+    "abc_public": ("14", "15", "16"),
+    "finch2024": ("80",),
+    "ji2022": ("05", "14", "16"),
+}
+STUDIES = (*WHOLE, *PARTS)
+FOLDER = params.ROOT / "gallery"
+#: the page of the papers' tables, figures and procedures
+PAPERS = "papers.md"
+LIMIT = 7_000_000  # bytes, all studies together: a clone stays small
+COLUMNS, ROWS = 14, 40  # of a table; the rest is cut, with a note. Wide tables scroll on GitHub
+MOST = 80  # results per notebook that are kept for checking, chosen by a hash of their identity
+#: Two runs agree when no number differs by more than this share. Six digits are kept, so rounding alone can move a
+#: number by 1e-5. On a processor without AVX, with another BLAS kernel and libm, `demo` moved by up to 1e-11.
+TOLERANCE = 2e-5
+NOT_REAL = "Nothing on this page is about real people or systems, except where a paper’s printed numbers are shown."
+NUMBERS = ["estimate", "ci_low", "ci_high", "p_value", "p_adjusted", "n"]
+_IDENTITY = ["notebook", *[c for c in IDENTITY if c not in ("study", "notebook")]]
+
+
+class GalleryError(JudgebookError, ValueError):
+    """What would be published must not be, or does not exist."""
+
+
+def write(studies: Iterable[str], folder: Path = FOLDER) -> int:
+    """Rebuild the pages of `studies` from their last run, and the index of the gallery; returns the exit code."""
+    store.sweep(folder)
+    store.sweep(folder.parent, deep=False)  # the table of studies stands in the first page of the project, too
+    try:
+        for study in studies:
+            _write_study(study, folder)
+        _write_front(folder)
+        size = sum(p.stat().st_size for p in folder.rglob("*") if p.is_file())
+        if size > LIMIT:
+            raise GalleryError(f"gallery: {size / 1e6:.1f} MB, at most {LIMIT / 1e6:.1f} are allowed: trim figures")
+    except GalleryError as error:
+        print(f"{project.program()}: {error}", file=sys.stderr)
+        return 1
+    print(f"gallery: {size / 1e6:.2f} MB in {folder.name}/")
+    return 0
+
+
+def _write_study(study: str, folder: Path) -> None:
+    loaded, home = params.load(study), store.processed(study)
+    if not (home / "manifest.json").is_file():
+        return
+    target = folder / study
+    if loaded.across:
+        absent = scoreboard_page.missing(target / scoreboard_page.CSV)
+        if absent:
+            raise GalleryError(f"gallery: {study} depends on results of {', '.join(absent)}: run these studies first")
+    pages: dict[str, str] = {}
+    images: dict[str, bytes] = {}
+    rows = []
+    for name, entry in dag.of(dag.load(), loaded).items():
+        path = home / "notebooks" / f"{name}.ipynb"
+        if not path.is_file() or not shown(study, name):
+            continue
+        found = [b for b in blocks(json.loads(path.read_text(encoding="utf-8"))) if not b.private]
+        images |= {f"{b.name}.png": lighter(base64.b64decode(b.png)) for b in found if b.kind == "figure"}
+        pages[f"{name}.md"] = page(found, loaded.simulated and entry.of_study)
+        rows.append((name, found, _headline(found, f"{name}_{entry.headline}")))
+    found = [] if study in PARTS else front.answers(study)
+    answers, drawn = front.page(found, list(pages), simulated=loaded.simulated)
+    images |= {name: lighter(png) for name, png in drawn.items()}
+    pages["README.md"] = _index(loaded, answers, rows)
+    extra = {"numbers.csv": escape.csv(sample(numbers(study))).encode()}
+    if loaded.across:
+        cells, readme = scoreboard_page.last_run(), folder.parent / scoreboard_page.README
+        extra[scoreboard_page.CSV] = scoreboard_page.table(cells)
+        _put(readme, scoreboard_page.with_badge(readme.read_text(encoding="utf-8"), cells).encode())
+    else:
+        _refuse_dialogue_text(study, pages)
+    for name, text in pages.items():
+        _put(target / name, text.encode())
+    for name, png in images.items():
+        _put(target / name, png)
+    for name, content in extra.items():
+        _put(target / name, content)
+    for path in target.iterdir():
+        if path.name not in {*pages, *images, *extra}:
+            path.unlink()
+
+
+def shown(study: str, notebook: str) -> bool:
+    """Whether the gallery has the page of a notebook."""
+    number = notebook.partition("_")[0]
+    return number in PARTS.get(study, (number,)) and number not in ELSEWHERE.get(study, ())
+
+
+def runs(needed: Iterable[str], studies: Iterable[str]) -> dict[tuple[str, ...], list[str]]:
+    """What is run for the gallery, in order: notebooks (none: all of them) -> studies.
+
+    needed : `studies`, and those whose results the scoreboard reads. Of a study that is not shown as a whole, only what
+    is shown or read is run.
+    """
+    studies, out = set(studies), {}
+    read = mapping.sources() if any(params.load(s).across for s in studies) else []
+    for study in needed:
+        own = {*PARTS.get(study, ()), *(name.partition("_")[0] for s, name in read if s == study)}
+        only = tuple(sorted(own)) if study in PARTS or study not in studies else ()
+        out.setdefault(only, []).append(study)
+    return {
+        **{only: some for only, some in out.items() if only},
+        **{only: some for only, some in out.items() if not only},
+    }
+
+
+def _headline(found: Sequence[Block], name: str) -> Block | None:
+    """The figure called `name` (a table may be, too), else the first figure."""
+    drawn = [b for b in found if b.kind == "figure"]
+    return next((b for b in drawn if b.name == name), drawn[0] if drawn else None)
+
+
+def _put(path: Path, content: bytes) -> None:
+    with store.atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def lighter(png: bytes) -> bytes:
+    """The picture with a palette of 224 colours, less than a third of the size. Deterministic."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    # maximum coverage moves no colour by more than 8 of 255 on our figures; the other methods turn thin lines grey
+    picture = picture.quantize(224, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    out = io.BytesIO()
+    picture.save(out, "png", optimize=True)
+    return out.getvalue()
+
+
+def page(found: Iterable[Block], simulated: bool) -> str:
+    """A notebook's page in GitHub's Markdown: prose, figures and tables."""
+    parts = ["[All notebooks of this study](README.md)"]
+    if simulated:
+        parts.append(f"> **Simulated data.** {NOT_REAL}")
+    for block in found:
+        if block.kind == "prose":
+            parts.append(_without_html(block.text.strip()))
+        elif block.kind == "figure":
+            parts.append(f"![{_alt(block.text)}]({block.name}.png)")
+            parts.append(f"**Figure {block.number}**" + (f". {plain(block.caption)}" if block.caption else ""))
+        elif block.kind == "table" and block.markdown:
+            number = f"**Table {block.number}. " if block.number else "**"
+            parts.append(trim(block.markdown.replace("**", number, 1)).strip())
+    return "\n\n".join(parts) + "\n"
+
+
+def _without_html(markdown: str) -> str:
+    """Markdown in which tags show as text: prose may carry text from data files."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", markdown)
+
+
+def _alt(text: str) -> str:
+    return re.sub(r"[\[\]]", "", _without_html(" ".join(text.split())))
+
+
+def trim(markdown: str, columns: int = COLUMNS, rows: int = ROWS) -> str:
+    """A Markdown table cut to a number of columns and rows, with a note on what was left out."""
+    lines = markdown.splitlines()
+    table = [i for i, line in enumerate(lines) if line.startswith("|")]
+    if len(table) < 2:
+        return markdown
+    cells = [re.split(r"(?<!\\)\|", lines[i].strip())[1:-1] for i in table]
+    out = ["|" + "|".join(row[:columns]) + "|" for row in cells[: rows + 2]]
+    wide, long = len(cells[0]) - columns, len(cells) - 2 - rows
+    left = [_more(wide, "column"), _more(long, "row")]
+    note = " and ".join(filter(None, left))
+    after = ["", f"_{note} in the full report._"] if note else []
+    return "\n".join([*lines[: table[0]], *out, *after, *lines[table[-1] + 1 :]]) + "\n"
+
+
+def _more(n: int, what: str) -> str:
+    return "" if n <= 0 else f"{n} more {what}{'s' if n > 1 else ''}"
+
+
+def _index(study: params.Study, answers: list[str], rows: list[tuple[str, list[Block], Block | None]]) -> str:
+    parts = [f"# {plain(study.title)}"]
+    if study.simulated:
+        parts.append("> **Simulated data.** Nothing on these pages is about real people or systems.")
+    parts += answers
+    parts += ["## What was collected"] if answers else []
+    parts.append(_without_html(study.description.strip()))
+    for name, found, figure in rows:
+        text = next((b.text for b in found if b.kind == "prose" and b.text.lstrip().startswith("# ")), f"# {name}")
+        title, _, rest = text.strip().partition("\n")
+        parts.append(f"## [{name.split('_')[0]} {title.removeprefix('# ').strip()}]({name}.md)")
+        parts.append(_without_html(first_sentences(rest)))
+        if figure:
+            parts.append(f"![{_alt(figure.text)}]({figure.name}.png)")
+        parts.append(_without_html(first_sentences(section(found, "What we see"))))
+    parts.append(f"The numbers behind these pages, at most {MOST} per notebook: [numbers.csv](numbers.csv).")
+    if study.across:
+        name = scoreboard_page.CSV
+        parts.append(f"Every printed number, its verdict and the reason: [{name}]({name}).")
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _write_front(folder: Path) -> None:
+    """The index of the gallery: every study that has pages."""
+    parts = [
+        "# Gallery",
+        "Reports to read without installing anything: figures, tables and findings. The code is in "
+        "[notebooks/](../notebooks); `python run_all.py` produces the full reports.",
+    ]
+    there = [s for s in STUDIES if (folder / s / "README.md").is_file()]
+    whole = [s for s in there if s not in PARTS]
+    across, studies = ([s for s in whole if params.load(s).across == wanted] for wanted in (True, False))
+    parts += [f"[{plain(params.load(s).title)}]({s}/README.md)" for s in across]
+    if elements.REGISTRY.is_file():
+        parts.append(f"[{elements.TITLE}]({PAPERS})")
+        _put(folder / PAPERS, papers(folder).encode())
+    parts.append(front.table(folder, studies, ""))
+    if single := [s for s in there if s in PARTS]:
+        parts += ["One kind of analysis each:", "\n".join(_single(folder, s) for s in single)]
+    _put(folder / "README.md", ("\n\n".join(parts) + "\n").encode())
+    readme = folder.parent / scoreboard_page.README
+    if readme.is_file():
+        table = front.table(folder, studies, f"{folder.name}/")
+        _put(readme, front.between_markers(readme.read_text(encoding="utf-8"), table).encode())
+
+
+def _single(folder: Path, study: str) -> str:
+    """A line on a study of which some notebooks are shown."""
+    title = plain(params.load(study).title)
+    pages = ", ".join(f"[{p.name[:2]}]({study}/{p.name})" for p in sorted((folder / study).glob("[0-9][0-9]_*.md")))
+    return f"- [{title}]({study}/README.md): {pages}"
+
+
+def papers(folder: Path = FOLDER) -> str:
+    """The page of the papers' tables, figures and procedures; only what is in the gallery is linked."""
+
+    def link(study: str, notebook: str, section: str) -> str:
+        address = f"../{study}/{notebook}.md" if study == elements.DOCS else f"{study}/{notebook}.md"
+        return address + (f"#{section}" if section else "") if (folder / address).is_file() else ""
+
+    return elements.page(elements.load(), {paper.paper: paper.title for paper in checks.load()[1]}, link)
+
+
+def _refuse_dialogue_text(study: str, pages: dict[str, str]) -> None:
+    find = private.Finder(private.texts(store.processed(study)))
+    for name, text in pages.items():
+        if find(name, text.encode()):
+            raise GalleryError(f"gallery: {study}/{name} shows dialogue text: tag the cell `{PRIVATE}`")
+
+
+def numbers(study: str) -> pd.DataFrame:
+    """Every result of the study's last run: its identity and its numbers, to six digits."""
+    frames = [
+        pd.read_parquet(path, columns=[*_IDENTITY, *NUMBERS])
+        for path in sorted((store.processed(study) / "results").glob("*.parquet"))
+        if path.stem in dag.load() and path.stem.partition("_")[0] in PARTS.get(study, (path.stem[:2],))
+    ]
+    if not frames:
+        return pd.DataFrame(columns=[*_IDENTITY, *NUMBERS])
+    out = pd.concat(frames, ignore_index=True)
+    digits = {c: out[c].map(lambda v: "" if pd.isna(v) else f"{v:.6g}") for c in NUMBERS}
+    return out[_IDENTITY].fillna("").astype(str).assign(**digits).sort_values(_IDENTITY, ignore_index=True)
+
+
+def sample(results: pd.DataFrame, most: int = MOST) -> pd.DataFrame:
+    """At most `most` rows per notebook, the same ones in every run that computes them."""
+    rank = pd.Series(
+        [hashlib.sha256("|".join(i).encode()).hexdigest() for i in results[_IDENTITY].itertuples(index=False)]
+    )
+    place = rank.groupby(results["notebook"]).rank(method="first")
+    return results[place <= most].reset_index(drop=True)
+
+
+def compare(committed: pd.DataFrame, fresh: pd.DataFrame, tolerance: float = TOLERANCE) -> list[str]:
+    """Differences between committed `numbers` and those of a run, one line each."""
+    keyed = [f.fillna("").astype(str).set_index(_IDENTITY) for f in (committed, fresh)]
+    old, new = ({i: row for i, row in zip(f.index, f.to_dict("records"), strict=True)} for f in keyed)
+    lines = [f"{_name(i)}: no longer computed" for i in old if i not in new]
+    sampled = sample(fresh.fillna("").astype(str))[_IDENTITY].itertuples(index=False, name=None)
+    lines += [f"{_name(i)}: not in the gallery" for i in sampled if i not in old]
+    for i in old:
+        for column in NUMBERS if i in new else ():
+            a, b = old[i][column], new[i][column]
+            if a != b and (not a or not b or not math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=1e-9)):
+                lines.append(f"{_name(i)}: {column} is {b or 'missing'}, the gallery says {a or 'missing'}")
+    return lines
+
+
+def _name(identity: tuple) -> str:
+    return " ".join(part for part in identity if part)
+
+
+def check(studies: Iterable[str], folder: Path = FOLDER) -> int:
+    """Compare the committed numbers with those of the last run; returns the exit code."""
+    differing = 0
+    for study in studies:
+        path, home = folder / study / "numbers.csv", store.processed(study)
+        if not (home / "manifest.json").is_file():
+            continue
+        if not path.is_file():
+            print(f"gallery: {study}: no numbers.csv; run `{project.command()} gallery`", file=sys.stderr)
+            differing += 1
+            continue
+        absent = scoreboard_page.missing(path.parent / scoreboard_page.CSV)
+        if absent:
+            print(f"gallery: {study}: left out, as it depends on results of {', '.join(absent)}")
+            continue
+        lines = compare(escape.read_csv(path), numbers(study))
+        if (path.parent / scoreboard_page.CSV).is_file():
+            committed = scoreboard.read(path.parent / scoreboard_page.CSV)
+            lines += scoreboard_page.differences(committed, scoreboard_page.last_run())
+        differing += len(lines)
+        for line in lines[:20]:
+            print(f"gallery: {study}: {line}", file=sys.stderr)
+        if len(lines) > 20:
+            print(f"gallery: {study}: … and {len(lines) - 20} more", file=sys.stderr)
+        if not lines:
+            print(f"gallery: {study}: every number as committed (relative tolerance {TOLERANCE:g})")
+    return 1 if differing else 0

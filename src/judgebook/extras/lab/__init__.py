@@ -1,0 +1,1 @@
+"""The notebooks in Jupyter Lab, to try things out."""

@@ -1,0 +1,22 @@
+"""The page for authors: methods, results, references and files for a paper."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from judgebook.plugins import Extra, Page
+
+if TYPE_CHECKING:
+    from judgebook.pipeline.nodes import Node
+    from judgebook.pipeline.pages import Pages
+
+NAME, TITLE = "paper", "For your paper"
+
+
+def _node(pages: Pages, after: tuple[str, ...]) -> Node:
+    from judgebook.extras.paper.node import node
+
+    return node(pages, after)
+
+
+EXTRA = Extra(pages=(Page(NAME, TITLE, lambda study: not study.across, _node),))

@@ -1,0 +1,351 @@
+"""What an author can say of a study: facts from its data and results, put into words by `text.md.j2`.
+
+A passage is a function of the material that gives its facts, or None where the study has nothing to say; the macro of
+the template has its name. Values are those of the results, settings those of the YAML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from judgebook.annotations.scores import sampled
+from judgebook.display.text import Phrases
+from judgebook.extras.paper import references
+from judgebook.extras.paper.analysis import Material, items, judged_systems, people
+from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.judges import analysis as judges_analysis
+from judgebook.questions.performance import analysis as performance_analysis
+from judgebook.questions.quality_control.worker_tests import of_those_who_passed
+from judgebook.questions.sensitivity import analysis as sensitivity_analysis
+from judgebook.study.labels import METHODS
+
+_PHRASES = Phrases(__package__)
+#: more systems than this are not listed
+MANY = 12
+#: packages whose versions are named
+PACKAGES = ("numpy", "scipy", "statsmodels", "pandas")
+_SIDES = ("dialogue", "dialogue_b")
+#: units of judgement in words
+_UNITS = {"turn": "turn", "dialogue": "dialogue", "pair": "pair of dialogues"}
+
+
+def methods(m: Material) -> str:
+    """The methods, as Markdown with citations."""
+    return said(m, METHODS_PASSAGES)
+
+
+def said(m: Material, passages: dict[str, Callable[[Material], dict | None]]) -> str:
+    """Passages in words, those left out of which there is nothing to say."""
+    texts = []
+    for name, facts in passages.items():
+        found = facts(m)
+        if found is not None:
+            texts.append(_PHRASES.say(name, **found))
+    return re.sub(r"(?<=\S) {2,}", " ", "\n\n".join(t for t in texts if t)) + "\n"
+
+
+def level(m: Material) -> float:
+    """Confidence level of the intervals."""
+    return m.study.bootstrap.confidence
+
+
+# Data
+
+
+def _dialogues(scores: pd.DataFrame) -> int:
+    """Dialogues that were judged; an id may recur in another corpus."""
+    sides = [scores[["corpus", side]].dropna().set_axis(["corpus", "dialogue"], axis=1) for side in _SIDES]
+    return len(pd.concat(sides).drop_duplicates())
+
+
+def data(m: Material) -> dict:
+    """What was judged by whom."""
+    systems, own = judged_systems(m.scores), references.of_data(m.study)
+    methods_ = [_method(m, method, part) for method, part in _by_method(m)]
+    groups = people(m.scores)
+    models = [m.names.name("group", g) for g in m.scores.loc[m.scores["annotator_kind"] != "human", "group"].unique()]
+    return {
+        "title": m.study.title,
+        "cite": Markup(f" [@{own.key}]") if own else "",
+        "simulated": m.study.simulated,
+        "n": len(m.scores),
+        "n_human": len(m.human),
+        "dialogues": _dialogues(m.scores),
+        "n_systems": len(systems),
+        "systems": [m.names.name("system", s) for s in sorted(systems, key=lambda s: m.names.position("system", s))]
+        if len(systems) <= MANY
+        else [],
+        "methods": methods_,
+        "groups": [(m.names.name("group", g), n) for g, n in groups.items()],
+        "n_people": m.human.loc[m.human["annotator_known"].astype(bool), "annotator"].nunique(),
+        "models": models,
+        "control": m.names.name("system", m.study.control_system) if m.study.control_system else "",
+    }
+
+
+def _by_method(m: Material) -> list[tuple[str, pd.DataFrame]]:
+    parts = dict(list(m.scores.groupby("method", sort=False)))
+    return [(name, parts[name]) for name in METHODS if name in parts]
+
+
+def _method(m: Material, method: str, part: pd.DataFrame) -> dict:
+    judged = set(part["label"].unique())
+    labels = [label for (of, _), label in m.names.labels.items() if of == method and label.id in judged]
+    scales = list(dict.fromkeys(label.scale for label in labels))
+    human = part[part["annotator_kind"] == "human"]
+    return {
+        "name": m.names.name("method", method),
+        "unit": _UNITS[METHODS[method].unit],
+        "labels": [label.title for label in labels],
+        "scale": scales[0] if len(scales) == 1 else None,
+        "binary": all(label.scale == (0, 1) and label.integer for label in labels),
+        "words": any(label.categories for label in labels),
+        "n_items": items(part).nunique(),
+        "each": len(human) / len(human.assign(item=items(human))[["group", "label", "item"]].drop_duplicates())
+        if len(human)
+        else None,
+    }
+
+
+# Methods
+
+
+def agreement(m: Material) -> dict | None:
+    """How agreement was measured."""
+    found = m.of("03")
+    rows = agreement_analysis.primary(found) if found else ()
+    if not len(rows):
+        return None
+    return {
+        "measurement": sorted(set(rows["measurement"])),
+        "first": m.study.iaa.first,
+        "units": agreement_units(rows[~rows["ci_kind"].isin(["jackknife_t", "not_estimable"])]),
+        "both": agreement_units(rows[rows["ci_kind"] == "jackknife_t"]),
+        "fixed": bool(rows["others"].notna().any()),
+        "ac": bool(len(agreement_analysis.primary_ac(found))),
+        "reason": bool((rows["resample"] == "dialogue").any()),
+        "n_resamples": m.study.bootstrap.n_resamples,
+        "level": level(m),
+        "bca": bool((rows["ci_kind"] == "bca").any()),
+        "bounds": bool((rows["ci_kind"] == "exact_bound").any()),
+        "profile": bool((rows["ci_kind"] == "profile").any()),
+        "weighted": sampled(m.scores),
+    }
+
+
+def agreement_units(rows: pd.DataFrame) -> list[str]:
+    """What the intervals of alpha take for samples, in words: `contexts`, `contexts and annotators`."""
+    words = {"pair": "pairs of dialogues"}
+    each = ([words.get(u, f"{u}s") for u in over.split(" and ")] for over in rows["resample"])
+    return list(dict.fromkeys(" and ".join(unit) for unit in each))
+
+
+def scores(m: Material) -> dict | None:
+    """How systems were scored and ranked."""
+    found = m.of("07")
+    if found is None:
+        return None
+    rows = performance_analysis.two_intervals(found) if any(len(found[s]) for s in performance_analysis.SCORES) else ()
+    kinds = set(rows["statistic"]) if len(rows) else set()
+    both = rows["resample_unit"].fillna("").str.endswith(" and annotator") if len(rows) else pd.Series(dtype=bool)
+    clusters = sorted({str(u).removesuffix(" and annotator") for u in rows["resample_unit"].dropna()}) if kinds else []
+    return {
+        "statistics": [w for s, w in (("mean", "mean score"), ("rate", "rate of marks"), ("share", "share won"))
+                       if s in kinds],
+        "people": bool(both.any()),
+        "alone": bool((~both).any()) if kinds else False,
+        "clusters": clusters,
+        "bca": bool((rows["ci_kind"] == "bca").any()) if kinds else False,
+        "n_resamples": m.study.bootstrap.n_resamples,
+        "bounds": bool(rows["ci_kind"].isin(["exact_bound", "clustered_exact"]).any()) if kinds else False,
+        "level": level(m),
+        "strength": bool(found["strength"]["estimate"].notna().any()),
+        "ranks": bool(len(found["rank"]) or len(found["overall_rank"])),
+        "weighted": bool(len(found["unweighted"])),
+        "overall": bool(len(found["overall_mean"])),
+    }  # fmt: skip
+
+
+def tests(m: Material) -> dict | None:
+    """How systems were compared."""
+    found = m.of("05")
+    if found is None or not len(sensitivity_analysis.primary(found)):
+        return None
+    options, rows = m.study.sensitivity, sensitivity_analysis.primary(found)
+    return {
+        "n_permutations": options.n_permutations,
+        "weighted": sensitivity_analysis.primary_name(found) != "permutation test",
+        "blocks": _blocks(m, rows),
+        "pairs": bool((rows["level"] == "pair").any()),
+        "people": bool(len(sensitivity_analysis.with_people(found))),
+        "margin": options.margin if len(found["equivalence"]) else None,
+        "bounded": sensitivity_analysis.bounded(rows),
+        "seed": m.study.seeds.permute,
+    }
+
+
+def _blocks(m: Material, rows: pd.DataFrame) -> list[str]:
+    """Within what dialogues were permuted; nothing where the data name neither sessions nor contexts."""
+    known = m.human["session"].notna().any()
+    within = {w for w in rows["within"].dropna() if known or w != "session"}
+    return sorted(within | set(rows["resample_unit"].dropna()) & {"context"})
+
+
+def importance(m: Material) -> dict | None:
+    """How labels were related to quality."""
+    found = m.of("04")
+    if found is None or not len(found["r"]):
+        return None
+    return {"logit": bool(len(found["mcfadden_r2"])), "level": level(m), "coverage": m.of("06") is not None,
+            "n_halves": m.study.coverage.n_halves}  # fmt: skip
+
+
+def groups(m: Material) -> dict | None:
+    """How evaluator groups were compared."""
+    found = m.of("08")
+    if found is None or not len(found["group_difference"]):
+        return None
+    options = m.study.group_effects
+    return {"n_permutations": options.n_permutations, "margin": options.margin,
+            "n_resamples": m.study.bootstrap.n_resamples, "level": level(m)}  # fmt: skip
+
+
+def metrics(m: Material) -> dict | None:
+    """How metrics were correlated with people."""
+    found = m.of("09")
+    if found is None or not len(found["correlation"]):
+        return None
+    units = sorted(set(found["correlation"]["resample_unit"].dropna()) & {"context", "dialogue"})
+    tested = bool(found["correlation_difference"]["p_value"].notna().any())
+    return {"units": [f"{u}s" for u in units], "n_resamples": m.study.metrics.n_resamples, "level": level(m),
+            "tested": tested}  # fmt: skip
+
+
+def filters(m: Material) -> dict | None:
+    """The rules of the YAML by which ratings were left out, and how many were."""
+    if not m.study.filters:
+        return None
+    left = m.counts[m.counts["reason"].astype(str).str.endswith("(`filters`)")]
+    kept = m.counts[m.counts["what"].str.endswith("annotations") & (m.counts["action"] == "kept")]
+    titles = {label: found.title for (_, label), found in m.names.labels.items()}
+    rules = [(rule, [titles[label] for label in rule.labels]) for rule in m.study.filters]
+    return {"rules": rules, "n": int(left["n"].sum()), "of": int(left["n"].sum() + kept["n"].sum())}
+
+
+def quality_control(m: Material) -> dict | None:
+    """How workers were screened and runs compared."""
+    found = m.of("10")
+    if found is None or not len(found["pass_rate"]):
+        return None
+    options = m.study.quality_control
+    passed = of_those_who_passed(m.human, m.study.label_list(), m.study.control_system, options)
+    kept, n = (len(f[["corpus", "annotator"]].drop_duplicates()) for f in (passed, m.human))
+    return {
+        "kept": kept,
+        "n": n,
+        "control": m.names.name("system", m.study.control_system or ""),
+        "alpha": options.alpha,
+        "labels": [_label(m, label) for label in options.labels],
+        "replicated": bool(len(found["replication_r"])),
+        "level": level(m),
+    }
+
+
+def techniques(m: Material) -> dict | None:
+    """How evaluation techniques were compared."""
+    found = m.of("11")
+    if found is None or not (len(found["technique_win_rate"]) or len(found["effective_win_rate"])):
+        return None
+    options = m.study.techniques
+    names = [spec.title or m.names.name("method", spec.method) for spec in options.compare.values()]
+    return {"names": names if len(names) <= MANY else [], "power": options.power, "alpha": options.alpha,
+            "n_runs": options.n_runs, "hours": bool(found["hours_to_power"]["estimate"].notna().any())}  # fmt: skip
+
+
+def judges(m: Material) -> dict | None:
+    """How models were compared with people."""
+    found = m.of("13")
+    if found is None or not len(found["judge_alpha"]):
+        return None
+    tested = found["winning_rate"]
+    return {
+        "judges": judge_titles(m, found["judge_alpha"]["metric"]),
+        "cost": m.study.judges.cost,
+        "min_items": m.study.judges.min_items,
+        "alt_test": bool(tested["estimate"].notna().any()),
+        "n_resamples": m.study.bootstrap.n_resamples,
+        "level": level(m),
+        "units": [f"{u}s" for u in dict.fromkeys(found["judge_alpha"]["resample_unit"].dropna())],
+    }
+
+
+def software(m: Material) -> dict:
+    """What computed the results, from which data, with which seeds."""
+    own = {name: m.made.packages[name] for name in PACKAGES if name in m.made.packages}
+    used = {"pick": "annotations picked at random", "downsample": "dialogues drawn", "permute": "permutations",
+            "bootstrap": "resampling", "simulate": "simulated data"}  # fmt: skip
+    seeds = m.study.seeds.model_dump()
+    if not m.study.simulated:
+        seeds.pop("simulate")
+    return {
+        "cite": Markup(f" [@{report_key(m)}]"),
+        "version": m.made.version,
+        "python": m.made.python,
+        "numpy": own.get("numpy"),
+        "scipy": own.get("scipy"),
+        "others": [f"{n} {v}" for n, v in own.items() if n not in ("numpy", "scipy")],
+        "data": m.made.data,
+        "seeds": [f"{used[name]}: {seed}" for name, seed in seeds.items()],
+    }
+
+
+def _label(m: Material, label: str) -> str:
+    return next((known.title for (_, id_), known in m.names.labels.items() if id_ == label), label)
+
+
+def judge_titles(m: Material, metrics_: Any) -> list[str]:
+    """Display names of models."""
+    titles = judges_analysis.judge_titles(m.study.groups, m.scores, m.study.judges.titles)
+    return [titles.get(j, m.names.name("group", j)) for j in dict.fromkeys(metrics_)]
+
+
+METHODS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
+    "data": data,
+    "filters": filters,
+    "agreement": agreement,
+    "scores": scores,
+    "tests": tests,
+    "importance": importance,
+    "groups": groups,
+    "metrics": metrics,
+    "quality_control": quality_control,
+    "techniques": techniques,
+    "judges": judges,
+    "software": software,
+}
+
+
+def report_key(m: Material) -> str:
+    """Key of the BibTeX entry of the report."""
+    return f"{m.study.key}_report_{m.made.year}".lower()
+
+
+def report_entry(m: Material) -> references.Entry:
+    """How to cite the report: study, date, version of the project, digest of the data, seeds."""
+    from judgebook.display.latex import tex
+
+    seeds = ", ".join(f"{name} {seed}" for name, seed in m.study.seeds.model_dump().items())
+    note = f"Report of {m.made.date}, version {m.made.version}; data {m.made.data}; seeds: {seeds}"
+    fields = {
+        "author": "{The contributors of the chat evaluation compendium}",
+        "title": "{Analysis of the study: " + tex(m.study.title) + "}",
+        "howpublished": "A reproducible compendium for human evaluation of chat systems",
+        "year": m.made.year,
+        "note": tex(note),
+    }
+    return references.entry("misc", report_key(m), fields)

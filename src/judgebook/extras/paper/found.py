@@ -1,0 +1,270 @@
+"""What an author can say of the results of a study: facts, put into words by `text.md.j2`, as in `findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from judgebook.extras.paper.analysis import Material
+from judgebook.extras.paper.findings import groups, judge_titles, judges, level, metrics, quality_control, said
+from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.groups import analysis as groups_analysis
+from judgebook.questions.metrics import analysis as metrics_analysis
+from judgebook.questions.quality_control.worker_tests import OVERALL
+from judgebook.questions.sensitivity import analysis as sensitivity_analysis
+from judgebook.questions.sensitivity import power
+from judgebook.study.labels import METHODS
+from judgebook.study.results import where
+
+#: with more labels compared, strengths are left to the table
+MOST = 4
+_PART = ["corpus", "method", "group"]
+
+
+def results(m: Material) -> str:
+    """The results, as Markdown with citations."""
+    return said(m, RESULTS_PASSAGES)
+
+
+def agreement_found(m: Material) -> dict | None:
+    """Range of alpha by method and group, and its ends with intervals."""
+    found = m.of("03")
+    rows = m.names.sort(agreement_analysis.primary(found)).dropna(subset="estimate") if found else ()
+    if not len(rows):
+        return None
+    several, parts = _several(rows, "group"), []
+    for (method, group), own in rows.groupby(["method", "group"], sort=False):
+        ends = [own.loc[own["estimate"].idxmax()], own.loc[own["estimate"].idxmin()]]
+        parts.append(
+            {
+                "who": m.names.name("method", method) + (f", {m.names.name('group', group)}" if several else ""),
+                "n": len(own),
+                "median": own["estimate"].median(),
+                "high": _named(m, ends[0]),
+                "low": _named(m, ends[1]),
+            }
+        )
+    free = rows[~rows["ci_kind"].isin(agreement_analysis.BOUNDS)]
+    least = m.study.iaa.threshold
+    counts = {"tentative": int((free["ci_low"] > least).sum()), "chance": int((free["ci_low"] <= 0).sum())}
+    facts = {"parts": parts, "n": len(rows), "level": level(m), "known": len(free)}
+    return facts | counts | {"threshold": f"{least:g}"}
+
+
+def ranks_found(m: Material) -> dict | None:
+    """Which system is first, overall where labels are combined, and by label."""
+    found = m.of("07")
+    if found is None:
+        return None
+    overall = []
+    for key, own in _cells(m, found["overall_mean"], _PART):
+        line = _order(m, own, key)
+        ranks = where(found["overall_rank"], **dict(zip(_PART, key, strict=True))).set_index("system")
+        overall.append(line | {"rank": ranks.loc[line["first_id"]].to_dict() if len(ranks) else None})
+    by_label = []
+    for key, own in _cells(m, found["rank"], _PART):
+        sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
+        by_label.append({"who": _who(m, key, found["rank"]), "n": own["label"].nunique(),
+                         "n_sure": sure["label"].nunique()})  # fmt: skip
+    strengths = [
+        _order(m, own, key)
+        for key, own in _cells(m, found["strength"].dropna(subset="estimate"), [*_PART, "label"])
+        if len(set(own["system"])) > 1 and m.names.labels[key[1], key[3]].direction == 1
+    ]
+    if not (overall or by_label or strengths):
+        return None
+    return {
+        "overall": overall,
+        "labels": by_label,
+        "level": level(m),
+        "strengths": strengths if len(strengths) <= MOST else [],
+    }
+
+
+def _cells(m: Material, rows: pd.DataFrame, keys: list[str]) -> list[tuple[tuple, pd.DataFrame]]:
+    return list(m.names.sort(rows).groupby(keys, sort=False)) if len(rows) else []
+
+
+def _several(rows: pd.DataFrame, column: str) -> bool:
+    return len(rows[column].unique()) > 1
+
+
+def _who(m: Material, key: tuple, rows: pd.DataFrame) -> str:
+    """Method, with corpus, group and label where `rows` have several."""
+    corpus, method, group, *label = key
+    parts = [m.names.name("method", method)]
+    parts += [m.names.name("label", label[0], method)] if label and _several(rows, "label") else []
+    parts += [m.names.name("group", group)] if _several(rows, "group") else []
+    parts += [m.names.name("corpus", corpus)] if _several(rows, "corpus") else []
+    return ", ".join(parts)
+
+
+def _order(m: Material, own: pd.DataFrame, key: tuple) -> dict:
+    """The best and the worst system of rows of estimates, more being better."""
+    found = own.sort_values("estimate", ascending=False, kind="stable")
+    every = m.of("07")["strength" if len(key) == 4 else "overall_mean"]
+    first, last = found.iloc[0], found.iloc[-1]
+    return {
+        "who": _who(m, key, every),
+        "n": len(found),
+        "first_id": first["system"],
+        "first": m.names.name("system", first["system"]),
+        "best": first.to_dict(),
+        "last": m.names.name("system", last["system"]),
+        "worst": last.to_dict(),
+        "labels": int(first["n"]) if len(key) == 3 else None,
+    }
+
+
+def tests_found(m: Material) -> dict | None:
+    """How many pairs of systems differ, are equivalent, and what could have been detected."""
+    found = m.of("05")
+    rows = sensitivity_analysis.primary(found).dropna(subset="p_value") if found else ()
+    if not len(rows):
+        return None
+    parts, over_people = [], sensitivity_analysis.with_people(found)
+    verdicts = sensitivity_analysis.verdicts(found) if len(found["equivalence"]) else pd.DataFrame()
+    for key, own in _cells(m, rows, _PART):
+        mine = dict(zip(_PART, key, strict=True))
+        people_ = where(over_people, **mine).dropna(subset="p_adjusted")
+        alike = where(verdicts, **mine) if len(verdicts) else ()
+        sample = len(people_) and key[::2] in m.populations and m.populations[key[::2]].others
+        whom = power.SAMPLE if sample else power.SAME
+        detectable = where(sensitivity_analysis.detectable(found, people=whom), **mine)
+        least = detectable["estimate"]
+        parts.append(
+            {
+                "who": _who(m, key, rows),
+                "labels": own["label"].nunique(),
+                "n": len(own),
+                "differ": int((own["p_adjusted"] < 0.05).sum()),
+                "people": int((people_["p_adjusted"] < 0.05).sum()) if len(people_) else None,
+                "n_people": len(people_),
+                "alike": int(alike["alike"].sum()) if len(alike) else None,
+                "least": [least.median(), least.min(), least.max()] if len(least) else None,
+                "pairs": int(detectable["n"].max()) if len(least) else 0,
+                "others": whom == power.SAMPLE,
+                "beyond": bool(least.median() > _largest(m, key[1], detectable["label"])),
+                "power": 0.8,
+            }
+        )
+    return {"parts": parts, "margin": m.study.sensitivity.margin}
+
+
+def _largest(m: Material, method: str, labels: pd.Series) -> float:
+    """The largest difference that two systems can have on any of these labels."""
+    if METHODS[method].unit == "pair":
+        return 1.0
+    return max((high - low for low, high in (m.names.labels[method, x].scale for x in labels)), default=0.0)
+
+
+def importance_found(m: Material) -> dict | None:
+    """The label most related to quality."""
+    found = m.of("04")
+    rows = found.select("r", kind=None).dropna(subset="estimate") if found else ()
+    if not len(rows):
+        return None
+    lines = []
+    for target, own in rows.groupby("target", sort=False):
+        best = own.loc[own["estimate"].abs().idxmax()]
+        lines.append({"target": str(target).replace("_", " "), "n": len(own), "best": _named(m, best),
+                      "excluding": int(((own["ci_low"] > 0) | (own["ci_high"] < 0)).sum())})  # fmt: skip
+    return {"lines": lines, "level": level(m)}
+
+
+def groups_found(m: Material) -> dict | None:
+    """How many labels groups differ on."""
+    found = m.of("08")
+    rows = groups_analysis.differences(found, level(m)).dropna(subset="p_adjusted") if groups(m) else ()
+    if not len(rows):
+        return None
+    most = rows.loc[rows["estimate"].idxmax()]
+    by_people = rows["p_people"].dropna()
+    return {"n": len(rows), "differ": int((rows["p_adjusted"] < 0.05).sum()), "most": _named(m, most),
+            "n_people": len(by_people), "people": int((by_people < 0.05).sum()), "level": level(m)}  # fmt: skip
+
+
+def metrics_found(m: Material) -> dict | None:
+    """The metric that agrees best with people, by data set."""
+    found = m.of("09")
+    if metrics(m) is None:
+        return None
+    titles = metrics_analysis.metric_titles(found, m.study.metrics.titles, m.study.metric_directions)
+    lines = []
+    for name, part in metrics_analysis.data_sets(found, m.names.titles).items():
+        own = metrics_analysis.overall(part).dropna(subset="estimate")
+        if len(own):
+            best = own.loc[own["estimate"].idxmax()]
+            lines.append(
+                {
+                    "set": name,
+                    "metric": titles.get(best["metric"], best["metric"]),
+                    "row": best.to_dict(),
+                    "n": len(own),
+                }
+            )
+    return {"lines": lines, "level": level(m)} if lines else None
+
+
+def quality_control_found(m: Material) -> dict | None:
+    """Who passed, and whether results repeat."""
+    found = m.of("10")
+    if quality_control(m) is None:
+        return None
+    rate = found.select("pass_rate", of="workers", list=None)
+    again = found.select("replication_r", label=OVERALL, among="systems", interval="workers", list=None, scores="z",
+                         workers="passed", threshold=None)  # fmt: skip
+    again = again[again["standardised"].isna() | (again["standardised"] == "all")].dropna(subset="estimate")
+    runs = list(dict.fromkeys(rate["corpus"]))
+    return {
+        "passed": [r.to_dict() | {"run": i + 1} for i, (_, r) in enumerate(rate.iterrows())],
+        "again": [r.to_dict() | {"first": runs.index(r["against"]) + 1, "run": runs.index(r["corpus"]) + 1}
+                  for _, r in again.iterrows()],
+        "level": level(m),
+    }  # fmt: skip
+
+
+def judges_found(m: Material) -> dict | None:
+    """Agreement of models with people, and the alternative annotator test."""
+    found = m.of("13")
+    if judges(m) is None:
+        return None
+    rows = found["judge_alpha"].dropna(subset="estimate")
+    lines = []
+    for metric, own in rows.groupby("metric", sort=False):
+        gap, mean = (where(own, pair=pair) for pair in ("difference", "mean"))
+        tested = found.select("winning_rate", metric=metric, test="items", cost=m.study.judges.cost)
+        tested = tested.dropna(subset="estimate")
+        if len(mean):
+            lines.append(
+                {
+                    "judge": judge_titles(m, [metric])[0],
+                    "n": len(mean),
+                    "median": mean["estimate"].median(),
+                    "row": mean.iloc[0].to_dict() if len(mean) == 1 else None,
+                    "below": int((gap["ci_high"] < 0).sum()),
+                    "gaps": int(gap["ci_high"].notna().sum()),
+                    "tested": len(tested),
+                    "passed": int((tested["estimate"] >= 0.5).sum()),
+                    "rates": list(tested["estimate"]),
+                }
+            )
+    return {"lines": lines, "level": level(m)} if lines else None
+
+
+def _named(m: Material, row: pd.Series) -> dict:
+    """A row with the display name of its label."""
+    return row.to_dict() | {"title": m.names.name("label", row["label"], row["method"])}
+
+
+RESULTS_PASSAGES: dict[str, Callable[[Material], dict | None]] = {
+    "agreement_found": agreement_found,
+    "ranks_found": ranks_found,
+    "tests_found": tests_found,
+    "importance_found": importance_found,
+    "groups_found": groups_found,
+    "metrics_found": metrics_found,
+    "quality_control_found": quality_control_found,
+    "judges_found": judges_found,
+}

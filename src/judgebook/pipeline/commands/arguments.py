@@ -1,0 +1,142 @@
+"""What the command line understands: options, commands, their help, and the messages for unknown ones."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+from collections.abc import Iterable, Mapping
+
+from judgebook import plugins, project
+from judgebook.pipeline.commands import options
+from judgebook.pipeline.run import DEFAULT_JOBS
+from judgebook.pipeline.scale.cluster import HOME
+from judgebook.plugins import Command, UsageError
+from judgebook.study import params
+
+#: in the general help, before examples of commands
+RUNS = """\
+examples:
+  python run_all.py                                   what comes with the project: ji2022, llmfao, demo; offline
+  python run_all.py --study gpt_abceval               params/<name>.yaml, or the path of your own YAML file
+  python run_all.py --study all                       every study whose data have been fetched
+  python run_all.py --only iaa --jobs 2               one notebook, and what it needs
+  python run_all.py --set bootstrap.n_resamples=2000  change a value of the YAML for this run
+  python run_all.py --set seeds.bootstrap=1,2,3       a sweep: every combination of values, in folders under sweeps/
+  python run_all.py --executor local:4                on four Dask workers (extra `cluster`; docs/cluster.md)
+  python run_all.py --dry-run                         what would run, and why
+"""
+#: and after them
+REMARKS = """\
+
+In --set, commas without a following space separate values: key=1,2. A single value with commas: key=[1,2], key="a,b".
+
+exit codes: 0 done; 1 an analysis failed (the others ran); 2 error in the command, a YAML file or the data (nothing ran)
+"""
+
+
+def _parser(known: Iterable[Command]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=project.program(),
+        description="Run the notebooks of a study and write its report. Only what has changed runs again.",
+        epilog=project.in_words(RUNS + _examples(known) + REMARKS) + _pages(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _run_options(parser)
+    commands = parser.add_subparsers(title="other commands", dest="command", metavar="COMMAND")
+    for command in known:
+        one = commands.add_parser(command.name, help=command.title, description=project.in_words(command.about))
+        one.formatter_class = argparse.RawDescriptionHelpFormatter
+        command.options(one)
+    return parser
+
+
+def _examples(known: Iterable[Command]) -> str:
+    return "".join(command.examples for command in sorted(known, key=lambda command: command.contributors))
+
+
+def _pages() -> str:
+    """Where the pages are that messages and help name, for those who have no checkout."""
+    return f"\nPages of docs/ are in {project.ROOT / 'docs'}\n" if project.INSTALLED else ""
+
+
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    values = "change the YAML; several values, KEY=A,B,C, run every combination"
+    several = "which study (default: those that come with the project); may be given several times"
+    add("--study", action="append", metavar="NAME|PATH|all", help=several)
+    notebooks = "only these notebooks (03_iaa, 03 or iaa) and what they need; may be given several times"
+    add("--only", action="append", default=[], metavar="A,B", help=notebooks)
+    add("--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=values)
+    default = f"{DEFAULT_JOBS}; on a cluster, one per thread"
+    add("--jobs", type=options.jobs, metavar="N", help=f"notebooks at a time ({default})")
+    where = (
+        "processes (default), local:N (N Dask workers here), dask:// or tcp://host:port, or encrypted tls://host:port"
+    )
+    add("--executor", default=HOME, metavar="WHERE", help=f"{where} (docs/cluster.md)")
+    add("--dry-run", action="store_true", help="show what would run, and why")
+    add("--force", action="store_true", help="run even what is up to date")
+    add("--list", action="store_true", help="list studies and notebooks")
+    add("--out", metavar="DIR", help="write everything to DIR")
+
+
+def commands(argv: list[str], core: Iterable[Command]) -> dict[str, Command]:
+    """Name -> command, in the order of the help: `core` and those of extras, of which those of other distributions are
+    looked up where the command line begins with no other command, or asks for help."""
+    known = {command.name: command for command in (*core, *_of(plugins.here()))}
+    first = argv[0] if argv else ""
+    if {"-h", "--help"} & {*argv} or (first and not first.startswith("-") and first not in known):
+        known = {command.name: command for command in _of(plugins.of_others())} | known
+    return dict(sorted(known.items(), key=lambda item: item[1].place))
+
+
+def _of(extras: Mapping[str, plugins.Extra]) -> list[Command]:
+    return [command for extra in extras.values() for command in extra.commands]
+
+
+def parsed(argv: list[str], known: Mapping[str, Command]) -> argparse.Namespace:
+    """The options of a command line. Raises UsageError for what does not exist or has no effect; argparse exits."""
+    parser = _parser(known.values())
+    _refuse_unknown(parser, argv)
+    args = parser.parse_args(argv)
+    if args.command:
+        _refuse_misplaced(parser, argv[: argv.index(args.command)], args.command)
+    return args
+
+
+def _parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    (parsers,) = (a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+    return parsers
+
+
+def _refuse_unknown(parser: argparse.ArgumentParser, argv: list[str]) -> None:
+    """Raise UsageError for an unknown option or command, with what was meant: argparse blames the next word."""
+    commands = _parsers(parser)
+    known = {o for p in (parser, *commands.values()) for o in p._option_string_actions}
+    for name in (word.partition("=")[0] for word in argv if word.startswith("--") and word != "--"):
+        if not any(o.startswith(name) for o in known):
+            near = difflib.get_close_matches(name, known, n=1)
+            raise UsageError(f"unknown option {name!r}; " + (f"did you mean {near[0]!r}?" if near else "see --help"))
+    first = argv[0] if argv else "-"
+    if not first.startswith("-") and first not in commands:
+        near = difflib.get_close_matches(first, commands, n=1)
+        meant = f"`--study {first}`" if _names_a_study(first) else repr(near[0]) if near else ""
+        if first in (removed := plugins.removed()):
+            raise UsageError(f"{first!r} is an extra that was removed: there is no folder {plugins.FOLDER / first}")
+        listed = f"commands are {', '.join(commands)}" + f"; removed extras: {', '.join(removed)}" * bool(removed)
+        raise UsageError(f"unknown command {first!r}; " + (f"did you mean {meant}?" if meant else listed))
+    if first not in commands:
+        for option, one, other in zip(argv, argv[1:], argv[2:], strict=False):
+            if option == "--study" and other not in commands and _names_a_study(other):
+                raise UsageError(f"--study takes one study; did you mean `--study {one} --study {other}`?")
+
+
+def _names_a_study(word: str) -> bool:
+    return word in params.names() or word.endswith((".yaml", ".yml"))
+
+
+def _refuse_misplaced(parser: argparse.ArgumentParser, before: list[str], command: str) -> None:
+    """Raise UsageError for an option before a command that would not see it: argparse takes it without a word."""
+    seen = {a.dest for a in _parsers(parser)[command]._actions if a.default is argparse.SUPPRESS}
+    for name in (word.partition("=")[0] for word in before if word.startswith("--")):
+        if not {a.dest for option, a in parser._option_string_actions.items() if option.startswith(name)} <= seen:
+            raise UsageError(f"{name} has no effect before {command!r}; see `{command} --help`")

@@ -1,0 +1,165 @@
+"""The commands that are not extras: data, checks of a YAML, plans, and what describes the project."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from judgebook.pipeline.commands import options
+from judgebook.plugins import Command
+from judgebook.study import params, store
+
+
+def _fetch_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("key", help="a study or file in the registry; `fetch list` shows all")
+    parser.add_argument("--from", dest="source", metavar="DIR_OR_URL", help="take the files from here instead")
+    parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write to DIR")
+
+
+def _fetch(args: argparse.Namespace) -> int:
+    from judgebook.sources import fetch
+
+    return fetch.command(args.key, args.source)
+
+
+def _new_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", help="name of the study: letters, digits and _")
+    parser.add_argument("--data", required=True, metavar="FILE", help="CSV, TSV, Excel, Parquet, JSON or JSON Lines")
+
+
+def _new(args: argparse.Namespace) -> int:
+    from judgebook.pipeline import check
+
+    return check.new(args.name, Path(args.data))
+
+
+def _check_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("study", help="name of a study, or path of a YAML file")
+    change = "change the YAML for this check"
+    parser.add_argument(
+        "--set", dest="values", nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=change
+    )
+
+
+def _check(args: argparse.Namespace) -> int:
+    from judgebook.pipeline import check
+
+    return check.check(args.study, args.values)
+
+
+def _plan_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--study", required=True, metavar="NAME|PATH", help="the study that serves as the pilot")
+    parser.add_argument(
+        "--budget", type=options.amount, metavar="MONEY", help="what can be spent, in the currency of `costs`"
+    )
+    parser.add_argument("--power", type=options.share, metavar="P", help="probability of finding the difference (0.8)")
+    worth = "a difference worth finding, in units of the label, or METHOD.LABEL=D; several are possible"
+    parser.add_argument(
+        "--difference", dest="differences", nargs="+", action="extend", default=[], metavar="LABEL=D", help=worth
+    )
+    parser.add_argument("--out", metavar="DIR", default=argparse.SUPPRESS, help="write under DIR")
+    parser.add_argument("--jobs", type=options.jobs, default=argparse.SUPPRESS, metavar="N", help="notebooks at a time")
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from judgebook.pipeline import plan
+    from judgebook.pipeline.run import DEFAULT_JOBS
+
+    given = {"budget": args.budget, "power": args.power, "differences": args.differences}
+    return plan.command(args.study, **given, jobs=args.jobs or DEFAULT_JOBS)
+
+
+def _schema(_: argparse.Namespace) -> int:
+    for name, text in schema_files().items():
+        with store.atomic(params.ROOT / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        print(name)
+    return 0
+
+
+#: pages with tables of questions
+LISTING = ("README.md", "CONTRIBUTING.md")
+
+
+def schema_files() -> dict[str, str]:
+    """The files that describe YAMLs, results and questions, as the code says they should be: path -> text."""
+    import json
+
+    from judgebook.study import questions, results_guide, yaml_guide
+
+    return {
+        "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
+        "docs/yaml.md": yaml_guide.text(),
+        "docs/results.md": results_guide.text(),
+        **{page: questions.listed((params.ROOT / page).read_text("utf-8")) for page in LISTING},
+    }
+
+
+COMMANDS = (
+    Command(
+        name="fetch",
+        title="download and verify the raw files of a public study",
+        about="""\
+Download the raw files of a public study to data/raw/STUDY, verify each of them, and state their licence.
+Existing files are verified and kept. `fetch list` shows what can be fetched.
+
+  python run_all.py fetch gpt_abceval
+  python run_all.py fetch ji2022 --from ../downloads     files you already have: a folder, an archive or a URL""",
+        place=10,
+        options=_fetch_options,
+        run=_fetch,
+        examples="  python run_all.py fetch ji2022 --from ../downloads  raw files of a public study\n",
+    ),
+    Command(
+        name="new",
+        title="write a first YAML for a data file of your own",
+        about="""\
+Inspect a data file and write params/NAME.yaml: labels, scales, annotators and systems as guessed, with the reason for
+each guess. Correct what is wrong, then `check NAME`, then `--study NAME`. See docs/own_data.md.
+
+  python run_all.py new my_study --data my.csv""",
+        place=20,
+        options=_new_options,
+        run=_new,
+        examples="  python run_all.py new my_study --data my.csv        a first YAML for your own data\n",
+    ),
+    Command(
+        name="check",
+        title="check YAML and data; say what each notebook will do",
+        about="""\
+Read the YAML and the data of a study without running anything. Reports errors (file, row, column), how the data were
+understood, and what each notebook will do or why it is skipped.
+
+  python run_all.py check my_study
+  python run_all.py check ../elsewhere/other.yaml --set bootstrap.n_resamples=500""",
+        place=30,
+        options=_check_options,
+        run=_check,
+        examples="  python run_all.py check my_study                    is it valid, and what will each notebook do?\n",
+    ),
+    Command(
+        name="plan",
+        title="plan the next study: dialogues, annotators and costs (notebook 14)",
+        about="""\
+Plan the next study with this one as its pilot: the dialogues per system, annotators and costs needed to find a
+difference, and boundaries for early looks at the data. Runs notebook 14; anything that the YAML and the data do not
+specify can be given here.
+
+  python run_all.py plan --study finch2024 --difference quality=0.5 comparative.quality=0.2
+  python run_all.py plan --study my_study --budget 2000 --power 0.9""",
+        place=70,
+        options=_plan_options,
+        run=_plan,
+    ),
+    Command(
+        name="schema",
+        title="rebuild the schema, guides and lists of questions from the code",
+        about="""\
+For contributors: after a change to the YAML keys, the statistics or what a question declares, rebuild
+params/schema.json, docs/yaml.md, docs/results.md and the lists of questions in README.md and CONTRIBUTING.md.""",
+        place=110,
+        options=lambda parser: None,
+        run=_schema,
+        contributors=True,
+    ),
+)

@@ -1,0 +1,103 @@
+"""What a command of the command line is, and the extras: parts of the project that can be removed.
+
+An extra is a folder of `judgebook/extras/` whose `extra.py` has a declaration, `EXTRA`; or such a declaration of
+another distribution, which names it as an entry point of the group `judgebook.extras`. Declarations are imported with
+the command line, and import only this module and types of options at their top; the rest is imported when it is done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
+
+from judgebook import project
+from judgebook.errors import JudgebookError
+
+if TYPE_CHECKING:
+    from judgebook.pipeline.nodes import Node
+    from judgebook.pipeline.pages import Pages
+    from judgebook.study.params import Study
+
+#: entry points of extras, the project's own among them
+GROUP = "judgebook.extras"
+FOLDER = project.PACKAGE / "extras"
+
+
+class UsageError(JudgebookError, ValueError):
+    """The call cannot be carried out; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the command line.
+
+    title : what it does, in a line. about : what its `--help` says first. place : where it stands in the list of
+    commands. options : adds its arguments to a parser. run : carries it out and returns the exit code. examples : lines
+    of the general help. contributors : it works in a checkout only, and its examples come last.
+    """
+
+    name: str
+    title: str
+    about: str
+    place: int
+    options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+    examples: str = ""
+    contributors: bool = False
+
+    def __call__(self, args: argparse.Namespace) -> int:
+        if self.contributors and project.INSTALLED:
+            raise UsageError(f"{self.name} is for contributors: it works in a checkout of the project only")
+        return self.run(args)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the reports of studies. name : of its file and node. title : in the navigation. applies : whether a
+    study has it. node : makes its node, of the pages of a study and the notebooks that come before."""
+
+    name: str
+    title: str
+    applies: Callable[[Study], bool]
+    node: Callable[[Pages, tuple[str, ...]], Node]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """What an extra adds to the project. pages : of extras in the folder; those of others bring commands only."""
+
+    commands: tuple[Command, ...] = ()
+    pages: tuple[Page, ...] = ()
+
+
+@cache
+def here() -> dict[str, Extra]:
+    """Name -> extra, of the folders of `judgebook/extras/`."""
+    names = sorted(path.parent.name for path in FOLDER.glob("*/extra.py"))
+    return {name: import_module(f"{GROUP}.{name}.extra").EXTRA for name in names}
+
+
+@cache
+def of_others() -> dict[str, Extra]:
+    """Name -> extra, of other distributions. All that is installed is looked through: this takes a moment."""
+    points = entry_points(group=GROUP)
+    return {point.name: point.load() for point in points if not point.module.startswith(f"{GROUP}.")}
+
+
+def pages(study: Study) -> list[Page]:
+    """Pages that extras add to the report of a study."""
+    return [page for extra in here().values() for page in extra.pages if page.applies(study)]
+
+
+def removed() -> list[str]:
+    """Names of the project's extras whose folder is not there."""
+    path = project.ROOT / "pyproject.toml"
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    registered = tomllib.loads(text).get("project", {}).get("entry-points", {}).get(GROUP, {})
+    return sorted({*registered} - {*here()})

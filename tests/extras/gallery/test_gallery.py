@@ -1,0 +1,258 @@
+"""The committed pages: aggregates only, nothing hostile, small, and their numbers hold."""
+
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures.project_copy import ROOT, Project, result
+from PIL import Image
+
+from judgebook.display import style as plotting
+from judgebook.display.names import COLORS
+from judgebook.extras.gallery import committed as gallery
+from judgebook.extras.gallery import scoreboard_page
+from judgebook.report.blocks import Block
+from judgebook.study import escape, params
+
+FIGURE = """\
+from judgebook.display import style as plotting
+from judgebook.display import tables
+import pandas as pd
+fig, ax = plotting.subplots(height=2)
+ax.plot([0, 1])
+plotting.save(fig, "line", alt="a line [that] rises", run=run)
+tables.show(pd.DataFrame({f"c{i}": [i] for i in range(17)}), "Wide", "wide", run=run)
+tables.say("## What we see\\n\\nAll is well.")
+"""
+PRIVATE = """\
+tables.say("Bot says: " + tables.plain(run.read("dialogues")["system_text"][0]))
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project whose gallery was made once."""
+    project = Project(tmp_path_factory.mktemp("gallery"))
+    study = (
+        project.out("params", "tiny.yaml")
+        .read_text()
+        .replace("columns: {dialogue: id}", "columns: {dialogue: id, system_text: said}")
+    )
+    project.study("tiny", study.replace("title: Tiny study", "title: Tiny study\nsimulated: true"))
+    rows = [f"d{i},{1 + i % 5},{1 + i % 4},I went to the seaside {i} times" for i in range(30)]
+    project.out("params", "tiny.csv").write_text("\n".join(["id,fluency_a1,fluency_a2,said", *rows]) + "\n")
+    project.notebook("01_counts", [FIGURE, result("a", "12.345678")], title="Counts")
+    project.dag("01_counts: {reads: [annotations, dialogues]}\n")
+    project.made = project.run("gallery", "--study", "tiny")
+    return project
+
+
+def test_pages_show_figures_tables_and_prose_but_no_code(project):
+    assert project.made.returncode == 0, project.made.stderr
+    page = project.out("gallery", "tiny", "01_counts.md").read_text()
+    assert page.startswith("[All notebooks of this study](README.md)\n\n> **Simulated data.**")
+    assert "![a line that rises](01_counts_line.png)" in page
+    assert "| c0 |" in page
+    assert "c14" not in page
+    assert "_3 more columns in the full report._" in page
+    assert "All is well." in page
+    assert "plotting" not in page
+    assert project.out("gallery", "tiny", "01_counts_line.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_indexes_lead_to_the_pages(project):
+    assert "- [Tiny study]" not in project.out("gallery", "README.md").read_text()  # only the studies named there
+    index = project.out("gallery", "tiny", "README.md").read_text()
+    assert "## [01 Counts](01_counts.md)" in index
+    assert "What is the question?" in index
+    assert "All is well." in index
+
+
+def test_check_finds_no_difference_until_there_is_one(project, tmp_path):
+    again = project.run("gallery", "--check", "--study", "tiny")
+    assert again.returncode == 0, again.stderr
+    assert "every number as committed (relative tolerance 2e-05)" in again.stdout
+    other = project.copy(tmp_path / "other")
+    other.edit("gallery/tiny/numbers.csv", "12.3457", "12.3")
+    differs = other.run("gallery", "--check", "--study", "tiny")
+    assert differs.returncode == 1
+    assert "gallery: tiny: 01_counts count what=a: estimate is 12.3457, the gallery says 12.3" in differs.stderr
+
+
+def test_text_of_a_dialogue_is_refused(project, tmp_path):
+    """Unless the cell is tagged private: then it is left out."""
+    other = project.copy(tmp_path / "other")
+    other.notebook("01_counts", [FIGURE, PRIVATE, result("a")])
+    refused = other.run("gallery", "--study", "tiny")
+    assert refused.returncode == 1
+    assert "gallery: tiny/01_counts.md shows dialogue text: tag the cell `private`" in refused.stderr
+    assert "seaside" not in other.out("gallery", "tiny", "01_counts.md").read_text()
+
+
+def blocks(*found):
+    return gallery.page(found, simulated=False)
+
+
+def test_hostile_prose_shows_as_text():
+    page = blocks(Block("prose", "a < b, <script>alert(1)</script> <!-- --> and <https://x.org>"))
+    assert "a < b" in page
+    assert not re.search(r"<[a-zA-Z!/]", page)
+
+
+def test_private_and_plain_output_do_not_appear():
+    page = blocks(Block("text", "stdout"), Block("error", "trace"), Block("code", "x = 1"))
+    assert page == "[All notebooks of this study](README.md)\n"
+
+
+def test_figures_and_tables_carry_their_numbers():
+    figure = Block("figure", "an alt", name="f", number=3, caption="Points_1: means.")
+    table = Block("table", "Caption", markdown=TABLE, number=2)
+    bare = Block("table", markdown="| a |\n| --- |\n| 1 |\n")
+    assert blocks(figure, table, bare).splitlines()[2::2][:3] == [
+        "![an alt](f.png)", "**Figure 3**. Points\\_1: means.", "**Table 2. Caption**"
+    ]  # fmt: skip
+    assert blocks(bare).splitlines()[2] == "| a |"
+
+
+TABLE = "**Caption**\n\n| a | b | c |\n| --- | --- | --- |\n| 1 | x \\| y | 3 |\n| 4 | 5 | 6 |\n\n(a) a note\n"
+
+
+def test_trim_keeps_a_small_table():
+    assert gallery.trim(TABLE) == TABLE
+
+
+def test_trim_says_what_it_left_out():
+    trimmed = gallery.trim(TABLE, columns=2, rows=1)
+    assert trimmed == (
+        "**Caption**\n\n| a | b |\n| --- | --- |\n| 1 | x \\| y |\n\n"
+        "_1 more column and 1 more row in the full report._\n\n(a) a note\n"
+    )
+
+
+def numbers(*values):
+    frame = pd.DataFrame({c: "" for c in [*gallery._IDENTITY, *gallery.NUMBERS]}, index=range(len(values)))
+    frame["statistic"] = [f"s{i}" for i in range(len(values))]
+    frame["estimate"] = [f"{v:.6g}" if np.isfinite(v) else "" for v in values]
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], []),
+        ([1.0], [1.00001], []),
+        ([1.0], [1.0001], ["s0: estimate is 1.0001, the gallery says 1"]),
+        ([0.0], [1e-5], ["s0: estimate is 1e-05, the gallery says 0"]),
+        ([np.nan], [1.0], ["s0: estimate is 1, the gallery says missing"]),
+        ([1.0], [np.nan], ["s0: estimate is missing, the gallery says 1"]),
+        ([1.0, 2.0], [1.0], ["s1: no longer computed"]),
+        ([1.0], [1.0, 2.0], ["s1: not in the gallery"]),
+    ],
+)
+def test_compare_names_every_difference(before, after, lines):
+    assert gallery.compare(numbers(*before), numbers(*after)) == lines
+
+
+def test_the_committed_gallery_is_small_and_safe():
+    """What stands in gallery/ now: no markup, no address of a machine, no more than the limit."""
+    files = [p for p in (ROOT / "gallery").rglob("*") if p.is_file()]
+    assert sum(p.stat().st_size for p in files) <= gallery.LIMIT
+    for path in files:
+        if path.suffix == ".md":
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"<(?!br>)[a-zA-Z!/]", text), path
+            assert not re.search(r"(?<![\w.])/(?:home|root|work|tmp|Users)/", text), path
+            for image in re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text):
+                assert (path.parent / image).is_file(), (path, image)
+            assert "![](" not in text, path
+
+
+def test_the_figure_of_a_notebook_is_no_table_of_the_same_name():
+    """Neither is where the name is that of no figure: the first one stands for the notebook."""
+    found = [Block("table", name="07_ranks"), Block("figure", name="07_wins"), Block("figure", name="07_ranks")]
+    assert gallery._headline(found, "07_ranks") is found[2]
+    assert gallery._headline(found, "07_strengths") is found[1]
+    assert gallery._headline(found[:1], "07_ranks") is None
+
+
+def test_a_sample_is_the_same_in_every_run_and_bounded():
+    many = numbers(*range(1000)).assign(notebook="01_a")
+    few = numbers(1.0, 2.0).assign(notebook="02_b")
+    chosen = gallery.sample(pd.concat([many, few], ignore_index=True))
+    assert chosen["notebook"].value_counts().to_dict() == {"01_a": gallery.MOST, "02_b": 2}
+    again = gallery.sample(pd.concat([few, many.sample(frac=1, random_state=1)], ignore_index=True))
+    assert set(again["statistic"]) == set(chosen["statistic"])
+    assert gallery.compare(chosen, pd.concat([many, few], ignore_index=True)) == []
+
+
+def drawn(dpi=120):
+    """A figure as a notebook stores it: surfaces, lines, text with soft edges."""
+    fig, ax = plotting.subplots(height=2.5)
+    ax.barh(range(8), range(1, 9), color="#E0E0E0")
+    for i, color in enumerate(COLORS):
+        ax.plot([0, 8 - i], [i, 7], "o-", color=color, label=f"group {i}")
+    ax.imshow(np.linspace(0, 1, 64).reshape(1, 64), extent=(9, 12, 0, 3), cmap="Blues", aspect="auto")
+    ax.set(xlim=(0, 12.5), title="Text in black, lines in colours")
+    ax.legend()
+    out = io.BytesIO()
+    fig.savefig(out, format="png", dpi=dpi)
+    return out.getvalue()
+
+
+def colors(png):
+    """Colour -> share of the picture."""
+    picture = Image.open(io.BytesIO(png)).convert("RGB")
+    size = picture.width * picture.height
+    return {color: n / size for n, color in picture.getcolors(size)}
+
+
+def test_a_lighter_picture_has_the_colours_it_had_in_half_the_bytes():
+    before = drawn()
+    after = gallery.lighter(before)
+    assert len(after) < len(before) / 2
+    assert Image.open(io.BytesIO(after)).size == Image.open(io.BytesIO(before)).size
+    found = colors(after)
+    assert len(found) <= 224
+    for color, share in colors(before).items():
+        apart = min(max(abs(a - b) for a, b in zip(color, other, strict=True)) for other in found)
+        assert apart <= 8, (color, share)
+    assert found[(255, 255, 255)] > 0.5
+
+
+def test_a_picture_drawn_again_has_the_same_bytes():
+    assert gallery.lighter(drawn()) == gallery.lighter(drawn())
+
+
+def test_studies_of_the_gallery_draw_at_one_size():
+    """840 pixels a page's width: what GitHub shows."""
+    assert {params.load(s).figures.dpi * plotting.PAGE for s in gallery.STUDIES} == {840}
+
+
+def test_a_title_is_text_in_the_gallery():
+    study = params.load("demo").model_copy(update={"title": "[x](http://e.example) <img src=x> # *a*"})
+    first = gallery._index(study, [], []).splitlines()[0]
+    assert "://" not in first
+    assert "<img" not in first
+    assert escape.from_markdown(first) == f"# {study.title}"
+
+
+def test_only_what_is_shown_or_read_by_the_scoreboard_is_run():
+    every = gallery.runs(scoreboard_page.needed(gallery.STUDIES), gallery.STUDIES)
+    order = list(every)
+    assert order[-1] == ()  # the scoreboard comes after what it reads
+    assert set(every[()]) == set(gallery.WHOLE)
+    only = {study: notebooks for notebooks, studies in every.items() for study in studies}
+    assert {"00", "09"} <= set(only["usr"])  # 00 is read, 09 is shown and read
+    assert only["spot_the_bot"] == ("11",)
+    assert gallery.runs(["demo"], ["demo"]) == {(): ["demo"]}
+    assert gallery.runs(["usr"], ["usr"]) == {gallery.PARTS["usr"]: ["usr"]}
+
+
+def test_a_page_that_another_study_shows_on_real_data_is_left_out():
+    assert gallery.shown("demo", "01_pilot")
+    assert not gallery.shown("demo", "04_importance")
+    assert gallery.shown("abc_public", "04_importance")
+    assert gallery.shown("usr", "09_metric_correlation")
+    assert not gallery.shown("usr", "07_bot_performance")

@@ -1,0 +1,286 @@
+"""Methods, results, datasheet and document of a study: numbers are those of its data and results."""
+
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from fixtures import made_annotations, yaml_studies
+
+from judgebook.display.names import display_names
+from judgebook.display.text import interval
+from judgebook.extras.paper import analysis, files, findings, found, heds, references
+from judgebook.questions.agreement import analysis as agreement_analysis
+from judgebook.questions.sensitivity import power
+from judgebook.sources import build
+from judgebook.study import params
+from judgebook.study.results import collect
+from judgebook.study.sections.data import Filter
+
+YAML = """\
+title: "100% of α_1 & <b>#2</b>"
+description: A small study.
+citation: Somebody (2020). Something.
+method: dialogue_likert
+sources:
+  - {adapter: table, file: my.csv, layout: long, columns: {dialogue: d, system: s, annotator: a, label: l, score: x}}
+labels:
+  quality: {scale: [1, 5], direction: 1, title: Overall_quality}
+systems: {a: "System $A$", b: B_b, c: "C, third", d: D}
+groups: {g1: {title: Students}, g2: {title: Experts}}
+iaa: {first: 2}
+heds:
+  recruitment: By *email*, [see](x).
+  criteria: {quality: {quality: goodness, question: "How good is it?"}}
+"""
+MADE = analysis.Made("2026-01-02", "9.9", "feedc0de", "3.12.0", {"numpy": "2.0", "scipy": "1.15"})
+BOOT = {"n_resamples": 200, "confidence": 0.95, "seed": 1}
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory):
+    """A study of four systems and two groups, with results of 03 as computed, and of 05, 07 and 13 as made up."""
+    path = tmp_path_factory.mktemp("study") / "small.yaml"
+    path.write_text(YAML, encoding="utf-8")
+    study = params.load(path)
+    scores = made_annotations.study(np.random.default_rng(1), n_sessions=30)
+    scores = scores.assign(method="dialogue_likert", dialogue_b=None, system_b=None, annotator_kind="human")
+    scores["score"] = scores["score"].round().clip(1, 5)
+    twice = pd.concat([scores, scores.assign(annotator=scores["annotator"] + "x")], ignore_index=True)
+    twice["score"] = np.where(twice.index % 7 == 0, 6 - twice["score"], twice["score"])
+    twice = twice.assign(source_row=np.arange(len(twice)), work_unit="u", study="small")
+    found = agreement_analysis.alpha_table(twice, study.label_list(), first=2, **BOOT)
+    cell = {"corpus": "main", "method": "dialogue_likert", "group": "g1"}
+    label = cell | {"label": "quality"}
+    ends = {"ci_low": 0.125, "ci_high": 0.375}
+    systems = {"a": 0.25, "b": -0.5, "c": 0.0}
+    performance = collect(
+        [cell | {"statistic": "overall_mean", "system": s, "estimate": v, "n": 1} | ends for s, v in systems.items()],
+        [cell | {"statistic": "overall_rank", "system": s, "estimate": r, "ci_low": 1.0, "ci_high": 2.0}
+         for s, r in (("a", 1.0), ("b", 3.0), ("c", 2.0))],
+    )  # fmt: skip
+    test = label | {"statistic": "system_difference", "test": "session", "level": "dialogue", "system": "a"}
+    sensitivity = collect(
+        [
+            test | {"system_b": s, "p_value": p, "p_adjusted": p, "within": "session"}
+            for s, p in (("b", 0.01), ("c", 0.4))
+        ],
+        [
+            label
+            | {
+                "statistic": "detectable_difference",
+                "estimate": 0.625,
+                "power": 0.8,
+                "adjust": "holm",
+                "people": power.SAME,
+                "n": 2,
+            }
+        ],
+    )
+    judge = label | {"level": "dialogue", "metric": "g2", "measurement": "ordinal", "resample_unit": "dialogue"}
+    judges = collect(
+        [judge | {"statistic": "judge_alpha", "pair": "mean", "estimate": 0.25} | ends],
+        [judge | {"statistic": "judge_alpha", "pair": "difference", "estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1}],
+        [label | {"statistic": "winning_rate", "metric": "g2", "test": "items", "cost": 0.15, "estimate": 0.75}],
+    )
+    results = {"03_iaa": collect(found), "07_bot_performance": performance, "05_sensitivity": sensitivity}
+    return analysis.Material(study, twice, results | {"13_judges": judges}, display_names(study, twice), MADE)
+
+
+def test_data_are_counted(material):
+    text, scores = findings.methods(material), material.scores
+    assert f"{len(scores)} judgements of {scores['dialogue'].nunique()} dialogues by 4 systems" in text
+    for group, n in scores.groupby("group")["annotator"].nunique().items():
+        assert f"{material.names.name('group', group)} (n = {n})" in text
+    items = scores[["dialogue"]].drop_duplicates()
+    assert f"{len(items)} dialogues were judged on 1 label (Overall\\_quality), on a scale from 1 to 5" in text
+    each = len(scores) / len(scores[["group", "dialogue"]].drop_duplicates())
+    assert f"by {each:.1f} annotators on average" in text
+
+
+def test_settings_are_those_of_the_yaml(material):
+    text = findings.methods(material)
+    study = material.study
+    assert f"from {study.bootstrap.n_resamples:,} resamples of dialogues" in text
+    assert f"with {study.sensitivity.n_permutations:,} permutations, within each session" in text
+    assert "the first 2 annotations" in text
+    assert f"bootstrap {study.seeds.bootstrap}" not in text  # seeds are named by their use
+    assert f"resampling: {study.seeds.bootstrap}" in text
+    assert "version 9.9" in text
+    assert "feedc0de" in text
+    fewer = material.study.model_copy(update={"bootstrap": study.bootstrap.model_copy(update={"n_resamples": 321})})
+    changed = findings.methods(analysis.Material(fewer, material.scores, material.results, material.names, MADE))
+    assert "from 321 resamples" in changed
+
+
+def test_exclusions_are_counted(material):
+    rules = [Filter(rule="deviation", most=2.5), Filter(rule="kappa", weights="linear")]
+    study = material.study.model_copy(update={"filters": rules})
+    rows = [("annotations", "kept", "", 80), ("annotations", "dropped", "far from the median (`filters`)", 15)]
+    rows += [("annotations", "dropped", "annotator's mean kappa (`filters`)", 5), ("annotations", "dropped", "odd", 9)]
+    counts = pd.DataFrame(rows, columns=["what", "action", "reason", "n"])
+    changed = analysis.Material(study, material.scores, material.results, material.names, MADE, counts)
+    text = findings.methods(changed)
+    assert "further than 2.5 median absolute deviations (times 1.4826) from the median of their item" in text
+    assert "Then, the ratings of annotators whose mean linearly weighted Cohen’s kappa" in text
+    assert "This excluded 20 of 100 judgements (20.0%)" in text
+    assert "[@leys2013]" in text
+    assert "Exclusions" not in findings.methods(material)
+
+
+def test_values_are_those_of_the_results(material):
+    text = found.results(material)
+    rows = agreement_analysis.primary(material.of("03")).set_index("group")
+    for group, row in rows.iterrows():
+        said = interval(row["estimate"], row["ci_low"], row["ci_high"])
+        assert f"{material.names.name('group', group)}: Krippendorff's alpha is {said}" in text
+    assert r"System \$A\$ has the highest standardised mean (0.25 [0.12, 0.38])" in text
+    assert "with a rank of 1 and a simultaneous 95% CI from 1 to 2 of 3 systems" in text
+    assert "B\\_b has the lowest (−0.50" in text
+    assert "1 of 2 comparisons (1 label) is significant" in text
+    assert "a difference of 0.62 with 80% power for these annotators (at the strictest step of Holm's" in text
+    assert "Experts: alpha with people is 0.25 [0.12, 0.38]; it is lower than among people (95% CI" in text
+    assert "the winning rate is 0.75, which suffices" in text
+
+
+def test_only_what_ran_is_said_and_cited(material):
+    methods, results = findings.methods(material), found.results(material)
+    entries = files.works(material, methods, results)
+    cited = references.cited(methods + results)
+    assert set(cited) <= set(entries)
+    assert {"krippendorff2019", "holm1979", "calderon2025", "small_data"} <= set(entries)
+    assert not {"mcfadden1974", "davidson1970", "deutsch2021", "mann1947"} & set(entries)
+    bare = analysis.Material(material.study, material.scores, {}, material.names, MADE)
+    assert references.cited(findings.methods(bare)) == ["small_data", "small_report_2026", "harris2020", "virtanen2020"]
+    assert found.results(bare).strip() == ""
+
+
+def test_a_report_is_cited_with_date_version_data_and_seeds(material):
+    entry = findings.report_entry(material)
+    assert references.parse(entry.source)[entry.key].fields == entry.fields
+    assert entry.fields["year"] == "2026"
+    for part in ("2026-01-02", "9.9", "feedc0de", "bootstrap 1"):
+        assert part in entry.fields["note"]
+
+
+def test_the_datasheet_has_every_question_once_and_asks_for_what_is_missing(material):
+    numbers = [str(q["number"]) for section in heds.questions() for q in section["questions"]]
+    assert len(set(numbers)) == len(numbers) == 62
+    sheet = heds.datasheet(material)
+    answers = {a.number: a for part in sheet.sections.values() for a in part}
+    assert answers["3.2.1"].text == "Students: 8; Experts: 8."
+    assert answers["3.2.3"].text == r"By \*email\*, \[see\](x)."
+    per_system = material.scores.drop_duplicates("dialogue").groupby("system").size()
+    assert answers["3.1.1"].text == f"Dialogue Likert: {per_system.min()} to {per_system.max()}."
+    (criterion,) = sheet.criteria
+    own = {a.number: a.text for a in criterion.answers}
+    assert own["4.1.1"] == "goodness"
+    assert own["4.3.3"] == "5"
+    assert own["4.3.4"] == "1 to 5"
+    assert own["4.3.11.1"] == "Krippendorff's alpha (ordinal)."
+    missing = [number for number, _, _ in sheet.missing]
+    assert "5.1" in missing
+    assert "3.2.3" not in missing
+    answered, n = sheet.counts
+    assert (n, n - answered) == (62, len(missing))
+    text = heds.markdown(material)
+    assert all(f"**{number}**" in text for number in numbers if number[0] != "4" or number in missing)
+
+
+def test_keys_of_the_datasheet_are_those_of_the_yaml():
+    from judgebook.study.sections.data import Heds, HedsCriterion
+
+    keys = {q["key"] for s in heds.questions() for q in s["questions"] if not s.get("criteria")} - {""}
+    flat = {f for f in Heds.model_fields if f not in ("completed_by", "contact", "criteria")}
+    assert keys == flat | {
+        f"{who}.{what}" for who in ("completed_by", "contact") for what in ("name", "affiliation", "email")
+    }
+    own = {q["key"] for s in heds.questions() for q in s["questions"] if s.get("criteria")} - {""}
+    assert own == set(HedsCriterion.model_fields)
+
+
+def test_files_are_written_and_the_document_compiles(material, tmp_path, monkeypatch):
+    from types import SimpleNamespace
+
+    from matplotlib.figure import Figure
+
+    from judgebook.display import cells, tables
+
+    monkeypatch.setattr("IPython.display.display", lambda *a, **k: None)
+    rows = agreement_analysis.primary(material.of("03"))
+    frame = pd.DataFrame({"Group": ["Öä_%", "α"], "Alpha": cells.intervals(rows).to_numpy()})
+    tables.show(
+        frame, "Alpha of α_1.", "alpha", run=SimpleNamespace(simulated=False, notebook="03_iaa", tables=tmp_path)
+    )
+    for suffix in ("pdf", "png"):
+        Figure().savefig(tmp_path / f"03_iaa_alpha.{suffix}")
+    html, captions = ["<table><tr><td>1</td></tr></table>"], {"03_iaa_alpha": "Points: α & more."}
+    page = files.write(material, tmp_path / "paper", tmp_path.glob("03*"), ["03_iaa_alpha"], html, captions)
+    made = {p.name for p in (tmp_path / "paper").iterdir()}
+    assert {"methods.md", "results.md", "references.bib", "heds.md", "report.tex"} <= made
+    assert {"03_iaa_alpha.tex", "03_iaa_alpha.pdf"} <= made
+    assert ("tables.docx" in made) == (shutil.which("pandoc") is not None)
+    assert "(Krippendorff 2019)" in page
+    assert not references.cited(page)
+    assert "small_report_2026" in page
+    tex = (tmp_path / "paper" / "report.tex").read_text(encoding="utf-8")
+    assert r"\caption{\footnotesize Points: $\alpha$ \& more.}" in tex
+    bib = references.parse((tmp_path / "paper" / "references.bib").read_text(encoding="utf-8"))
+    keys = {key for group in re.findall(r"\\citep\{([^}]*)\}", tex) for key in group.split(",")}
+    assert keys
+    assert keys <= set(bib)
+    if not shutil.which("pdflatex"):
+        pytest.skip("pdflatex is not installed")
+    for command in (["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "report"], ["bibtex", "report"]) * 2:
+        done = subprocess.run(command, cwd=tmp_path / "paper", capture_output=True, timeout=600)
+        assert done.returncode == 0, done.stdout[-1500:]
+    assert (tmp_path / "paper" / "report.pdf").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("systems", [True, False])
+def test_a_table_without_systems_groups_or_results_has_its_texts_too(tmp_path, systems):
+    """What `new` writes for a CSV file of somebody's own: no results yet, annotators by name, perhaps no systems."""
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        yaml_studies.LONG.replace(", system: bot", "" if not systems else ", system: bot"), encoding="utf-8"
+    )
+    (tmp_path / "my.csv").write_text(yaml_studies.LONG_CSV, encoding="utf-8")
+    study = params.load(path)
+    scores = build.build(study).frames["annotations"]
+    own = analysis.Material(study, scores, {}, display_names(study, scores), MADE)
+    assert "4 judgements of 2 dialogues" in findings.methods(own)
+    assert ("by 2 systems" in findings.methods(own)) == systems
+    assert found.results(own).strip() == ""
+    assert "3.1.1" in heds.markdown(own)
+    assert "own_report_2026" in files.write(own, tmp_path / "paper", [], [], [], {})
+
+
+def test_the_text_says_of_whom_agreement_and_detectable_differences_speak(material):
+    """Contexts and annotators in words, the two-way jackknife cited, the coefficient of Gwet named."""
+    rows = agreement_analysis.primary(material.of("03")).drop(columns=["population", "unit", "others"])
+    both = rows.assign(resample="context and annotator", ci_kind="jackknife_t")
+    assert findings.agreement_units(both) == ["contexts and annotators"]
+    few = both.assign(ci_low=None, ci_high=None, ci_kind="not_estimable", note="3.0 effective annotators")
+    results = {"03_iaa": collect(rows.assign(statistic="alpha"), both.assign(statistic="alpha"))}
+    speaks = findings.methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "variance is clustered two ways, by contexts and annotators [@cameron2011]" in speaks
+    assert "BCa" not in speaks
+    assert "this cannot be said" not in speaks
+    results = {"03_iaa": collect(rows.assign(statistic="alpha"), few.assign(statistic="alpha"))}
+    alone = findings.methods(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "95% CIs for these annotators only are BCa bootstrap intervals" in alone
+    assert "For other annotators, this cannot be said." in alone
+    assert "Gwet's AC [@gwet2008]" in findings.methods(material)
+    assert "Gwet" not in alone
+
+
+def test_a_difference_beyond_the_scale_is_not_said_to_be_detected(material):
+    rows = material.of("05")
+    least = rows["detectable_difference"].assign(statistic="detectable_difference", estimate=4.5)  # of 1 to 5
+    tests = rows["system_difference"].assign(statistic="system_difference")
+    results = {"05_sensitivity": collect(tests, least)}
+    said = found.results(analysis.Material(material.study, material.scores, results, material.names, MADE))
+    assert "Not even the largest possible difference of two systems would be detected with 80% power" in said
+    assert "The design detects" not in said

@@ -1,0 +1,100 @@
+"""Extras are found by what they declare, and can be removed: what is left works, and says what is missing."""
+
+import importlib
+import shutil
+import sys
+import tomllib
+from importlib.metadata import EntryPoint
+
+import pytest
+from fixtures.project_copy import ROOT, Project
+
+from judgebook import plugins
+from judgebook.pipeline.commands import arguments, core
+
+SECONDS = 40
+EXTRAS = ("annotate", "bundle", "compare", "gallery", "lab", "paper")
+#: extra -> its commands, where these are called otherwise
+COMMANDS = {"annotate": ["annotate", "degrade"], "paper": []}
+ELSEWHERE = """\
+from judgebook.plugins import Command, Extra
+
+HELLO = Command("hello", "say hello", "Says hello.", 55, lambda parser: None, lambda args: 3)
+EXTRA = Extra(commands=(HELLO,))
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A small study that has been run with all extras."""
+    project = Project(tmp_path_factory.mktemp("extras"))
+    shutil.copy(ROOT / "pyproject.toml", project.folder)
+    project.notebook("03_own")
+    project.dag("03_own: {}")
+    assert project.states()["03_own"][0] == "done"
+    return project
+
+
+def without(project, folder, *names):
+    """A copy of the project from which extras were removed."""
+    copy = project.copy(folder)
+    for name in names:
+        shutil.rmtree(copy.out("src", "judgebook", "extras", name))
+    return copy
+
+
+def test_pyproject_registers_what_the_folder_has():
+    table = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    points = [EntryPoint(name, value, plugins.GROUP) for name, value in table[plugins.GROUP].items()]
+    assert {point.name: point.load() for point in points} == plugins.here()
+    assert tuple(plugins.here()) == EXTRAS
+    assert plugins.removed() == []
+
+
+def test_no_two_commands_have_the_same_name_or_place():
+    commands = [*core.COMMANDS, *(command for extra in plugins.here().values() for command in extra.commands)]
+    for what in ([command.name for command in commands], [command.place for command in commands]):
+        assert len(set(what)) == len(what)
+
+
+@pytest.mark.parametrize("name", EXTRAS)
+def test_without_one_a_study_runs_and_its_command_is_said_to_be_removed(project, tmp_path, name):
+    copy = without(project, tmp_path / "copy", name)
+    assert copy.states()["03_own"][0] == "up to date"
+    assert ("paper" in copy.manifest()["nodes"]) == (name != "paper")
+    assert copy.out("reports", "tiny", "paper.html").is_file() == (name != "paper")
+    assert ("paper.html" in copy.out("reports", "tiny", "index.html").read_text()) == (name != "paper")
+    for command in COMMANDS.get(name, [name]):
+        done = copy.run(command)
+        assert done.returncode == 2
+        assert f"'{name}' is an extra that was removed" in done.stderr or f"removed extras: {name}" in done.stderr
+    shown = copy.run("--help").stdout
+    here = {word for extra in EXTRAS for word in COMMANDS.get(extra, [extra]) if f"\n    {word} " in shown}
+    assert here == {word for extra in EXTRAS if extra != name for word in COMMANDS.get(extra, [extra])}
+
+
+def test_without_any_a_study_runs(project, tmp_path):
+    copy = without(project, tmp_path / "copy", *EXTRAS)
+    shutil.rmtree(copy.out("data", "processed"))
+    assert copy.states()["03_own"][0] == "done"
+    assert copy.out("reports", "tiny", "index.html").is_file()
+    assert f"removed extras: {', '.join(EXTRAS)}" in copy.run("none_such").stderr
+
+
+def test_another_distribution_may_bring_one(tmp_path, monkeypatch):
+    (tmp_path / "said_elsewhere.py").write_text(ELSEWHERE)
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    points = [EntryPoint("hello", "said_elsewhere:EXTRA", plugins.GROUP)]
+    points += [EntryPoint("bundle", "judgebook.extras.bundle.extra:EXTRA", plugins.GROUP)]  # ours, in the folder
+    monkeypatch.setattr(plugins, "entry_points", lambda group: points)
+    plugins.of_others.cache_clear()
+    try:
+        known = arguments.commands(["hello"], core.COMMANDS)
+        assert "hello" not in arguments.commands(["--list"], core.COMMANDS)
+        assert [*arguments.commands(["--help"], core.COMMANDS)] == [*known]
+    finally:
+        plugins.of_others.cache_clear()
+        sys.modules.pop("said_elsewhere", None)
+    assert [*known][[*known].index("compare") + 1] == "hello"
+    assert known[arguments.parsed(["hello"], known).command](None) == 3
