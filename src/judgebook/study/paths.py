@@ -165,7 +165,7 @@ class Matcher:
         if text not in self._seen:
             short, long = self._short.fullmatch(text), self._long.fullmatch(text)
             self._seen[text] = short.groupdict() if short else None
-            if short and short.groupdict() != long.groupdict():
+            if short and long and short.groupdict() != long.groupdict():
                 self.ambiguous[text] = short.groupdict(), long.groupdict()
                 self._seen[text] = None
         return self._seen[text]

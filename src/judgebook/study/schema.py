@@ -37,7 +37,9 @@ _NOT_NEGATIVE = {"turn", "order_shown", "attempt", "mistakes", "n_dialogues", "s
 
 
 def _columns(*rows: tuple[str, str, bool, str]) -> dict[str, Column]:
-    return {name: Column(*rest, least=0 if name in _NOT_NEGATIVE else None) for name, *rest in rows}
+    return {
+        name: Column(dtype, null, doc, least=0 if name in _NOT_NEGATIVE else None) for name, dtype, null, doc in rows
+    }
 
 
 ANNOTATIONS = _columns(
@@ -290,7 +292,7 @@ def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"low": left.where(~swap, right), "high": right.where(~swap, left)})
 
 
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:
     """A value as a message says it: numbers in full where rounding them would hide what is wrong."""
     if isinstance(value, str):
         return repr(value) if len(value) <= limits.QUOTED else f"{value[: limits.QUOTED]!r}…"
@@ -303,7 +305,8 @@ class _Report:
     """Collects problems by row; `sorted` gives them in the order of the rows."""
 
     def __init__(self, annotations: pd.DataFrame, where: pd.DataFrame | None):
-        self.annotations, self.found = annotations, []
+        self.annotations = annotations
+        self.found: list[tuple[int, Problem]] = []
         if where is None:
             rows = "row " + (annotations["source_row"] + 1).astype(str)
             where = pd.DataFrame({"file": "annotations", "where": rows}, index=annotations.index)
