@@ -7,6 +7,7 @@ and sensitivity all start here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -220,7 +221,7 @@ def _oriented(pairs: pd.DataFrame, place: pd.Series, index: pd.Index) -> pd.Data
     return _wide(frame, "row", pd.Series(score[known], index=frame.index), index)
 
 
-def _wide(values: pd.DataFrame, key: str, score: pd.Series, index) -> pd.DataFrame:
+def _wide(values: pd.DataFrame, key: str, score: pd.Series, index: Iterable[object]) -> pd.DataFrame:
     frame = values.assign(score=score)
     twice = frame.duplicated([key, "method", "label"])
     if twice.any():

@@ -7,7 +7,7 @@ otherwise a sentence stating what is missing. Questions name features in `requir
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -282,7 +282,7 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
         "systems": _systems(frames),
         "groups": sorted(annotations["group"].unique()),
         "labels": sorted(labels["method"] + ":" + labels["label"]),
-        "units": [u for u in Unit.__args__ if u in ("turn", "dialogue") or annotations[u].notna().all()],
+        "units": [u for u in get_args(Unit) if u in ("turn", "dialogue") or annotations[u].notna().all()],
         "n_annotations": len(annotations),
         "n_items": len(annotations.drop_duplicates(ITEM)),
         "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
@@ -302,6 +302,7 @@ def _sampling(annotations: pd.DataFrame, study: Study) -> dict[str, Any] | None:
     found = drawn.groupby("corpus")["sampling_weight"].agg(
         low="min", high="max", design_effect=lambda w: kish(w.to_numpy())
     )
-    keys = [source.sampling[0] for source in study.sources if getattr(source, "sampling", None)]
+    named = [getattr(source, "sampling", None) for source in study.sources]
+    keys = [columns[0] for columns in named if columns]
     row = found.loc[found["design_effect"].idxmax()]
     return {"by": list(dict.fromkeys(keys)), **{k: float(v) for k, v in row.items()}}

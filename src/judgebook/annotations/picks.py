@@ -120,7 +120,7 @@ def _drawn(parts: list[tuple[pd.DataFrame, pd.Series]], place: dict[str, int], s
 
     place : where a dialogue comes in the order of draws; those without one follow in the order of their ids.
     """
-    twister, first, out = random.Random(seed), {}, []
+    twister, first, out = random.Random(seed), dict[object, int](), []
     for frame, code in parts:
         items = frame.groupby(["method", "label", "dialogue"], sort=False)
         nth, several = items.cumcount(), items["score"].transform("size") > 1
@@ -156,7 +156,7 @@ def _chooser(annotations: pd.DataFrame, keep: str) -> Callable[[np.random.Genera
     item, holder = _codes(annotations, keep)
     order = np.argsort(item, kind="stable")
     item, who = item[order], holder[order]
-    starts = np.flatnonzero(np.r_[True, np.diff(item) != 0]) if len(item) else []
+    starts = np.flatnonzero(np.r_[True, np.diff(item) != 0]) if len(item) else np.zeros(0, int)
     sizes = np.diff(np.r_[starts, len(item)])
 
     def choose(rng: np.random.Generator) -> np.ndarray:

@@ -145,6 +145,8 @@ def cluster_sums(scores: pd.DataFrame, codes: np.ndarray, unit: pd.Series) -> li
     """
     x, w = scores["score"].to_numpy(dtype=float), scores["sampling"].to_numpy()
     frame = pd.DataFrame({"n": w, "s": w * x, "q": w * x**2}).groupby([codes, pd.factorize(unit, sort=True)[0]]).sum()
-    ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1] if len(frame) else []
+    if not len(frame):
+        return []
+    ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1]
     names = np.split(frame.index.get_level_values(1).to_numpy(), ends)
-    return list(zip(names, np.split(frame.to_numpy(), ends), strict=True)) if len(frame) else []
+    return list(zip(names, np.split(frame.to_numpy(), ends), strict=True))
