@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -61,7 +61,8 @@ def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
 
 def intervals(rows: pd.DataFrame, decimals: int = 2) -> pd.Series:
     """A cell for each row of results (estimate, ci_low, ci_high)."""
-    return _series(rows.index, (of_interval(*v, decimals) for v in _numbers(rows[["estimate", "ci_low", "ci_high"]])))
+    ends = _numbers(rows[["estimate", "ci_low", "ci_high"]])
+    return _series(rows.index, (of_interval(estimate, low, high, decimals) for estimate, low, high in ends))
 
 
 def ranges(
@@ -116,7 +117,7 @@ def _numbers(frame: pd.DataFrame) -> Iterable[tuple[float, ...]]:
     return (tuple(row) for row in frame.to_numpy(dtype=float, na_value=np.nan))
 
 
-def _each(values: pd.Series, cell: object, missing: str | None = None) -> pd.Series:
+def _each(values: pd.Series, cell: Callable[[float], Cell], missing: str | None = None) -> pd.Series:
     floats = (v for (v,) in _numbers(values.to_frame()))
     return _series(values.index, (missing if np.isnan(v) else cell(v) for v in floats))
 

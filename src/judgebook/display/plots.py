@@ -53,10 +53,12 @@ def forest(
     rows = names.sort(results)
     groups = list(rows["group"].dropna().unique()) if "group" in rows else []
     xlim = xlim or _limits([rows] if light is None else [rows, light])
-    y, ticks, tick_labels, method, label = 0.0, [], [], None, None
+    y, method, label = 0.0, "", ""
+    ticks: list[float] = []
+    tick_labels: list[str] = []
     for _, row in rows.iterrows():
         if row["method"] != method:
-            method, label, y = row["method"], None, y + (0.6 if method else 0.0)
+            method, label, y = row["method"], "", y + (0.6 if method else 0.0)
             ax.text(
                 0, y, names.name("method", method), transform=ax.get_yaxis_transform(), fontweight="bold", va="center"
             )
@@ -124,7 +126,7 @@ def forest_figure(
     light: pd.DataFrame | None = None,
     key: tuple[str, str] = ("interval", "second interval"),
     xlabel: str = "",
-    **kwargs,
+    **kwargs: Any,
 ) -> Figure:
     """A figure of `forest` panels: one column on a common axis, or two where one would be longer than a page.
 
@@ -175,7 +177,7 @@ def _keys(results: pd.DataFrame, light: pd.DataFrame | None, key: tuple[str, str
     return handles
 
 
-def _names_below(ax: Axes, categories: Sequence[str], places: Sequence[float] | None = None) -> None:
+def _names_below(ax: Axes, categories: Sequence[str], places: Sequence[float] | np.ndarray | None = None) -> None:
     """Names of categories (at 0, 1, … unless told) on the x axis, wrapped or slanted where they would touch."""
     letters = ax.get_position().width * ax.figure.get_figwidth() / max(len(categories), 1) / 0.075
     if max(map(len, categories), default=0) > letters:
