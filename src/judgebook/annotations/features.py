@@ -15,7 +15,7 @@ from judgebook.annotations.scores import kish, sampled
 from judgebook.annotations.summary import PREPARATION, by_turn, evaluated, judged_by, with_directions, with_means
 from judgebook.study.labels import Label
 from judgebook.study.params import Study
-from judgebook.study.schema import ITEM, unordered
+from judgebook.study.schema import ITEM, Annotations, unordered
 from judgebook.study.sections.data import Unit
 
 Frames = dict[str, pd.DataFrame]
@@ -68,7 +68,7 @@ def _scored_systems(frames: Frames, study: Study) -> str | None:
     return _two_systems(frames, study) or _reason(len(_scored(frames["annotations"], study)), NO_MEANS)
 
 
-def _scored(annotations: pd.DataFrame, study: Study) -> pd.DataFrame:
+def _scored(annotations: Annotations, study: Study) -> pd.DataFrame:
     return with_means(annotations, study.label_list())
 
 
@@ -212,7 +212,7 @@ def _control_system(frames: Frames, study: Study) -> str | None:
     return _directed(rated, study)
 
 
-def _directed(annotations: pd.DataFrame, study: Study) -> str | None:
+def _directed(annotations: Annotations, study: Study) -> str | None:
     """None if one of the judged labels has a direction."""
     judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     labels = [label for label in study.label_list() if (label.method, label.id) in judged]
@@ -291,7 +291,7 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
     }
 
 
-def _sampling(annotations: pd.DataFrame, study: Study) -> dict[str, Any] | None:
+def _sampling(annotations: Annotations, study: Study) -> dict[str, Any] | None:
     """How far the sampling weights of dialogues (pairs) differ, in the corpus where they do most; None if they do not.
 
     `by` : keys of the YAML that give them. `design_effect` : 1 + CV² of the weights (`scores.kish`).

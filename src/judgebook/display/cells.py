@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.display.text import MISSING, interval, number, p_value, percent, span
+from judgebook.study.results import ResultRows
 
 #: names of the numbers of an interval, in columns of files
 LOW, HIGH = "ci_low", "ci_high"
@@ -59,7 +60,7 @@ def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
     return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in found.items()})
 
 
-def intervals(rows: pd.DataFrame, decimals: int = 2) -> pd.Series:
+def intervals(rows: ResultRows, decimals: int = 2) -> pd.Series:
     """A cell for each row of results (estimate, ci_low, ci_high)."""
     ends = _numbers(rows[["estimate", "ci_low", "ci_high"]])
     return _series(rows.index, (of_interval(estimate, low, high, decimals) for estimate, low, high in ends))

@@ -20,12 +20,13 @@ from judgebook.display.names import BAD, GOOD, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, set_style, subplots, tips
 from judgebook.display.text import number, percent, told
 from judgebook.study.labels import METHODS
+from judgebook.study.results import ResultRows
 
 #: interval kinds that are not an interval around a free estimate
 HOLLOW = ("exact_bound", "not_estimable")
 
 
-def _bars(results: pd.DataFrame) -> np.ndarray:
+def _bars(results: ResultRows) -> np.ndarray:
     """(2, n) distances from estimate to interval ends; 0 where there is no interval."""
     ends = results[["ci_low", "ci_high"]].to_numpy(float).T
     value = results["estimate"].to_numpy(float)
@@ -33,7 +34,7 @@ def _bars(results: pd.DataFrame) -> np.ndarray:
 
 
 def forest(
-    results: pd.DataFrame,
+    results: ResultRows,
     ax: Axes,
     names: DisplayNames,
     *,
@@ -120,7 +121,7 @@ def _beside(row: pd.Series, decimals: int) -> str:
 
 
 def forest_figure(
-    results: pd.DataFrame,
+    results: ResultRows,
     names: DisplayNames,
     *,
     light: pd.DataFrame | None = None,
@@ -154,7 +155,7 @@ def forest_figure(
     return fig
 
 
-def _rows(results: pd.DataFrame, n_groups: int) -> float:
+def _rows(results: ResultRows, n_groups: int) -> float:
     """Height of one method's part of a forest plot, in rows."""
     return len(results) + 1.6 + (0.25 * results["label"].nunique() if n_groups > 1 else 0)
 
@@ -168,7 +169,7 @@ def _split(methods: list[str], size: dict[str, float], longest: float = 54) -> l
     return [methods[:best], methods[best:]]
 
 
-def _keys(results: pd.DataFrame, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
+def _keys(results: ResultRows, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
     handles = []
     if light is not None and len(light):
         handles += [handle(key[0], "#555555", "o"), handle(key[1], "#555555", "", linewidth=1.0, alpha=0.6)]
@@ -242,7 +243,7 @@ def heatmap(
 
 
 def lines(
-    results: pd.DataFrame, ax: Axes, names: DisplayNames, *, x: str, hue: str, xlabel: str = "", ylabel: str = ""
+    results: ResultRows, ax: Axes, names: DisplayNames, *, x: str, hue: str, xlabel: str = "", ylabel: str = ""
 ) -> None:
     """One line for each value of `hue` with its interval as a band, named at its right end.
 
@@ -322,7 +323,7 @@ def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, x
     ax.tick_params(axis="y", length=0)
 
 
-def share_figure(results: pd.DataFrame, names: DisplayNames, titles: dict[str, str]) -> Figure:
+def share_figure(results: ResultRows, names: DisplayNames, titles: dict[str, str]) -> Figure:
     """Distribution of the scores of every label: a panel for each method (and kind of annotator), in two columns.
 
     results : panel, method, label, score (as text, in the order of the scale), estimate. titles : panel -> title, in

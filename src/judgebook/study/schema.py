@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -159,6 +159,10 @@ COUNTS = _columns(
     ("system_b", "str", True, "as `method`, of comparisons"),
     ("n", "int64", False, "how many"),
 )
+#: frames by what a row is: a judgement with columns of ANNOTATIONS, a turn with columns of DIALOGUES. Type checkers take
+#: them for any frame: `conform` and `validate` see to their columns
+Annotations: TypeAlias = pd.DataFrame
+Dialogues: TypeAlias = pd.DataFrame
 FRAMES = {
     "annotations": ANNOTATIONS,
     "dialogues": DIALOGUES,
@@ -304,7 +308,7 @@ def _shown(value: Any) -> str:
 class _Report:
     """Collects problems by row; `sorted` gives them in the order of the rows."""
 
-    def __init__(self, annotations: pd.DataFrame, where: pd.DataFrame | None):
+    def __init__(self, annotations: Annotations, where: pd.DataFrame | None):
         self.annotations = annotations
         self.found: list[tuple[int, Problem]] = []
         if where is None:
@@ -339,7 +343,7 @@ class _Report:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
 
 
-def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
+def validate(annotations: Annotations, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
     """Every problem of a study's annotations, in the order of the rows (an empty list: none).
 
     annotations : one row per judgement, columns and types of ANNOTATIONS.
@@ -360,7 +364,7 @@ def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataF
     return report.sorted()
 
 
-def _check_labels(report: _Report, annotations: pd.DataFrame, known: Mapping[tuple[str, str], Label]) -> None:
+def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tuple[str, str], Label]) -> None:
     """Methods and labels are declared; scores lie on the label's scale."""
     method, score = annotations["method"], annotations["score"]
     odd = ~method.isin(list(METHODS)) & method.notna()
@@ -386,7 +390,7 @@ def _check_labels(report: _Report, annotations: pd.DataFrame, known: Mapping[tup
     report.rows(off, "score", kind.map(scales), hint)
 
 
-def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
+def _check_units(report: _Report, annotations: Annotations) -> None:
     """What is judged is what the method judges: a turn, a dialogue or a pair."""
     unit = annotations["method"].map({m.id: m.unit for m in METHODS.values()})
     method, turn, other = annotations["method"], annotations["turn"], annotations["dialogue_b"]
@@ -399,7 +403,7 @@ def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
     report.rows(other == annotations["dialogue"], "dialogue_b", "a dialogue other than the left one", "")
 
 
-def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
+def _check_repeats(report: _Report, annotations: Annotations) -> None:
     """An annotator judges an item once per label. Positions also differ by work unit."""
     key = annotations[[c for c in KEY if c not in ("dialogue", "dialogue_b")]].join(unordered(annotations))
     key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))
@@ -415,7 +419,7 @@ def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
     report.left_out(len(twice) - limits.PROBLEMS)
 
 
-def _check_systems(report: _Report, annotations: pd.DataFrame) -> None:
+def _check_systems(report: _Report, annotations: Annotations) -> None:
     """A dialogue belongs to one system, on either side of a comparison."""
     left = annotations[["corpus", "dialogue", "system"]]
     right = annotations[["corpus", "dialogue_b", "system_b"]].set_axis(left.columns, axis=1)

@@ -38,7 +38,7 @@ from judgebook.study import params, questions, results, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
-from judgebook.study.schema import ANNOTATIONS, ITEM
+from judgebook.study.schema import ANNOTATIONS, ITEM, Annotations
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
@@ -64,7 +64,7 @@ class Evidence:
     """
 
     study: Study
-    annotations: pd.DataFrame
+    annotations: Annotations
     results: Mapping[str, Results]
     reasons: Mapping[str, str]
     own_chats: bool = False
