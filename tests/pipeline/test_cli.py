@@ -32,7 +32,7 @@ def project(tmp_path_factory):
     return project
 
 
-@pytest.mark.parametrize("name", ["params/schema.json", "docs/yaml.md", "docs/results.md", *cli.LISTING])
+@pytest.mark.parametrize("name", cli.schema_files())
 def test_what_describes_yamls_results_and_questions_is_current(name):
     """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
     assert (ROOT / name).read_text(encoding="utf-8") == cli.schema_files()[name]

@@ -229,10 +229,7 @@ class _Study(Section):
 
 
 if TYPE_CHECKING:
-
-    class Study(_Study):
-        def __getattr__(self, section: str) -> Any: ...
-
+    from judgebook.study.asked import Study
 else:
     Study = create_model(
         "Study",
