@@ -84,8 +84,8 @@ wheels: $(READY)
 	$(BIN)/python -m pip download --disable-pip-version-check --require-hashes -r requirements.lock -d wheels
 	$(BIN)/python -m pip download --disable-pip-version-check setuptools -d wheels
 
-# apart from the environment notebooks run in: what is installed there is part of what a result depends on. NumPy and the
-# stubs of SciPy are there for mypy
+# apart from the environment notebooks run in: what is installed there is part of what a result depends on. NumPy, pydantic
+# and stubs are there for mypy
 lint: $(LINT)/ruff
 	$(LINT)/ruff check .
 	$(LINT)/ruff format --check .
@@ -96,7 +96,7 @@ $(LINT)/ruff: .pre-commit-config.yaml
 	$(PYTHON) -m venv --clear .venv-lint
 	$(LINT)/python -m pip install --quiet --disable-pip-version-check \
 	  $$(sed -n -e 's/.*rev: v\{0,1\}\([0-9.]*\)  # \(.*\)/\2==\1/p' \
-	    -e 's/.*additional_dependencies: \[\(.*\), \(.*\)\]/\1 \2/p' .pre-commit-config.yaml)
+	    -e '/additional_dependencies/{s/.*\[//; s/\].*//; s/, / /g; p;}' .pre-commit-config.yaml)
 	touch $@
 
 # a bundle is an RO-Crate, says roc-validator; apart, because it needs other versions of what the tests need

@@ -338,7 +338,10 @@ class TestMarksGivenOnce:
         assert mixed.fit(self.frame(), "logistic", confidence=0.95) == mixed.FEW
         assert mixed.first_fit(self.frame(), confidence=0.95).model == "linear"
         assert mixed.first_fit(self.frame(0.1), confidence=0.95) == mixed.FEW
-        assert mixed.first_fit(self.frame(0.1, times=6), confidence=0.95).model == "logistic"
+        found = mixed.first_fit(self.frame(0.1, times=6), confidence=0.95)
+        assert found.model == "logistic"
+        with pytest.raises(ValueError, match="a model fitted with means"):
+            found.rates  # noqa: B018
 
     def test_means_have_no_dialogues(self):
         assert "dialogue" not in mixed.first_fit(self.frame(0.1), means=True).parts

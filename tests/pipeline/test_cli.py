@@ -34,7 +34,7 @@ def project(tmp_path_factory):
     return project
 
 
-@pytest.mark.parametrize("name", ["params/schema.json", "docs/yaml.md", "docs/results.md", *core.LISTING])
+@pytest.mark.parametrize("name", core.schema_files())
 def test_what_describes_yamls_results_and_questions_is_current(name):
     """Editors complete and check YAMLs by the schema, people read the guides; `make schema` makes them anew."""
     assert (ROOT / name).read_text(encoding="utf-8") == core.schema_files()[name]

@@ -75,7 +75,7 @@ CELLS = [
 ]
 FOLDER = "src/judgebook/questions/extremes"
 #: what `make schema` writes
-GUIDES = ("params/schema.json", "docs/yaml.md", "docs/results.md", *LISTING)
+GUIDES = ("params/schema.json", "docs/yaml.md", "docs/results.md", "src/judgebook/study/asked.pyi", *LISTING)
 MADE = ("data", "reports", "figures", "tables")
 
 
@@ -142,6 +142,7 @@ def test_guides_schema_and_tables_name_it(project, tmp_path):
     assert "### `extremes`\n\nNotebook 18: who gives the lowest and the highest scores?" in guides["docs/yaml.md"]
     assert "| `end_share` | Share of an annotator's scores at an end" in guides["docs/results.md"]
     assert "extremes" in json.loads(guides["params/schema.json"])["properties"]
+    assert "\n    extremes: Extremes\n" in guides["src/judgebook/study/asked.pyi"]
     assert "| 18 extremes | Who gives extreme scores? | – |\n| 80 operating" in guides["README.md"]
     assert "| `extremes` | Who gives extreme scores? | 18 |" in guides["CONTRIBUTING.md"]
     others = {name: digest for name, digest in files(copy).items() if name not in GUIDES}

@@ -109,7 +109,7 @@ def test_a_worker_that_was_told_to_stop_begins_nothing(monkeypatch):
     with pytest.raises(SystemExit):
         worker._stop(15, None)
     with pytest.raises(SystemExit):
-        worker.annotations(worker.Spec("demo", "demo"))
+        worker.frames(worker.Spec("demo", "demo"))
     assert worker._stop(15, None) is None  # a second one does not end the first one's cleaning up
 
 

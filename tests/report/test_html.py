@@ -396,3 +396,8 @@ def test_what_private_cells_show_can_be_left_out_of_a_page():
     assert "For all." in left
     assert "At the end." in left
     assert report.without_private(left) == (left, 0)
+
+
+def test_the_comment_of_a_parameter_is_its_help_whatever_letters_stand_before_it():
+    (knob,) = blocks.parameters('title: str = "ééé…ééé"  # shown on the page')
+    assert knob == blocks.Knob("title", "str", "'ééé…ééé'", "shown on the page")

@@ -7,21 +7,25 @@ and sensitivity all start here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from judgebook.study.schema import ITEM, unordered
+from judgebook.study.schema import ITEM, Annotations, Dialogues, unordered
 
+#: the frame that `dialogue_values` makes, or some of its rows
+DialogueValues: TypeAlias = pd.DataFrame
 UNIT = ["corpus", "group", "method", "label", "system", "dialogue", "session", "system_b", "dialogue_b"]
 DIALOGUE_QUALITY = "dialogue_quality"
 COMPARATIVE_QUALITY = "comparative_quality"
 
 
-def dialogue_values(annotations: pd.DataFrame, *, by_turn: bool = False) -> pd.DataFrame:
+def dialogue_values(annotations: Annotations, *, by_turn: bool = False) -> DialogueValues:
     """One value for each dialogue (or compared pair), method, label and evaluator group.
 
     Parameters
@@ -56,7 +60,7 @@ def dialogue_values(annotations: pd.DataFrame, *, by_turn: bool = False) -> pd.D
     )
 
 
-def one_side(annotations: pd.DataFrame) -> pd.DataFrame:
+def one_side(annotations: Annotations) -> pd.DataFrame:
     """Comparisons of the same two dialogues seen from the side from which the first of them was seen."""
     pairs = annotations["dialogue_b"].notna()
     if not pairs.any():
@@ -75,7 +79,7 @@ def one_side(annotations: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def repeated_values(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def repeated_values(annotations: Annotations) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The values of all dialogues that were judged twice, by the first and by the second annotation.
 
     First and second go by `source_row`. A dialogue counts for a label when each of its judged items has at least two
@@ -91,26 +95,26 @@ def repeated_values(annotations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFra
     return first.sort_values(keys, ignore_index=True), second.sort_values(keys, ignore_index=True)
 
 
-def count_annotators(annotations: pd.DataFrame) -> dict[tuple[str, str], int]:
+def count_annotators(annotations: Annotations) -> dict[tuple[str, str], int]:
     """(method, label) -> how many people judged it. Positions in a list are not people: labels with those are left
     out."""
     known = annotations.groupby(["method", "label"])["annotator_known"].transform("all").to_numpy(dtype=bool)
     return annotations[known].groupby(["method", "label"])["annotator"].nunique().to_dict()
 
 
-def interactors(dialogues: pd.DataFrame) -> pd.Series:
+def interactors(dialogues: Dialogues) -> pd.Series:
     """Who talked in each dialogue: indexed by dialogue, missing where unknown. `dialogues` contains one corpus."""
     _one(dialogues, "corpus")
     return dialogues.drop_duplicates("dialogue").set_index("dialogue")["interactor"]
 
 
-def own_values(values: pd.DataFrame, interactor: pd.Series) -> pd.DataFrame:
+def own_values(values: DialogueValues, interactor: pd.Series) -> DialogueValues:
     """The rows of `values` that are an interactor's judgement of a dialogue of their own."""
     mine = values["dialogue"].map(interactor)
     return values[(values["annotator"] == mine).fillna(False).to_numpy(dtype=bool)]
 
 
-def all_own(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> bool:
+def all_own(annotations: Annotations, dialogues: Dialogues) -> bool:
     """Whether everybody judged only dialogues of their own, so that nobody else can judge what they did."""
     if annotations.empty or "interactor" not in dialogues or not annotations["annotator_known"].all():
         return False
@@ -146,7 +150,7 @@ class Design:
         return part.rows(part.x.notna().all(axis=1).to_numpy())
 
 
-def dialogue_design(values: pd.DataFrame, target: pd.DataFrame, interactor: pd.Series | None = None) -> Design:
+def dialogue_design(values: DialogueValues, target: DialogueValues, interactor: pd.Series | None = None) -> Design:
     """Predict a dialogue's rating from the values of other judgements of it (Finch et al. 2023, section 7.2).
 
     values : `dialogue_values` of one evaluator group and corpus; comparisons are left out, they do not describe one
@@ -165,8 +169,8 @@ def dialogue_design(values: pd.DataFrame, target: pd.DataFrame, interactor: pd.S
 
 
 def comparative_design(
-    values: pd.DataFrame,
-    target: pd.DataFrame,
+    values: DialogueValues,
+    target: DialogueValues,
     interactor: pd.Series | None = None,
     order_shown: pd.Series | None = None,
 ) -> Design:
@@ -220,7 +224,7 @@ def _oriented(pairs: pd.DataFrame, place: pd.Series, index: pd.Index) -> pd.Data
     return _wide(frame, "row", pd.Series(score[known], index=frame.index), index)
 
 
-def _wide(values: pd.DataFrame, key: str, score: pd.Series, index) -> pd.DataFrame:
+def _wide(values: pd.DataFrame, key: str, score: pd.Series, index: Iterable[object]) -> pd.DataFrame:
     frame = values.assign(score=score)
     twice = frame.duplicated([key, "method", "label"])
     if twice.any():
@@ -256,7 +260,7 @@ def _one(frame: pd.DataFrame, column: str) -> None:
         raise ValueError(f"{column}: expected one, found {', '.join(map(str, found[:5]))}; select one first")
 
 
-def _single(values: pd.DataFrame, level: str | None = None) -> None:
+def _single(values: DialogueValues, level: str | None = None) -> None:
     """One corpus and group; for a target also one label, of the right level."""
     for column in ("corpus", "group", *(("method", "label") if level else ())):
         _one(values, column)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import CELL, DataError, Problem
+from judgebook.study.schema import CELL, Annotations, DataError, Problem
 from judgebook.study.sections.data import Filter
 
 #: makes the median absolute deviation of a normal distribution its standard deviation (Leys et al. 2013)
@@ -21,7 +21,7 @@ NORMAL = 1.4826
 _ITEM = ["corpus", "group", "method", "label", "dialogue", "turn"]
 
 
-def left_out(annotations: pd.DataFrame, labels: Iterable[Label], rules: Iterable[Filter]) -> pd.Series:
+def left_out(annotations: Annotations, labels: Iterable[Label], rules: Iterable[Filter]) -> pd.Series:
     """For each annotation the reason why it is left out, missing where it stays. Rules apply in order, each to what the
     ones before have left; comparisons, and judgements by models, stay.
 

@@ -7,7 +7,7 @@ otherwise a sentence stating what is missing. Questions name features in `requir
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from judgebook.annotations.scores import kish, sampled
 from judgebook.annotations.summary import PREPARATION, by_turn, evaluated, judged_by, with_directions, with_means
 from judgebook.study.labels import Label
 from judgebook.study.params import Study
-from judgebook.study.schema import ITEM, unordered
+from judgebook.study.schema import ITEM, Annotations, unordered
 from judgebook.study.sections.data import Unit
 
 Frames = dict[str, pd.DataFrame]
@@ -68,7 +68,7 @@ def _scored_systems(frames: Frames, study: Study) -> str | None:
     return _two_systems(frames, study) or _reason(len(_scored(frames["annotations"], study)), NO_MEANS)
 
 
-def _scored(annotations: pd.DataFrame, study: Study) -> pd.DataFrame:
+def _scored(annotations: Annotations, study: Study) -> pd.DataFrame:
     return with_means(annotations, study.label_list())
 
 
@@ -212,7 +212,7 @@ def _control_system(frames: Frames, study: Study) -> str | None:
     return _directed(rated, study)
 
 
-def _directed(annotations: pd.DataFrame, study: Study) -> str | None:
+def _directed(annotations: Annotations, study: Study) -> str | None:
     """None if one of the judged labels has a direction."""
     judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     labels = [label for label in study.label_list() if (label.method, label.id) in judged]
@@ -282,7 +282,7 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
         "systems": _systems(frames),
         "groups": sorted(annotations["group"].unique()),
         "labels": sorted(labels["method"] + ":" + labels["label"]),
-        "units": [u for u in Unit.__args__ if u in ("turn", "dialogue") or annotations[u].notna().all()],
+        "units": [u for u in get_args(Unit) if u in ("turn", "dialogue") or annotations[u].notna().all()],
         "n_annotations": len(annotations),
         "n_items": len(annotations.drop_duplicates(ITEM)),
         "n_dialogues": len(frames["dialogues"].drop_duplicates(["corpus", "dialogue"])),
@@ -291,7 +291,7 @@ def profile(frames: Frames, study: Study) -> dict[str, Any]:
     }
 
 
-def _sampling(annotations: pd.DataFrame, study: Study) -> dict[str, Any] | None:
+def _sampling(annotations: Annotations, study: Study) -> dict[str, Any] | None:
     """How far the sampling weights of dialogues (pairs) differ, in the corpus where they do most; None if they do not.
 
     `by` : keys of the YAML that give them. `design_effect` : 1 + CV² of the weights (`scores.kish`).
@@ -302,6 +302,7 @@ def _sampling(annotations: pd.DataFrame, study: Study) -> dict[str, Any] | None:
     found = drawn.groupby("corpus")["sampling_weight"].agg(
         low="min", high="max", design_effect=lambda w: kish(w.to_numpy())
     )
-    keys = [source.sampling[0] for source in study.sources if getattr(source, "sampling", None)]
+    named = [getattr(source, "sampling", None) for source in study.sources]
+    keys = [columns[0] for columns in named if columns]
     row = found.loc[found["design_effect"].idxmax()]
     return {"by": list(dict.fromkeys(keys)), **{k: float(v) for k, v in row.items()}}

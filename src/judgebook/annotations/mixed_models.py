@@ -88,7 +88,9 @@ class Fitted:
 
     @property
     def rates(self) -> np.ndarray:
-        """(systems,) of a logistic model."""
+        """(systems,) of a logistic model whose means were asked for; raises ValueError where they were not."""
+        if self.means is None:
+            raise ValueError("rates: expected a model fitted with means")
         return marginal(self.means, self.mean_sd)
 
 
@@ -176,8 +178,15 @@ def fit(rows: pd.DataFrame, model: str, *, confidence: float | None = None, mean
     if few and means:
         counts = counts / design_effect(rows)
     columns = [np.ascontiguousarray(c) for c in cells.T]
-    options = {"counts": counts, "confidence": confidence, "interval": "wald", "pooled": 0 if means else None}
-    latent = ordinal_mixed.fit_ordinal_mixed(columns[-1], np.zeros((len(cells), 0)), columns[:-1], **options)
+    latent = ordinal_mixed.fit_ordinal_mixed(
+        columns[-1],
+        np.zeros((len(cells), 0)),
+        columns[:-1],
+        counts=counts,
+        confidence=confidence,
+        interval="wald",
+        pooled=0 if means else None,
+    )
     if not latent.converged:
         return "the likelihood did not converge"
     out = _named(model, found, latent, latent.sd)
@@ -221,7 +230,7 @@ def _unlike_raw(rows: pd.DataFrame, found: Fitted) -> str:
     return f"the modelled rate, {modelled:.1%}, is far from that of the marks, {raw:.1%}"
 
 
-def first_fit(rows: pd.DataFrame, **options: object) -> Fitted | str:
+def first_fit(rows: pd.DataFrame, *, confidence: float | None = None, means: bool = False) -> Fitted | str:
     """The logistic model of marks, or the linear one where that cannot be fitted and marks are not rare or too many for
     it; the linear one of other scores."""
     names = ("logistic", "linear") if "logistic" in models(rows["score"]) else ("linear",)
@@ -229,7 +238,7 @@ def first_fit(rows: pd.DataFrame, **options: object) -> Fitted | str:
     if found[0]:
         return found[0]
     for name in names:
-        found.append(fit(rows, name, **options))
+        found.append(fit(rows, name, confidence=confidence, means=means))
         if not isinstance(found[-1], str) or (name == "logistic" and found[-1] != TOO_LARGE and _rare(rows)):
             break
     return found[-1]
@@ -242,13 +251,21 @@ def _rare(rows: pd.DataFrame) -> bool:
 def _named(
     model: str, found: dict, fitted: reml.LinearMixedFit | ordinal_mixed.OrdinalMixedFit, sd: np.ndarray
 ) -> Fitted:
-    parts, shares = tuple(found), (fitted.shares, fitted.share_low, fitted.share_high)
-    numbers = [dict(zip([*parts, RESIDUAL], x.tolist(), strict=True)) for x in shares]
-    by_level = [dict(zip(parts, x, strict=True)) for x in (fitted.effects, fitted.effect_se)]
-    levels = {name: names for name, (_, names) in found.items()}
-    head = (model, parts, levels, dict(zip(parts, sd.tolist(), strict=True)))
-    others = sqrt(float(np.sum(sd[1:] ** 2)))
-    return Fitted(*head, *numbers, *by_level, fitted.pooled, fitted.pooled_se, others)
+    parts = tuple(found)
+    return Fitted(
+        model=model,
+        parts=parts,
+        levels={name: names for name, (_, names) in found.items()},
+        sd=dict(zip(parts, sd.tolist(), strict=True)),
+        shares=dict(zip([*parts, RESIDUAL], fitted.shares.tolist(), strict=True)),
+        share_low=dict(zip([*parts, RESIDUAL], fitted.share_low.tolist(), strict=True)),
+        share_high=dict(zip([*parts, RESIDUAL], fitted.share_high.tolist(), strict=True)),
+        effects=dict(zip(parts, fitted.effects, strict=True)),
+        errors=dict(zip(parts, fitted.effect_se, strict=True)),
+        means=fitted.pooled,
+        mean_errors=fitted.pooled_se,
+        mean_sd=sqrt(float(np.sum(sd[1:] ** 2))),
+    )
 
 
 def marginal(logits: np.ndarray, sd: float) -> np.ndarray:

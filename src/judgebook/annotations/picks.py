@@ -14,12 +14,12 @@ import pandas as pd
 
 from judgebook.annotations.scores import sides
 from judgebook.statistics.intervals import generator
-from judgebook.study.schema import ITEM, unordered
+from judgebook.study.schema import ITEM, Annotations, unordered
 
 KEEP = ("dialogue", "item")
 
 
-def pick_one(annotations: pd.DataFrame, rng: np.random.Generator, *, keep: str = "dialogue") -> pd.DataFrame:
+def pick_one(annotations: Annotations, rng: np.random.Generator, *, keep: str = "dialogue") -> Annotations:
     """One annotation of each item and evaluator group, picked at random.
 
     Parameters
@@ -44,7 +44,7 @@ def pick_one(annotations: pd.DataFrame, rng: np.random.Generator, *, keep: str =
     return annotations[_chooser(annotations, keep)(rng)]
 
 
-def picks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[pd.DataFrame]:
+def picks(annotations: Annotations, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[pd.DataFrame]:
     """`n` independent picks, each as `pick_one` makes it; the first is the study's own.
 
     Pick number i depends on `seed` and i only: more picks do not change the earlier ones.
@@ -53,7 +53,7 @@ def picks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue
         yield annotations[chosen]
 
 
-def masks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[np.ndarray]:
+def masks(annotations: Annotations, n: int, seed: int, *, keep: str = "dialogue") -> Iterator[np.ndarray]:
     """The rows of `picks` as (rows,) arrays, true where a row is picked: for callers that need sums only."""
     choose = _chooser(annotations, keep)
     for i in range(n):
@@ -61,7 +61,7 @@ def masks(annotations: pd.DataFrame, n: int, seed: int, *, keep: str = "dialogue
 
 
 def pick_as_published(
-    annotations: pd.DataFrame, seed: int, *, comparisons: str = "dialogue", source_order: Collection[str] = ()
+    annotations: Annotations, seed: int, *, comparisons: str = "dialogue", source_order: Collection[str] = ()
 ) -> pd.DataFrame:
     """The pick behind the printed values of Finch et al. 2024, of judgements of whole dialogues and of pairs.
 
@@ -120,7 +120,7 @@ def _drawn(parts: list[tuple[pd.DataFrame, pd.Series]], place: dict[str, int], s
 
     place : where a dialogue comes in the order of draws; those without one follow in the order of their ids.
     """
-    twister, first, out = random.Random(seed), {}, []
+    twister, first, out = random.Random(seed), dict[object, int](), []
     for frame, code in parts:
         items = frame.groupby(["method", "label", "dialogue"], sort=False)
         nth, several = items.cumcount(), items["score"].transform("size") > 1
@@ -133,7 +133,7 @@ def _drawn(parts: list[tuple[pd.DataFrame, pd.Series]], place: dict[str, int], s
     return out
 
 
-def _codes(annotations: pd.DataFrame, keep: str) -> tuple[np.ndarray, np.ndarray]:
+def _codes(annotations: Annotations, keep: str) -> tuple[np.ndarray, np.ndarray]:
     """A number for each row's item, and one for what the random numbers are drawn for."""
     if keep not in KEEP:
         raise ValueError(f"keep: expected one of {', '.join(KEEP)}, found {keep!r}")
@@ -151,12 +151,12 @@ def _number(frame: pd.DataFrame, columns: list[str]) -> np.ndarray:
     return frame.groupby(columns, dropna=False, sort=True).ngroup().to_numpy()
 
 
-def _chooser(annotations: pd.DataFrame, keep: str) -> Callable[[np.random.Generator], np.ndarray]:
+def _chooser(annotations: Annotations, keep: str) -> Callable[[np.random.Generator], np.ndarray]:
     """A function from random numbers to the rows picked: of each item the one with the smallest number."""
     item, holder = _codes(annotations, keep)
     order = np.argsort(item, kind="stable")
     item, who = item[order], holder[order]
-    starts = np.flatnonzero(np.r_[True, np.diff(item) != 0]) if len(item) else []
+    starts = np.flatnonzero(np.r_[True, np.diff(item) != 0]) if len(item) else np.zeros(0, int)
     sizes = np.diff(np.r_[starts, len(item)])
 
     def choose(rng: np.random.Generator) -> np.ndarray:

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from judgebook.study.schema import Annotations
+
 #: effective annotators from which they are a sample, unless a study says otherwise
 LEAST = 5
 #: share of the judgements above which results are mostly those of one annotator. With fewer effective annotators than
@@ -52,7 +54,7 @@ class Population:
         return self.n != 1 and self.largest > MOSTLY
 
 
-def populations(annotations: pd.DataFrame, wanted: str = "auto") -> dict[tuple[str, str], Population]:
+def populations(annotations: Annotations, wanted: str = "auto") -> dict[tuple[str, str], Population]:
     """The population of each (corpus, group).
 
     Parameters
@@ -89,7 +91,7 @@ def _loads(people: pd.DataFrame) -> np.ndarray:
     return loads[systems.reindex(loads.index).to_numpy() > 1].to_numpy(float)
 
 
-def declared(annotations: pd.DataFrame, found: Mapping[tuple[str, str], Population]) -> pd.DataFrame:
+def declared(annotations: Annotations, found: Mapping[tuple[str, str], Population]) -> pd.DataFrame:
     """`annotations` whose annotators are known only where they are a sample.
 
     Elsewhere intervals then are for these annotators, exactly as if nobody knew who they are.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.study.labels import METHODS, OF_UNIT
-from judgebook.study.schema import ITEM, SYSTEM_CELL
+from judgebook.study.schema import ITEM, SYSTEM_CELL, Annotations
 
 #: identifies what a group judged; frames may lack a column that is the same everywhere
 _ITEM = ("group", *ITEM)
@@ -31,13 +31,13 @@ def sides(comparisons: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([left, right], ignore_index=True)
 
 
-def require_unit(annotations: pd.DataFrame, unit: str) -> None:
+def require_unit(annotations: Annotations, unit: str) -> None:
     """Raise ValueError unless the column `unit` names the cluster of every annotation."""
     if unit not in annotations or annotations[unit].isna().any():
         raise ValueError(f"unit: the column {unit!r} must be known for every annotation; name another unit")
 
 
-def known_people(annotations: pd.DataFrame) -> bool:
+def known_people(annotations: Annotations) -> bool:
     """Whether all annotations are by known people, two at least: only then are annotators a sample."""
     if annotations.empty or not {"annotator", "annotator_known", "annotator_kind"} <= set(annotations):
         return False
@@ -45,7 +45,7 @@ def known_people(annotations: pd.DataFrame) -> bool:
     return bool(known) and bool((annotations["annotator"] != annotations["annotator"].iloc[0]).any())
 
 
-def outcomes(annotations: pd.DataFrame) -> pd.DataFrame:
+def outcomes(annotations: Annotations) -> pd.DataFrame:
     """The scores to be averaged, with the statistic each belongs to.
 
     Adds `statistic`, `outcome` and `binary`: a comparison gives a 0/1 row for each side and each of win, tie and loss
@@ -86,7 +86,7 @@ def weighted(scores: pd.DataFrame) -> pd.DataFrame:
     return scores.assign(sampling=scores["sampling_weight"].fillna(1.0) * scale, weight=weight * scale)
 
 
-def sampled(annotations: pd.DataFrame) -> bool:
+def sampled(annotations: Annotations) -> bool:
     """Whether annotations have sampling weights that differ, within a corpus: equal ones change no estimate."""
     if "sampling_weight" not in annotations:
         return False
@@ -96,7 +96,7 @@ def sampled(annotations: pd.DataFrame) -> bool:
     return bool((ends["max"] > ends["min"] * (1 + 1e-9)).any())
 
 
-def sampling_weights(annotations: pd.DataFrame) -> np.ndarray:
+def sampling_weights(annotations: Annotations) -> np.ndarray:
     """(annotations,) sampling weights with mean 1; 1 where there are none, or all are equal."""
     if not sampled(annotations):
         return np.ones(len(annotations))
@@ -122,7 +122,7 @@ def item_means(scores: pd.DataFrame, codes: np.ndarray) -> tuple[pd.DataFrame, n
     return out, codes[first.to_numpy()]
 
 
-def numbered(annotations: pd.DataFrame) -> tuple[pd.DataFrame, np.ndarray]:
+def numbered(annotations: Annotations) -> tuple[pd.DataFrame, np.ndarray]:
     """The scores of `outcomes`, and (scores,) the number of the estimate that each belongs to."""
     scores = outcomes(annotations)
     return scores, scores.groupby([*SYSTEM_CELL, "statistic", "outcome"], sort=False, dropna=False).ngroup().to_numpy()
@@ -145,6 +145,8 @@ def cluster_sums(scores: pd.DataFrame, codes: np.ndarray, unit: pd.Series) -> li
     """
     x, w = scores["score"].to_numpy(dtype=float), scores["sampling"].to_numpy()
     frame = pd.DataFrame({"n": w, "s": w * x, "q": w * x**2}).groupby([codes, pd.factorize(unit, sort=True)[0]]).sum()
-    ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1] if len(frame) else []
+    if not len(frame):
+        return []
+    ends = np.cumsum(np.bincount(frame.index.get_level_values(0)))[:-1]
     names = np.split(frame.index.get_level_values(1).to_numpy(), ends)
-    return list(zip(names, np.split(frame.to_numpy(), ends), strict=True)) if len(frame) else []
+    return list(zip(names, np.split(frame.to_numpy(), ends), strict=True))

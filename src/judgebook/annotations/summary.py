@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.study.labels import METHODS, Label
+from judgebook.study.schema import Annotations, Dialogues
 
 #: words with inner apostrophes or hyphens, and each punctuation mark, are tokens
 TOKEN = re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]")
@@ -26,28 +27,28 @@ _ITEM = ["label", "dialogue", "turn", "dialogue_b"]
 _EVALUATION = ["corpus", "group", "method"]
 
 
-def evaluated(frame: pd.DataFrame) -> pd.DataFrame:
+def evaluated(frame: Annotations) -> Annotations:
     """The rows of a frame that belong to the evaluation itself, not to pilots, gold units or extra corpora."""
     return frame[~frame["corpus"].str.fullmatch(f"{PREPARATION}|{_EXTRA}")]
 
 
-def with_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
+def with_means(annotations: Annotations, labels: Iterable[Label]) -> Annotations:
     """Judgements without labels of several answers that have no order: these have no mean (`collection.answers`)."""
     return _without(annotations, [(x.method, x.id) for x in labels if x.unordered])
 
 
-def with_directions(annotations: pd.DataFrame, labels: Iterable[Label]) -> pd.DataFrame:
+def with_directions(annotations: Annotations, labels: Iterable[Label]) -> Annotations:
     """Judgements without labels of which nobody said whether a high score is good: no metric can agree with these."""
     return _without(annotations, [(x.method, x.id) for x in labels if not x.direction_declared])
 
 
-def _without(annotations: pd.DataFrame, labels: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def _without(annotations: Annotations, labels: Sequence[tuple[str, str]]) -> Annotations:
     if not labels:
         return annotations
     return annotations[~pd.MultiIndex.from_frame(annotations[["method", "label"]]).isin(labels)]
 
 
-def by_turn(annotations: pd.DataFrame) -> pd.DataFrame:
+def by_turn(annotations: Annotations) -> pd.DataFrame:
     """Judgements of single turns of one system, under methods by which dialogues have judgements of several turns.
 
     Those of replies to toxic prompts are left out: they belong to notebook 12.
@@ -58,7 +59,7 @@ def by_turn(annotations: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["method"].isin(turns[turns > 1].index.get_level_values("method"))]
 
 
-def main_group(annotations: pd.DataFrame) -> str:
+def main_group(annotations: Annotations) -> str:
     """The group that judged the most labels, of these the one with most annotations, of these the first by name."""
     labels = annotations.drop_duplicates(["group", "method", "label"]).groupby("group").size()
     size = pd.DataFrame({"labels": labels, "annotations": annotations.groupby("group").size()}).sort_index()
@@ -66,7 +67,7 @@ def main_group(annotations: pd.DataFrame) -> str:
 
 
 def judged_by(
-    annotations: pd.DataFrame, people: str | Sequence[str], parts: Mapping[str, Sequence[str]] | None = None
+    annotations: Annotations, people: str | Sequence[str], parts: Mapping[str, Sequence[str]] | None = None
 ) -> pd.DataFrame:
     """The annotations by a group, by a part of one, or by any of several. parts : part -> its annotators."""
     named = [people] if isinstance(people, str) else list(people)
@@ -74,7 +75,7 @@ def judged_by(
     return annotations[annotations["group"].isin(named) | annotations["annotator"].isin(members)]
 
 
-def evaluations(annotations: pd.DataFrame) -> list[tuple[str, str, str]]:
+def evaluations(annotations: Annotations) -> list[tuple[str, str, str]]:
     """Run, group and method of each evaluation by people (by all judges where there are none), the main one first.
 
     The main run is the one with most annotations, its main group that of `main_group`, and the main method the
@@ -92,7 +93,7 @@ def evaluations(annotations: pd.DataFrame) -> list[tuple[str, str, str]]:
     return list(sizes[_EVALUATION].itertuples(index=False, name=None))
 
 
-def in_sessions(annotations: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def in_sessions(annotations: Annotations) -> tuple[pd.DataFrame, str]:
     """Annotations of a corpus and group with what systems meet in as `session`, and what that is: `session`, or
     `context` where there are contexts and no sessions."""
     if annotations["session"].isna().all() and annotations["context"].notna().any():
@@ -101,7 +102,7 @@ def in_sessions(annotations: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def in_scope(
-    annotations: pd.DataFrame, *, dialogues: Mapping[str, Sequence[str]], sessions: Mapping[str, Sequence[str]]
+    annotations: Annotations, *, dialogues: Mapping[str, Sequence[str]], sessions: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
     """Annotations without those of the named dialogues and sessions, each given as method -> ids.
 
@@ -119,7 +120,7 @@ def in_scope(
     return annotations[~out]
 
 
-def counts(annotations: pd.DataFrame) -> pd.DataFrame:
+def counts(annotations: Annotations) -> pd.DataFrame:
     """How much was annotated, by corpus, group, method and kind of annotator.
 
     `count` rows, `what` being: dialogues, pairs (comparisons only), turns (where turns are judged), labels, items (a
@@ -138,7 +139,7 @@ def counts(annotations: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).assign(statistic="count")
 
 
-def comparisons(annotations: pd.DataFrame) -> pd.DataFrame:
+def comparisons(annotations: Annotations) -> pd.DataFrame:
     """How many comparisons each system is in, by corpus, group, method and kind of annotator: `count` rows."""
     pairs, rows = annotations[annotations["dialogue_b"].notna()], []
     for (corpus, group, kind, method), part in pairs.groupby(_PART, sort=False):
@@ -180,7 +181,7 @@ def _amounts(part: pd.DataFrame, unit: str, kind: str) -> list[dict[str, object]
     return [{"what": what, "kind": kind, "estimate": n, "note": note} for what, n, note in out]
 
 
-def utterances(dialogues: pd.DataFrame) -> pd.DataFrame:
+def utterances(dialogues: Dialogues) -> pd.DataFrame:
     """Sizes of each system turn's texts and of everything said before it.
 
     Returns the rows with a system text, with `user_words`, `system_words` (by white space), `user_tokens`,
@@ -206,7 +207,7 @@ def _lines(text: object) -> int:
     return sum(bool(line.strip()) for line in text.splitlines()) if isinstance(text, str) else 0
 
 
-def texts(dialogues: pd.DataFrame) -> pd.DataFrame:
+def texts(dialogues: Dialogues) -> pd.DataFrame:
     """Size of the conversations, for all systems and for each: `count` and `mean_count` rows.
 
     `count`: dialogues (with text), interactors. `mean_count`: turns per dialogue (a turn is one message of one
@@ -240,7 +241,7 @@ def _mean(what: str, values: pd.Series) -> dict[str, object]:
     return {"statistic": "mean_count", "what": what, "estimate": mean, "n": len(values), "note": note}
 
 
-def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+def card(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
     """The data-set card: the columns of Table 1 of Zhang et al. 2022, for each corpus and method.
 
     `count`: instances (turns, dialogues or pairs judged by people), criteria, annotations, systems, and contexts where
@@ -271,7 +272,7 @@ def card(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def design(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+def design(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
     """Facts of design that papers state and that the data show: `design_fact` rows.
 
     By label: lowest and highest score given, and how many different ones, of people. By method: the same over all
@@ -363,7 +364,7 @@ def _whole(instances: pd.DataFrame, last: pd.DataFrame) -> dict[str, pd.Series]:
     return dict(total.items())
 
 
-def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
+def coverage(annotations: Annotations, dialogues: Dialogues) -> pd.DataFrame:
     """Share of all possible items that were judged, by corpus, group, method and label: `coverage` rows.
 
     What could be judged: every turn and dialogue the study knows in the corpus, and every pair (where turns were
@@ -390,7 +391,7 @@ def coverage(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(rows).assign(statistic="coverage")
 
 
-def workload(annotations: pd.DataFrame) -> pd.DataFrame:
+def workload(annotations: Annotations) -> pd.DataFrame:
     """What each known annotator did: corpus, group, method, annotator and `units`, the dialogues or pairs judged."""
     known = annotations[annotations["annotator_known"] & (annotations["annotator_kind"] == "human")]
     units = known.drop_duplicates(["corpus", "group", "method", "annotator", "dialogue", "dialogue_b"])
@@ -408,7 +409,7 @@ def workload_summary(work: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shares(annotations: pd.DataFrame, labels: Iterable[Label], *, bins: int = 5) -> pd.DataFrame:
+def shares(annotations: Annotations, labels: Iterable[Label], *, bins: int = 5) -> pd.DataFrame:
     """Share of each score among the annotations of a label, by corpus, method and kind of annotator: `score_share`.
 
     Every score of the scale has a row, also those nobody gave. Scales with more than 11 whole scores, or with

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
 from judgebook.display.text import MISSING, interval, number, p_value, percent, span
+from judgebook.study.results import ResultRows
 
 #: names of the numbers of an interval, in columns of files
 LOW, HIGH = "ci_low", "ci_high"
@@ -59,9 +60,10 @@ def of_share(share: float, low: float, high: float, decimals: int = 0) -> Cell:
     return Cell(percent(share, decimals) + ends, {name: 100 * v for name, v in found.items()})
 
 
-def intervals(rows: pd.DataFrame, decimals: int = 2) -> pd.Series:
+def intervals(rows: ResultRows, decimals: int = 2) -> pd.Series:
     """A cell for each row of results (estimate, ci_low, ci_high)."""
-    return _series(rows.index, (of_interval(*v, decimals) for v in _numbers(rows[["estimate", "ci_low", "ci_high"]])))
+    ends = _numbers(rows[["estimate", "ci_low", "ci_high"]])
+    return _series(rows.index, (of_interval(estimate, low, high, decimals) for estimate, low, high in ends))
 
 
 def ranges(
@@ -116,7 +118,7 @@ def _numbers(frame: pd.DataFrame) -> Iterable[tuple[float, ...]]:
     return (tuple(row) for row in frame.to_numpy(dtype=float, na_value=np.nan))
 
 
-def _each(values: pd.Series, cell: object, missing: str | None = None) -> pd.Series:
+def _each(values: pd.Series, cell: Callable[[float], Cell], missing: str | None = None) -> pd.Series:
     floats = (v for (v,) in _numbers(values.to_frame()))
     return _series(values.index, (missing if np.isnan(v) else cell(v) for v in floats))
 

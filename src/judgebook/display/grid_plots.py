@@ -60,8 +60,8 @@ def grid_figure(
     blocks = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
     shared = all(b == blocks[0] for b in blocks)
     placed = place(rows, aligned=shared).reset_index(drop=True)
-    lower, upper = _limits(placed, reference, sharex) if cut else (None, None)
     if cut:
+        lower, upper = _limits(placed, reference, sharex)
         placed, keys = _cut(placed, lower, upper), [*keys, *_cut_key(placed, lower, upper)]
     if named:
         keys = [*keys, handle(named, REFERENCE, "", linewidth=0.9)]
@@ -179,11 +179,13 @@ def place(rows: pd.DataFrame, *, aligned: bool = False) -> pd.DataFrame:
     panels are `aligned`, only those that no panel has."""
     order = {hue: i for i, hue in enumerate(dict.fromkeys(rows["hue"]))}
     keys = list(zip(*(rows[c].tolist() for c in ("panel", "block", "hue")), strict=True))
-    hues, panels = {}, {}
+    hues: dict[object, set[str]] = {}
+    panels: dict[str, dict[str, None]] = {}
     for panel, block, hue in keys:
         hues.setdefault(block if aligned else (panel, block), set()).add(hue)
         panels.setdefault(panel, {})[block] = None
-    at, places = {}, {}
+    at: dict[tuple[str, str, str], tuple[float, float, float]] = {}
+    places: dict[tuple[str, str], int] = {}
     for panel, blocks in panels.items():
         top = 0.0
         for block in blocks:
@@ -214,7 +216,8 @@ def pages(rows: pd.DataFrame, columns: int = 4, around: float = AROUND) -> Itera
     names = [list(dict.fromkeys(part["block"])) for _, part in rows.groupby("panel", sort=False)]
     columns = columns if all(n == names[0] for n in names) else 2
     hues = rows.groupby("block", sort=False)["hue"].nunique()
-    parts, height = [[]], 0.0
+    parts: list[list[str]] = [[]]
+    height = 0.0
     for block, n in hues.items():
         height += ROW * n + GAP
         if parts[-1] and height > TALLEST - around:
@@ -290,8 +293,7 @@ def interval_keys(thick: str, thin: str | None, rows: pd.DataFrame) -> list[mpl.
     if thin:
         keys.append(handle(thin, "#555555", "", linewidth=0.8, alpha=0.7))
     if rows["ci_kind"].isin(HOLLOW).any():
-        style = {"linestyle": (0, (2, 1.2)), "markerfacecolor": "white"}
-        keys.append(handle("a bound, or none", "#555555", "o", **style))
+        keys.append(handle("a bound, or none", "#555555", "o", linestyle=(0, (2, 1.2)), markerfacecolor="white"))
     return keys
 
 

@@ -132,7 +132,7 @@ def _character(c: str) -> str:
         if size == "CAPITAL" and letter in _LATIN:
             return _LATIN[letter]
         return "o" if letter == "OMICRON" else rf"$\{letter.lower() if size == 'SMALL' else letter.capitalize()}$"
-    base, *marks = unicodedata.normalize("NFD", c)
+    base, *marks = list(unicodedata.normalize("NFD", c))  # the letter, and each accent by itself
     if base.isascii() and base.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
         letter = rf"\{base} " if base in "ij" and marks[0] not in ("\u0323", "\u0327") else base
         return f"{_ACCENTS[marks[0]]}{{{letter.strip()}}}"

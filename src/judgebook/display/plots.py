@@ -20,12 +20,13 @@ from judgebook.display.names import BAD, GOOD, DisplayNames
 from judgebook.display.style import INK, PAGE, handle, legend_of, set_style, subplots, tips
 from judgebook.display.text import number, percent, told
 from judgebook.study.labels import METHODS
+from judgebook.study.results import ResultRows
 
 #: interval kinds that are not an interval around a free estimate
 HOLLOW = ("exact_bound", "not_estimable")
 
 
-def _bars(results: pd.DataFrame) -> np.ndarray:
+def _bars(results: ResultRows) -> np.ndarray:
     """(2, n) distances from estimate to interval ends; 0 where there is no interval."""
     ends = results[["ci_low", "ci_high"]].to_numpy(float).T
     value = results["estimate"].to_numpy(float)
@@ -33,7 +34,7 @@ def _bars(results: pd.DataFrame) -> np.ndarray:
 
 
 def forest(
-    results: pd.DataFrame,
+    results: ResultRows,
     ax: Axes,
     names: DisplayNames,
     *,
@@ -53,10 +54,12 @@ def forest(
     rows = names.sort(results)
     groups = list(rows["group"].dropna().unique()) if "group" in rows else []
     xlim = xlim or _limits([rows] if light is None else [rows, light])
-    y, ticks, tick_labels, method, label = 0.0, [], [], None, None
+    y, method, label = 0.0, "", ""
+    ticks: list[float] = []
+    tick_labels: list[str] = []
     for _, row in rows.iterrows():
         if row["method"] != method:
-            method, label, y = row["method"], None, y + (0.6 if method else 0.0)
+            method, label, y = row["method"], "", y + (0.6 if method else 0.0)
             ax.text(
                 0, y, names.name("method", method), transform=ax.get_yaxis_transform(), fontweight="bold", va="center"
             )
@@ -118,13 +121,13 @@ def _beside(row: pd.Series, decimals: int) -> str:
 
 
 def forest_figure(
-    results: pd.DataFrame,
+    results: ResultRows,
     names: DisplayNames,
     *,
     light: pd.DataFrame | None = None,
     key: tuple[str, str] = ("interval", "second interval"),
     xlabel: str = "",
-    **kwargs,
+    **kwargs: Any,
 ) -> Figure:
     """A figure of `forest` panels: one column on a common axis, or two where one would be longer than a page.
 
@@ -152,7 +155,7 @@ def forest_figure(
     return fig
 
 
-def _rows(results: pd.DataFrame, n_groups: int) -> float:
+def _rows(results: ResultRows, n_groups: int) -> float:
     """Height of one method's part of a forest plot, in rows."""
     return len(results) + 1.6 + (0.25 * results["label"].nunique() if n_groups > 1 else 0)
 
@@ -166,7 +169,7 @@ def _split(methods: list[str], size: dict[str, float], longest: float = 54) -> l
     return [methods[:best], methods[best:]]
 
 
-def _keys(results: pd.DataFrame, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
+def _keys(results: ResultRows, light: pd.DataFrame | None, key: tuple[str, str]) -> list:
     handles = []
     if light is not None and len(light):
         handles += [handle(key[0], "#555555", "o"), handle(key[1], "#555555", "", linewidth=1.0, alpha=0.6)]
@@ -175,7 +178,7 @@ def _keys(results: pd.DataFrame, light: pd.DataFrame | None, key: tuple[str, str
     return handles
 
 
-def _names_below(ax: Axes, categories: Sequence[str], places: Sequence[float] | None = None) -> None:
+def _names_below(ax: Axes, categories: Sequence[str], places: Sequence[float] | np.ndarray | None = None) -> None:
     """Names of categories (at 0, 1, … unless told) on the x axis, wrapped or slanted where they would touch."""
     letters = ax.get_position().width * ax.figure.get_figwidth() / max(len(categories), 1) / 0.075
     if max(map(len, categories), default=0) > letters:
@@ -240,7 +243,7 @@ def heatmap(
 
 
 def lines(
-    results: pd.DataFrame, ax: Axes, names: DisplayNames, *, x: str, hue: str, xlabel: str = "", ylabel: str = ""
+    results: ResultRows, ax: Axes, names: DisplayNames, *, x: str, hue: str, xlabel: str = "", ylabel: str = ""
 ) -> None:
     """One line for each value of `hue` with its interval as a band, named at its right end.
 
@@ -320,7 +323,7 @@ def stacked(shares: pd.DataFrame, ax: Axes, *, colors: Sequence | None = None, x
     ax.tick_params(axis="y", length=0)
 
 
-def share_figure(results: pd.DataFrame, names: DisplayNames, titles: dict[str, str]) -> Figure:
+def share_figure(results: ResultRows, names: DisplayNames, titles: dict[str, str]) -> Figure:
     """Distribution of the scores of every label: a panel for each method (and kind of annotator), in two columns.
 
     results : panel, method, label, score (as text, in the order of the scale), estimate. titles : panel -> title, in

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
+from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 import matplotlib as mpl
@@ -94,7 +95,7 @@ def set_style() -> None:
 set_style()  # entries of a legend are often made before the first figure: they would have another style than later ones
 
 
-def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float = 3.0, **kwargs) -> tuple:
+def subplots(rows: int = 1, cols: int = 1, *, width: float = PAGE, height: float = 3.0, **kwargs: Any) -> tuple:
     """`plt.subplots` in the project's style; `width` and `height` in inches."""
     set_style()
     return plt.subplots(rows, cols, figsize=(width, height), layout="constrained", **kwargs)
@@ -151,7 +152,7 @@ def _cutting_less() -> Iterator[None]:
 
     load = subset.load_font
 
-    def light(*args, **kwargs):
+    def light(*args: Any, **kwargs: Any) -> Any:
         font = load(*args, **kwargs)
         for table in set(font.reader.keys()) - TRUETYPE:
             del font[table]
@@ -278,7 +279,7 @@ def log_axis(ax: Axes) -> None:
     ax.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.4)))
 
 
-def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs) -> mpl.lines.Line2D:
+def handle(name: str, color: str, marker: str, linewidth: float = 1.6, **kwargs: Any) -> mpl.lines.Line2D:
     """An entry of a legend: a line with a marker."""
     return mpl.lines.Line2D(
         [], [], color=color, marker=marker, markersize=4.5, linewidth=linewidth, label=name, **kwargs

@@ -192,7 +192,7 @@ def to_html(cells: pd.DataFrame, caption: str, notes: list[str], right: list[boo
         room = " class='text'" if tag == "td" and not whole else ""
         return f'<{tag}{room} style="text-align:{align}{wrap}">{escape.html(value)}</{tag}>'
 
-    def row(values: object, tag: str) -> str:
+    def row(values: Iterable[str], tag: str) -> str:
         pairs = zip(values, right, strict=True)
         return "<tr>" + "".join(cell(v, tag, "right" if r else "left") for v, r in pairs) + "</tr>"
 

@@ -63,10 +63,10 @@ def told(name: str, row: Mapping[str, Any], decimals: int = 2, *, percents: bool
     row : estimate and, where there are, ci_low, ci_high and n. percents : whether the estimate is a share.
     """
     scale, unit = (100, "%") if percents else (1, "")
-    ends = [scale * row.get(c, float("nan")) for c in ("estimate", "ci_low", "ci_high")]
-    value = interval(*ends, decimals - 1 if percents else decimals)
-    n = row.get("n")
-    return f"{name}: {value}{unit if pd.notna(ends[0]) else ''}" + (f", n = {int(n):,}" if pd.notna(n) else "")
+    estimate, low, high = (scale * row.get(c, float("nan")) for c in ("estimate", "ci_low", "ci_high"))
+    value = interval(estimate, low, high, decimals - 1 if percents else decimals)
+    n: Any = row.get("n")
+    return f"{name}: {value}{unit if pd.notna(estimate) else ''}" + (f", n = {int(n):,}" if pd.notna(n) else "")
 
 
 def counted(values: Iterable[float], of: str) -> str:
@@ -100,7 +100,7 @@ def span(values: Iterable[float], decimals: int = 2) -> str:
 
 def _ci(row: Mapping[str, Any], decimals: int = 2, scale: float = 1) -> str:
     """`interval` of anything with estimate, ci_low and ci_high."""
-    return interval(*(scale * row[c] for c in ("estimate", "ci_low", "ci_high")), decimals)
+    return interval(scale * row["estimate"], scale * row["ci_low"], scale * row["ci_high"], decimals)
 
 
 def _shown(value: object) -> object:
@@ -112,8 +112,9 @@ def _shown(value: object) -> object:
     if isinstance(value, int | np.integer):
         return Markup(number(value))
     text = str(value)
-    space = re.fullmatch(r"(\s*).*?(\s*)", text, re.DOTALL)
-    return Markup(f"{space[1]}{plain(text)}{space[2]}")
+    bare = text.strip()
+    before, after = text.split(bare, 1) if bare else (text, "")
+    return Markup(f"{before}{plain(text)}{after}")
 
 
 def _marked(function: Any) -> Any:

@@ -12,6 +12,7 @@ from judgebook.annotations.features import undirected
 from judgebook.display import style, tables
 from judgebook.display.text import listing
 from judgebook.study.labels import Label
+from judgebook.study.schema import Annotations
 from judgebook.study.store import Run
 
 
@@ -58,7 +59,7 @@ class FromPrint:
 Section = Iterator[View | FromPrint | Iterable[View] | None]
 
 
-def without_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose | None:
+def without_means(annotations: Annotations, labels: Iterable[Label]) -> Prose | None:
     """Which labels a notebook leaves out because answers without order have no mean."""
     titles = dict.fromkeys(x.title for x in _judged(annotations, labels) if x.unordered)
     if not titles:
@@ -67,12 +68,12 @@ def without_means(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose |
     return Prose(f"{listing(titles)} {said} without order, which have no mean: see the shares in notebook 00.")
 
 
-def without_direction(annotations: pd.DataFrame, labels: Iterable[Label]) -> Prose:
+def without_direction(annotations: Annotations, labels: Iterable[Label]) -> Prose:
     """Which judged labels order no systems, because nobody said which way is better, and what to write."""
     return Prose(undirected(x for x in _judged(annotations, labels) if not x.unordered))
 
 
-def _judged(annotations: pd.DataFrame, labels: Iterable[Label]) -> list[Label]:
+def _judged(annotations: Annotations, labels: Iterable[Label]) -> list[Label]:
     judged = set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     return [x for x in labels if (x.method, x.id) in judged]
 

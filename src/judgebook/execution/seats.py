@@ -84,7 +84,7 @@ class SeatRefusedError(JudgebookError, RuntimeError):
 class _Pickler(pickle.Pickler):
     def __init__(self, stream: io.BytesIO, name: Callable[[Any], Any]):
         super().__init__(stream, protocol=5)
-        self.persistent_id = name
+        self.persistent_id = name  # type: ignore[method-assign]  # as a method it would cost a call for each object
 
 
 def pack(value: Any, name: Callable[[Any], Any] = lambda value: None) -> bytes:
@@ -161,8 +161,7 @@ def _start(place: Any, root: str) -> Any:
         environment[EXECUTOR] = get_worker().scheduler.address
         environment[EXPECTED] = json.dumps(place.expected)
     command = [sys.executable, "-m", "judgebook.execution.seats"]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    seat = subprocess.Popen(command, env=environment, cwd=root, **pipes)
+    seat = subprocess.Popen(command, env=environment, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     seat.known = set()  # type: ignore[attr-defined]
     return seat
 
@@ -290,7 +289,7 @@ def unfit(expected: Mapping[str, Any]) -> str:
     if not expected:
         return ""
     python, there = versions()
-    pairs = [("Python", python, expected["python"])]
+    pairs: list[tuple[str, str | None, Any]] = [("Python", python, expected["python"])]
     pairs += [(name, there.get(name), own) for name, own in expected["packages"].items()]
     other = [f"{name} {has or 'missing'} (expected {own or 'none'})" for name, has, own in pairs if has != own]
     if "root" in expected:
@@ -374,7 +373,7 @@ def answer(packed: bytes) -> Any:
 class _Unpickler(pickle.Unpickler):
     def __init__(self, stream: io.BytesIO, find: Callable[[Any], Any]):
         super().__init__(stream)
-        self.persistent_load = find
+        self.persistent_load = find  # type: ignore[method-assign]  # as above
 
 
 class _Work:

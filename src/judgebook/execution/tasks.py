@@ -81,7 +81,7 @@ class Helped(Executor):
     def result(self, index: int) -> Any:
         """That of a task. Raises what the first task that failed raised, first in the order of tasks."""
         if self.help is None and self.address and len(self.todo) > 1:
-            self.help = threading.Thread(target=self._get_help, daemon=True)
+            self.help = threading.Thread(target=self._get_help, args=(self.address,), daemon=True)
             self.help.start()
         while index not in self.results:
             if (nearest := self.take()) is not None:
@@ -110,13 +110,13 @@ class Helped(Executor):
         except Exception as error:
             self.failed[index] = error
 
-    def _get_help(self) -> None:
+    def _get_help(self, address: str) -> None:
         if self.over.wait(_ALONE) or not self.todo:
             return
         try:
             from judgebook.execution.scheduler import connected
 
-            with connected(self.address) as send:
+            with connected(address) as send:
                 _Helper(self, send).work_through()
         except Exception as error:  # a cluster that is gone only costs its help
             if os.environ.get("COMPENDIUM_DEBUG"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from judgebook import project
@@ -60,13 +60,14 @@ def _statements(node: ast.AST) -> Iterable[ast.AST]:
             yield from _statements(child)
 
 
-def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> dict[str, str]:
-    """Modules that importing `names` can load, parents included, each with the digest of its source.
+def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PACKAGES) -> dict[str, str | None]:
+    """Modules that importing `names` can load, parents included, each with the digest of its source, None where it was
+    removed meanwhile.
 
     Names that are not modules (functions, classes) are skipped, as are modules that do not exist.
     """
     known = modules(cache, packages)
-    todo, out = list(names), {}
+    todo, out = list(names), dict[str, str | None]()
     seen: set[str] = set()
     while todo:
         name = todo.pop()
@@ -82,15 +83,20 @@ def closure(names: Iterable[str], cache: Cache, packages: tuple[Path, ...] = PAC
         if name == FINDER:
             todo += [module for module in known if module.endswith(".question")]
         inside = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        todo += cache.derived(
-            f"imports of {inside}", path, lambda p, i=inside: imported(p.read_text("utf-8"), package=i)
-        )
+        todo += cache.derived(f"imports of {inside}", path, partial(_imported_by, package=inside))
     return dict(sorted(out.items()))
 
 
+def _imported_by(path: Path, package: str) -> list[str]:
+    return imported(path.read_text("utf-8"), package=package)
+
+
 def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: Collection[str] = ()) -> str:
-    """Digest of the files of the packages that are not code; those of an extra count for its own `modules` only."""
-    paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix != ".py"]
+    """Digest of the files of the packages that are neither code nor written for type checkers.
+
+    Those of an extra count for its own `modules` only.
+    """
+    paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix not in (".py", ".pyi")]
     named = {p.relative_to(package.parent).as_posix(): p for package, p in paths}
     return digest({name: cache.file(p) for name, p in named.items() if _counts(name, modules)})
 

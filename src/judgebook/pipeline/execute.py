@@ -143,7 +143,7 @@ class Runner:
         """How many nodes may run at a time; starts the executor where it is needed."""
         if self._ready and self._executor is None:
             self._executor = self.make_executor(self.jobs)
-        return self.jobs or getattr(self._executor, "places", 1)
+        return self.jobs or int(getattr(self._executor, "places", 1))
 
     def _submit(self, node: Node, parts: Parts, why: str) -> None:
         assert self._executor is not None

@@ -166,7 +166,7 @@ _kernels = Kernels()
 atexit.register(_kernels.close)
 
 
-class Provisioner(LocalProvisioner):
+class Provisioner(LocalProvisioner):  # type: ignore[misc]  # jupyter_client is not read here
     """Forks a kernel that has imported much already, on Linux; elsewhere starts it as any program."""
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> KernelConnectionInfo:
@@ -182,10 +182,10 @@ class Provisioner(LocalProvisioner):
         return self.connection_info
 
 
-class Kernel(AsyncKernelManager):
+class Kernel(AsyncKernelManager):  # type: ignore[misc]  # as above
     """Starts `sys.executable`, whatever kernels are installed; its files are removed with those of the notebook."""
 
-    @default("connection_file")
+    @default("connection_file")  # type: ignore[untyped-decorator]  # nor is traitlets
     def _in_scratch(self) -> str:
         return os.path.join(os.environ["JUPYTER_RUNTIME_DIR"], "kernel.json")
 

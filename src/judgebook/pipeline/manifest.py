@@ -54,7 +54,7 @@ def lock(study: str) -> Iterator[None]:
 
 def _try_lock(descriptor: int) -> bool:
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             import msvcrt
 
             os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # a byte beyond the text, so that others can read who it is

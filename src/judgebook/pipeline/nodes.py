@@ -107,7 +107,7 @@ class StudyNodes:
             tuple(n.name for n in nodes),
             self._annotation_parts,
             lambda: [*self.home.glob("*.parquet"), self.home / "profile.json", self.home / recorded.SECTIONS],
-            worker.annotations,
+            worker.frames,
             lambda: self.spec,
         )
         return [*nodes, frames]
@@ -263,7 +263,7 @@ def missing(entry: Question, features: dict[str, str | None]) -> str | None:
     unknown = [r for r in entry.requires if r not in features]
     if unknown:
         raise dag.NotebookError(f"{entry.notebook}: requires {unknown[0]!r}; there are {', '.join(features)}")
-    return " ".join(features[r] for r in entry.requires if features[r] is not None) or None
+    return " ".join(why for r in entry.requires if (why := features[r]) is not None) or None
 
 
 def data_missing(study: Study, *, texts: bool = False) -> list[str]:

@@ -96,7 +96,7 @@ def _type(node: ast.expr) -> Any:
         return _type(node.left) | _type(node.right)
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
         if node.value.id == "list":
-            return list[_type(node.slice)]
+            return list[_type(node.slice)]  # type: ignore[misc]  # known when it runs
         if node.value.id == "Literal":
             return Literal[ast.literal_eval(node.slice)]
     raise ValueError("known are str, int, float, bool, None, list[…], Literal[…] and | between them")

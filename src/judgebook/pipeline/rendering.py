@@ -162,12 +162,20 @@ def index(job: IndexJob) -> str:
     """Render the index of a study."""
     from judgebook.report import html as report
 
-    cards = [_card(row) for row in job.rows if row.executed]
+    cards = [_card(row, row.executed) for row in job.rows if row.executed]
     absent = [report.Absent(r.name, r.title, r.state, r.reason) for r in job.rows if not r.executed]
     about = report.Page(job.shared.title, job.shared.simulated, "", job.shared.nav, sampling=job.shared.sampling)
-    parts = {"description": job.description, "answers": _answers(job), "made": job.made}
-    parts |= {"before": _before(job), "facts": _sizes(job.profile), "cards": cards, "absent": absent}
-    write(job.target, report.index_page(about, **parts))
+    page = report.index_page(
+        about,
+        description=job.description,
+        before=_before(job),
+        answers=_answers(job),
+        facts=_sizes(job.profile),
+        cards=cards,
+        absent=absent,
+        made=job.made,
+    )
+    write(job.target, page)
     return ""
 
 
@@ -221,8 +229,10 @@ def _answers(job: IndexJob) -> Iterator[Any]:
         figure: dict[str, Any] = {"older": _older(job, findings.USED.get(found.key, (found.notebook,)))}
         if found.plot:
             figure |= {"alt": found.plot.alt, "caption": found.plot.caption}
-            told = {"name": found.key, "alt": found.plot.alt, "simulated": job.shared.simulated}
-            figure["svg"] = style.drawing(found.plot.fig, "svg", **told).decode()
+            svg = style.drawing(
+                found.plot.fig, "svg", name=found.key, alt=found.plot.alt, simulated=job.shared.simulated
+            )
+            figure["svg"] = svg.decode()
         yield report.Answered(found.key, found.question, found.text, evidence=evidence, **figure)
 
 
@@ -237,11 +247,11 @@ def _sizes(profile: dict[str, Any]) -> list[tuple[str, str]]:
     return facts + [(title, f"{len(profile[key]):,}") for key, title in lists.items() if key in profile]
 
 
-def _card(row: Row) -> Any:
+def _card(row: Row, executed: Path) -> Any:
     from judgebook.report import html as report
     from judgebook.report.blocks import blocks, first_sentences, section
 
-    found = [b for b in blocks(json.loads(row.executed.read_text(encoding="utf-8"))) if not b.private]
+    found = [b for b in blocks(json.loads(executed.read_text(encoding="utf-8"))) if not b.private]
     finding = first_sentences(section(found, "What we see"))
     return report.Card(row.name, row.title, row.question, finding, row.note)
 

@@ -53,9 +53,10 @@ def specs(named: list[str], values: list[str], absent_ok: bool = False) -> list[
     """
     overrides = params.parse_set(values)
     every = "all" in named
-    out = []
+    out: list[Spec] = []
     for name in dict.fromkeys([*(params.names() if every else []), *(n for n in named if n != "all")]):
         study = params.load(name, overrides)
+        assert study.path is not None
         other = next((spec for spec in out if spec.key == study.key), None)
         if other is not None:
             if Path(other.source).resolve() == study.path.resolve():
@@ -154,8 +155,8 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
         return 2
     runner.run(node for study in studies.values() for node in study.data())
     wrong = [(key, s) for key, s in runner.states.items() if s.state == "invalid"]
-    for (study, _), status in wrong:
-        print(f"{study}: {status.reason}", file=sys.stderr)
+    for (key, _), status in wrong:
+        print(f"{key}: {status.reason}", file=sys.stderr)
     if wrong:
         return 2
     for study in studies.values():
@@ -174,7 +175,7 @@ def _phases(runner: Runner, studies: dict[str, StudyNodes], selected: list[str],
     for across in (False, True):  # studies that read results of others come last
         nodes: list[Node] = []
         for study in (s for s in studies.values() if s.study.across == across):
-            pages = Pages(study, lambda name, study=study: _state(runner, study, name, options.rest))
+            pages = Pages(study, partial(_state, runner, study, rest=options.rest))
             own = [name for name in selected if name in study.entries]
             nodes += [*study.notebooks(own), *(pages.nodes(own) if not options.dry else [])]
         runner.run(nodes)

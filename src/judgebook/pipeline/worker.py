@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import wraps
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,12 @@ def initialize() -> None:
         signal.signal(signal.SIGTERM, _stop)
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 #: exit code of a process that was told to stop: it begins no further work, even where the exception was lost in an
@@ -171,7 +177,7 @@ def simulate(spec: Spec) -> str:
 
 
 @timed
-def annotations(spec: Spec) -> str:
+def frames(spec: Spec) -> str:
     """Read, check and write the tidy frames of a study."""
     from judgebook.sources import build
 

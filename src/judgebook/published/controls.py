@@ -36,7 +36,7 @@ def controls(results: Sources, printed: pd.DataFrame, papers: Iterable[Mapping])
     their result. comparisons, wrong_matches : the same numbers compared with every wrong value, each other column (row)
     of the same table, panel and row (column) once.
     """
-    by_rule = {}
+    by_rule: dict[object, verdicts.Attempt] = {}
     for i, tried in verdicts.attempts(results, printed, list(papers)).items():
         own = [a for a in tried if not a.entry.fitted and not a.entry.ranged and not np.isnan(a.value)]
         by_rule |= {i: own[0]} if own else {}
@@ -46,7 +46,7 @@ def controls(results: Sources, printed: pd.DataFrame, papers: Iterable[Mapping])
         entry = by_rule[own.index[0]].entry
         values = {OTHER_COLUMN: _swapped(own, "row", "column"), OTHER_ROW: _swapped(own, "column", "row")}
         for name, change in entry.wrong.items():
-            source = results.get((entry.study, entry.notebook))
+            source = results.get((entry.study, entry.notebook)) if entry.study else None
             values[name] = verdicts.reproduced(source, own, entry.changed(change))["value"]
         wrong += [v.dropna().rename("wrong").to_frame().assign(control=name) for name, v in values.items()]
     if not wrong:

@@ -73,7 +73,8 @@ def tables(counted: pd.DataFrame, titles: Mapping[str, str]) -> Iterator[Plot]:
     of `by_table`."""
     for i, part in enumerate(_pages(counted)):
         single = part.groupby("paper")["element"].transform("size") == 1
-        position, names, headings, y = [], [], [], 0.0
+        position, names, y = list[float](), list[str](), 0.0
+        headings: list[tuple[float, str]] = []
         for paper, own in part.groupby("paper", sort=False):
             if single[own.index[0]]:
                 names += [f"{titles[paper]}, {_within(own['element'].iloc[0])}"]
@@ -101,7 +102,7 @@ def _within(element: str) -> str:
 
 def _pages(counted: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """Papers that fit on a page together; a paper is not divided."""
-    page, height = [], 0.0
+    page, height = list[pd.DataFrame](), 0.0
     for _, part in counted.groupby("paper", sort=False):
         needed = ROW * (len(part) + 1.3 * (len(part) > 1) + 0.3)
         if page and height + needed > TALLEST - 1.2:
@@ -187,12 +188,12 @@ def _controls(frame: pd.DataFrame, name: str, columns: dict[str, str]) -> Plot:
     )
     alt = f"Shares of printed numbers that match their own result, {percent(rows['own'].min())} to"
     alt += f" {percent(rows['own'].max())}, and of wrong values that match: {kinds}."
-    said = "No wrong values match as often as the result." if weak.empty else ""
+    result = "No wrong values match as often as the result." if weak.empty else ""
     if len(weak):
-        said = f"Wrong values match as often as the result, or more often, in {'; '.join(_cases(weak))}."
+        result = f"Wrong values match as often as the result, or more often, in {'; '.join(_cases(weak))}."
     caption = "Dots: share of printed numbers that match the result computed for them; crosses: share of wrong values"
     caption += " that match the same numbers. Counts on the right: matches of numbers, then of wrong values. "
-    return Plot(fig, name, f"{alt} {said}", caption + said)
+    return Plot(fig, name, f"{alt} {result}", caption + result)
 
 
 def _cases(weak: pd.DataFrame) -> list[str]:

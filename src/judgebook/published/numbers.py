@@ -9,6 +9,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
+from typing import overload
 
 import pandas as pd
 
@@ -78,6 +79,10 @@ def select(printed: pd.DataFrame, paper: str, pattern: str) -> pd.DataFrame:
     return found
 
 
+@overload
+def tolerance(decimals: int) -> float: ...
+@overload
+def tolerance(decimals: pd.Series) -> pd.Series: ...
 def tolerance(decimals: pd.Series | int) -> pd.Series | float:
     """Half a unit of the last printed decimal: how far the number that was rounded may lie from the printed one."""
     return 0.5 * 10.0 ** -(decimals.astype(float) if isinstance(decimals, pd.Series) else decimals)

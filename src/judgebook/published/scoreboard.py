@@ -83,7 +83,10 @@ def scoreboard(
     out = out.join(own).join(_arithmetic(printed, audit))
     text = ["verdict", "note", "arithmetic", "study", "notebook", "shows"]
     out = out.astype(dict.fromkeys([*text, "evidence"], object))
-    attempted, lines = out["verdict"].isin(ATTEMPTED), verdicts.first_lines(printed, papers, "without")
+    attempted, lines = (
+        out["verdict"].isin(ATTEMPTED),
+        verdicts.first_lines(printed, papers, lambda paper: paper.without),
+    )
     contradicted = out["arithmetic"] == CONTRADICTS
     both = attempted & contradicted
     out.loc[both, "note"] += " Other printed numbers contradict it: " + out.loc[both, "evidence"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -111,7 +112,7 @@ _MARKS = (
 _MARK = {MATCH: " =", FITTED: " ≈", ARITHMETIC: " →", INCONSISTENT: " !"}
 
 
-def _beside(row: Mapping[str, object]) -> Cell:
+def _beside(row: Mapping[str, Any]) -> Cell:
     """A printed number, with a mark, and our value where it differs."""
     here = float(row["reproduced"]) if row["verdict"] in ATTEMPTED else float("nan")
     differs = row["verdict"] in (DIFFERS, NOISE)

@@ -14,9 +14,10 @@ equality of these is due to rounding, and they do not match by rule.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ MATCH, FITTED, NOISE, DIFFERS, DOWNLOAD = "match", "match_fitted", "within_noise
 WORDS = {MATCH: "matches", FITTED: "matches, fitted", NOISE: "within the range over picks", DIFFERS: "differs"}
 #: (study, notebook) -> its results, None where it did not run
 Sources = Mapping[tuple[str, str], Results | None]
+_Line = TypeVar("_Line", Reason, Without)
 #: columns that `judge` adds
 JUDGED = ["here", "low", "high", "ci_low", "ci_high", "tolerance", "verdict", "note", "study", "notebook", "shows"]
 JUDGED += ["entry"]
@@ -129,7 +131,9 @@ def attempts(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.M
     """What every entry says of its printed numbers: index of `printed` -> attempts in order."""
     out: dict[object, list[Attempt]] = {}
     for paper in papers:
-        for entry in (e for e in paper.entries if e.study):
+        for entry in paper.entries:
+            if not entry.study:
+                continue
             cells = published.select(printed, paper.paper, entry.cells)
             found = reproduced(results.get((entry.study, entry.notebook)), cells, entry)
             for i, *values in found.itertuples():
@@ -196,8 +200,10 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
     `notebook` and `shows`.
     """
     papers = list(papers)
-    tried, reasons = attempts(results, printed, papers), first_lines(printed, papers, "differs")
-    files = {(p.paper, study): file for p in papers for study, file in p.needs.items()}
+    tried, reasons = attempts(results, printed, papers), first_lines(printed, papers, lambda paper: paper.differs)
+    files: dict[tuple[str, str | None], str] = {
+        (p.paper, study): file for p in papers for study, file in p.needs.items()
+    }
     alone, rows = _alone(printed, tried), {}
     for i, cell in printed.loc[[i for i in printed.index if i in tried]].iterrows():
         verdict, a = choose(cell["value"], cell["decimals"], tried[i], together=i not in alone)
@@ -222,11 +228,13 @@ def judge(results: Sources, printed: pd.DataFrame, papers: Iterable[mapping.Mapp
     return printed.rename(columns={"note": "wording"}).join(judged, how="inner")
 
 
-def first_lines(printed: pd.DataFrame, papers: Iterable[mapping.Mapping], part: str) -> dict[object, Reason | Without]:
-    """Index of `printed` -> the first line of a mapping's `differs` or `without` that names the number."""
-    out: dict[object, Reason | Without] = {}
+def first_lines(
+    printed: pd.DataFrame, papers: Iterable[mapping.Mapping], part: Callable[[mapping.Mapping], Iterable[_Line]]
+) -> dict[object, _Line]:
+    """Index of `printed` -> the first line of a mapping's `differs` or `without`, its `part`, that names the number."""
+    out: dict[object, _Line] = {}
     for paper in papers:
-        for line in getattr(paper, part):
+        for line in part(paper):
             for i in published.select(printed, paper.paper, line.cells).index:
                 out.setdefault(i, line)
     return out

@@ -50,7 +50,8 @@ def parameters(source: str) -> list[Knob]:
     lines, out = source.splitlines(), []
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
-            _, _, help_ = lines[statement.end_lineno - 1][statement.end_col_offset :].partition("#")
+            last = lines[(statement.end_lineno or statement.lineno) - 1].encode()
+            _, _, help_ = last[statement.end_col_offset :].decode().partition("#")  # ast counts bytes
             type_, default = ast.unparse(statement.annotation), ast.unparse(statement.value)
             out.append(Knob(statement.target.id, type_, default, help_.strip()))
         elif not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
@@ -115,7 +116,8 @@ def parts(nb: Any) -> Parts:
     head, rest = _split_head([b for b in found if b.kind != "parameters"])
     answer, rest = _split_answer(rest)
     count: Counter[str] = Counter()
-    return Parts(*([_numbered(b, count) for b in part] for part in (head, answer, rest)), knobs)
+    head, answer, rest = ([_numbered(b, count) for b in part] for part in (head, answer, rest))
+    return Parts(head, answer, rest, knobs)
 
 
 def _split_head(found: list[Block]) -> tuple[list[Block], list[Block]]:

@@ -44,4 +44,6 @@ def face(characters: frozenset[str], *, bold: bool = False) -> Markup:
 def _folder() -> Path:
     """Where matplotlib keeps its fonts; it need not be loaded for that."""
     found = importlib.util.find_spec("matplotlib")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("No module named 'matplotlib'", name="matplotlib")
     return Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"

@@ -105,7 +105,7 @@ def highlight(source: str) -> Markup:
     return Markup(_pygments(source, PythonLexer(), HtmlFormatter()))
 
 
-class PageExporter(TemplateExporter):
+class PageExporter(TemplateExporter):  # type: ignore[misc]  # nbconvert declares no types
     """nbconvert with our templates: an executed notebook becomes a page.
 
     `resources` of `from_notebook_node` hold what the page shows around the notebook: page, heading, files, drawings.
@@ -296,12 +296,19 @@ def index_page(
     """
     answers = list(answers)
     drawn = {a.key: svg.inline(a.svg, prefix=f"{a.key}-", alt=a.alt) for a in answers if a.svg}
-    figures = {"figures": {key: d.markup for key, d in drawn.items() if d}}
-    figures["fonts"] = typefaces(d for d in drawn.values() if d)
-    lists = {"answers": answers, "facts": facts, "cards": cards, "absent": absent, "made": made}
-    lists = {name: list(items) for name, items in lists.items()}
     return _rendered(
-        "index.html.j2", page, page.study_title, description=description, before=before, **figures, **lists
+        "index.html.j2",
+        page,
+        page.study_title,
+        description=description,
+        before=before,
+        figures={key: d.markup for key, d in drawn.items() if d},
+        fonts=typefaces(d for d in drawn.values() if d),
+        answers=answers,
+        facts=list(facts),
+        cards=list(cards),
+        absent=list(absent),
+        made=list(made),
     )
 
 

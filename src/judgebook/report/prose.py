@@ -95,7 +95,7 @@ class Outline:
         return f'<{tag} id="{link}">{inner}{permalink}</{tag}>'
 
     def _explained(self, html: str) -> str:
-        out, inside = [], []
+        out, inside = list[str](), list[str]()
         for part in re.split(f"({_TAG})", html):
             if tag := re.match(r"<(/?)(\w+)", part):
                 if tag[1] and inside and inside[-1] == tag[2]:

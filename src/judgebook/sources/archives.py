@@ -62,8 +62,8 @@ def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
         return
     with tarfile.open(path) as archive:
         for member in archive:
-            if member.isfile():
-                yield member.name, archive.extractfile(member)
+            if member.isfile() and (content := archive.extractfile(member)) is not None:
+                yield member.name, content
 
 
 def _inside(path: Path, to: Path, name: str) -> Path:

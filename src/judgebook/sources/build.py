@@ -13,6 +13,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,14 +39,14 @@ from judgebook.sources.adapters import (
 from judgebook.sources.files import Files
 from judgebook.sources.ids import naming, recorded
 from judgebook.sources.places import find, names
-from judgebook.sources.reading import Counts, OpenFile, Reading
+from judgebook.sources.reading import Counts, Reading
 from judgebook.study import escape, limits, schema, store
 from judgebook.study.labels import Label
 from judgebook.study.params import ParamsError, Study
 from judgebook.study.schema import DataError, Problem, several
 
 #: format -> how it is read. A new format is a line here, a model in `study.source_options`, and a module.
-ADAPTERS: dict[str, Callable[[Any, OpenFile], Reading]] = {
+ADAPTERS: dict[str, Callable[[Any, Files], Reading]] = {
     "abc_eval": abc_eval.read,
     "behaviors": behaviors.read,
     "usr": usr.read,
@@ -339,7 +340,7 @@ def _wrong_kinds(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
     )
 
     def wrong(i: int, expected: str, hint: str) -> Problem:
-        return Problem(*where.loc[i, ["file", "where"]], "annotator_kind", expected, repr(kind[i]), hint)
+        return Problem(where.at[i, "file"], where.at[i, "where"], "annotator_kind", expected, repr(kind[i]), hint)
 
     problems = several(odd, lambda i: wrong(i, expected, hint))
     known = marks[marks["annotator_known"].astype(bool) & kind.isin(schema.KINDS) & marks["annotator"].notna()]
@@ -441,7 +442,7 @@ def _renamed(raw: dict[str, pd.DataFrame], places: dict[str, str], names: dict[s
 
 def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
     """`frame` in the schema's types. Rows with cells that are no numbers or dates are reported and left out."""
-    spec, problems = schema.FRAMES[name], []
+    spec, problems = schema.FRAMES[name], list[Problem]()
     if not len(frame):  # most studies have no metrics, screening or work units: nothing to parse, cell by cell
         return schema.conform(frame, spec, study=study.key), problems
     out, bad = frame.copy(), pd.Series(False, frame.index)
@@ -452,14 +453,19 @@ def _conform(name: str, frame: pd.DataFrame, study: Study, where: pd.DataFrame) 
         hint = _MEND.get(column, "correct it in the file")
 
         def wrong(i: int, column: str = column, expected: str = expected, hint: str = hint) -> Problem:
-            place = tuple(where.loc[i, ["file", "where"]]) if name == "annotations" else (name, f"row {i + 1}")
-            return Problem(*place, column, expected, repr(frame.at[i, column])[: limits.QUOTED], hint)
+            known = name == "annotations"
+            file, place = (where.at[i, "file"], where.at[i, "where"]) if known else (name, f"row {i + 1}")
+            return Problem(file, place, column, expected, repr(frame.at[i, column])[: limits.QUOTED], hint)
 
         problems += several(frame.index[odd], wrong)
     for column in (c for c in spec if name != "annotations" and c in frame and not spec[c].null):
         empty = frame.index[frame[column].isna()]
-        problems += several(empty, lambda i, c=column: Problem(name, f"row {i + 1}", c, "a value", "nothing"))
+        problems += several(empty, partial(_no_value, name, column))
     return schema.conform(out[~bad], spec, study=study.key).set_axis(out.index[~bad]), problems
+
+
+def _no_value(frame: str, column: str, row: int) -> Problem:
+    return Problem(frame, f"row {row + 1}", column, "a value", "nothing")
 
 
 #: what to do about a cell that is no number of its kind

@@ -57,7 +57,7 @@ def fed_metric_scores(turns: Path, dialogues: Path, ratings: Path) -> pd.DataFra
 def _objects(text: str, name: str) -> Iterator[dict]:
     """JSON objects that stand one after the other."""
     decoder, at = json.JSONDecoder(), 0
-    while (at := _BLANK.match(text, at).end()) < len(text):
+    while (at := _BLANK.match(text, at).end()) < len(text):  # type: ignore[union-attr]  # it fits anywhere
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:

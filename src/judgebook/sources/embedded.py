@@ -86,8 +86,14 @@ def write(study: params.Study, folder: Path) -> None:
         with store.atomic(folder / f"{name}.csv.gz") as temporary:
             # without name and time the same judgements give the same bytes
             temporary.write_bytes(gzip.compress(text.encode(), mtime=0))
-    raw = {name: hashlib.sha256(places.find(name, study.key).read_bytes()).hexdigest() for name in _raw_names(study)}
-    made = {"study": study.key, "licence": study.licence, "sources": _digest(study), "sha256_of_files_read": raw}
+    paths = {name: places.find(name, study.key) for name in _raw_names(study)}
+    raw = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items() if path is not None}
+    made: dict[str, Any] = {
+        "study": study.key,
+        "licence": study.licence,
+        "sources": _digest(study),
+        "sha256_of_files_read": raw,
+    }
     counts = frames["counts"]
     made["texts_left_out"] = int(counts.loc[counts["file"] == f"data/embedded/{study.key}", "n"].sum())
     with store.atomic(folder / "source.json") as temporary:

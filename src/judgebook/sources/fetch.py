@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 from urllib.parse import quote, urlsplit
 
 import pandas as pd
@@ -43,7 +43,8 @@ def _fed(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
     ratings = folder / "fed_data.json"
     if not ratings.is_file():
         raise DataError([Problem("fed_metric_scores.csv", "", "", "fed_data.json to align it with", "no such file")])
-    return {"fed_metric_scores.csv": convert.fed_metric_scores(*paths, ratings)}
+    turns, dialogues = paths
+    return {"fed_metric_scores.csv": convert.fed_metric_scores(turns, dialogues, ratings)}
 
 
 def _dstc9(paths: list[Path], folder: Path) -> dict[str, pd.DataFrame]:
@@ -144,7 +145,7 @@ def notices(key: str) -> list[str]:
 
 
 #: takes the places to look in turn and the upstream file; returns a local path, or raises DataError
-Get = Callable[[Entry, str, Upstream | None], Path]
+Get = Callable[[Entry, str, Upstream], Path]
 
 
 @contextmanager
@@ -156,7 +157,8 @@ def _opened(from_: str | None, scratch: Path, progress: bool) -> Iterator[Get]:
         return
     if urlsplit(from_).scheme in ("http", "https"):
         if not archives.is_archive(urlsplit(from_).path):
-            yield lambda entry, name, upstream: _from_address(from_, entry, name, scratch, progress)
+            base = from_
+            yield lambda entry, name, upstream: _from_address(base, entry, name, scratch, progress)
             return
         from_ = str(_download(from_, scratch, progress))
     place = Path(from_)
@@ -187,7 +189,7 @@ def _one(entry: Entry, folder: Path, get: Get, local: bool) -> Fetched:
     parts = [_verified(get(entry, PurePosixPath(u.path).name, u), u) for u in entry.upstream]
     if entry.member is not None:
         return _from_archive(entry, parts[0], target)
-    made = CONVERTERS[entry.convert](parts, folder)[entry.file]
+    made = CONVERTERS[str(entry.convert)](parts, folder)[entry.file]
     if all(u.blob for u in entry.upstream):
         store.write_frame(made, target, raw=True)
         return Fetched(entry, target, "converted")
@@ -237,20 +239,21 @@ def _from_folder(place: Path, entry: Entry, name: str) -> Path:
 
 
 def _from_address(base: str, entry: Entry, name: str, scratch: Path, progress: bool) -> Path:
-    error: DataError | None = None
+    errors: list[DataError] = []
     for path in (f"{entry.key}/{name}", name):
         try:
             address = f"{base.rstrip('/')}/{quote(path, safe='/()')}"
             return _download(address, scratch, progress, _most(entry, entry.upstream[0]))
-        except DataError as failed:
-            error = failed
-    raise error
+        except DataError as error:
+            errors.append(error)
+    raise errors[-1]
 
 
 def _most(entry: Entry, upstream: Upstream) -> int:
     """Bytes that a file may have: by the size of our copy, which is the upstream file or differs from it in ids."""
-    own = entry.size is not None and entry.kind != "derived" and entry.member is None
-    return 2 * entry.size + SLACK if own and upstream == entry.upstream[0] else MOST
+    if entry.size is None or entry.kind == "derived" or entry.member is not None or upstream != entry.upstream[0]:
+        return MOST
+    return 2 * entry.size + SLACK
 
 
 def _download(url: str, scratch: Path, progress: bool, most: int = MOST) -> Path:
@@ -268,18 +271,18 @@ def _download(url: str, scratch: Path, progress: bool, most: int = MOST) -> Path
         raise _no_download(url, str(error)) from None
 
 
-class _Download(pooch.HTTPDownloader):
+class _Download(pooch.HTTPDownloader):  # type: ignore[misc]  # pooch declares no types
     """As pooch's, within bounds of size and time; does not ask again for what a server does not have.
 
     A server that sends a byte a second, or headers without end, never lets a read time out: the connection has a thread
     of its own, which is left alone when it takes too long.
     """
 
-    def __init__(self, most: int, **options):
+    def __init__(self, most: int, **options: Any):
         super().__init__(**options)
         self.most = most
 
-    def __call__(self, url, output_file, pooch, check_only=False):
+    def __call__(self, url: str, output_file: str, pooch: Any, check_only: bool = False) -> None:
         with open(output_file, "w+b") as file:
             bounded, answers, errors = _Bounded(file, self.most), [], []
             self.kwargs["hooks"] = {"response": lambda answer, **_: answers.append(answer)}
@@ -304,9 +307,8 @@ class _Download(pooch.HTTPDownloader):
         if errors:
             (error,) = errors
             # DataError is a ValueError, on which pooch would try again
-            if isinstance(error, _TooLargeError) or (
-                getattr(error, "response", None) is not None and _final(error.response)
-            ):
+            answer = getattr(error, "response", None)
+            if isinstance(error, _TooLargeError) or (answer is not None and _final(answer)):
                 raise _RefusedError(_no_download(url, str(error))) from None
             raise error
 

@@ -159,7 +159,7 @@ def read_json(path: Path, name: str, expect: type = dict) -> Any:
         hint = "the file may be truncated: fetch it again"
         raise DataError([Problem(name, place, "", "JSON", error.msg, hint)]) from None
     if not isinstance(value, expect):
-        kinds = {dict: "an object {…}", list: "a list […]"}
+        kinds: dict[type, str] = {dict: "an object {…}", list: "a list […]"}
         hint = "is this the kind of file that `adapter` reads?"
         raise DataError([Problem(name, "line 1", "", kinds.get(expect, expect.__name__), type(value).__name__, hint)])
     return value

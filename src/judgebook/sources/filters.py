@@ -105,7 +105,7 @@ def of_rows(
         return reason, unknown
     pairs = marks[marks["dialogue_b"].notna()]
     sides = [{c: v for c, v in rules.items() if c in _SIDES and f"{c}_b" in marks} for rules in (keep, drop)]
-    other, missed = dropped({c: pairs[f"{c}_b"] for c in {**sides[0], **sides[1]}}, *sides, pairs.index)
+    other, missed = dropped({c: pairs[f"{c}_b"] for c in {**sides[0], **sides[1]}}, sides[0], sides[1], pairs.index)
     two_sided = {c for rules in sides for c in rules}
     unknown = [u for u in unknown if u[0].split(".", 1)[1] not in two_sided or u in missed]
     return reason.fillna(other.reindex(reason.index)), unknown
@@ -137,7 +137,9 @@ def of_study(
 
     A comparison is left out if one of its sides is; `keep` keeps it if both sides are kept.
     """
-    counts, keep, drop = Counts(), study.keep, study.drop
+    counts = Counts()
+    keep: dict[str, Any] = {str(column): values for column, values in study.keep.items()}
+    drop: dict[str, Any] = {str(column): values for column, values in study.drop.items()}
     if not (keep or drop):
         return raw, counts.frame(), []
     marks = raw["annotations"]
@@ -154,8 +156,8 @@ def of_study(
     for name in ("dialogues", "work_units", "screening"):
         frame = raw[name]
         rules = [{c: v for c, v in r.items() if c in frame} for r in (keep, drop)]
-        gone, _ = dropped({c: frame[c] for c in {**rules[0], **rules[1]}}, *rules, frame.index)
-        left[name] = frame[gone.isna()]
+        why, _ = dropped({c: frame[c] for c in {**rules[0], **rules[1]}}, rules[0], rules[1], frame.index)
+        left[name] = frame[why.isna()]
     judged = pd.concat([marks["dialogue"], pairs["dialogue_b"]])
     stay = {*left["dialogues"]["dialogue"], *marks.loc[~out, "dialogue"], *marks.loc[~out, "dialogue_b"].dropna()}
     gone = set(judged) | set(raw["dialogues"]["dialogue"])

@@ -50,15 +50,23 @@ def read_table(path: Path, name: str, options: FileOptions) -> pd.DataFrame:
     if suffix in (".json", *_LINES):
         hint = "use `adapter: records`"
         raise DataError([Problem(name, "", "", "a table (CSV, TSV, Excel, Parquet)", f"a {suffix} file", hint)])
-    rows = {"header": options.header_rows, "skip_rows": options.skip_rows, "fill": options.short_rows == "fill"}
+    header, skipped, fill = options.header_rows, options.skip_rows, options.short_rows == "fill"
     if suffix == ".parquet":
         cells = _read_parquet(path, name)
     elif suffix in WORKBOOKS:
-        cells = as_table(name, read_workbook(path, name, options.sheet), **rows)
+        cells = as_table(name, read_workbook(path, name, options.sheet), header=header, skip_rows=skipped, fill=fill)
     else:
         delimiter = options.delimiter or ("\t" if suffix in _TABS else ",")
-        form = {"delimiter": delimiter, "quoting": options.quoting, "encoding": options.encoding}
-        cells = read_csv(path, name, **form, **rows)
+        cells = read_csv(
+            path,
+            name,
+            header=header,
+            delimiter=delimiter,
+            quoting=options.quoting,
+            encoding=options.encoding,
+            skip_rows=skipped,
+            fill=fill,
+        )
     if options.column_names:
         if len(options.column_names) != len(cells.columns):
             expected, found = f"{len(options.column_names)} columns, as in `column_names`", str(len(cells.columns))

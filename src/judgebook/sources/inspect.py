@@ -52,7 +52,7 @@ def new_yaml(name: str, data: Path, folder: Path | None = None) -> str:
     See `_new_yaml`.
     """
     text = _new_yaml(name, data, folder)
-    (line,) = [n for n, one in enumerate(text.splitlines()) if one.startswith("sources:")][:1] or [None]
+    line = next((n for n, one in enumerate(text.splitlines()) if one.startswith("sources:")), None)
     same = _beside(data)
     if line is None or not same or re.search(r"^\s+(- )?files?: .*[*{]", text, re.M):
         return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from judgebook.study import limits
@@ -16,6 +17,16 @@ _HALF = re.compile(
 
 
 _MEANT = "is this the right file?"
+
+
+def _first_twice(keys: Iterable[str]) -> str:
+    """The first of `keys` that stood before."""
+    seen: set[str] = set()
+    for key in keys:
+        if key in seen:
+            return key
+        seen.add(key)
+    raise ValueError("expected a key given twice")
 
 
 def parse(text: str, name: str, where: str = "") -> Any:
@@ -35,8 +46,7 @@ def parse(text: str, name: str, where: str = "") -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         out = dict(pairs)
         if len(out) < len(pairs):
-            seen: set[str] = set()
-            key = next(k for k, _ in pairs if k in seen or seen.add(k))
+            key = _first_twice(k for k, _ in pairs)
             hint = "the object would lose values: write a list, or give each a key of its own"
             given = [m.start() for m in re.finditer(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:", text)]
             at = given[1] if len(given) == 2 else -1  # elsewhere, too: which two they are is not known

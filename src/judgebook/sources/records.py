@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -77,12 +78,16 @@ def with_ids(table: pd.DataFrame, columns: list[str], file: str) -> pd.DataFrame
         for column in columns
         for problem in several(
             table.index[table[column] == ""],
-            lambda n, column=column: Problem(file, f"row {n}", column, "a value", "nothing", hint),
+            partial(_no_value, file, column, hint),
         )
     ]
     if problems:
         raise DataError(problems)
     return table
+
+
+def _no_value(file: str, column: str, hint: str, row: int) -> Problem:
+    return Problem(file, f"row {row}", column, "a value", "nothing", hint)
 
 
 def criteria(table: pd.DataFrame, known: Collection[str], file: str) -> list[str]:

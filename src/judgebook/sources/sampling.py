@@ -67,6 +67,8 @@ def weighted(source: JudgementOptions, name: str, marks: pd.DataFrame) -> tuple[
 
     name : the file as the YAML calls it. marks : judgements with CELL, `file` and `where`.
     """
+    if source.sampling is None:
+        raise ValueError("sampling: expected a source with a key that gives sampling weights")
     key, column = source.sampling
     cells = marks[CELL]
     if key == "stratum":
@@ -79,7 +81,7 @@ def weighted(source: JudgementOptions, name: str, marks: pd.DataFrame) -> tuple[
 
     def wrong(i: object) -> Problem:
         found = "nothing" if pd.isna(cells[i]) else repr(str(cells[i])[:60])
-        return Problem(*marks.loc[i, ["file", "where"]], column, _EXPECTED[key], found, _HINT)
+        return Problem(marks.at[i, "file"], marks.at[i, "where"], column, _EXPECTED[key], found, _HINT)
 
     problems += several(marks.index[bad], wrong)
     weight = weight.astype(float).where(~bad)
@@ -115,7 +117,8 @@ def _differing(marks: pd.DataFrame, column: str) -> list[Problem]:
     expected = "the same in all rows of a dialogue, because whole dialogues are drawn"
     hint = "where turns were drawn, make each a dialogue of its own (`identify`)"
     return several(
-        odd, lambda i: Problem(*marks.loc[i, ["file", "where"]], column, expected, repr(marks.at[i, CELL]), hint)
+        odd,
+        lambda i: Problem(marks.at[i, "file"], marks.at[i, "where"], column, expected, repr(marks.at[i, CELL]), hint),
     )
 
 
@@ -138,8 +141,14 @@ def _of_strata(source: JudgementOptions, name: str, marks: pd.DataFrame) -> tupl
         near = difflib.get_close_matches(str(marks.at[i, CELL]), known, n=1)
         of = f" of {system[i]}" if by_system else ""
         hint = f"did you mean {near[0]!r}?" if near else "`strata` gives the size of each stratum"
-        place = marks.loc[i, ["file", "where"]]
-        return Problem(*place, source.stratum, f"a stratum{of} in `strata`", repr(marks.at[i, CELL]), hint)
+        return Problem(
+            marks.at[i, "file"],
+            marks.at[i, "where"],
+            str(source.stratum),
+            f"a stratum{of} in `strata`",
+            repr(marks.at[i, CELL]),
+            hint,
+        )
 
     problems = [unknown(i) for i in odd]
     pairs = set(zip(system, marks[CELL], strict=True))
@@ -171,7 +180,7 @@ def completed(marks: pd.DataFrame, where: pd.DataFrame) -> list[Problem]:
     hint = "each source of a corpus needs the key, or the same dialogues as one that has it"
     return several(
         marks.index[some & weight.isna()],
-        lambda i: Problem(*where.loc[i, ["file", "where"]], "sampling_weight", "a weight", "none", hint),
+        lambda i: Problem(where.at[i, "file"], where.at[i, "where"], "sampling_weight", "a weight", "none", hint),
     )
 
 

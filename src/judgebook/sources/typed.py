@@ -29,7 +29,7 @@ _DATE = re.compile(r"\s*(?:[0-9]{4}([-/. ])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{8})(?![0
 _ZONE = r"(?::\d\d|[T ]\d\d(?:\d\d){0,2})(?:[.,]\d+)?\s*(?:[zZ]|[+-]\d\d(?::?\d\d)?)$"
 #: what a time with a zone is counted and noted as
 UTC = "time with a time zone, converted to UTC"
-_SHOWN = {dict: "an object {…}", list: "a list […]"}
+_SHOWN: dict[type, str] = {dict: "an object {…}", list: "a list […]"}
 
 
 def _plain(value: Any, dtype: str) -> bool:

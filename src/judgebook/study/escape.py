@@ -120,9 +120,9 @@ def terminals() -> Iterator[None]:
     """Within the block all that is printed, errors and tracebacks included, passes through `terminal`."""
     before = sys.stdout, sys.stderr
     if sys.stdout is not None:
-        sys.stdout = _Terminal(sys.stdout)  # type: ignore[assignment]
+        sys.stdout = _Terminal(sys.stdout)
     if sys.stderr is not None:
-        sys.stderr = _Terminal(sys.stderr)  # type: ignore[assignment]
+        sys.stderr = _Terminal(sys.stderr)
     try:
         yield
     finally:

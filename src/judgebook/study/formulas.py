@@ -48,11 +48,12 @@ def _parse(formula: str) -> ast.expr:
 
 def _known(node: ast.AST) -> bool:
     if isinstance(node, ast.Constant):
-        return type(node.value) in (int, float) and abs(node.value) <= sys.float_info.max
+        value = node.value
+        return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     return isinstance(node, (ast.BinOp, ast.Load, *_DO))
 
 
 def _value(node: ast.AST, values: Mapping[str, Any], number: Callable[[Any], Any]) -> Any:
     if isinstance(node, ast.BinOp):
         return _DO[type(node.op)](_value(node.left, values, number), _value(node.right, values, number))
-    return number(node.value) if isinstance(node, ast.Constant) else values[node.id]
+    return number(node.value) if isinstance(node, ast.Constant) else values[node.id]  # type: ignore[attr-defined]  # a name

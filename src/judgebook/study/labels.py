@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-LEVELS = ("nominal", "ordinal", "interval", "ratio", "sets")
+Level = Literal["nominal", "ordinal", "interval", "ratio", "sets"]
+LEVELS: tuple[str, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)

@@ -229,10 +229,7 @@ class _Study(Section):
 
 
 if TYPE_CHECKING:
-
-    class Study(_Study):
-        def __getattr__(self, section: str) -> Any: ...
-
+    from judgebook.study.asked import Study
 else:
     Study = create_model(
         "Study",
@@ -243,8 +240,8 @@ else:
     )
 
 
-def _excluded(label: str, keep: dict[str, Any], drop: dict[str, Any]) -> bool:
-    def named(rules: dict[str, Any]) -> bool:
+def _excluded(label: str, keep: dict[FilterColumn, Values], drop: dict[FilterColumn, Values]) -> bool:
+    def named(rules: dict[FilterColumn, Values]) -> bool:
         values = rules["label"] if isinstance(rules["label"], list) else [rules["label"]]
         return any(fnmatch.fnmatchcase(label, str(value)) for value in values)
 
@@ -267,8 +264,8 @@ def _read(path: Path) -> tuple[dict, yaml.Node | None]:
     try:
         data, node = yaml_file.parse(text)
     except yaml_file.ParseError as error:
-        line = f", line {error.line}" if error.line else ""
-        raise ParamsError(f"{path}{line}: {error}") from None
+        place = f"{path}, line {error.line}" if error.line else f"{path}"
+        raise ParamsError(f"{place}: {error}") from None
     if not isinstance(data, dict):
         raise ParamsError(f"{path}: expected `key: value` lines, found {type(data).__name__}")
     return data, node
@@ -404,15 +401,15 @@ def find(study: str | os.PathLike) -> Path:
         if not is_file(path):
             raise ParamsError(f"{str(path)[: limits.QUOTED]}: no such file")
         return path.resolve()
-    path = next((p for p in (f / f"{study}.yaml" for f in project.yaml_folders()) if is_file(p)), None)
-    if path is None:
+    known = next((p for p in (f / f"{study}.yaml" for f in project.yaml_folders()) if is_file(p)), None)
+    if known is None:
         near = difflib.get_close_matches(str(study)[: limits.NAME], names(), n=1)
         raise ParamsError(
             f"no study {_quoted(study)}"
             + (f"; did you mean {near[0]!r}?" if near else ".")
             + f" There are {', '.join(names())}"
         )
-    return path
+    return known
 
 
 def is_file(path: Path) -> bool:

@@ -12,7 +12,7 @@ such an ending is the column.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 _NAME = r"[a-z][a-z_0-9]*"
@@ -112,7 +112,7 @@ def fill(text: str, values: dict[str, str]) -> str | None:
     return _PLACEHOLDER.sub(lambda m: str(values[m[1]]), text)
 
 
-def pattern(text: str, known: dict[str, Iterable[str]] | None = None, *, greedy: bool = False) -> re.Pattern[str]:
+def pattern(text: str, known: Mapping[str, Iterable[str]] | None = None, *, greedy: bool = False) -> re.Pattern[str]:
     """The expression that a key or a cell must match in full.
 
     Names of one letter and `turn` stand for digits, for one digit where such names touch; a name given twice for the
@@ -165,7 +165,7 @@ class Matcher:
         if text not in self._seen:
             short, long = self._short.fullmatch(text), self._long.fullmatch(text)
             self._seen[text] = short.groupdict() if short else None
-            if short and short.groupdict() != long.groupdict():
+            if short and long and short.groupdict() != long.groupdict():
                 self.ambiguous[text] = short.groupdict(), long.groupdict()
                 self._seen[text] = None
         return self._seen[text]

@@ -117,6 +117,21 @@ def options() -> dict[str, type[Section]]:
     return {name: model for question in declared().values() for name, model in question.options.items()}
 
 
+def study_type() -> str:
+    """`asked.pyi`: `Study` as type checkers see it, with the sections that questions declare."""
+    models, by_module = options(), dict[str, list[str]]()
+    for model in models.values():
+        by_module.setdefault(model.__module__, []).append(model.__name__)
+    lines = [
+        '"""Written by `run_all.py schema` from what questions declare: `params.Study`, for type checkers."""\n',
+        *(f"from {name} import {', '.join(sorted(many))}" for name, many in sorted(by_module.items())),
+        "from judgebook.study.params import _Study\n",
+        "class Study(_Study):",
+        *(f"    {name}: {model.__name__}" for name, model in models.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def answering(*keys: str) -> tuple[str, ...]:
     """The notebooks that contribute to these answers of the first page."""
     return tuple(name for name, question in declared().items() if {*keys} & {*question.answers})

@@ -12,7 +12,7 @@ from functools import reduce
 from operator import and_
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,18 +21,20 @@ import pyarrow.compute as pc
 from judgebook.study.result_schema import COLUMNS, IDS, KEY_TYPES, REQUIRED, VALUES, statistics
 from judgebook.study.schema import Column, conform
 
+#: the frame of a statistic, a row per thing estimated; `columns` says which columns it has
+ResultRows: TypeAlias = pd.DataFrame
 #: rows that are put into their stored form at once
 AT_ONCE = 250_000
 _STORED = {name: Column(dtype, name not in REQUIRED, doc) for name, (dtype, doc) in COLUMNS.items()}
 
 
-class Results(dict[str, pd.DataFrame]):
+class Results(dict[str, ResultRows]):
     """Statistic -> frame with the columns of `columns(statistic)`; an absent statistic gives an empty frame."""
 
-    def __missing__(self, statistic: str) -> pd.DataFrame:
+    def __missing__(self, statistic: str) -> ResultRows:
         return _frame(statistic, pd.DataFrame())
 
-    def select(self, statistic: str, **keys: object) -> pd.DataFrame:
+    def select(self, statistic: str, **keys: object) -> ResultRows:
         """The rows of a statistic `where` columns have the given values."""
         return where(self[statistic], **keys)
 
@@ -81,7 +83,7 @@ def _by_statistic(part: Any) -> Iterable[tuple[str, pd.DataFrame]]:
     return [(s, pd.DataFrame(own)) for s, own in rows.items()]
 
 
-def _frame(statistic: str, frame: pd.DataFrame) -> pd.DataFrame:
+def _frame(statistic: str, frame: pd.DataFrame) -> ResultRows:
     """`frame` with exactly the columns of the statistic, each with its type."""
     wanted = columns(statistic)
     unknown = [c for c in frame if c not in wanted]
@@ -192,7 +194,7 @@ def _value(key: str, text: str | None) -> object:
     return None if text is None else KEY_TYPES.get(key, str)(text)
 
 
-def _check(statistic: str, rows: pd.DataFrame) -> None:
+def _check(statistic: str, rows: ResultRows) -> None:
     low, high = statistics()[statistic].range
     outside = rows[(rows["estimate"] < low - 1e-9) | (rows["estimate"] > high + 1e-9)]
     if len(outside):

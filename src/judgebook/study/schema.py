@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,9 @@ _NOT_NEGATIVE = {"turn", "order_shown", "attempt", "mistakes", "n_dialogues", "s
 
 
 def _columns(*rows: tuple[str, str, bool, str]) -> dict[str, Column]:
-    return {name: Column(*rest, least=0 if name in _NOT_NEGATIVE else None) for name, *rest in rows}
+    return {
+        name: Column(dtype, null, doc, least=0 if name in _NOT_NEGATIVE else None) for name, dtype, null, doc in rows
+    }
 
 
 ANNOTATIONS = _columns(
@@ -157,6 +159,10 @@ COUNTS = _columns(
     ("system_b", "str", True, "as `method`, of comparisons"),
     ("n", "int64", False, "how many"),
 )
+#: frames by what a row is: a judgement with columns of ANNOTATIONS, a turn with columns of DIALOGUES. For type checkers
+#: they are any frame: `conform` and `validate` see to the columns
+Annotations: TypeAlias = pd.DataFrame
+Dialogues: TypeAlias = pd.DataFrame
 FRAMES = {
     "annotations": ANNOTATIONS,
     "dialogues": DIALOGUES,
@@ -290,7 +296,7 @@ def unordered(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"low": left.where(~swap, right), "high": right.where(~swap, left)})
 
 
-def _shown(value: object) -> str:
+def _shown(value: Any) -> str:
     """A value as a message says it: numbers in full where rounding them would hide what is wrong."""
     if isinstance(value, str):
         return repr(value) if len(value) <= limits.QUOTED else f"{value[: limits.QUOTED]!r}…"
@@ -302,8 +308,9 @@ def _shown(value: object) -> str:
 class _Report:
     """Collects problems by row; `sorted` gives them in the order of the rows."""
 
-    def __init__(self, annotations: pd.DataFrame, where: pd.DataFrame | None):
-        self.annotations, self.found = annotations, []
+    def __init__(self, annotations: Annotations, where: pd.DataFrame | None):
+        self.annotations = annotations
+        self.found: list[tuple[int, Problem]] = []
         if where is None:
             rows = "row " + (annotations["source_row"] + 1).astype(str)
             where = pd.DataFrame({"file": "annotations", "where": rows}, index=annotations.index)
@@ -336,7 +343,7 @@ class _Report:
         return [problem for _, problem in sorted(self.found, key=lambda pair: pair[0])]
 
 
-def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
+def validate(annotations: Annotations, labels: Iterable[Label], where: pd.DataFrame | None = None) -> list[Problem]:
     """Every problem of a study's annotations, in the order of the rows (an empty list: none).
 
     annotations : one row per judgement, columns and types of ANNOTATIONS.
@@ -357,7 +364,7 @@ def validate(annotations: pd.DataFrame, labels: Iterable[Label], where: pd.DataF
     return report.sorted()
 
 
-def _check_labels(report: _Report, annotations: pd.DataFrame, known: Mapping[tuple[str, str], Label]) -> None:
+def _check_labels(report: _Report, annotations: Annotations, known: Mapping[tuple[str, str], Label]) -> None:
     """Methods and labels are declared; scores lie on the label's scale."""
     method, score = annotations["method"], annotations["score"]
     odd = ~method.isin(list(METHODS)) & method.notna()
@@ -383,7 +390,7 @@ def _check_labels(report: _Report, annotations: pd.DataFrame, known: Mapping[tup
     report.rows(off, "score", kind.map(scales), hint)
 
 
-def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
+def _check_units(report: _Report, annotations: Annotations) -> None:
     """What is judged is what the method judges: a turn, a dialogue or a pair."""
     unit = annotations["method"].map({m.id: m.unit for m in METHODS.values()})
     method, turn, other = annotations["method"], annotations["turn"], annotations["dialogue_b"]
@@ -396,7 +403,7 @@ def _check_units(report: _Report, annotations: pd.DataFrame) -> None:
     report.rows(other == annotations["dialogue"], "dialogue_b", "a dialogue other than the left one", "")
 
 
-def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
+def _check_repeats(report: _Report, annotations: Annotations) -> None:
     """An annotator judges an item once per label. Positions also differ by work unit."""
     key = annotations[[c for c in KEY if c not in ("dialogue", "dialogue_b")]].join(unordered(annotations))
     key["work_unit"] = key["work_unit"].where(~annotations["annotator_known"].astype(bool))
@@ -412,7 +419,7 @@ def _check_repeats(report: _Report, annotations: pd.DataFrame) -> None:
     report.left_out(len(twice) - limits.PROBLEMS)
 
 
-def _check_systems(report: _Report, annotations: pd.DataFrame) -> None:
+def _check_systems(report: _Report, annotations: Annotations) -> None:
     """A dialogue belongs to one system, on either side of a comparison."""
     left = annotations[["corpus", "dialogue", "system"]]
     right = annotations[["corpus", "dialogue_b", "system_b"]].set_axis(left.columns, axis=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -35,7 +35,7 @@ Ours = Literal[
     "reference",
     "interactor",
 ]
-OURS: tuple[str, ...] = Ours.__args__
+OURS: tuple[str, ...] = get_args(Ours)
 Name = Annotated[str, Field(min_length=1)]
 File = Annotated[
     str,

@@ -19,7 +19,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from judgebook import project
 from judgebook.errors import JudgebookError
@@ -203,11 +203,6 @@ class Run:
     @property
     def key(self) -> str:
         return self.study.key
-
-    @property
-    def boot(self) -> dict[str, Any]:
-        """Arguments of functions with bootstrap intervals: n_resamples, confidence, seed."""
-        return {**self.study.bootstrap.model_dump(exclude={"unit"}), "seed": self.study.seeds.bootstrap}
 
     @property
     def _base(self) -> Path:

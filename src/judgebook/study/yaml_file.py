@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -13,8 +13,12 @@ from judgebook.errors import JudgebookError
 from judgebook.study import limits
 
 #: PyYAML's safe loader and dumper; those in C, where PyYAML was built with them, are several times as fast
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+if TYPE_CHECKING:
+    from yaml import SafeDumper as Dumper
+    from yaml import SafeLoader as Loader
+else:
+    Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -107,12 +111,12 @@ def _check(text: str) -> None:
     """Raise ParseError for what is beyond `limits`, or marked as what it is not."""
     if len(text) > limits.YAML_BYTES:
         raise ParseError(f"expected at most {limits.YAML_BYTES:,} characters, found {len(text):,}")
-    sizes: dict[str, int] = {}
+    sizes: dict[str | None, int] = {}
     # of each list or map that is open: its anchor, and how many values, itself not counted, stood before it
     open_: list[tuple[str | None, int]] = []
     n = 0
     for event in yaml.parse(text, Loader):
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1  # type: ignore[union-attr]  # what is parsed from a text has marks
         if isinstance(event, yaml.CollectionStartEvent):
             open_.append((event.anchor, n))
             n += 1  # empty ones, too, are written out wherever an alias stands

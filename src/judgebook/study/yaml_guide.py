@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import yaml
+from pydantic import BaseModel
 
 from judgebook.study import params, questions
 from judgebook.study.labels import LABEL_SETS, METHODS, TEXT_METRICS
@@ -171,7 +172,7 @@ class _Guide:
 #: kinds of values that can be counted
 PLURALS = re.compile(r"^((?:whole )?number|value)")
 #: options that several adapters share
-SHARED = {"all": SourceModel, "files": FileOptions, "judgements": JudgementOptions}
+SHARED: dict[str, type[BaseModel]] = {"all": SourceModel, "files": FileOptions, "judgements": JudgementOptions}
 
 
 def _values(field: dict) -> list[dict]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +38,7 @@ from judgebook.study import params, questions, results, store
 from judgebook.study.labels import METHODS
 from judgebook.study.params import Study
 from judgebook.study.results import Results, where
-from judgebook.study.schema import ANNOTATIONS, ITEM
+from judgebook.study.schema import ANNOTATIONS, ITEM, Annotations
 
 COST, AGREEMENT, SENSITIVITY = "02_collection_stats", "03_iaa", "05_sensitivity"
 PERFORMANCE, GROUPS, REPEAT = "07_bot_performance", "08_group_effects", "10_quality_control"
@@ -63,7 +64,7 @@ class Evidence:
     """
 
     study: Study
-    annotations: pd.DataFrame
+    annotations: Annotations
     results: Mapping[str, Results]
     reasons: Mapping[str, str]
     own_chats: bool = False
@@ -121,7 +122,8 @@ def read(study: str, reasons: Mapping[str, str]) -> Evidence:
     # a study across others has no judgements of its own
     annotations = pd.read_parquet(path) if path.is_file() else pd.DataFrame(columns=[*ANNOTATIONS], dtype=object)
     stored = {name: home / "results" / f"{name}.parquet" for name in (*NOTEBOOKS, *questions.on_first_page())}
-    found = {name: results.read(p, **sensitivity.ASKED) if p.is_file() else Results() for name, p in stored.items()}
+    asked: Mapping[str, Any] = sensitivity.ASKED
+    found = {name: results.read(p, **asked) if p.is_file() else Results() for name, p in stored.items()}
     judged, path = summary.evaluated(annotations), home / "dialogues.parquet"
     people = judged[judged["annotator_kind"] == "human"]
     own = path.is_file() and all_own(people, pd.read_parquet(path, columns=["corpus", "dialogue", "interactor"]))
@@ -200,7 +202,7 @@ def judges(evidence: Evidence) -> dict:
     if people is not None and not people.others:
         return {"kind": people.why, "people": people, "groups": groups_}
     tested = where(found["annotators_differ"], corpus=first[0], group=first[1]) if first else pd.DataFrame()
-    if not len(tested):
+    if first is None or not len(tested):
         reason = evidence.reasons.get(PERFORMANCE) or "Notebook 07 was run by an earlier version." * bool(found)
         return {"kind": "none", "reason": reason, "groups": groups_}
     known = tested.dropna(subset="p_value")
@@ -268,7 +270,7 @@ def sample(evidence: Evidence) -> dict:
         return {"n": 0, "reason": evidence.reasons.get(SENSITIVITY, "")}
     key = tuple(tests.iloc[0][["corpus", "group"]])
     rows = sensitivity.verdicts(found) if len(found["equivalence"]) else pd.DataFrame()
-    facts = {"n": len(tests), "n_differ": int((tests["p_adjusted"] < 1 - evidence.confidence).sum())}
+    facts: dict[str, Any] = {"n": len(tests), "n_differ": int((tests["p_adjusted"] < 1 - evidence.confidence).sum())}
     if len(rows):
         pair = [*PART, "label", "system", "system_b"]
         rows = where(rows, corpus=key[0], group=key[1])

@@ -80,13 +80,14 @@ def labels(rows: pd.DataFrame, names: DisplayNames, threshold: float) -> Plot | 
     if several:
         methods = [names.name("method", m) for m in shown["method"]]
         titles = [f"{label} ({m})" for label, m in zip(titles, methods, strict=True)]
+    estimate, low, high = (shown[c] for c in _ENDS)
     fig, ax = _rows(titles)
     for i, row in enumerate(shown.itertuples()):
         color, marker = TRUST[row.verdict]
         ax.hlines(i, row.ci_low, row.ci_high, color=color, linewidth=1.4)
         ax.plot(row.estimate, i, marker, color=color, markersize=4.5)
-    tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"].fillna(shown["estimate"]),
-         range(len(shown)), x_to=shown["ci_high"].fillna(shown["estimate"]))  # fmt: skip
+    tips(ax, _said(titles, estimate, low, high, shown["n"]), low.fillna(estimate), range(len(shown)),
+         x_to=high.fillna(estimate))  # fmt: skip
     ax.axvline(threshold, color="#444444", linewidth=0.9)
     ax.set_xlabel(f"Krippendorff's alpha (line: {threshold:g})")
     legend_of(fig, [handle(v, *TRUST[v]) for v in TRUST if (shown["verdict"] == v).any()])
@@ -104,11 +105,12 @@ def repeats(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
         return None
     method = {label: method for method, label in names.labels}
     titles = [names.name("label", x, method.get(x)) for x in shown["label"]]
+    estimate, low, high = (shown[c] for c in _ENDS)
     y = np.arange(len(shown))
     fig, ax = _rows(titles)
-    ax.hlines(y, shown["ci_low"], shown["ci_high"], color=INK, linewidth=1.4)
-    ax.plot(shown["estimate"], y, "o", color=INK, markersize=4.5)
-    tips(ax, _said(titles, *(shown[c] for c in _ENDS), shown["n"]), shown["ci_low"], y, x_to=shown["ci_high"])
+    ax.hlines(y, low, high, color=INK, linewidth=1.4)
+    ax.plot(estimate, y, "o", color=INK, markersize=4.5)
+    tips(ax, _said(titles, estimate, low, high, shown["n"]), low, y, x_to=high)
     ax.set(xlim=(min(0, shown["ci_low"].min()) - 0.04, 1.04), xlabel="Correlation of system means between runs")
     told = "; ".join(f"{t} {number(e)}" for t, e in zip(titles, shown["estimate"], strict=True))
     caption = (
@@ -171,8 +173,8 @@ def _between_groups(rows: pd.DataFrame, names: DisplayNames) -> Plot | None:
     ax.hlines(y, shown["debiased_low"], shown["debiased_high"], color=INK, linewidth=1.4)
     ax.plot(shown["debiased"], y, "o", color=INK, markersize=4.5, markerfacecolor="white")
     ax.plot(shown["debiased"][sure], y[sure], "o", color=INK, markersize=4.5)
-    ends = [shown[c] for c in ("debiased", "debiased_low", "debiased_high")]
-    tips(ax, _said(titles, *ends, shown["n"]), ends[1], y, x_to=ends[2])
+    debiased, low, high = (shown[c] for c in ("debiased", "debiased_low", "debiased_high"))
+    tips(ax, _said(titles, debiased, low, high, shown["n"]), low, y, x_to=high)
     ax.set(xlim=(-0.01, None), xlabel="Difference (effect size)")
     keys = [handle("significant", INK, "o", 0), handle("not significant", INK, "o", 0, markerfacecolor="white")]
     legend_of(fig, [key for key, any_ in zip(keys, (sure.any(), not sure.all()), strict=True) if any_])

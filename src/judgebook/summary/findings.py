@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -114,8 +115,8 @@ def _order(evidence: Evidence, names: DisplayNames) -> Answer:
     blocks = [(part, own) for part, own in rows.groupby(PART, sort=False)]
     (part, main), others = blocks[0], blocks[1:]
     facts = leading.leaders(main)
-    sure = [(leading.leaders(own), _who(p, evidence, names)) for p, own in others]
-    sure = [(names.name("system", lead["top"]["system"]), who) for lead, who in sure if lead["sure"]]
+    leaders = [(leading.leaders(own), _who(p, evidence, names)) for p, own in others]
+    sure = [(names.name("system", lead["top"]["system"]), who) for lead, who in leaders if lead["sure"]]
     facts |= {"name": names.name("system", facts["top"]["system"]), "who": _who(part, evidence, names)}
     facts["rivals"] = [names.name("system", s) for s in facts["rivals"]]
     facts |= {"label": _label(main, names), "n_labels": int(main["n_labels"].iloc[0]), "level": evidence.confidence}
@@ -136,7 +137,7 @@ def _labels(evidence: Evidence, names: DisplayNames) -> Answer:
     if known.empty:
         return _repeats(evidence, names)
     several = len(set(known["method"])) > 1
-    facts = {"n": len(known), "level": evidence.confidence}
+    facts: dict[str, Any] = {"n": len(known), "level": evidence.confidence}
     for key, verdict in (("reliable", RELIABLE), ("doubtful", DOUBTFUL), ("few", TOO_FEW)):
         facts[key] = _by_method(known[known["verdict"] == verdict], names, several)
     free = known[known["ci_low"].notna()]
@@ -167,7 +168,10 @@ def _means(evidence: Evidence, names: DisplayNames, several: bool) -> list[dict]
     aside = {*evidence.study.unranked_systems, evidence.study.control_system}
     for method, own in rows.groupby("method", sort=False):
         each = own["annotators_per_dialogue"]
-        design = {"dialogues": span(own["n_dialogues"], 0), "each": span(each, 0) if each.max() > 1 else ""}
+        design: dict[str, Any] = {
+            "dialogues": span(own["n_dialogues"], 0),
+            "each": span(each, 0) if each.max() > 1 else "",
+        }
         ends = {"median": own["estimate"].median(), "low": own["estimate"].min(), "high": own["estimate"].max()}
         judged = set(where(evidence.people, **{k: own[k].iloc[0] for k in PART})["system"])
         design |= {"systems": len(judged) if judged & aside else 0, "ranked": len(judged - aside)}
@@ -195,7 +199,7 @@ def _repeats(evidence: Evidence, names: DisplayNames) -> Answer:
     """Where no item was judged twice: whether system means repeat in another run."""
     rows = analysis.repeats(evidence)
     of_labels = rows[rows["label"] != OVERALL]
-    facts = {"reason": evidence.reasons.get(analysis.AGREEMENT, ""), "overall": None, "least": None}
+    facts: dict[str, Any] = {"reason": evidence.reasons.get(analysis.AGREEMENT, ""), "overall": None, "least": None}
     facts |= {"twice": bool(analysis.judged_twice(evidence).any()), "n": len(of_labels)}
     facts |= {"sure": int((of_labels["ci_low"] > 0).sum()), "workers": bool((rows["workers"] == "passed").any())}
     if len(rows) and len(of_labels):
@@ -269,7 +273,11 @@ def _detectable(found: Mapping, names: DisplayNames) -> dict | None:
     values = rows["estimate"]
     ends = span(100 * values if share else values, 1 if share else 2)
     sizes = rows[["per_system", "most_per_system"]].iloc[0]
-    facts = {"size": span(sizes, 0), "twice": span(2 * sizes, 0), "unit": "pair" if unit == "pair" else "dialogue"}
+    facts: dict[str, Any] = {
+        "size": span(sizes, 0),
+        "twice": span(2 * sizes, 0),
+        "unit": "pair" if unit == "pair" else "dialogue",
+    }
     sessions = rows[["sessions", "most_sessions"]].iloc[0]
     facts["sessions"] = span(sessions, 0) if sessions.notna().all() else ""
     facts |= {"median": say(values.median()), "more": say(rows["more"].median()), "span": ends}
@@ -314,7 +322,7 @@ def _failed(evidence: Evidence) -> dict | None:
 
 
 def _next(evidence: Evidence, names: DisplayNames, detectable: dict | None) -> Answer:
-    lines = []
+    lines: list[str] = []
     for step in analysis.steps(evidence):
         facts = dict(step.facts)
         if step.kind == "record":

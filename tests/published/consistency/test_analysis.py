@@ -247,6 +247,15 @@ def test_a_wrong_check_is_named(folder, tmp_path, old, new, message):
     assert "made_up_checks.yaml" in str(error.value)
 
 
+def test_another_reading_of_a_rule_that_recomputes_nothing_is_named(folder, tmp_path):
+    shutil.copy(folder / "audit.yaml", tmp_path)
+    left = 'left: p, relation: "<=", expression: w'
+    instead = CHECKS.replace(left, f"{left}, instead: {{says: Or, expression: w}}")
+    (tmp_path / "made_up_checks.yaml").write_text(instead)
+    with pytest.raises(ValueError, match=r"made_up_checks.yaml: more: instead: rule 'relation' recomputes no number"):
+        report.audit(changed(made_up(4), *ERRORS["more"]), tmp_path)
+
+
 # the five papers
 
 

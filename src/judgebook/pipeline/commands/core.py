@@ -91,6 +91,7 @@ def schema_files() -> dict[str, str]:
         "params/schema.json": json.dumps(params.json_schema(), indent=1, ensure_ascii=False) + "\n",
         "docs/yaml.md": yaml_guide.text(),
         "docs/results.md": results_guide.text(),
+        "src/judgebook/study/asked.pyi": questions.study_type(),
         **{page: questions.listed((params.ROOT / page).read_text("utf-8")) for page in LISTING},
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -96,7 +97,8 @@ class Place:
             return None
         # a count compares numbers by its relation; that the count itself equals the target is what it says
         equal = check.rule in FIXING and (check.relation == "==" or check.rule == "count")
-        determined = equal and firm and rules.fixes(self.finding.value, target.decimals, target.exact)
+        value = self.finding.value
+        determined = equal and firm and value is not None and rules.fixes(value, target.decimals, target.exact)
         verdict = CONTRADICTS if outcome == INCONSISTENT else FOLLOWS if determined else CONSISTENT_WITH
         others = ids(c for c in self.cells if c.id != target.id)
         return self._common | target.place | {"verdict": verdict, "cells": others}
@@ -134,7 +136,7 @@ def run(check: Check, paper: str, printed: Printed, conventions: Conventions) ->
         found = printed.select(cell.fill(pattern) if cell else pattern, paper)
         return [replace(c, exact=name in check.exact) if name in declared else c for c in found]
 
-    def arguments(anchor: Cell | None, use: dict[str, str], **change: object) -> dict[str, object]:
+    def arguments(anchor: Cell | None, use: dict[str, str], **change: object) -> dict[str, Any]:
         terms = {name: select(name, pattern, anchor) for name, pattern in use.items()}
         versus = [select("versus", check.versus, c) for c in terms["x"]] if check.versus else None
         target = anchor and select("target", anchor.name, anchor)[0]
@@ -142,7 +144,7 @@ def run(check: Check, paper: str, printed: Printed, conventions: Conventions) ->
 
     declared = (*check.exact, *check.rounded)
     given = {name: getattr(check, name) for name in ("expression", "left", "relation", "word", "field", "test")}
-    given |= {"meant": conventions.words.get(check.word), "below": conventions.implausible_below}
+    given |= {"meant": conventions.words.get(check.word or ""), "below": conventions.implausible_below}
     try:
         pattern = check.target or check.each
         anchors = printed.select(pattern, paper) if pattern else (None,)
@@ -152,11 +154,13 @@ def run(check: Check, paper: str, printed: Printed, conventions: Conventions) ->
         for anchor, case, finding in zip(anchors, cases, findings, strict=True):
             evidence = f"{anchor.tell(check.says) if anchor else check.says} {finding.evidence}"
             if finding.outcome == INCONSISTENT and (other := check.instead):
-                again = arguments(anchor, other.use or check.use, expression=other.expression or check.expression)
-                again = check.apply(again)
+                reading = arguments(anchor, other.use or check.use, expression=other.expression or check.expression)
+                again = check.apply(reading)
+                if anchor is None or again.value is None:
+                    raise ValueError(f"instead: rule {check.rule!r} recomputes no number that could be shown")
                 fits = "fits" if again.outcome == CONSISTENT else "does not fit either"
                 evidence += f" {other.says}: {again.value.text(anchor.decimals + 2)}, which {fits}."
-            cells = [anchor] if check.target else []
+            cells = [anchor] if anchor and check.target else []
             cells += [c for terms in case["terms"].values() for c in terms]
             out.append(Place(paper, check, anchor, cells, replace(finding, evidence=evidence)))
         return out
@@ -175,7 +179,8 @@ def _outside_their_units(printed: Printed, conventions: Conventions) -> Iterator
         wrong = [f"{c.words} ({c.text})" for c in cells if not possible(c.range, "==", Range(low, high))]
         ends = [f"{float(v):g}".replace("inf", "any number") for v in (low, high)]
         said = f"Not so: {', '.join(wrong)}." if wrong else f"All {len(cells)} are."
-        row = {"paper": paper, "element": element, "check": "range", "rule": "range", "cells": ids(cells)}
+        row: dict[str, object] = {"paper": paper, "element": element, "check": "range", "rule": "range"}
+        row["cells"] = ids(cells)
         row |= dict.fromkeys(("target", "printed", "assumes"), "")
         row["evidence"] = f"{element}: numbers in {unit} lie from {ends[0]} to {ends[1]}. {said}"
         yield row | {"outcome": INCONSISTENT if wrong else CONSISTENT}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -16,6 +16,10 @@ from judgebook.study.yaml_file import read
 #: arguments of rules that come from neither `use` nor a field of the check
 _GIVEN = ("terms", "meant", "below")
 _Ends = Annotated[list[float], Field(min_length=2, max_length=2)]
+if TYPE_CHECKING:  # the names of rules are known once there are `RULES`
+    RuleName = str
+else:
+    RuleName = Literal[(*RULES, "weights")]
 
 
 class _Strict(BaseModel):
@@ -43,7 +47,7 @@ class Check(_Strict):
 
     id: str
     says: str
-    rule: Literal[(*RULES, "weights")]
+    rule: RuleName
     target: str | None = None
     each: str | None = None
     use: dict[str, str] = {}

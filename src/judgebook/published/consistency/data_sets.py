@@ -4,6 +4,7 @@ of toxic prompts (Table 4)."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,11 @@ def views(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     """The development sets with totals and agreement, and the test sets of comparisons."""
     sets, agreed = development(printed), agreement(printed)
     odd = sets.index[~np.isclose(sets["each"], sets["each"].round())]
-    facts = {"n": len(sets), "items": int(sets["items"].sum()), "annotations": int(sets["annotations"].sum())}
+    facts: dict[str, Any] = {
+        "n": len(sets),
+        "items": int(sets["items"].sum()),
+        "annotations": int(sets["annotations"].sum()),
+    }
     facts |= {"largest": _title(sets["share"].idxmax()), "share": sets["share"].max(), "odd": [_title(k) for k in odd]}
     others = sets["share"].drop(sets["share"].idxmax())
     facts |= {"others": list(others), "best": against_agreement(printed)}
@@ -182,7 +187,7 @@ def _title(key: str) -> str:
 
 def _agreement(rows: pd.DataFrame) -> Cell | None:
     """The printed coefficients of a data set, those of a kind as a range, and their numbers."""
-    parts, numbers = [], {}
+    parts, numbers = list[str](), dict[str, float]()
     for unit, own in rows.groupby("unit", sort=False):
         name, decimals = COEFFICIENTS[unit], int(own["decimals"].max())
         above = "above " if own["note"].str.startswith("above").any() else ""

@@ -8,6 +8,7 @@ have if criteria agree perfectly; items that share a context are counted as inde
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,7 @@ def _table(rows: pd.DataFrame, paper: Paper, board: Leaderboard) -> Table:
     return Table(wide.reset_index(drop=True), f"board_{paper.paper}_{rows['row'].iloc[0]}", caption, why=why)
 
 
-def _cell(row: Mapping[str, object]) -> Cell:
+def _cell(row: Mapping[str, Any]) -> Cell:
     place = f" ({row['rank']})" if row["rank"] <= 3 else ""
     known = not np.isnan(row["ci_low"])
     ends = f" [{number(row['ci_low'], 0)}, {number(row['ci_high'], 0)}]" if known else ""

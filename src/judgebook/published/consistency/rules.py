@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, pairwise
 from math import ceil, floor
+from typing import Any
 
 from judgebook.published.consistency import coefficients, plausibility
 from judgebook.published.consistency.cells import Cell
@@ -130,7 +131,7 @@ def power(target: Cell, effect: Cells, n: Cells, alpha: Cells, test: str) -> Fin
     return _expected(target, plausibility.power(test, e.range, int(size.range.low), float(level.range.low)))
 
 
-def weights(cases: Sequence[Mapping[str, Cell | Cells]]) -> list[Finding]:
+def weights(cases: Sequence[Mapping[str, Any]]) -> list[Finding]:
     """Weighted means of columns (`target`, `x`), by one choice of whole-number weights that sum to `total`.
 
     Called once with the arguments of all targets: the weights that fit most of them count.

@@ -178,7 +178,7 @@ class _Evaluation:
         self.corpus, self.group = corpus, group
         self.units: dict[str, Unit] = {}
         self.systems: dict[str, str | None] = {}
-        self.sat: dict[str, tuple[str | None, int]] = {}
+        self.sat: dict[str | None, tuple[str | None, int]] = {}
         self.n: Counter[tuple[str, str, str]] = Counter()
 
     def read(self, evaluation: Any) -> None:
@@ -222,7 +222,7 @@ class _Evaluation:
         for attempt in self.checked.optional(dialogue.get("attempts"), list, f"dialogue {id_}.attempts"):
             attempt = self.checked.optional(attempt, dict, f"dialogue {id_}.attempts")
             unit_id = self.checked.name(attempt.get("work_unit_id"), f"dialogue {id_}.attempts", "work_unit_id")
-            unit = self.units.get(unit_id) or Unit()
+            unit = (self.units.get(unit_id) if unit_id is not None else None) or Unit()
             dropped = unit.dropped()
             self._count("training attempts", dropped)
             if dropped:

@@ -6,6 +6,8 @@ and response. A second file lists the responses; the contexts are not public.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from judgebook.sources.files import read_csv
@@ -15,7 +17,7 @@ from judgebook.study import limits
 from judgebook.study.schema import DataError, Problem, several
 from judgebook.study.source_options import Dstc7
 
-_FORMAT = {"delimiter": "\t", "quoting": False}
+_read_tsv = partial(read_csv, delimiter="\t", quoting=False)
 _TWICE = "a second judgement of one response by one judge"
 
 
@@ -29,7 +31,7 @@ def read(source: Dstc7, open_file: OpenFile) -> Reading:
     Raises DataError for rows without an id, and responses with two texts.
     """
     keys = ["JudgeID", "InstanceID", "SystemID"]
-    rows = with_ids(read_csv(open_file(source.file), source.file, columns=keys, **_FORMAT), keys, source.file)
+    rows = with_ids(_read_tsv(open_file(source.file), source.file, columns=keys), keys, source.file)
     labels = criteria(rows, (*keys, "system"), source.file)
     rows["system"] = rows["SystemID"].replace(source.same_system)
     counts = Counts()
@@ -71,7 +73,7 @@ def _responses(source: Dstc7, open_file: OpenFile, counts: Counts) -> pd.DataFra
     """The texts; the reference of a response is that of the reference system to the same instance, not its own."""
     name = str(source.responses)
     keys = ["SystemID", "InstanceID"]
-    table = with_ids(read_csv(open_file(name), name, columns=[*keys, "Response"], **_FORMAT), keys, name)
+    table = with_ids(_read_tsv(open_file(name), name, columns=[*keys, "Response"]), keys, name)
     system = table["SystemID"].replace(source.same_system)
     texts = table["Response"]
     first = texts.groupby([system, table["InstanceID"]]).transform("first")

@@ -73,8 +73,8 @@ class _Conversations:
         """The records of one conversation: turns first, the whole last."""
         dialogue = f"d{self._n:03d}"
         self._n += 1
-        heard = [self._heard(i, record) for i, record in group]
-        if any(lines is None for lines in heard):
+        heard = [lines for i, record in group if (lines := self._heard(i, record)) is not None]
+        if len(heard) < len(group):
             return
         longest = max(heard, key=len)
         system = group[-1][1]["system"]

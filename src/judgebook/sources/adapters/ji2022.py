@@ -176,7 +176,7 @@ class _Run:
     ) -> None:
         parsed = self._parsed(answers, i, where, checked)
         system = self._system(cells, i, *parsed, where, checked) if parsed else None
-        if system is None:
+        if parsed is None or system is None:
             return
         _, good, turns = parsed
         dialogue, who = f"{session}-{i}", cells["WorkerId"]

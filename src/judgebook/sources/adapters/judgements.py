@@ -10,7 +10,9 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,7 +49,7 @@ def spellings(source: JudgementOptions, labels: list[Label]) -> dict[str, str]:
     return {item: item for item in items} | {label.id: label.id for label in labels} | source.label_names
 
 
-def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: dict[str, str]) -> pd.DataFrame:
+def mapped(source: JudgementOptions, cells: pd.DataFrame, columns: Mapping[Any, str]) -> pd.DataFrame:
     """Our columns as the YAML maps them, missing where the cell means no value; and `where` and `file`.
 
     columns : our column -> the column of `cells`.
@@ -136,8 +138,8 @@ class _State:
         by = ["file", "corpus", "method", "label", "system", "system_b"]
         known = rows.assign(corpus=rows.get("corpus"), system_b=rows.get("system_b"))[by].astype(object)
         for key, n in known.groupby(by, sort=False, dropna=False).size().items():
-            file, corpus, *of = (None if pd.isna(k) else k for k in key)
-            self.counts.add(file, "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))
+            corpus, *of = (None if pd.isna(k) else k for k in key[1:])
+            self.counts.add(key[0], "annotations", "dropped", reason, n, corpus=corpus, missing=tuple(of))
 
 
 def finish(
@@ -235,7 +237,9 @@ def _scored(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], 
             hint = f"did you mean {near[0]!r}? " if near else ""
             hint += "add it to `categories`, map it in `values`, or name it in `na_values`"
             expected = f"one of {', '.join(code)} ({label.id})"
-            state.problems.append(Problem(*marks.loc[i, ["file", "where"]], "score", expected, repr(text), hint))
+            state.problems.append(
+                Problem(marks.at[i, "file"], marks.at[i, "where"], "score", expected, repr(text), hint)
+            )
         score = score.where(~mine, score.map(lambda x, code=code: code.get(x, x) if isinstance(x, str) else x))
         # reported here; what is left out cannot be reported a second time as no number
         marks, score = marks.drop(index=odd), score.drop(index=odd)
@@ -254,7 +258,7 @@ def _names_or_scores(marks: pd.DataFrame, named: pd.Series) -> list[Problem]:
     def unclear(i: Any) -> Problem:
         found = f"{named[i]!r}, which could be both"
         return Problem(
-            *marks.loc[i, ["file", "where"]], "score", "either a score or the name of the winner", found, hint
+            marks.at[i, "file"], marks.at[i, "where"], "score", "either a score or the name of the winner", found, hint
         )
 
     return several(named.index, unclear)
@@ -289,7 +293,7 @@ def _composed(source: JudgementOptions, marks: pd.DataFrame, own: set[str], stat
         score = score.where(~turned, low + high - score).where(~off)
         again = items[score.notna()].duplicated([*by, "label"]).reindex(items.index, fill_value=False)
         if source.repeats == "error":
-            state.problems += several(items.index[again], lambda i, name=name: _twice(marks.loc[i], name))
+            state.problems += several(items.index[again], partial(_twice_at, marks, name))
         groups = items.assign(score=score.where(~again)).groupby(by, dropna=False, sort=False)
         least = composite.least or len(composite.mean)
         mean = groups["score"].mean().where(groups["score"].count() >= least)
@@ -312,6 +316,10 @@ def _twice(mark: pd.Series, composite: str) -> Problem:
     expected = f"one answer by each annotator to each question of {composite}"
     hint = "delete one, name the column of annotators, or set `repeats: first`"
     return Problem(mark["file"], mark["where"], "score", expected, f"a second answer to {mark['label']!r}", hint)
+
+
+def _twice_at(marks: pd.DataFrame, composite: str, i: Any) -> Problem:
+    return _twice(marks.loc[i], composite)
 
 
 def _reversed(source: JudgementOptions, marks: pd.DataFrame, labels: list[Label], state: _State) -> pd.DataFrame:
@@ -468,7 +476,7 @@ def _dialogues(items: pd.DataFrame) -> tuple[pd.DataFrame, list[Problem]]:
         for i in items.index[items[column].notna() & (items[column] != first)][: limits.PROBLEMS]:
             expected = f"the text of the other rows of dialogue {items.at[i, 'dialogue']}"
             hint = "give different dialogues different ids, or map a `turn`"
-            problems.append(Problem(*items.loc[i, ["file", "where"]], column, expected, "another one", hint))
+            problems.append(Problem(items.at[i, "file"], items.at[i, "where"], column, expected, "another one", hint))
     return items[columns].drop_duplicates(key), problems
 
 
@@ -483,7 +491,9 @@ def _numbers(
 
     def wrong(i: Any) -> Problem:
         hint = "correct it, or name it in `na_values`"
-        return Problem(*rows.loc[i, ["file", "where"]], shown or column, expected, repr(values[i])[:_SHOWN], hint)
+        return Problem(
+            rows.at[i, "file"], rows.at[i, "where"], shown or column, expected, repr(values[i])[:_SHOWN], hint
+        )
 
     state.problems += several(values.index[values.notna() & numbers.isna()], wrong)
     return numbers

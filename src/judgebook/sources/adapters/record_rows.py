@@ -97,14 +97,14 @@ class Walk:
             elif key in match.ambiguous and key not in self._told:
                 self._told.add(key)
                 first, second = match.ambiguous[key]
-                found = f"{first} and {second}"
+                both = f"{first} and {second}"
                 self.problems.append(
                     Problem(
                         self.file,
                         "",
                         text,
                         "a key that fits in one way",
-                        f"{key!r}: {found}",
+                        f"{key!r}: {both}",
                         "make the pattern more exact",
                     )
                 )
@@ -147,7 +147,7 @@ class Walk:
             hint = "`:ranking(,)` names another divider; write each name once, from best to worst"
             self.report(where, path, f"a ranking such as B {divider} A = C", found, hint)
             return None
-        ranks, before = {}, 0
+        ranks, before = dict[str, float](), 0
         for group in groups:
             ranks |= dict.fromkeys(group, before + (len(group) + 1) / 2)
             before += len(group)
@@ -160,7 +160,7 @@ class Walk:
             if node is None:
                 return None, True
             if step.kind == "list":
-                k = step.index if step.index is not None else env.get(f"@{prefix}", env.get(step.name))
+                k = step.index if step.index is not None else env.get(f"@{prefix}", env.get(step.name or ""))
                 if not isinstance(node, list) or k is None:
                     return None, False
                 if not (str(k).isascii() and str(k).isdecimal() and len(str(k)) <= _DIGITS):
@@ -193,15 +193,15 @@ class Walk:
 
     def missed(self, records: Records, steps: list[Step], path: str, place: str) -> Problem:
         """What is wrong with a path that leads nowhere in any record: where it ends, and what there is instead."""
-        node, at = (records.records[0] if records.records else None), []
+        node, at = (records.records[0] if records.records else None), list[str]()
         for step in steps:
             if step.kind == "list" and isinstance(node, list) and node:
                 node = node[step.index or 0] if (step.index or 0) < len(node) else None
             elif step.kind == "key" and isinstance(node, dict):
-                found = next(iter(self._keys(node, step.text, {})), None)
-                if found is None:
+                first = next(iter(self._keys(node, step.text, {})), None)
+                if first is None:
                     return self._no_key(node, step, path, at, place)
-                node = node[found[0]]
+                node = node[first[0]]
             elif step.kind in ("json", "split", "ranking") and isinstance(node, str):
                 node = self._opened(node, step, "", path)
             else:

@@ -20,7 +20,7 @@ from judgebook.sources.adapters.table_cells import identified
 from judgebook.sources.files import Files
 from judgebook.sources.formats import Records as Read
 from judgebook.sources.formats import filled_sheets, read_records, scalar
-from judgebook.sources.reading import Reading
+from judgebook.sources.reading import OpenFile, Reading
 from judgebook.study import paths
 from judgebook.study.paths import ALONE, Step
 from judgebook.study.record_options import VALUE
@@ -134,15 +134,16 @@ def _chosen(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd
 
 def _counted(source: Records, cells: pd.DataFrame, problems: list[Problem]) -> pd.DataFrame:
     """Every row as many times as it was judged so."""
-    held = cells[source.count].map(lambda text: "0" if text is None or text in source.na_values else text)
+    column = str(source.count)
+    held = cells[column].map(lambda text: "0" if text is None or text in source.na_values else text)
     number = pd.to_numeric(held, errors="coerce")
     odd = number.isna() | (number % 1 != 0) | ~number.between(0, _MOST)
     for i in cells.index[odd]:
-        place = cells.at[i, FILE], cells.at[i, WHERE], source.count
+        place = cells.at[i, FILE], cells.at[i, WHERE], column
         problems.append(Problem(*place, "a number of judgements", repr(held[i]), "`count` in the YAML names it"))
     if number[~odd].sum() > 10 * _MOST:
         hint = "`count` in the YAML names it: is it a number of judgements?"
-        raise DataError([Problem(source.file, "", source.count, "numbers of judgements", f"{number.sum():,.0f}", hint)])
+        raise DataError([Problem(source.file, "", column, "numbers of judgements", f"{number.sum():,.0f}", hint)])
     return cells.loc[cells.index.repeat(number.where(~odd, 0).astype(int))].reset_index(drop=True)
 
 
@@ -161,7 +162,7 @@ def _paths(source: Records) -> dict[str, tuple[str | None, list[Step]]]:
 class _Joined:
     """The records of a joined file by their key."""
 
-    def __init__(self, source: Records, join: Any, open_file: Files):
+    def __init__(self, source: Records, join: Any, open_file: OpenFile):
         self.file, self.name = join.file, join.name
         self.by = join.by
         self.read = read_records(open_file(join.file), join.file, join)
@@ -250,7 +251,7 @@ class _File:
             self.named = {}
         self.sheet = sheet
         if sheet is not None:
-            self.named = {**self.named, **(paths.Matcher(source.sheet.replace("*", "{_any}"))(sheet) or {})}
+            self.named = {**self.named, **(paths.Matcher(str(source.sheet).replace("*", "{_any}"))(sheet) or {})}
         self._there: set[str] = set()
         who = source.columns.get("annotator", "{annotator}")
         #: paths in which the annotator is a place in a list
@@ -264,7 +265,7 @@ class _File:
         """One row per score: cells by path, names as {name}."""
         out: list[dict[str, Any]] = []
         for n, (record, where) in enumerate(zip(self.read.records, self.read.where, strict=True)):
-            env: dict[str, Any] = dict(self.named)
+            env: dict[str, Any] = dict(self.named or {})
             joined = self._join(record, where, env)
             for path, join, steps in self.scores:
                 root = joined.get(join) if join else record
@@ -321,8 +322,8 @@ class _File:
                 )
                 self._there.add(on)
                 joined = {**joined, name: join.find(key)}
-        for other, (join, steps) in self.paths.items():
-            root = joined.get(join) if join else record
+        for other, (into, steps) in self.paths.items():
+            root = joined.get(into) if into else record
             row[other], there = self.walk.value(root, steps, place, env, other)
             if there:
                 self._there.add(other)

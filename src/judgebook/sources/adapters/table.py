@@ -27,7 +27,7 @@ def read(source: Table, open_file: Files) -> Reading:
     cells, problems, made = table_cells.items(source, cells.assign(**{"{file}": source.file}))
     base = judgements.mapped(source, cells, source.columns)
     base["_record"] = base["_item"] = base.index
-    taken = set()
+    taken = set[str]()
     if source.layout == "wide":
         marks, found, taken = _wide(source, cells, base, open_file.labels)
         problems += found
@@ -104,7 +104,7 @@ def _score_columns(
     found, problems, odd = {}, [], set()
     for column in free:
         match, other = least.fullmatch(column), most.fullmatch(column)
-        if match and match.groupdict() != other.groupdict():
+        if match and other and match.groupdict() != other.groupdict():
             odd.add(column)
             ways = (", ".join(f"{k} {v!r}" for k, v in m.groupdict().items()) for m in (match, other))
             expected = f"a column name that matches {source.scores!r} in only one way"

@@ -7,6 +7,7 @@ import fnmatch
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -111,15 +112,16 @@ def _unrolled(source: Table, cells: pd.DataFrame) -> pd.DataFrame:
     series = {name: numbered(source, name) for name in names}
     shared = cells.drop(columns=[c for many in series.values() for c in many if c in cells])
     parts = []
-    for k in range(source.repeat[1] - source.repeat[0] + 1):
+    first, last = source.repeat or (0, -1)
+    for k in range(last - first + 1):
         own = {name: cells[many[k]] for name, many in series.items() if many[k] in cells}
-        where = shared[WHERE] + f", item {source.repeat[0] + k}"
+        where = shared[WHERE] + f", item {first + k}"
         parts.append(shared.assign(**own, **{WHERE: where}))
     return pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)
 
 
 def identified(
-    cells: pd.DataFrame, identify: Mapping[str, list[str]]
+    cells: pd.DataFrame, identify: Mapping[Any, list[str]]
 ) -> tuple[pd.DataFrame, dict[str, dict[str, str]]]:
     """`cells` with columns `identify.<ours>`, the values of some columns as one id, and `Reading.made`.
 

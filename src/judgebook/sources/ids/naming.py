@@ -112,7 +112,7 @@ class Names:
         if not ids:
             return text, 0
         name = name or self.pseudonyms.__getitem__
-        return _pattern(tuple(ids)).subn(lambda match: name(ids[match.lastindex - 1]), text)
+        return _pattern(tuple(ids)).subn(lambda match: name(ids[(match.lastindex or 0) - 1]), text)
 
 
 def _telling(words: list[str]) -> bool:

@@ -81,7 +81,7 @@ def sections(study: Study, names: Names, present: Collection[str]) -> dict[str, 
         for given, source in zip(tree["sources"], study.sources, strict=True)
     ]
     scope = _strings(tree["scope"], names.within)
-    rules = {key: _strings(tree[key], names.within) for key in ("keep", "drop") if key in tree}
+    rules: dict[str, Any] = {key: _strings(tree[key], names.within) for key in ("keep", "drop") if key in tree}
     said = _silent(rules, PEOPLE)
     return {**said, "groups": groups, "sources": sources, "scope": scope}
 

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from judgebook.study import limits
-from judgebook.study.labels import LEVELS, METHODS
+from judgebook.study.labels import METHODS, Level
 
-MethodName = Literal[tuple(METHODS)]
+if TYPE_CHECKING:  # the names of methods are known once there are `METHODS`
+    MethodName = str
+else:
+    MethodName = Literal[tuple(METHODS)]
 #: money, hours or a weight
 Amount = Annotated[float, Field(ge=0, le=limits.AMOUNT)]
 #: an end of a scale
@@ -39,7 +42,7 @@ class LabelSpec(Section):
         [],
         description="answers in words: without order, or, with `level: ordinal`, from the lowest to the highest",
     )
-    level: Literal[LEVELS] | None = Field(
+    level: Level | None = Field(
         None,
         description="level of measurement used for agreement; default: ordinal, with `categories` nominal; sets: "
         "several of the `categories` may be given, and are compared by MASI distance",

@@ -1,0 +1,39 @@
+"""Written by `run_all.py schema` from what questions declare: `params.Study`, for type checkers."""
+
+from judgebook.questions.agreement.question import Iaa, MixedModels
+from judgebook.questions.annotators.question import Annotators
+from judgebook.questions.collection.question import Costs, Pilot
+from judgebook.questions.fragility.question import Fragility
+from judgebook.questions.groups.question import GroupEffects
+from judgebook.questions.judges.question import Judges
+from judgebook.questions.metrics.question import Metrics
+from judgebook.questions.moderation.question import Moderation
+from judgebook.questions.operating_characteristics.question import Operating
+from judgebook.questions.performance.question import Performance
+from judgebook.questions.planning.question import Planning
+from judgebook.questions.quality_control.question import QualityControl
+from judgebook.questions.sensitivity.question import Sensitivity
+from judgebook.questions.techniques.question import Techniques
+from judgebook.questions.validity.question import Coverage, Importance, LabelSelection
+from judgebook.study.params import _Study
+
+class Study(_Study):
+    pilot: Pilot
+    costs: Costs
+    iaa: Iaa
+    mixed_models: MixedModels
+    importance: Importance
+    sensitivity: Sensitivity
+    coverage: Coverage
+    label_selection: LabelSelection
+    performance: Performance
+    group_effects: GroupEffects
+    metrics: Metrics
+    quality_control: QualityControl
+    techniques: Techniques
+    moderation: Moderation
+    judges: Judges
+    planning: Planning
+    annotators: Annotators
+    fragility: Fragility
+    operating: Operating
