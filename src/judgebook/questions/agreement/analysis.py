@@ -30,9 +30,8 @@ from judgebook.questions.agreement.items import (
     scale_values,
     without_weights,
 )
-from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
+from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc, kappas
 from judgebook.questions.agreement.over_annotators import TWO_WAY, alpha_over_annotators, judgements
-from judgebook.questions.agreement.pairs_of_people import kappas
 from judgebook.questions.agreement.population import FIXED, SAMPLE, UNKNOWN, population
 from judgebook.questions.agreement.variance import variance_shares
 from judgebook.statistics.intervals import Interval, generator
