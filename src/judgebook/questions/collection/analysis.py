@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
-from judgebook.questions.collection import pilot, quiz, screening
+from judgebook.questions.collection import pilot, screening
 from judgebook.questions.collection.answers import answers
 from judgebook.questions.collection.costs import costs, medians
 from judgebook.questions.collection.question import Costs, Pilot
@@ -75,7 +75,7 @@ def pilots(
         Results({statistic: rows.assign(seed=seed) for statistic, rows in rounds.items()}),
         pilot.gains(rounds["alpha"], confidence),
         screening.pass_rates(found, **boot),
-        quiz.pass_rates(annotations, section.quiz, confidence),
+        screening.quiz_pass_rates(annotations, section.quiz, confidence),
     )
 
 
