@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, plural
-from judgebook.questions.design.analysis import stored
-from judgebook.questions.design.checks import Examined
+from judgebook.questions.design.analysis import Examined, stored
 from judgebook.questions.design.registry import UNKNOWN, Finding
 from judgebook.study.results import Results
 

@@ -97,7 +97,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Study:
-    """All frames of an evaluation, without pilots and extra corpora; see `checks.examine`."""
+    """All frames of an evaluation, without pilots and extra corpora; see `analysis.examine`."""
 
     annotations: pd.DataFrame
     dialogues: pd.DataFrame
