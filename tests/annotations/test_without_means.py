@@ -8,8 +8,8 @@ from judgebook.annotations.features import NO_MEANS
 from judgebook.annotations.summary import with_means
 from judgebook.display.views import without_means
 from judgebook.questions.groups import analysis as groups
+from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
-from judgebook.questions.groups.who_judged import comparable
 from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.sensitivity import analysis as sensitivity
