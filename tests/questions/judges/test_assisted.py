@@ -13,7 +13,7 @@ from judgebook.questions.judges import analysis, figures, findings, tables
 from judgebook.questions.judges import assisted as room
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate
 from judgebook.questions.judges.items import judged_items
-from judgebook.questions.judges.margin import decisions
+from judgebook.questions.judges.replacement import decisions
 from judgebook.questions.operating_characteristics import other_procedures
 from judgebook.questions.operating_characteristics.monte_carlo import Plan
 from judgebook.sources import build

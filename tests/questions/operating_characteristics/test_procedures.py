@@ -7,8 +7,8 @@ from fixtures.made_annotations import metric_study, monte_carlo
 from fixtures.placebo_systems import rng
 from scipy import stats
 
+from judgebook.questions.judges.agreement import judge_alpha
 from judgebook.questions.judges.items import JudgedItems
-from judgebook.questions.judges.judge_alpha import judge_alpha
 from judgebook.questions.judges.replacement import replacement
 from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import human_means, join, scored_items

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.agreement import generalizability
+from judgebook.questions.judges.agreement import alpha_sums
 from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, Panel
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate, hidden
 from judgebook.questions.judges.items import JudgedItems
-from judgebook.questions.judges.judge_alpha import alpha_sums
 from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import ScoredItems, clusters_of
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
