@@ -17,7 +17,7 @@ import pandas as pd
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation import categories, preferences
-from judgebook.questions.moderation.kappa_bounds import kappa_bounds
+from judgebook.questions.moderation.categories import kappa_bounds
 from judgebook.questions.moderation.question import Moderation
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import Label
