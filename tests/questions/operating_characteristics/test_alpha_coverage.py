@@ -18,7 +18,7 @@ from judgebook.questions.operating_characteristics.alpha_coverage import (
     alpha_over_dialogues,
     alpha_over_items,
 )
-from judgebook.questions.operating_characteristics.many_intervals import bca_ends, cluster_ends, pattern_ends, times
+from judgebook.questions.operating_characteristics.many_data_sets import bca_ends, cluster_ends, pattern_ends, times
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, coverage_rows, mean, share, shared_out
 from judgebook.questions.performance.rates import design_effect, rare_bound, student_t
 from judgebook.simulation import study as simulate

@@ -6,15 +6,7 @@ import pytest
 from fixtures.made_annotations import comparisons, monte_carlo
 from fixtures.placebo_systems import rated, rng
 
-from judgebook.questions.operating_characteristics import (
-    as_used,
-    findings,
-    harder,
-    harder_votes,
-    procedures,
-    tables,
-    worlds,
-)
+from judgebook.questions.operating_characteristics import as_used, findings, harder, procedures, tables, worlds
 from judgebook.questions.operating_characteristics.monte_carlo import Plan
 from judgebook.study.results import Results, collect
 
@@ -134,11 +126,11 @@ def votes(voters, n=400):
 
 
 def test_strengths_hold_with_the_studys_voters_and_with_one_who_dominates():
-    rows = {(r["scenario"], r["of"]): r for r in harder_votes.strengths(votes(20), Plan(200))}
+    rows = {(r["scenario"], r["of"]): r for r in harder.strengths(votes(20), Plan(200))}
     assert len(rows) == 4
     assert all(r["ci_high"] > 0.95 and r["people"] == "sampled" for r in rows.values())
     # with five voters and one of 40% there is no claim about other voters
-    rows = {(r["scenario"], r["of"]): r for r in harder_votes.strengths(votes(5), Plan(100))}
+    rows = {(r["scenario"], r["of"]): r for r in harder.strengths(votes(5), Plan(100))}
     assert rows["dominant_voter", "strength"]["n"] == 0
 
 

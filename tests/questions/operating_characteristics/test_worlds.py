@@ -7,7 +7,7 @@ from fixtures.made_annotations import comparisons, monte_carlo
 from fixtures.placebo_systems import rated, rng
 from scipy import stats
 
-from judgebook.questions.operating_characteristics import as_used, many_clusters, other_procedures, worlds
+from judgebook.questions.operating_characteristics import as_used, many_data_sets, other_procedures, worlds
 from judgebook.questions.operating_characteristics.monte_carlo import Plan
 from judgebook.questions.performance import ranking
 from judgebook.statistics import clusters, reml
@@ -101,7 +101,7 @@ def test_comparisons_are_symmetric_and_turned_to_the_order_of_systems():
 def test_covariances_of_many_are_those_of_one(crossed, ways):
     codes, weights, over, arrange = as_used.samples(crossed.design, "session")
     scores = arrange(next(crossed.draw(5, rng(8))))
-    used = many_clusters.Clustered(codes, weights, over[:ways])
+    used = many_data_sets.Clustered(codes, weights, over[:ways])
     means, found = used.covariance(scores)
     for i in range(5):
         one = clusters.clustered_covariance(codes, scores[i], weights, over[:ways])
@@ -116,7 +116,7 @@ def test_systems_are_apart_where_rank_intervals_exclude_a_rank():
     r = rng(9)
     means = r.normal(0, 0.35, (60, 4))
     covariance = clusters.Covariance(np.tile(np.eye(4) * 0.02, (60, 1, 1)))
-    apart = many_clusters.any_apart(means, covariance, 20, 0.95)
+    apart = many_data_sets.any_apart(means, covariance, 20, 0.95)
     kept = [ranking.rank_intervals(*one, 20, 0.95)[1:3] for one in zip(means, covariance.pair_errors(), strict=True)]
     narrowed = np.array([not (np.all(low == 1) and np.all(high == 4)) for low, high in kept])
     assert (apart == narrowed).all()

@@ -20,7 +20,7 @@ import pandas as pd
 from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix
-from judgebook.questions.operating_characteristics.many_intervals import Ends, cluster_ends, pattern_ends
+from judgebook.questions.operating_characteristics.many_data_sets import Ends, cluster_ends, pattern_ends
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows
 from judgebook.study.labels import METHODS, Label
 

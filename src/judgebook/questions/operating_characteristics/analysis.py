@@ -25,7 +25,7 @@ from judgebook.execution.tasks import run
 from judgebook.questions.judges.items import JudgedItems, judged_items
 from judgebook.questions.metrics import ceiling
 from judgebook.questions.metrics.items import human_means, join, scored_items
-from judgebook.questions.operating_characteristics import alpha_coverage, as_used, harder, harder_votes
+from judgebook.questions.operating_characteristics import alpha_coverage, as_used, harder
 from judgebook.questions.operating_characteristics import estimate_coverage as estimates
 from judgebook.questions.operating_characteristics import other_procedures as others
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, evenly
@@ -294,7 +294,7 @@ def _harder(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
         yield _piece(harder.tests, one, plan)
         yield _piece(harder.ranks, one, plan)
     for one in [w for w in few if w.design.pairwise][:1]:
-        yield _piece(harder_votes.strengths, one, plan)
+        yield _piece(harder.strengths, one, plan)
 
 
 def _first_judge(worlds: Sequence[World], plan: Plan, levels: Mapping[tuple[str, str], str]) -> list[Row]:

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from scipy.special import logit, stdtr, stdtrit
 
-from judgebook.questions.operating_characteristics.many_clusters import Clustered, any_apart
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, share, shared_out
 from judgebook.questions.operating_characteristics.worlds import Design, World
 from judgebook.questions.sensitivity.contrasts import Panel, blocks

@@ -16,8 +16,7 @@ from scipy.special import chdtr, chndtr, stdtrit
 from judgebook.annotations.dialogue_values import Design
 from judgebook.questions.groups.effects import pair_effects
 from judgebook.questions.groups.joint_resampling import mean_square_difference
-from judgebook.questions.operating_characteristics.many_clusters import any_apart
-from judgebook.questions.operating_characteristics.many_intervals import Ends, cluster_ends, times
+from judgebook.questions.operating_characteristics.many_data_sets import Ends, any_apart, cluster_ends, times
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows, mean, share, shared_out
 from judgebook.questions.performance import ranking
 from judgebook.questions.performance.rates import design_effect, rare_bound, wilson_of

@@ -24,7 +24,7 @@ from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import ScoredItems, clusters_of
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
 from judgebook.questions.operating_characteristics.as_used import ALPHA, base
-from judgebook.questions.operating_characteristics.many_intervals import cluster_ends
+from judgebook.questions.operating_characteristics.many_data_sets import cluster_ends
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows, mean, shared_out
 from judgebook.questions.operating_characteristics.worlds import PEOPLE, World
 from judgebook.questions.quality_control import replication

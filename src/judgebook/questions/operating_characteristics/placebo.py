@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.operating_characteristics.many_intervals import SHARED
+from judgebook.questions.operating_characteristics.many_data_sets import SHARED
 from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, mean, share, shared_out
 from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, sign_test, t_test
 from judgebook.questions.sensitivity.power import resample

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
-from judgebook.questions.operating_characteristics.many_clusters import Clustered
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered
 from judgebook.questions.operating_characteristics.worlds import tilted
 from judgebook.questions.planning.components import Pilot, cuts
 from judgebook.questions.planning.designs import SAME, Plan
