@@ -14,17 +14,15 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.techniques import turn_marks, turn_weights
-from judgebook.questions.techniques.chunks import variability
+from judgebook.questions.techniques import turn_marks, turn_ratings
 from judgebook.questions.techniques.effective_rates import effective
-from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken
+from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken, variability
 from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.reasons import reasons
-from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.questions.techniques.sittings import TechniqueData, by_conversation, sides
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import correlations, paired
-from judgebook.questions.techniques.win_rates import by_turn, stream, system_rate, win_rate
+from judgebook.questions.techniques.win_rates import by_turn, same_winner, stream, system_rate, win_rate
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
@@ -182,6 +180,6 @@ def _beside_ratings(
     of turns follows it."""
     if len(turned.marks) and len(turned.ratings):
         for both in paired(turned.marks, turned.ratings, labels, final):
-            yield turn_weights.by_turn(both, confidence)
+            yield turn_ratings.by_turn(both, confidence)
         size = {"n_resamples": n_resamples, "confidence": confidence}
         yield correlations(turned.marks, turned.ratings, seed=seed, **size)
