@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.questions.validity import coverage, label_selection, label_sets, specifications
+from judgebook.questions.validity import coverage, label_selection, specifications
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.importance import importance
-from judgebook.questions.validity.label_ranks import importance_ranks, shared_source
-from judgebook.questions.validity.label_sets import Sets
+from judgebook.questions.validity.importance import importance, importance_ranks, shared_source
+from judgebook.questions.validity.label_selection import KEPT, Sets, compare_sets
 from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.questions.validity.targets import POOLED, Targets
 from judgebook.study.labels import Label
@@ -58,7 +57,7 @@ def analyse_coverage(
     seed : int
         Of folds, halves and shuffled targets.
     sets : mapping, optional
-        Sets of labels to hold against all (`label_sets.compare_sets`), besides those that reach every threshold.
+        Sets of labels to hold against all (`label_selection.compare_sets`), besides those that reach every threshold.
     """
     rows: list[dict] = []
     common = {"seed": seed, "exclude": options.exclude}
@@ -84,7 +83,7 @@ def analyse_coverage(
     compared = [
         row
         for design in found.designs.values()
-        for row in label_sets.compare_sets(design, dict(sets or {}) | {label_sets.KEPT: reached}, **size, **common)
+        for row in compare_sets(design, dict(sets or {}) | {KEPT: reached}, **size, **common)
     ]
     return _of_group(collect(Results(searched), kept, minutes, compared), found), selected
 

@@ -13,9 +13,9 @@ from judgebook.annotations.dialogue_values import DIALOGUE_QUALITY
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, percent, plural
 from judgebook.display.views import Prose
-from judgebook.questions.validity import label_sets as label_set
 from judgebook.questions.validity.analysis import KEY, chosen, comparison, corrected, correlations, excludes_zero
 from judgebook.questions.validity.coverage import FITS
+from judgebook.questions.validity.label_selection import ALL
 from judgebook.questions.validity.tables import ROWS, SETS, STATISTICS, TITLES, sampled
 from judgebook.questions.validity.targets import Targets
 from judgebook.study.results import Results
@@ -184,7 +184,7 @@ def precision(n_permutations: int, n_halves: int) -> Prose:
 def label_sets(results: Results, names: DisplayNames) -> Prose:
     """What chosen sets of labels explain less than all labels of their method, on people left out."""
     rows = names.sort(results.select("set_fit_difference", kind="cross_validated").dropna(subset="ci_low"))
-    every = results.select("set_fit", set=label_set.ALL, kind="cross_validated").set_index(["method", "target"])["k"]
+    every = results.select("set_fit", set=ALL, kind="cross_validated").set_index(["method", "target"])["k"]
     facts = [
         {"set": SETS[row["set"]].lower(), "method": names.name("method", row["method"]), "title": TITLES[row["target"]]}
         | {"k": int(row["k"]), "all": int(every[row["method"], row["target"]]), "row": row}
