@@ -95,7 +95,7 @@ def test_simulations_draw_from_scores_with_a_mean_and_from_all_answers_for_agree
     for frames, labels, _ in both:
         marks = frames["annotations"]
         options = {"systems": ["A", "B"], "first": None, "pick": 1}
-        material = characteristics.material(marks, frames["dialogues"], labels, **options)
+        material = characteristics.simulation_input(marks, frames["dialogues"], labels, **options)
         assert set(material.all_values["label"]) == {"fluent", "polite"}
         assert [p.labels for p in material.panels] == [["fluent", "polite"]]
         assert {r.label.id for r in material.twice} == set(marks["label"])

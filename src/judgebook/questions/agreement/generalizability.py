@@ -43,14 +43,6 @@ OWN = "study"
 MOST_DRAWN = 4_000_000
 
 
-def spearman_brown(r: float | np.ndarray, k: float | np.ndarray) -> float | np.ndarray:
-    """Reliability of the mean of k parallel measurements, given that of one (Spearman 1910; Brown 1910).
-
-    k may be a fraction: with 1/2 the reliability of half as many.
-    """
-    return k * r / (1 + (k - 1) * r)
-
-
 @dataclass(frozen=True)
 class Components:
     """Variance components: `raw` as estimated, `variance` with those below 0 set to 0. The residual comes last."""

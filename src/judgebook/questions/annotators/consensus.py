@@ -30,8 +30,6 @@ from judgebook.questions.annotators.agreement_with_others import ITEM
 from judgebook.statistics.intervals import MIN_MINORITY, generator
 from judgebook.study.labels import Label
 
-#: what says how a consensus was made, in the order of tables
-SOURCES = ("mean", "dawid_skene", "mace")
 #: fewer annotators say nothing about accuracy
 MIN_ANNOTATORS = 3
 #: annotations per item on average below which accuracies and labels cannot be distinguished

@@ -78,7 +78,7 @@ def examine(
     return Examined(found, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
 
 
-def _made(one: Check, study: material.Study) -> tuple[list[Finding], list[str], bool]:
+def _made(one: Check, study: material.StudyFrames) -> tuple[list[Finding], list[str], bool]:
     """Findings of a check, reasons why it could not be made somewhere, and whether it was made anywhere."""
     found, reasons, made = [], [], False
     for where in [study] if one.whole else study.parts:

@@ -10,7 +10,7 @@ from scipy.stats import binom, linregress
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import plain
@@ -32,7 +32,7 @@ _MARKS = 3
 
 
 @check("undeclared_direction", "order")
-def direction(part: Part) -> Found:
+def direction(part: Evaluation) -> Found:
     """Labels of which nobody said whether a high score is good."""
     rated = part.rated if part.votes.empty else part.rows
     judged = [label for i, label in part.labels.items() if i in set(rated["label"])]
@@ -53,7 +53,7 @@ def direction(part: Part) -> Found:
 
 
 @check("outside_scale", "labels", "order")
-def outside(part: Part) -> Found:
+def outside(part: Evaluation) -> Found:
     """Scores that are not on the declared scale."""
     rows, label = part.rated, part.rated["label"]
     if rows.empty:
@@ -79,14 +79,14 @@ def _labels_of(rows: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
     }
 
 
-def _left_out(part: Part, off: pd.Series, facts: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _left_out(part: Evaluation, off: pd.Series, facts: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """A finding on scores that should perhaps be left out, with what that changes."""
     after = changes.change(part.table, part.without(off.reindex(part.rows.index, fill_value=False)))
     return max(changes.price(after, UNKNOWN), 0.3), facts | after
 
 
 @check("missing_codes", "labels", "order")
-def codes(part: Part) -> Found:
+def codes(part: Evaluation) -> Found:
     """Values such as -1, 0, 9 or 99 that look like codes for a missing answer."""
     rows = part.rated
     if rows.empty:
@@ -155,7 +155,7 @@ def _apart(values: np.ndarray) -> list[float]:
 
 
 @check("unused_scale_ends", "labels")
-def scale_ends(part: Part) -> Found:
+def scale_ends(part: Evaluation) -> Found:
     """Ends of a scale that nobody uses although the value beside them is common."""
     rows, found = part.rated, []
     if rows.empty:
@@ -182,7 +182,7 @@ def scale_ends(part: Part) -> Found:
 
 
 @check("constant_label", "labels")
-def constant(part: Part) -> Found:
+def constant(part: Evaluation) -> Found:
     """Labels to which everybody gives one answer."""
     rows = part.rows[part.rows["dialogue_b"].isna()]
     if rows.empty:
@@ -195,7 +195,7 @@ def constant(part: Part) -> Found:
 
 
 @check("dependent_judge", "judges", "labels", whole=True)
-def judge(study: Study) -> Found:
+def judge(study: StudyFrames) -> Found:
     """Models that repeat people's labels, or judge themselves."""
     marks = study.annotations
     model = marks["annotator_kind"] != "human"

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from judgebook.questions.annotators.outliers import MIN_VALUES, esd
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import alike
@@ -67,7 +67,7 @@ def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
 
 
 @check("copied_annotator", "labels", "judges")
-def copied(part: Part) -> Found:
+def copied(part: Evaluation) -> Found:
     """Two annotators with the same answers, who count as one."""
     part.need_people()
     if part.rows["annotator"].nunique() < 2:
@@ -98,7 +98,7 @@ def _agreement(rows: pd.DataFrame) -> float:
 
 
 @check("constant_annotator", "labels", "judges", "order")
-def constant(part: Part) -> Found:
+def constant(part: Evaluation) -> Found:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
     ways = [rows for rows in (_as_stored(part.rows), _as_shown(part.rows)) if len(rows)]
@@ -160,7 +160,7 @@ def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:
 
 
 @check("fast_annotator", "labels", "judges")
-def fast(part: Part) -> Found:
+def fast(part: Evaluation) -> Found:
     """Annotators far faster than the rest."""
     part.need_people()
     rows = part.rows[part.rows["seconds"].gt(0)]
@@ -185,7 +185,7 @@ def fast(part: Part) -> Found:
 
 
 @check("annotator_spellings", "judges", whole=True)
-def spellings(study: Study) -> Found:
+def spellings(study: StudyFrames) -> Found:
     """One annotator under two spellings of an id."""
     marks = study.annotations
     people = marks[(marks["annotator_kind"] == "human") & marks["annotator_known"].astype(bool)]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import f_oneway, norm
 
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import NotCheckableError, check
 from judgebook.sources import sampling as drawn
@@ -35,7 +35,7 @@ _QUOTED = 120
 
 
 @check("enriched_sample", "order", "labels", "sample", whole=True)
-def enriched(study: Study) -> Found:
+def enriched(study: StudyFrames) -> Found:
     """A column or the YAML says how items were chosen, and the analyses do not use it or use something else."""
     marks, columns = study.annotations, _columns(study)
     if _USED in marks and marks[_USED].notna().any():
@@ -59,7 +59,7 @@ def enriched(study: Study) -> Found:
         yield 0.5, {"column": telling[0], "kind": "chance"}
 
 
-def _contradicted(study: Study, columns: dict[str, pd.Series]) -> Found:
+def _contradicted(study: StudyFrames, columns: dict[str, pd.Series]) -> Found:
     """A probability or weight in the file that is not in proportion to the weights in use, within a system."""
     marks = study.annotations.dropna(subset=_USED)
     used = marks.groupby(["corpus", "dialogue"])[[_USED, "system"]].first()
@@ -96,7 +96,7 @@ def _weights(name: str, values: pd.Series) -> pd.Series:
     return values if (values > 1).any() or drawn.named(name) == "weight" else 1 / values
 
 
-def _columns(study: Study) -> dict[str, pd.Series]:
+def _columns(study: StudyFrames) -> dict[str, pd.Series]:
     """Names of such columns -> their values by (corpus, dialogue)."""
     key = ["corpus", "dialogue"]
     facts = study.facts[study.facts["key"].astype(str).str.startswith(drawn.UNUSED)]
@@ -112,7 +112,7 @@ def _columns(study: Study) -> dict[str, pd.Series]:
     return {name: values for name, values in out.items() if len(values.unique()) > 1}
 
 
-def _effect(part: Part, name: str, values: pd.Series) -> dict[str, Any] | None:
+def _effect(part: Evaluation, name: str, values: pd.Series) -> dict[str, Any] | None:
     """What the column does to the mean of the system on which it does most: weighted by it, or, of a stratum, how far
     apart the strata are; None where that is no more than chance. Weights are strata, too: what they do to one side of
     comparisons may be undone by the other."""
@@ -129,7 +129,7 @@ def _effect(part: Part, name: str, values: pd.Series) -> dict[str, Any] | None:
     return next((f for f in found if f and f["beyond"]), found[0] if found and drawn.certain(name) else None)
 
 
-def _moved(part: Part, name: str, values: pd.Series, *, weighted: bool) -> dict[str, Any] | None:
+def _moved(part: Evaluation, name: str, values: pd.Series, *, weighted: bool) -> dict[str, Any] | None:
     """`_effect` of weights, or of strata. beyond : whether it is more than chance."""
     units = _units(part, values, weighted)
     cells = [_cell(cell, weighted) for _, cell in units.groupby(_BY)]
@@ -143,7 +143,7 @@ def _moved(part: Part, name: str, values: pd.Series, *, weighted: bool) -> dict[
     return facts | {k: worst[k] for k in ("label", "system", "was", "now", "moved")}
 
 
-def _of_all(part: Part, units: pd.DataFrame, table: pd.DataFrame, weighted: bool) -> bool:
+def _of_all(part: Evaluation, units: pd.DataFrame, table: pd.DataFrame, weighted: bool) -> bool:
     """Whether all systems together differ by more than chance, each perhaps by too little: weighted means in the same
     direction, or strata within systems."""
     if weighted:
@@ -156,7 +156,7 @@ def _of_all(part: Part, units: pd.DataFrame, table: pd.DataFrame, weighted: bool
     )
 
 
-def _units(part: Part, values: pd.Series, weighted: bool) -> pd.DataFrame:
+def _units(part: Evaluation, values: pd.Series, weighted: bool) -> pd.DataFrame:
     """Mean scores of dialogues, and shares of their comparisons that these win, with their `value`: the weight of a
     pair is that of either side; of a stratum, only sides count that have a value of their own."""
     rated = part.rated.groupby([*_BY, "dialogue"])["score"].mean().reset_index()

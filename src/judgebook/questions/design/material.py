@@ -22,7 +22,7 @@ _FIXED = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_
 
 
 @dataclass(frozen=True)
-class Part:
+class Evaluation:
     """One evaluation: the judgements of a corpus, group and method, by people, or by models where no people judged."""
 
     corpus: str
@@ -96,7 +96,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyFrames:
     """All frames of an evaluation, without pilots and extra corpora; see `analysis.examine`."""
 
     annotations: pd.DataFrame
@@ -112,7 +112,7 @@ class Study:
     selection: str = ""
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Evaluation]:
         marks, out = self.annotations, []
         human = marks["annotator_kind"] == "human"
         judged = marks[human] if human.any() else marks
@@ -121,7 +121,7 @@ class Study:
             here = self.dialogues[self.dialogues["corpus"] == corpus]
             gone = self.absent[self.absent["corpus"].isna() | (self.absent["corpus"] == corpus)]
             gone = gone[gone["method"].isna() | (gone["method"] == method)]
-            out.append(Part(corpus, group, method, rows, own, here, gone))
+            out.append(Evaluation(corpus, group, method, rows, own, here, gone))
         return out
 
 
@@ -135,7 +135,7 @@ def study(
     own_ids: pd.DataFrame | None,
     leave_out: Sequence[str],
     selection: str = "",
-) -> Study:
+) -> StudyFrames:
     """The frames with all columns that checks use, without systems left out; missing scores apart from the others."""
     marks = evaluated(_filled(annotations)).reset_index(drop=True)
     marks = marks[~marks["system"].isin(leave_out) & ~marks["system_b"].isin(leave_out)]
@@ -154,7 +154,7 @@ def study(
     )
     metrics = metric_scores if metric_scores is not None else pd.DataFrame(columns=["corpus", "dialogue", "metric"])
     ids = own_ids if own_ids is not None else pd.DataFrame()
-    return Study(marks, talk, known, absent, metrics, facts, ids, _not_used(counts), selection)
+    return StudyFrames(marks, talk, known, absent, metrics, facts, ids, _not_used(counts), selection)
 
 
 def _not_used(counts: pd.DataFrame | None) -> tuple[str, ...]:

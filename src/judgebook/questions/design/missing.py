@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2_contingency
 
-from judgebook.questions.design.material import Part
+from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, NotCheckableError, check
 
@@ -20,7 +20,7 @@ _ITEM = ["label", "system", "dialogue", "turn", "system_b", "dialogue_b"]
 
 
 @check("missing_by_system", "order", "labels", "sample")
-def missing(part: Part) -> Found:
+def missing(part: Evaluation) -> Found:
     """Scores that are missing more often for some systems than for others."""
     part.need_systems()
     if part.rated.empty and part.votes.empty:
@@ -54,7 +54,7 @@ def _sides(votes: pd.DataFrame) -> pd.Series:
     return pd.concat(both).dropna(subset="system").groupby(_BY)["here"].sum()
 
 
-def _bounds_of_wins(part: Part, table: pd.DataFrame, system: str) -> dict[str, Any]:
+def _bounds_of_wins(part: Evaluation, table: pd.DataFrame, system: str) -> dict[str, Any]:
     """The share of its comparisons that a system wins (a tie is half a win), and its bounds if it lost or won all that
     are missing."""
     best: dict[str, Any] = {}
@@ -73,7 +73,7 @@ def _bounds_of_wins(part: Part, table: pd.DataFrame, system: str) -> dict[str, A
     return best
 
 
-def _fewer(part: Part, here: pd.Series) -> pd.DataFrame:
+def _fewer(part: Evaluation, here: pd.Series) -> pd.DataFrame:
     """Annotations that items lack of the number that most items have; none where there is no such number."""
     item = [*_BY, "dialogue", "turn"]
     n = part.rated.groupby(item, dropna=False).size()
@@ -84,7 +84,7 @@ def _fewer(part: Part, here: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"here": here, "gone": gone.groupby(_BY).sum()}).fillna(0.0)
 
 
-def _bounds(part: Part, table: pd.DataFrame, system: str, system_b: str) -> dict[str, Any]:
+def _bounds(part: Evaluation, table: pd.DataFrame, system: str, system_b: str) -> dict[str, Any]:
     """Of the label for which it matters most: the difference, and its bounds if missing scores are lowest or highest.
 
     Worst-case bounds (Horowitz and Manski 2000, Journal of the American Statistical Association 95, 77-84).
@@ -109,6 +109,6 @@ def _bounds(part: Part, table: pd.DataFrame, system: str, system_b: str) -> dict
     return best
 
 
-def _ends(part: Part, label: str) -> tuple[float, float]:
+def _ends(part: Evaluation, label: str) -> tuple[float, float]:
     known, scores = part.labels.get(label), part.rated.loc[part.rated["label"] == label, "score"]
     return known.scale if known else (float(scores.min()), float(scores.max()))

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from scipy.stats import t as student
 
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part
+from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 
@@ -26,13 +26,13 @@ _FEW = 10
 _POSITION = "It is not recorded which response or dialogue was judged first."
 
 
-def _first(part: Part) -> pd.DataFrame:
+def _first(part: Evaluation) -> pd.DataFrame:
     """Comparisons with a known order: `first` is 1 where the left side was shown first, else -1."""
     votes = part.votes[part.votes["first_shown"].isin(["left", "right"])]
     return votes.assign(first=np.where(votes["first_shown"] == "left", 1, -1))
 
 
-def _in_sessions(part: Part) -> pd.DataFrame:
+def _in_sessions(part: Evaluation) -> pd.DataFrame:
     """Means of dialogues, in standard deviations of the label and less the mean of the system, with their order."""
     if "order_shown" not in part.dialogues or part.rated.empty:
         return pd.DataFrame()
@@ -48,7 +48,7 @@ def _in_sessions(part: Part) -> pd.DataFrame:
 
 
 @check("order_effect", "order", "sample")
-def effect(part: Part) -> Found:
+def effect(part: Evaluation) -> Found:
     """Positions or orders that draw better judgements."""
     votes, units = _first(part), _in_sessions(part)
     if votes.empty and units.empty:
@@ -59,7 +59,7 @@ def effect(part: Part) -> Found:
         yield from _of_order(units)
 
 
-def _of_position(part: Part, votes: pd.DataFrame) -> Found:
+def _of_position(part: Evaluation, votes: pd.DataFrame) -> Found:
     won = np.sign(votes["score"]) * votes["first"]
     decided = votes.assign(won=won)[won != 0]
     # where nobody prefers a position, choices on different pairs are independent, whoever made them
@@ -96,7 +96,7 @@ def _of_order(units: pd.DataFrame) -> Found:
 
 
 @check("order_is_system", "order")
-def coincides(part: Part) -> Found:
+def coincides(part: Evaluation) -> Found:
     """A system that is nearly always shown first, or second."""
     part.need_systems()
     votes = _first(part)
@@ -130,7 +130,7 @@ def coincides(part: Part) -> Found:
 
 
 @check("drift", "order", "judges")
-def drift(part: Part) -> Found:
+def drift(part: Evaluation) -> Found:
     """Systems judged at different times while severity shifts."""
     part.need_systems()
     rows = part.rated[part.rated["completed_at"].notna()]

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part
+from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
 
@@ -21,7 +21,7 @@ CYCLES = 0.01
 _FEW = 5
 
 
-def _need(part: Part) -> pd.DataFrame:
+def _need(part: Evaluation) -> pd.DataFrame:
     if part.votes.empty:
         raise NotCheckableError("No two systems were compared directly.")
     if len(part.systems) < 3:
@@ -30,7 +30,7 @@ def _need(part: Part) -> pd.DataFrame:
 
 
 @check("uncompared_pairs", "order", "sample")
-def uncompared(part: Part) -> Found:
+def uncompared(part: Evaluation) -> Found:
     """Pairs of systems that nobody compared."""
     votes = _need(part)
     systems = part.systems
@@ -57,7 +57,7 @@ def uncompared(part: Part) -> Found:
 
 
 @check("cycles", "order")
-def cycles(part: Part) -> Found:
+def cycles(part: Evaluation) -> Found:
     """A beats B, B beats C, and C beats A, all three beyond chance."""
     votes = _need(part)
     systems = part.systems
@@ -83,7 +83,7 @@ def cycles(part: Part) -> Found:
         yield worst
 
 
-def _preferences(rows: pd.DataFrame, systems: list[str], part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _preferences(rows: pd.DataFrame, systems: list[str], part: Evaluation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(m, m) mean score of a system (row) against another, its t value and degrees of freedom; NaN with few clusters.
 
     Votes of one annotator or on one context are not independent: the larger standard error counts.

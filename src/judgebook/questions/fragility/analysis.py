@@ -23,7 +23,7 @@ from judgebook.annotations.scores import known_people
 from judgebook.annotations.summary import in_sessions, main_group, with_means
 from judgebook.questions.fragility import drop_few
 from judgebook.questions.fragility.question import Fragility
-from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, Material, curve, without_people
+from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, MethodData, curve, without_people
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS, Label
@@ -45,13 +45,13 @@ DIALOGUES, PERSON, SESSION, CONTEXT = "dialogues", "a person", "a session", "a c
 
 
 @dataclass(frozen=True)
-class Part:
+class GroupData:
     """One corpus and group: its annotations by method. labels : direction by (method, label). blocks : what sessions
     are, `session` or `context`."""
 
     corpus: str
     group: str
-    methods: list[Material]
+    methods: list[MethodData]
     directions: dict[tuple[str, str], int]
     blocks: str = "session"
 
@@ -64,7 +64,7 @@ def parts(
     control: str | None,
     options: QualityControl,
     pick_seed: int,
-) -> Iterator[Part]:
+) -> Iterator[GroupData]:
     """Each corpus with its main group. annotations : of the evaluation itself, by people."""
     directions = {(x.method, x.id): x.direction for x in labels}
     for corpus, here in annotations.groupby("corpus", sort=False):
@@ -82,8 +82,8 @@ def parts(
             if own["system"].nunique() + own["system_b"].dropna().nunique() < 2:
                 continue
             masks = {value: mask[here.index.get_indexer(own.index)] for value, mask in kept.items()}
-            methods.append(Material(own, method, list(systems), distinct(masks), pick_seed))
-        yield Part(str(corpus), str(group), methods, directions, blocks)
+            methods.append(MethodData(own, method, list(systems), distinct(masks), pick_seed))
+        yield GroupData(str(corpus), str(group), methods, directions, blocks)
 
 
 def _thresholds(options: QualityControl) -> dict[str, QualityControl]:
@@ -109,7 +109,7 @@ def distinct(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return out
 
 
-def analyse(found: Sequence[Part], options: Fragility) -> Results:
+def analyse(found: Sequence[GroupData], options: Fragility) -> Results:
     """All results of notebook 16.
 
     `conclusions_found` (how many there are by method; all else is about those
@@ -218,7 +218,7 @@ def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
 
 
 def _of_few(
-    data: Material, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
+    data: MethodData, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
 ) -> Iterator[dict]:
     """How few dialogues and people turn each conclusion, and what remains without each session and person.
 
@@ -247,7 +247,7 @@ def _of_few(
     yield from _without_people(data, chosen, tried)
 
 
-def _without_people(data: Material, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
+def _without_people(data: MethodData, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
     about = data.where(data.annotations["label"].isin(chosen["label"]).to_numpy())
     for person, left in zip(people, without_people(about, people), strict=True):
         keys = zip(*(left[k] for k in KEYS), strict=True) if len(left) else ()
@@ -296,7 +296,7 @@ def _few(found: drop_few.Dropped) -> dict:
     return {"estimate": np.nan if found.needed is None else float(found.needed), "n": found.n, "note": note}
 
 
-def _dropped(data: Material, own: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
+def _dropped(data: MethodData, own: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
     """By what turns: the sign, and the significance, at `level`, of a plain t test of dialogue values where that has
     any."""
     if METHODS[data.method].unit == "pair":
@@ -328,7 +328,7 @@ def _seen_from_first(rows: pd.DataFrame, row: dict, value: str) -> pd.DataFrame:
     return own.assign(**{value: np.where(straight[own.index], 1, -1) * own[value].astype(float)})
 
 
-def _by_person(data: Material, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+def _by_person(data: MethodData, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
     """Conclusion -> sums and numbers of dialogues that each annotator judged: (people, systems), or (people, 1) of
     comparisons. rows : of one label."""
     if METHODS[data.method].unit == "pair":
@@ -337,7 +337,7 @@ def _by_person(data: Material, rows: pd.DataFrame) -> Callable[[dict], tuple[np.
     return _two_columns(values, "annotator", "score")
 
 
-def _by_session(data: Material, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+def _by_session(data: MethodData, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
     """Sums and numbers of dialogues (pairs) of each session, as `_by_person`; values : of dialogues, one label."""
     unit = values["dialogue"].astype(str) + "\x1f" + values["dialogue_b"].fillna("").astype(str)
     values = values.assign(session=values["session"].fillna(unit))

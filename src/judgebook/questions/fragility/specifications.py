@@ -37,7 +37,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Material:
+class MethodData:
     """Annotations of one corpus and group by people, of one method.
 
     workers : value of the choice `workers` -> (annotations,) whether each belongs to a worker who is kept; `passed`,
@@ -62,13 +62,13 @@ class Material:
         """The annotations of the primary analysis."""
         return self.annotations[self.workers["passed"]]
 
-    def where(self, kept: np.ndarray) -> Material:
+    def where(self, kept: np.ndarray) -> MethodData:
         """Some of the annotations, (annotations,) bool."""
         workers = {name: mask[kept] for name, mask in self.workers.items()}
-        return Material(self.annotations[kept], self.method, self.systems, workers, self.pick_seed)
+        return MethodData(self.annotations[kept], self.method, self.systems, workers, self.pick_seed)
 
 
-def open_choices(data: Material) -> dict[str, tuple[str, ...]]:
+def open_choices(data: MethodData) -> dict[str, tuple[str, ...]]:
     """The choices that make a difference to these data, with their values."""
     rows = data.annotations
     pairwise = METHODS[data.method].unit == "pair"
@@ -91,14 +91,14 @@ def _rated_several(rows: pd.DataFrame) -> bool:
     return bool((met > 1).mean() > 0.5)
 
 
-def specifications(data: Material) -> Iterator[dict[str, str]]:
+def specifications(data: MethodData) -> Iterator[dict[str, str]]:
     """Every combination of the open choices, the primary analysis first."""
     there = open_choices(data)
     for values in product(*there.values()):
         yield dict(zip(there, values, strict=True))
 
 
-def under(data: Material, choice: Mapping[str, str]) -> pd.DataFrame:
+def under(data: MethodData, choice: Mapping[str, str]) -> pd.DataFrame:
     """All pairs of systems and labels under one combination: estimate, interval, p-value, and p adjusted by Holm within
     the label."""
     kept = data.workers[choice["workers"]]
@@ -117,7 +117,7 @@ def under(data: Material, choice: Mapping[str, str]) -> pd.DataFrame:
     return _compared(data, rows, people=choice["people"] == "a sample")
 
 
-def _compared(data: Material, rows: pd.DataFrame, *, people: bool) -> pd.DataFrame:
+def _compared(data: MethodData, rows: pd.DataFrame, *, people: bool) -> pd.DataFrame:
     """rows : of `numbers`."""
     found = of_numbers(rows, data.method, data.systems, people=people)
     return found if found.empty else adjust_rows(found, ["label"], "systems of one label")
@@ -141,7 +141,7 @@ def standardised(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(score=((rows["score"] - by.transform("mean")) / sd).fillna(0.0))
 
 
-def curve(data: Material) -> pd.DataFrame:
+def curve(data: MethodData) -> pd.DataFrame:
     """Every pair and label under every combination.
 
     Returns the frame of `under` with a column for each choice, `spec`, the number of the combination (0: the primary
@@ -161,7 +161,7 @@ def curve(data: Material) -> pd.DataFrame:
     return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
 
 
-def without_people(data: Material, people: list[str]) -> Iterator[pd.DataFrame]:
+def without_people(data: MethodData, people: list[str]) -> Iterator[pd.DataFrame]:
     """The primary analysis without each of these people in turn; an empty frame where nothing is left."""
     kept = data.workers["passed"]
     rows, annotator = data.numbers[kept], data.annotations["annotator"].to_numpy(object)[kept]

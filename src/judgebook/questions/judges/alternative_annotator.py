@@ -26,7 +26,7 @@ from judgebook.study.labels import METHODS, Label
 MIN_ANNOTATORS, MIN_JUDGED, FALSE_DISCOVERIES = 3, 30, 0.05
 
 
-class Panel:
+class AnnotatorPanel:
     """Who judged which items of one label; made once, where many sets of scores on the same items are tested.
 
     Attributes
@@ -113,13 +113,15 @@ class Panel:
         return _p(mean - cost, np.sqrt(g / np.maximum(g - 1, 1) * squares) / self.n, g - 1)
 
 
-def left_out(panel: Panel, value: np.ndarray, judge: np.ndarray, level: str, *, cost: float = 0.15) -> pd.DataFrame:
+def left_out(
+    panel: AnnotatorPanel, value: np.ndarray, judge: np.ndarray, level: str, *, cost: float = 0.15
+) -> pd.DataFrame:
     """The test of each annotator.
 
     Parameters
     ----------
     panel, value, judge, level
-        See `Panel.closer`.
+        See `AnnotatorPanel.closer`.
     cost : float
         What the judge may be worse by (epsilon of the paper: 0.2 for experts, 0.15 for skilled annotators, 0.1 for
         crowd workers).
@@ -159,7 +161,7 @@ def winning_rates(
     ----------
     annotations : DataFrame
         Choices between two responses are compared as nominal values.
-    cost : see `left_out`. min_items : see `Panel`.
+    cost : see `left_out`. min_items : see `AnnotatorPanel`.
 
     Yields
     ------
@@ -181,7 +183,7 @@ def winning_rates(
         once = people[[*ITEM, "annotator", "score"]].drop_duplicates([*ITEM, "annotator"])
         once = once.merge(judge[[*ITEM, "item"]], on=ITEM)
         annotator = np.unique(once["annotator"], return_inverse=True)[1]
-        panel = Panel(once["item"].to_numpy(), annotator, judge["cluster"].to_numpy(), min_items)
+        panel = AnnotatorPanel(once["item"].to_numpy(), annotator, judge["cluster"].to_numpy(), min_items)
         nominal = label.binary or METHODS[label.method].unit == "pair"
         level = "nominal" if nominal else label.level
         tests = left_out(panel, once["score"].to_numpy(float), judge["score"].to_numpy(float), level, cost=cost)

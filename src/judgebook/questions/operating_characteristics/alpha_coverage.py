@@ -21,7 +21,7 @@ from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix
 from judgebook.questions.operating_characteristics.many_data_sets import Ends, cluster_ends, pattern_ends
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, coverage_rows
 from judgebook.study.labels import METHODS, Label
 
 #: up to this many items, with more than this many patterns, resampling items one by one is faster
@@ -96,7 +96,7 @@ def by_prevalence(items: Sequence[Repeated], most: int) -> list[Repeated]:
     return out
 
 
-def alpha_over_items(one: Repeated, plan: Plan, *, sizes: Sequence[int], marks: Sequence[int]) -> list[Row]:
+def alpha_over_items(one: Repeated, plan: SimulationPlan, *, sizes: Sequence[int], marks: Sequence[int]) -> list[Row]:
     """Coverage for samples of independent items.
 
     Parameters
@@ -126,7 +126,7 @@ def alpha_over_items(one: Repeated, plan: Plan, *, sizes: Sequence[int], marks: 
     return out
 
 
-def alpha_near_perfect(one: Repeated, plan: Plan, *, n: int, disagreement: float) -> list[Row]:
+def alpha_near_perfect(one: Repeated, plan: SimulationPlan, *, n: int, disagreement: float) -> list[Row]:
     """Coverage of the exact bound and of BCa for samples of n items of which nearly all have equal annotations.
 
     The population is that of the label, with the share of items that annotators disagree on reduced to `disagreement`.
@@ -144,7 +144,9 @@ def alpha_near_perfect(one: Repeated, plan: Plan, *, n: int, disagreement: float
     return coverage_rows(intervals, truth, one.base(over="item", sample="item", sample_size=n, scenario="near_perfect"))
 
 
-def alpha_over_dialogues(one: Repeated, plan: Plan, *, sizes: Sequence[int], turns: Sequence[int]) -> list[Row]:
+def alpha_over_dialogues(
+    one: Repeated, plan: SimulationPlan, *, sizes: Sequence[int], turns: Sequence[int]
+) -> list[Row]:
     """Coverage for samples of whole dialogues: intervals over dialogues, and over turns as if turns were independent.
 
     sizes : dialogues per sample. turns : those sizes for which intervals over turns are simulated as well.
@@ -175,7 +177,7 @@ def _alpha(t):
     return lambda sums: t.measures(sums)["alpha"]
 
 
-def _item_ends(counts: np.ndarray, t, plan: Plan, rng: np.random.Generator) -> Ends:
+def _item_ends(counts: np.ndarray, t, plan: SimulationPlan, rng: np.random.Generator) -> Ends:
     n = int(counts[0].sum())
     if n > FEW_ITEMS or counts.shape[1] <= FEW_PATTERNS:
         return pattern_ends(counts, t.rows, _alpha(t), plan, rng)
@@ -183,7 +185,9 @@ def _item_ends(counts: np.ndarray, t, plan: Plan, rng: np.random.Generator) -> E
     return cluster_ends(t.rows, rng.permuted(drawn, axis=1), _alpha(t), plan, rng)
 
 
-def _bounds(one: Repeated, counts: np.ndarray, plan: Plan, *, every: bool, drawn=None) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(
+    one: Repeated, counts: np.ndarray, plan: SimulationPlan, *, every: bool, drawn=None
+) -> tuple[np.ndarray, np.ndarray]:
     """Bounds (r, 2) of the samples, missing where none is made, and (r,) whether the policy takes it.
 
     drawn : tables (n, patterns) of the dialogues in each sample, where they are the unit. Equal samples are done once.
@@ -198,7 +202,7 @@ def _bounds(one: Repeated, counts: np.ndarray, plan: Plan, *, every: bool, drawn
     return ends, taken
 
 
-def _bound(one: Repeated, counts: np.ndarray, plan: Plan, table: np.ndarray | None) -> tuple[float, float]:
+def _bound(one: Repeated, counts: np.ndarray, plan: SimulationPlan, table: np.ndarray | None) -> tuple[float, float]:
     here = counts > 0
     index = np.repeat(np.arange(here.sum()), counts[here])
     found = Patterns(one.found.values, one.found.counts[here], counts[here], index)

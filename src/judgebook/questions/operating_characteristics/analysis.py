@@ -29,7 +29,7 @@ from judgebook.questions.operating_characteristics import alpha_coverage, as_use
 from judgebook.questions.operating_characteristics import estimate_coverage as estimates
 from judgebook.questions.operating_characteristics import other_procedures as others
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, evenly
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan
 from judgebook.questions.operating_characteristics.placebo import false_crossings, placebo_size, power_curves
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.worlds import World, design, world
@@ -54,7 +54,7 @@ SHARED_METHODS = ("dialogue_likert", "turn_likert", "dialogue_rating", "turn_rat
 
 
 @dataclass(frozen=True)
-class Material:
+class SimulationInput:
     """What samples are drawn from.
 
     twice : labels judged twice by `group`. panels, picked : one per method, of all annotations, and of one per item for
@@ -124,8 +124,8 @@ def analyse(
         If no item was judged twice.
     """
     chosen = {"systems": systems, "first": first, "pick": pick, "unranked": unranked, "sizes": sizes}
-    data = material(annotations, dialogues, labels, metric_scores=metric_scores, **chosen)
-    plan = Plan(sizes.n_runs, sizes.n_resamples, seed, confidence)
+    data = simulation_input(annotations, dialogues, labels, metric_scores=metric_scores, **chosen)
+    plan = SimulationPlan(sizes.n_runs, sizes.n_resamples, seed, confidence)
     parts = (_tests, _agreement, _estimates, _correlations, _groups)
     pieces = [piece for part in parts for piece in part(data, plan, sizes)]
     plan = replace(plan, n_runs=min(plan.n_runs, sizes.runs_as_used))
@@ -137,7 +137,8 @@ def analyse(
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
 
 
-#: a function that gives rows, and its arguments: draws are from streams named for what is simulated (`Plan.rng`)
+#: a function that gives rows, and its arguments: draws are from streams named for what is simulated
+#: (`SimulationPlan.rng`)
 Piece = tuple[Callable[..., Iterable[Row]], tuple, dict[str, Any]]
 
 
@@ -149,7 +150,7 @@ def _piece(function: Callable[..., Iterable[Row]], *arguments: object, **options
     return function, arguments, options
 
 
-def material(
+def simulation_input(
     annotations: pd.DataFrame,
     dialogues: pd.DataFrame,
     labels: list[Label],
@@ -160,7 +161,7 @@ def material(
     unranked: Collection[str] = (),
     metric_scores: pd.DataFrame | None = None,
     sizes: Operating | None = None,
-) -> Material:
+) -> SimulationInput:
     """Choose and prepare what is simulated from; arguments as for `analyse`."""
     every = annotations[annotations["annotator_kind"] == "human"]
     people = with_means(every, labels)
@@ -179,7 +180,7 @@ def material(
     talks = dialogues[dialogues["corpus"] == corpus]
     ranked = [s for s in order if s not in set(unranked)]
     mine = here[here["group"] == group]
-    return Material(
+    return SimulationInput(
         corpus, group, twice, panels, picked, found, _design(found, own, talks),
         worlds=list(_placebo_worlds(mine, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1)),
         judged=list(judged_items(annotations[annotations["corpus"] == corpus], labels)),
@@ -220,19 +221,19 @@ def _design(found: pd.DataFrame, own: pd.DataFrame, dialogues: pd.DataFrame) -> 
     return values.dialogue_design(own, target, who)
 
 
-def _tests(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _tests(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one, picked in zip(data.panels, data.picked, strict=True):
         yield _piece(_tests_of, one, picked, plan, sizes.conversations)
 
 
-def _tests_of(one: Panel, picked: Panel, plan: Plan, conversations: Sequence[int]) -> Iterator[Row]:
+def _tests_of(one: Panel, picked: Panel, plan: SimulationPlan, conversations: Sequence[int]) -> Iterator[Row]:
     if size := placebo_size(one, plan, picked=picked):
         yield from size
         yield from power_curves(one, plan, sizes=conversations, picked=picked)
         yield from false_crossings(picked, plan, n=max(conversations))
 
 
-def _agreement(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     done, chosen = set(), alpha_coverage.by_prevalence(data.twice, sizes.labels)
     inside = [one.n_dialogues < len(one.clusters) for one in chosen]  # several items lie within a dialogue
     for one, nested in zip(chosen, inside, strict=True):
@@ -250,12 +251,12 @@ def _agreement(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
         yield _piece(alpha_coverage.alpha_near_perfect, one, plan, **NEAR_PERFECT)
 
 
-def _estimates(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _estimates(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Rates and means of labels from the lowest to the highest mean; ranks of the first method's middle label."""
     yield _piece(_estimates_of, [one for one in data.panels if one.unit != "pair"], plan, sizes)
 
 
-def _estimates_of(panels: Sequence[Panel], plan: Plan, sizes: Operating) -> Iterator[Row]:
+def _estimates_of(panels: Sequence[Panel], plan: SimulationPlan, sizes: Operating) -> Iterator[Row]:
     ranked = False
     for one in panels:
         order = np.argsort(one.total.sum(axis=0) / np.maximum(one.n.sum(axis=0), 1), kind="stable")
@@ -270,7 +271,7 @@ def _estimates_of(panels: Sequence[Panel], plan: Plan, sizes: Operating) -> Iter
         ranked |= bool(rows)
 
 
-def _correlations(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _correlations(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Four labels from the weakest to the strongest correlation, on which the coverage of an interval depends."""
     if data.design is not None:
         r = data.design.x.corrwith(pd.Series(data.design.y, index=data.design.x.index)).abs().dropna().sort_values()
@@ -278,7 +279,7 @@ def _correlations(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piec
             yield _piece(estimates.correlation_coverage, data.design, r.index[i], plan)
 
 
-def _worlds(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _worlds(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """The tests, intervals and ranks of notebooks 05 and 07, and the alternative annotator test of one label."""
     for i, one in enumerate(data.worlds):
         yield _piece(as_used.rejections, one, plan)
@@ -287,7 +288,7 @@ def _worlds(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
             yield _piece(_first_judge, data.worlds, plan, data.levels)
 
 
-def _harder(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _harder(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Harder designs, from the label of a rating (mark) and that of a comparison with the fewest judgements."""
     few = sorted(data.worlds, key=lambda one: len(one.design.score))
     for one in [w for w in few if not w.design.pairwise][:1]:
@@ -297,26 +298,26 @@ def _harder(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
         yield _piece(harder.strengths, one, plan)
 
 
-def _first_judge(worlds: Sequence[World], plan: Plan, levels: Mapping[tuple[str, str], str]) -> list[Row]:
+def _first_judge(worlds: Sequence[World], plan: SimulationPlan, levels: Mapping[tuple[str, str], str]) -> list[Row]:
     """Of the first world for which there are rows."""
     found = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
     return next(filter(None, found), [])
 
 
-def _reliability(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _reliability(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """Generalizability of system means by one label of each method."""
     rows = data.rated[0]
     for _, part in rows[rows["dialogue_b"].isna()].groupby("method", sort=False):
         yield _piece(others.reliability_coverage, part[part["label"] == part["label"].iloc[0]], plan)
 
 
-def _judges(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _judges(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     for one in others.chosen(data.judged, min(sizes.labels, MOST_JUDGED)):
         yield _piece(others.judge_coverage, one, plan)
         yield _piece(others.assisted_coverage, one, plan)
 
 
-def _metrics(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _metrics(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     """The first metric with the first label of each method that it scores."""
     annotations, scores = data.rated
     if not len(scores) or not len(scores := scores[scores["corpus"] == data.corpus]):
@@ -333,12 +334,12 @@ def _metrics(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
             yield _piece(others.metric_coverage, scored, joined, both, plan)
 
 
-def _replication(data: Material, plan: Plan, families: Mapping[str, Sequence[str]]) -> list[Row]:
+def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[str, Sequence[str]]) -> list[Row]:
     rows, corpora, systems = data.runs
     return list(others.replication_coverage(rows, corpora, systems, families, plan)) if corpora else []
 
 
-def _groups(data: Material, plan: Plan, sizes: Operating) -> Iterator[Piece]:
+def _groups(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
     if found := estimates.most_shared(data.all_values, SHARED_METHODS):
         method, *groups = found
         known = data.all_values.loc[data.all_values["method"] == method, "label"]

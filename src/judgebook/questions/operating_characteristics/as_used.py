@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import logit, stdtr, stdtrit
 
 from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, share, shared_out
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share, shared_out
 from judgebook.questions.operating_characteristics.worlds import Design, World
 from judgebook.questions.sensitivity.contrasts import Panel, blocks
 from judgebook.questions.sensitivity.system_tests import one_per_session, session_test
@@ -59,7 +59,7 @@ def base(world: World, people: str) -> Row:
     return found | {"people": people if d.n_annotators else "unknown"}
 
 
-def rejections(world: World, plan: Plan) -> Iterator[Row]:
+def rejections(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """Share of comparisons of equal systems that the tests of notebook 05 call significant, and power of its variants.
 
     Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variant `session_plain`
@@ -198,7 +198,7 @@ def samples(d: Design, unit: str):
     return np.concatenate([a, b]), twice[0], twice[1:], arranged
 
 
-def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
+def means_and_ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of systems' means (shares won) and of the simultaneous rank intervals.
 
     Means: `t` over dialogues (sessions, where a system has several dialogues in one), and `two_way` over annotators

@@ -17,7 +17,14 @@ from judgebook.annotations.dialogue_values import Design
 from judgebook.questions.groups.effects import pair_effects
 from judgebook.questions.groups.joint_resampling import mean_square_difference
 from judgebook.questions.operating_characteristics.many_data_sets import Ends, any_apart, cluster_ends, times
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows, mean, share, shared_out
+from judgebook.questions.operating_characteristics.monte_carlo import (
+    Row,
+    SimulationPlan,
+    coverage_rows,
+    mean,
+    share,
+    shared_out,
+)
 from judgebook.questions.performance import ranking
 from judgebook.questions.performance.rates import design_effect, rare_bound, wilson_of
 from judgebook.questions.sensitivity.contrasts import Panel
@@ -37,7 +44,7 @@ def _systems_of(data: Panel, column: int) -> list[np.ndarray]:
     return [p for p in parts if len(p) >= LEAST]
 
 
-def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
+def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Row]:
     """Coverage of intervals of a system's rate (marks) or mean of one label.
 
     Each run draws as many dialogues as the system has, the systems in turn. As published: Wilson for marks (`wilson`),
@@ -69,7 +76,7 @@ def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
     return out
 
 
-def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: Plan) -> np.ndarray:
+def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: SimulationPlan) -> np.ndarray:
     """(r, 2) ends of Student's t interval from r sizes, sums and sums of squares; missing where scores do not vary."""
     variance = np.maximum(squares - total**2 / n, 0) / (n - 1)
     half = stdtrit(n - 1, (1 + plan.confidence) / 2) * np.sqrt(variance / n)
@@ -77,7 +84,7 @@ def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: Plan) -
     return np.stack([total / n - half, total / n + half], axis=1)
 
 
-def _policy(table: np.ndarray, drawn: np.ndarray, ends: Ends, plan: Plan) -> np.ndarray:
+def _policy(table: np.ndarray, drawn: np.ndarray, ends: Ends, plan: SimulationPlan) -> np.ndarray:
     out, known = ends.bca.copy(), {}
     for i, units in enumerate(drawn):
         n, total, squares = table[units].T
@@ -91,7 +98,7 @@ def _policy(table: np.ndarray, drawn: np.ndarray, ends: Ends, plan: Plan) -> np.
     return out
 
 
-def correlation_coverage(design: Design, column: tuple[str, str], plan: Plan) -> list[Row]:
+def correlation_coverage(design: Design, column: tuple[str, str], plan: SimulationPlan) -> list[Row]:
     """Coverage of intervals of r and R² of one label with quality; interactors are drawn with all their dialogues.
 
     R² has BCa (as published, but the paper resamples dialogues); r has BCa and jackknife_t (as in notebook 04),
@@ -132,7 +139,9 @@ def _pearson(sums: np.ndarray) -> np.ndarray:
     return np.where(defined, (xy - x * y / n) / np.sqrt(np.where(defined, vx * vy, 1.0)), np.nan)
 
 
-def group_coverage(scores: list[np.ndarray], label: str, method: str, groups: tuple[str, str], plan: Plan) -> list[Row]:
+def group_coverage(
+    scores: list[np.ndarray], label: str, method: str, groups: tuple[str, str], plan: SimulationPlan
+) -> list[Row]:
     """Coverage of intervals of the difference between two groups, as published and debiased.
 
     Parameters
@@ -182,7 +191,7 @@ def _differences(sums: np.ndarray) -> np.ndarray:
     return effects[..., 0, :] - effects[..., 1, :]
 
 
-def _published(samples: list[np.ndarray], plan: Plan, rng: np.random.Generator) -> Ends:
+def _published(samples: list[np.ndarray], plan: SimulationPlan, rng: np.random.Generator) -> Ends:
     cells = [x[:, :, g] for g in (0, 1) for x in samples]  # scores are resampled within group and system
 
     def statistic(*sums: np.ndarray) -> np.ndarray:
@@ -193,7 +202,7 @@ def _published(samples: list[np.ndarray], plan: Plan, rng: np.random.Generator) 
     return cluster_ends(cells, drawn, statistic, plan, rng, expanded=False)
 
 
-def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: Plan) -> tuple[list[Row], Row]:
+def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: SimulationPlan) -> tuple[list[Row], Row]:
     """Coverage, power and width of the debiased difference, and its bias."""
     whole = np.stack([x.sum(axis=0) for x in samples], axis=2)  # (runs, groups, systems, 3)
     estimate, left_out = _differences(whole), []
@@ -238,7 +247,9 @@ def holds(estimate: np.ndarray, covariance: np.ndarray, truth: float, confidence
     return (below(q / c) <= 1 - tail) & (below(np.maximum(q, noise) / c) >= tail)
 
 
-def first_place(data: Panel, column: int, plan: Plan, *, n_systems: int = 4, sizes: Sequence[int] = ()) -> list[Row]:
+def first_place(
+    data: Panel, column: int, plan: SimulationPlan, *, n_systems: int = 4, sizes: Sequence[int] = ()
+) -> list[Row]:
     """Bootstrap share of first place among equal systems, all of which are samples of one real system.
 
     sizes : dialogues per system for which ranks are tried, in addition to the system's own.
@@ -271,7 +282,9 @@ def first_place(data: Panel, column: int, plan: Plan, *, n_systems: int = 4, siz
     return out
 
 
-def _apart(parts: list[np.ndarray], n: int, n_systems: int, plan: Plan, rng: np.random.Generator) -> np.ndarray:
+def _apart(
+    parts: list[np.ndarray], n: int, n_systems: int, plan: SimulationPlan, rng: np.random.Generator
+) -> np.ndarray:
     """(n_runs,) whether any two of several equal systems of n dialogues differ; missing where nothing varies."""
     out = []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):

@@ -21,7 +21,7 @@ from judgebook.annotations.population import LEAST as LEAST_ANNOTATORS
 from judgebook.questions.operating_characteristics import as_used
 from judgebook.questions.operating_characteristics.as_used import FIXED, SAMPLED
 from judgebook.questions.operating_characteristics.many_data_sets import Clustered
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, mean, share
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share
 from judgebook.questions.operating_characteristics.worlds import NESTED, PEOPLE, Design, World
 from judgebook.questions.performance import davidson, ranking
 from judgebook.statistics.clusters import LEAST_DF, crossed, effective_number
@@ -162,7 +162,7 @@ def sampled(d: Design) -> bool:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
-def tests(world: World, plan: Plan) -> Iterator[Row]:
+def tests(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """`null_rejection` of the permutation test, as used and plain, for the same annotators, and of the t test over
     dialogues and annotators, by design (`scenario`). No runs where annotators are too few for the latter."""
     for scenario, one in of_two(world, plan.rng("harder", "designs")):
@@ -176,7 +176,7 @@ def tests(world: World, plan: Plan) -> Iterator[Row]:
             yield as_used.base(one, as_used.SAMPLED) | sizes | as_used.significant("null_rejection", "two_way", p)
 
 
-def ranks(world: World, plan: Plan) -> Iterator[Row]:
+def ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """`interval_coverage` of simultaneous ranks of equal systems, over annotators too where these are a sample."""
     rng = plan.rng("harder", "ranked designs")
     cases = [
@@ -191,7 +191,7 @@ def ranks(world: World, plan: Plan) -> Iterator[Row]:
         yield row if others or not world.design.n_annotators else row | {"people": as_used.FIXED}
 
 
-def _ranks(scenario: str, world: World, plan: Plan | None) -> Row:
+def _ranks(scenario: str, world: World, plan: SimulationPlan | None) -> Row:
     d = world.design
     codes, weights, clusters, _ = as_used.samples(d, "session")
     apart = [np.empty(0)]
@@ -214,7 +214,7 @@ DOMINANT, ADDED = 0.4, 0.5
 VOTES, LEAST_RUNS = 4_000_000, 50
 
 
-def strengths(world: World, plan: Plan) -> Iterator[Row]:
+def strengths(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """`interval_coverage` of strengths and their ranks, from votes of the study's own voters and of one who dominates.
 
     Votes follow Davidson's model with a third of ties. What sessions, and voters where they are a sample, add to each

@@ -21,7 +21,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 
-from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.statistics.clusters import Covariance, crossed, effective_number, left_out
 from judgebook.statistics.intervals import expansion
 from judgebook.statistics.multiplicity import simultaneous_t
@@ -48,7 +48,7 @@ def cluster_ends(
     rows: np.ndarray | Sequence[np.ndarray],
     drawn: np.ndarray | Sequence[np.ndarray],
     statistic: Statistic,
-    plan: Plan,
+    plan: SimulationPlan,
     rng: np.random.Generator,
     *,
     expanded: bool = True,
@@ -87,7 +87,7 @@ def _units(rows: np.ndarray, drawn: np.ndarray, part: slice) -> np.ndarray:
     return np.ascontiguousarray(np.moveaxis(found, -1, 0))
 
 
-def _cluster_chunk(units: list[np.ndarray], statistic: Statistic, plan: Plan, rng, expanded: bool) -> Ends:
+def _cluster_chunk(units: list[np.ndarray], statistic: Statistic, plan: SimulationPlan, rng, expanded: bool) -> Ends:
     r = units[0].shape[2]
     resampled = [times(x.shape[1], plan.n_resamples, rng) @ x for x in units]
     whole = [x.sum(axis=1, keepdims=True) for x in units]
@@ -106,7 +106,7 @@ def _cluster_chunk(units: list[np.ndarray], statistic: Statistic, plan: Plan, rn
 
 
 def pattern_ends(
-    counts: np.ndarray, rows: np.ndarray, statistic: Statistic, plan: Plan, rng: np.random.Generator,
+    counts: np.ndarray, rows: np.ndarray, statistic: Statistic, plan: SimulationPlan, rng: np.random.Generator,
     *, expanded: bool = True,
 ) -> Ends:  # fmt: skip
     """Intervals of r samples of items given by how often each of p patterns occurs: counts (r, p), rows (p, q).

@@ -13,7 +13,7 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """Runs (simulated samples), bootstrap resamples of each, the seed, and the confidence level."""
 
     n_runs: int = 2000

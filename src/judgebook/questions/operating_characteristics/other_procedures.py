@@ -17,7 +17,7 @@ import pandas as pd
 
 from judgebook.questions.agreement import generalizability
 from judgebook.questions.judges.agreement import alpha_sums
-from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, Panel
+from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, AnnotatorPanel
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate, hidden
 from judgebook.questions.judges.items import JudgedItems
 from judgebook.questions.metrics import ceiling, correlations
@@ -25,7 +25,13 @@ from judgebook.questions.metrics.items import ScoredItems, clusters_of
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
 from judgebook.questions.operating_characteristics.as_used import ALPHA, base
 from judgebook.questions.operating_characteristics.many_data_sets import cluster_ends
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows, mean, shared_out
+from judgebook.questions.operating_characteristics.monte_carlo import (
+    Row,
+    SimulationPlan,
+    coverage_rows,
+    mean,
+    shared_out,
+)
 from judgebook.questions.operating_characteristics.worlds import PEOPLE, World
 from judgebook.questions.quality_control import replication
 from judgebook.statistics.intervals import MIN_MINORITY
@@ -38,7 +44,7 @@ HIDDEN, _ASSISTED = 0.5, {HUMAN: "people_only", ASSISTED: "judge_assisted"}
 LEAST = 10
 
 
-def judge_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
+def judge_coverage(items: JudgedItems, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of the difference of alphas and of the change of systems' rates (`judge_alpha`,
     `rate_change`), BCa over dialogues. Samples with too few marks for an interval count as missing."""
     rows, alphas, *_ = alpha_sums(items)
@@ -68,7 +74,7 @@ def judge_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
         yield from _rate_change(items, plan, head)
 
 
-def _rate_change(items: JudgedItems, plan: Plan, head: Row) -> Iterator[Row]:
+def _rate_change(items: JudgedItems, plan: SimulationPlan, head: Row) -> Iterator[Row]:
     change = np.zeros((len(items.system), 2))
     np.add.at(change, items.dialogue, np.column_stack([np.ones(len(items.judge)), items.judge - items.human.mean(1)]))
     systems, ends, truth = sorted(set(items.system.tolist())), [], []
@@ -82,7 +88,7 @@ def _rate_change(items: JudgedItems, plan: Plan, head: Row) -> Iterator[Row]:
     yield from coverage_rows({"bca": np.concatenate(ends)}, np.concatenate(truth), head | size)
 
 
-def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
+def assisted_coverage(items: JudgedItems, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage and width of judge-assisted intervals of means and differences of systems (`assisted`), beside those by
     people alone, where people's labels of a random half of the dialogues are hidden.
 
@@ -123,7 +129,9 @@ def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
             yield from coverage_rows(kinds, values, head | {"of": of})
 
 
-def metric_coverage(scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFrame, plan: Plan) -> Iterator[Row]:
+def metric_coverage(
+    scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFrame, plan: SimulationPlan
+) -> Iterator[Row]:
     """Coverage of the intervals of notebook 09 for one metric and label.
 
     `rho`, Spearman's correlation with the mean rating (BCa over contexts or dialogues, ranked anew; cluster-robust with
@@ -160,7 +168,7 @@ def _whole(scored: ScoredItems) -> float:
     return correlate(scored.x[:, 0], scored.y[:, 0])[0]
 
 
-def _rho(scored: ScoredItems, plan: Plan, rng: np.random.Generator) -> np.ndarray:
+def _rho(scored: ScoredItems, plan: SimulationPlan, rng: np.random.Generator) -> np.ndarray:
     rows = _members(scored.clusters)
     out = np.full((plan.n_runs, 2), np.nan)
     for run in range(plan.n_runs):
@@ -172,7 +180,7 @@ def _rho(scored: ScoredItems, plan: Plan, rng: np.random.Generator) -> np.ndarra
     return out
 
 
-def _replaced(both: pd.DataFrame, plan: Plan, rng: np.random.Generator) -> np.ndarray:
+def _replaced(both: pd.DataFrame, plan: SimulationPlan, rng: np.random.Generator) -> np.ndarray:
     codes, unit = clusters_of(both)
     rows, out = _members(codes), np.full((plan.n_runs, 2), np.nan)
     kept = both[["annotator", "score", "value", "rest", "context", "dialogue"]]
@@ -197,7 +205,7 @@ def _drawn(members: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndar
 
 def replication_coverage(
     scores: pd.DataFrame, corpora: Sequence[str], systems: Sequence[str], families: Mapping[str, Sequence[str]],
-    plan: Plan,
+    plan: SimulationPlan,
 ) -> Iterator[Row]:  # fmt: skip
     """Coverage of the interval over workers of r between runs (`replication.over_workers`), of overall means.
 
@@ -231,7 +239,7 @@ def replication_coverage(
             yield from coverage_rows({"jackknife_t": ends[:, :, i]}, float(np.tanh(finite.mean())), keys)
 
 
-def reliability_coverage(rows: pd.DataFrame, plan: Plan) -> Iterator[Row]:
+def reliability_coverage(rows: pd.DataFrame, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of the generalizability and dependability of system means (`generalizability`).
 
     Normal scores in the study's design are drawn with its variance components, systems anew in each run. Reliability is
@@ -261,7 +269,7 @@ def reliability_coverage(rows: pd.DataFrame, plan: Plan) -> Iterator[Row]:
         yield from coverage_rows({"parametric": values}, truth[name], head | {"of": name})
 
 
-def placebo_judge(world: World, plan: Plan, level: str) -> Iterator[Row]:
+def placebo_judge(world: World, plan: SimulationPlan, level: str) -> Iterator[Row]:
     """How often the alternative annotator test passes a judge who is exactly as close to the others as an annotator.
 
     The judge is one more annotator of the same world, in which no annotator has effects of their own, and is allowed to
@@ -275,7 +283,7 @@ def placebo_judge(world: World, plan: Plan, level: str) -> Iterator[Row]:
     item = pd.factorize(pd.MultiIndex.from_arrays([d.row, d.factors.get("item", d.row)]))[0]
     first = np.unique(item, return_index=True)[1]
     once = np.unique(item * d.n_annotators + d.annotator, return_index=True)[1]
-    panel = Panel(item[once], d.annotator[once], d.row[first])
+    panel = AnnotatorPanel(item[once], d.annotator[once], d.row[first])
     if len(panel.n) < MIN_ANNOTATORS:
         return
     both = np.concatenate([np.arange(len(item)), first])

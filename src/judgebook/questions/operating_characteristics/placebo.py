@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.operating_characteristics.many_data_sets import SHARED
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, mean, share, shared_out
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share, shared_out
 from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, sign_test, t_test
 from judgebook.questions.sensitivity.power import resample
 from judgebook.statistics.permutation import from_null
@@ -56,7 +56,7 @@ def _used(data: Panel, picked: Panel, test: str) -> Panel:
     return data if test.startswith("session") or test == "dialogue_welch" else picked
 
 
-def placebo_size(data: Panel, plan: Plan, *, picked: Panel | None = None) -> list[Row]:
+def placebo_size(data: Panel, plan: SimulationPlan, *, picked: Panel | None = None) -> list[Row]:
     """Share of placebo comparisons that each test calls significant at each of ALPHAS.
 
     Runs go through the systems in turn; each takes two halves of one system's dialogues, without replacement.
@@ -93,7 +93,7 @@ def _rejections(data: Panel, p: np.ndarray, base: Row) -> list[Row]:
     return [*out, base | mean("null_rejection", over) | {"n_undefined": int(np.sum(~some))}]
 
 
-def _halves(data: Panel, plan: Plan) -> list[tuple[int, np.ndarray]]:
+def _halves(data: Panel, plan: SimulationPlan) -> list[tuple[int, np.ndarray]]:
     """(system, drawn): the rows of each run, (runs, 2n), the first n of which are one half; comparisons (runs, n)."""
     rng = plan.rng("placebo", data.method)
     if data.unit == "pair":
@@ -111,7 +111,7 @@ def _halves(data: Panel, plan: Plan) -> list[tuple[int, np.ndarray]]:
     return out
 
 
-def _placebo_p(data: Panel, test: str, system: int, drawn: np.ndarray, plan: Plan) -> np.ndarray:
+def _placebo_p(data: Panel, test: str, system: int, drawn: np.ndarray, plan: SimulationPlan) -> np.ndarray:
     """(runs, labels) p-values; drawn as from `_halves`."""
     rng = plan.rng("placebo", data.method, test, str(system))
     if test == "session":
@@ -159,7 +159,7 @@ def _permuted(data: Panel, drawn: np.ndarray, rng: np.random.Generator) -> np.nd
     return np.concatenate(p)
 
 
-def power_curves(data: Panel, plan: Plan, *, sizes: Sequence[int], picked: Panel | None = None) -> list[Row]:
+def power_curves(data: Panel, plan: SimulationPlan, *, sizes: Sequence[int], picked: Panel | None = None) -> list[Row]:
     """Power at ALPHA by the number of dialogues per system, at the nominal and at the corrected level.
 
     Runs are shared out over the pairs of systems. data, picked : as for `placebo_size`.
@@ -190,7 +190,7 @@ def power_curves(data: Panel, plan: Plan, *, sizes: Sequence[int], picked: Panel
     return rows
 
 
-def _null_p(data: Panel, test: str, n: int, plan: Plan) -> np.ndarray:
+def _null_p(data: Panel, test: str, n: int, plan: SimulationPlan) -> np.ndarray:
     """(runs, labels) p-values where both samples of n dialogues are drawn from one system."""
     rng = plan.rng("power_null", data.method, test, str(n))
     if data.unit == "pair":
@@ -206,7 +206,7 @@ def _null_p(data: Panel, test: str, n: int, plan: Plan) -> np.ndarray:
     return np.concatenate(out) if out else np.full((1, len(data.labels)), np.nan)
 
 
-def false_crossings(data: Panel, plan: Plan, *, n: int, first: int = 5, most: int = 2) -> list[Row]:
+def false_crossings(data: Panel, plan: SimulationPlan, *, n: int, first: int = 5, most: int = 2) -> list[Row]:
     """Share of equal systems found to differ at some point when tested after every dialogue.
 
     From the `first` to the n-th dialogue per system (comparison, for comparisons), Student's t of one value per

@@ -12,10 +12,6 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import identities, item_means, kish, numbered, sampled
-from judgebook.study.schema import SYSTEM_CELL
-
-#: of one estimate
-KEYS = [*SYSTEM_CELL, "of", "outcome"]
 
 
 def composition(annotations: pd.DataFrame) -> Iterator[dict]:

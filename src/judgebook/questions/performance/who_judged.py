@@ -133,7 +133,7 @@ _NULL = 1e-9
 
 
 @dataclass(frozen=True)
-class Part:
+class VarianceEstimate:
     """A variance of effects: estimate, and the ends of its interval."""
 
     variance: float
@@ -152,10 +152,10 @@ class Effects:
     f: float
     p_value: float
     within: float
-    preference: Part | None
-    strictness: Part | None
+    preference: VarianceEstimate | None
+    strictness: VarianceEstimate | None
 
-    def share(self, part: Part) -> tuple[float, float, float]:
+    def share(self, part: VarianceEstimate) -> tuple[float, float, float]:
         """Of the variance of judgements of one system: the part's share and its interval."""
         rest = max(self.within - part.variance, 1e-12)
         return tuple(v / (v + rest) for v in (part.variance, part.low, part.high))
@@ -282,7 +282,7 @@ def _factor(gram: np.ndarray, at: np.ndarray, y: np.ndarray, n: int) -> _Factor:
     return _Factor(value, vector.T @ gram[at, y[0]] / np.sqrt(value), vector)
 
 
-def _part(factor: _Factor, error: np.ndarray, df: float, confidence: float) -> Part:
+def _part(factor: _Factor, error: np.ndarray, df: float, confidence: float) -> VarianceEstimate:
     """The variance that makes coordinates as large as they are: by its expectation, and where an F test accepts it."""
     squares, q = factor.coordinates**2, len(factor.values)
     estimate = max(float((squares.sum() - error.sum()) / factor.values.sum()), 0.0)
@@ -295,7 +295,7 @@ def _part(factor: _Factor, error: np.ndarray, df: float, confidence: float) -> P
     for quantile in (fdtri(q, df, 1 - tail), fdtri(q, df, tail)):
         top = float(np.max(squares / factor.values)) / quantile
         ends.append(optimize.brentq(beyond, 0.0, top, args=(quantile,)) if beyond(0.0, quantile) > 0 else 0.0)
-    return Part(estimate, *ends)
+    return VarianceEstimate(estimate, *ends)
 
 
 def reversal(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -40,7 +40,7 @@ FACTORS = ("session", "side", "dialogue", "item", "annotator", "annotator_of_sys
 
 
 @dataclass(frozen=True)
-class Pilot:
+class PilotVariances:
     """Variances of the judgements of one label in a pilot.
 
     variance : of each of FACTORS that the pilot can distinguish; those of the others are in the ones that remain.
@@ -186,7 +186,7 @@ def pilots(
     *,
     seed: int,
     n_worlds: int = 200,
-) -> Iterator[Pilot]:
+) -> Iterator[PilotVariances]:
     """The pilot of each method and label that people judged, and whose dialogues of one system differ.
 
     Parameters
@@ -233,7 +233,7 @@ def _spread(found: Design) -> float:
     return float(np.sqrt(((of_rows - of_kind.transform("mean")) ** 2).sum() / max(len(of_rows) - of_kind.ngroups, 1)))
 
 
-def of_design(found: Design, *, n_worlds: int, rng: np.random.Generator) -> Pilot:
+def of_design(found: Design, *, n_worlds: int, rng: np.random.Generator) -> PilotVariances:
     """The pilot of one design."""
     drawn_from = world(found)
     matrix = expectations(found.system, found.factors)
@@ -246,7 +246,7 @@ def of_design(found: Design, *, n_worlds: int, rng: np.random.Generator) -> Pilo
     n_rows, n_items = len(found.row_kind), float(found.weight.sum())
     p = np.diff(np.pad(ndtr(drawn_from.cuts), ((0, 0), (1, 1)), constant_values=(0, 1)), axis=1)
     size = np.bincount(found.system, minlength=len(p))
-    return Pilot(
+    return PilotVariances(
         found.method, found.label, variance,
         {name: np.array([d[name] for d in draws]) for name in variance} if draws else {}, _degrees(found),
         n_items / n_rows, len(found.score) / n_items, found.n_annotators, n_rows, found.pairwise,

@@ -9,7 +9,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.planning.analysis import Material
+from judgebook.questions.planning.analysis import PlanningInput
 from judgebook.questions.planning.designs import MOST, SAME
 from judgebook.questions.planning.question import Planning
 from judgebook.study.results import Results, where
@@ -18,7 +18,7 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(
-    results: Results, data: Material, names: DisplayNames, options: Planning, *, currency: str
+    results: Results, data: PlanningInput, names: DisplayNames, options: Planning, *, currency: str
 ) -> Iterator[Prose]:
     """The headline: dialogues that find the difference worth finding, by label; the budget; early looks."""
     known = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
@@ -38,7 +38,7 @@ def findings(
     yield Prose(_PHRASES.say("looks", **_looks(results), looks=options.looks))
 
 
-def facts(results: Results, data: Material, names: DisplayNames, options: Planning) -> dict:
+def facts(results: Results, data: PlanningInput, names: DisplayNames, options: Planning) -> dict:
     """What is said about designs and costs.
 
     Returns `found` (the labels whose difference some design finds: label, wanted, pairwise, n, each, smallest, and

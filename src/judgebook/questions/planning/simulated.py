@@ -17,7 +17,7 @@ from scipy.special import ndtr, ndtri, stdtr
 
 from judgebook.questions.operating_characteristics.many_data_sets import Clustered
 from judgebook.questions.operating_characteristics.worlds import tilted
-from judgebook.questions.planning.components import Pilot, cuts
+from judgebook.questions.planning.components import PilotVariances, cuts
 from judgebook.questions.planning.designs import SAME, Plan
 from judgebook.statistics import saddlepoint
 from judgebook.statistics.permutation import from_null
@@ -40,7 +40,7 @@ CRITICAL = 1.96
 
 
 @dataclass(frozen=True)
-class Study:
+class SimulatedStudies:
     """Simulated studies of two systems; k studies at once.
 
     scores : (k, sides, n, m), the mean over items of what each annotator said; comparisons have one side. annotator :
@@ -58,8 +58,8 @@ class Study:
 
 
 def studies(
-    pilot: Pilot, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, annotators: str = SAME
-) -> Iterator[Study]:
+    pilot: PilotVariances, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, annotators: str = SAME
+) -> Iterator[SimulatedStudies]:
     """Studies of the planned size in which two systems differ by `difference`.
 
     annotators : SAME: what annotators make of each system adds up to nothing over these annotators, so that the
@@ -84,7 +84,7 @@ def studies(
             shared = shared + loads.get(name, 0) * np.stack(of_side, axis=1)
         within = (loads.get("item", 0), noise)
         scores = [_item_means(shared[:, s], limits[s], values, within, items, rng) for s in range(sides)]
-        yield Study(np.stack(scores, axis=1), who, paired)
+        yield SimulatedStudies(np.stack(scores, axis=1), who, paired)
 
 
 def _item_means(
@@ -111,7 +111,7 @@ def _item_means(
     return values[np.searchsorted(limits, z)].mean(axis=2)
 
 
-def _latent(pilot: Pilot, difference: float) -> tuple[list[np.ndarray], np.ndarray, dict[str, float], float]:
+def _latent(pilot: PilotVariances, difference: float) -> tuple[list[np.ndarray], np.ndarray, dict[str, float], float]:
     """Cuts of each side, values, and the loadings of each factor and the residual."""
     limits = [cuts(tilted(pilot.shape, pilot.values, mean)) for mean in pilot.means(difference)]
     loads = {name: float(np.sqrt(v)) for name, v in pilot.latent.items()}
@@ -119,7 +119,7 @@ def _latent(pilot: Pilot, difference: float) -> tuple[list[np.ndarray], np.ndarr
 
 
 def found(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     difference: float,
     n_runs: int,
@@ -141,7 +141,7 @@ def found(
 
 
 def sized(
-    pilot: Pilot, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, *, wanted: float
+    pilot: PilotVariances, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, *, wanted: float
 ) -> tuple[Plan, int, int]:
     """The plan with as many dialogues as simulated power asks for, in how many studies it finds the difference, and
     how many were simulated: at most `n_runs`.
@@ -170,7 +170,7 @@ def sized(
 
 
 def _whether_short(
-    pilot: Pilot, plan: Plan, difference: float, most: int, rng: np.random.Generator, wanted: float
+    pilot: PilotVariances, plan: Plan, difference: float, most: int, rng: np.random.Generator, wanted: float
 ) -> tuple[int, int]:
     """In how many studies of the plan the difference is found, and how many were simulated: at most `most`, fewer where
     power is clearly not short."""
@@ -232,7 +232,7 @@ def permutation_p(values: np.ndarray, paired: bool, flips: np.ndarray | None) ->
     return result.mid_p if sides == 1 else result.p_value  # as sensitivity.system_tests.p_value
 
 
-def two_way_p(study: Study) -> np.ndarray:
+def two_way_p(study: SimulatedStudies) -> np.ndarray:
     """(k,) p-values of the t test over sessions and annotators, as `sensitivity.differences`."""
     k, sides, n, m = study.scores.shape
     side = np.repeat(np.arange(sides), n * m)
@@ -248,7 +248,7 @@ def two_way_p(study: Study) -> np.ndarray:
 
 
 def looked(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     differences: Mapping[str, float],
     limits: Mapping[str, tuple[Sequence[float], np.ndarray]],

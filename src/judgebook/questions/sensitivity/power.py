@@ -25,13 +25,6 @@ SAME, SAMPLE = "the same", "a sample"
 _STEPS, _SLACK = 50, 1e-6
 
 
-def detectable_d(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Smallest difference, in standard deviations, that the t test finds with `power` and n units in each group."""
-    from statsmodels.stats.power import TTestIndPower
-
-    return float(TTestIndPower().solve_power(nobs1=n, alpha=alpha, power=power))
-
-
 def detectable(differences: pd.DataFrame, n: int | None = None, power: float = 0.8, alpha: float = 0.05) -> np.ndarray:
     """The difference that a t test finds with the given power, for each of `differences.differences`.
 
