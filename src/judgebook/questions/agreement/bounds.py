@@ -159,9 +159,9 @@ def _profile(
     more, which decide how large these are. trials : as in `degenerate`; per_trial : items with a mark counted as one.
     """
     raters, marks = items.counts.sum(axis=1), items.counts[:, rare]
-    found = likelihood_region(marks, raters, items.weights, trials, confidence)
+    region = likelihood_region(marks, raters, items.weights, trials, confidence)
     prevalence = items.weights @ marks / (items.weights @ raters)
-    ends = likelihood_ends(found, prevalence)
+    ends = likelihood_ends(region, prevalence)
     specific = ("positive_agreement", "negative_agreement")  # the larger value is the mark
     ends[specific[1 - rare]], ends[specific[rare]] = ends.pop("rare"), ends.pop("common")
     if items.n_disagreeing < 2:  # without the only one, log(1 - x) is infinite
@@ -279,21 +279,21 @@ def likelihood_region(
     """
     log_l = np.zeros((len(_RHO), len(_PI)))
     for m in np.unique(raters):
-        here = raters == m
-        log_l += _log_p(int(m))[:, :, marks[here].astype(int)] @ weights[here]
+        with_m = raters == m
+        log_l += _log_p(int(m))[:, :, marks[with_m].astype(int)] @ weights[with_m]
     at_risk = weights[marks > 0].sum()
     fall = 2 * (log_l.max() - log_l) * min(1.0, trials / at_risk)
     i, j = np.nonzero(fall <= stdtrit(max(trials - 1, 1), (1 + confidence) / 2) ** 2)
     return np.stack([_RHO[i], _PI[j]], axis=1)
 
 
-def likelihood_ends(found: np.ndarray, prevalence: float) -> dict[str, tuple[float, float]]:
+def likelihood_ends(region: np.ndarray, prevalence: float) -> dict[str, tuple[float, float]]:
     """Smallest and largest alpha, raw agreement and specific agreement (`rare`, `common`) in a
     `likelihood_region`.
 
     Where independent raters are not excluded, alpha may be as low as raters who never agree on a mark make it.
     """
-    rho, pi = found.T
+    rho, pi = region.T
     independent = rho.min() <= _RHO[0]
     values = {
         "alpha": rho,

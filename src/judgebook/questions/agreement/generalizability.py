@@ -223,10 +223,10 @@ def draws(components: Components, *, rng: np.random.Generator, n_resamples: int 
         return None
     size = max(1, min(n_resamples, MOST_DRAWN // components.n))
     parts = [len(p) for p in np.array_split(np.arange(n_resamples), -(-n_resamples // size))]
-    found = np.concatenate([design.components(design.draw(fitted, part, rng)) for part in parts], axis=1)
-    drawn = np.maximum(found, 0.0)
+    simulated = np.concatenate([design.components(design.draw(fitted, part, rng)) for part in parts], axis=1)
+    drawn = np.maximum(simulated, 0.0)
     errors = np.maximum(design.in_error @ drawn, 1e-9 * error)
-    relative = (1 + found[0] / errors) / (1 + fitted[0] / error)
+    relative = (1 + simulated[0] / errors) / (1 + fitted[0] / error)
     with np.errstate(divide="ignore"):
         ratio = np.where(relative > 0, (1 + raw[0] / error) / relative, np.inf)
     system = np.maximum(ratio - 1, 0.0) * error**2 / errors
@@ -304,21 +304,28 @@ def decision_study(
     kind, rows = "+".join(kinds), []
     for cell, _, frame in cells(chosen[chosen["dialogue_b"].isna()], labels):
         scores = frame.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-        found = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
-        common = {**cell, "level": "system", "kind": kind, "note": found.note or _note(found)}
-        common |= {"n": found.n_systems, "n_clusters": found.n_dialogues, "n_annotators": found.n_annotators}
-        for facet, value in found.variance.items():
+        components = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
+        common = {**cell, "level": "system", "kind": kind, "note": components.note or _note(components)}
+        common |= {
+            "n": components.n_systems,
+            "n_clusters": components.n_dialogues,
+            "n_annotators": components.n_annotators,
+        }
+        for facet, value in components.variance.items():
             rows.append({**common, "statistic": "facet_variance", "facet": facet, "estimate": value})
-        drawn = draws(found, rng=generator(seed, "decision_study", *cell.values()))
-        own, low, high = of_own_means(found, drawn, confidence)
-        size = {"n_dialogues": _typical(scores), "annotators_per_dialogue": max(1, round(found.n / found.n_dialogues))}
+        drawn = draws(components, rng=generator(seed, "decision_study", *cell.values()))
+        own, low, high = of_own_means(components, drawn, confidence)
+        size = {
+            "n_dialogues": _typical(scores),
+            "annotators_per_dialogue": max(1, round(components.n / components.n_dialogues)),
+        }
         interval = {"estimate": own, "ci_low": low, "ci_high": high}
         interval["ci_kind"] = "parametric" if np.isfinite(low) else "not_estimable"
         rows.append({**common, "statistic": "generalizability", "design": OWN, **size, "seed": seed, **interval})
         for d, a in product(n_dialogues, n_annotators):
             design = {"n_dialogues": d, "annotators_per_dialogue": a, "seed": seed}
-            ends = intervals(found, drawn, d, a, confidence)
-            for name, value in generalizability(found, d, a).items():
+            ends = intervals(components, drawn, d, a, confidence)
+            for name, value in generalizability(components, d, a).items():
                 low, high = ends[name]
                 kind = "parametric" if np.isfinite(low) else "not_estimable"
                 interval = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": kind}
@@ -332,6 +339,6 @@ def _typical(scores: pd.DataFrame) -> int:
     return round(len(n) / float((1 / n).sum()))
 
 
-def _note(found: Components) -> str:
-    below = f"; estimated below 0 and set to 0: {', '.join(found.negative)}" if found.negative else ""
-    return f"{found.n_systems} systems{below}"
+def _note(components: Components) -> str:
+    below = f"; estimated below 0 and set to 0: {', '.join(components.negative)}" if components.negative else ""
+    return f"{components.n_systems} systems{below}"

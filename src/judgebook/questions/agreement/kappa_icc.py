@@ -35,11 +35,11 @@ def cohen_kappa(values: np.ndarray, weights: str = "none") -> tuple[float, str]:
 
     if values.ndim != 2 or values.shape[1] != 2:
         return nan, "Cohen's kappa compares two annotators"
-    both = values[~np.isnan(values).any(axis=1)]
-    kinds, codes = np.unique(both, return_inverse=True)
+    judged_twice = values[~np.isnan(values).any(axis=1)]
+    kinds, codes = np.unique(judged_twice, return_inverse=True)
     if len(kinds) < 2:
         return nan, "undefined: fewer than two values occur"
-    codes = codes.reshape(both.shape)
+    codes = codes.reshape(judged_twice.shape)
     table = np.bincount(codes[:, 0] * len(kinds) + codes[:, 1], minlength=len(kinds) ** 2)
     table = table.reshape(len(kinds), len(kinds))
     return float(cohens_kappa(table, wt=None if weights == "none" else weights, return_results=False)), ""
@@ -82,10 +82,10 @@ def icc(values: np.ndarray, forms: tuple[str, ...] = ("ICC(1,1)",), confidence: 
     Tables 4, 7 and 8.
     """
     reason = _no_icc(values)
-    found = _icc(values, confidence) if not reason else {}
+    coefficients = _icc(values, confidence) if not reason else {}
     out = []
     for form in forms:
-        numbers = np.array(found.get(form, (nan,) * 3))
+        numbers = np.array(coefficients.get(form, (nan,) * 3))
         # 0/0: items do not differ in their means, or nothing is left once people's means are taken out
         note = reason or (
             "" if np.isfinite(numbers).all() else "undefined: items have equal means, or people differ by a constant"
@@ -159,8 +159,8 @@ def kappas(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **s
         names = sorted(rows["annotator"].unique())
         if key[2:] not in whole or not 2 <= len(names) <= MOST_PEOPLE:
             continue
-        both = unordered(rows)
-        unit = both["low"].astype(str) + " and " + both["high"].astype(str)
+        ends = unordered(rows)
+        unit = ends["low"].astype(str) + " and " + ends["high"].astype(str)
         wide = rows.assign(
             unit=unit.where(rows["dialogue_b"].notna(), rows["dialogue"].astype(str)), turn=rows["turn"].fillna(-1)
         )
@@ -178,9 +178,9 @@ def kappas(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **s
             np.add.at(sums, (units[common], codes[:, 0] * len(kinds) + codes[:, 1]), 1.0)
             sums = sums[np.unique(units[common])]
             rng, name = generator(seed, "pair kappa", *key, a, b), "pair" if level == "pair" else "dialogue"
-            found = bootstrap_sums(sums, _kappa, unit=name, rng=rng, **size)
+            interval = bootstrap_sums(sums, _kappa, unit=name, rng=rng, **size)
             head = dict(zip(CELL, key, strict=True)) | {"level": level, "statistic": "pair_kappa", "seed": seed}
-            yield head | {"pair": f"{a} and {b}", "n": int(common.sum()), "n_annotators": 2} | found.row()
+            yield head | {"pair": f"{a} and {b}", "n": int(common.sum()), "n_annotators": 2} | interval.row()
 
 
 def _kappa(sums: np.ndarray) -> np.ndarray:

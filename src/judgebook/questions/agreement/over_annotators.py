@@ -58,8 +58,8 @@ def _rows(chosen: pd.DataFrame, labels: Iterable[Label], first, unit: str | None
 
 def two_way_interval(frame: pd.DataFrame, label: Label, unit: str, confidence: float) -> Interval:
     """The interval of alpha for other annotators. frame : of items judged twice, by known people."""
-    known = domain(frame["score"], label)
-    values = np.unique(frame["score"] if known is None else known).astype(float)
+    scale_values = domain(frame["score"], label)
+    values = np.unique(frame["score"] if scale_values is None else scale_values).astype(float)
     judged = judgements(frame, values, unit if unit != METHODS[label.method].unit else "item")
     mirrored = METHODS[label.method].unit == "pair"
     if population(frame) != SAMPLE:

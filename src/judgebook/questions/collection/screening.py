@@ -66,9 +66,9 @@ def verdicts(
     else:
         decides = places(attempts) == deciding
     limit = attempts["task"].map(lambda task: below.get(task, other))
-    known = decides & attempts["mistakes"].notna()
-    passed = known & (attempts["mistakes"] < limit).fillna(False).astype(bool)
-    tries = attempts.assign(finished=known, passed=passed, at_once=passed & (attempts["attempt"] == 0))
+    counted = decides & attempts["mistakes"].notna()
+    passed = counted & (attempts["mistakes"] < limit).fillna(False).astype(bool)
+    tries = attempts.assign(finished=counted, passed=passed, at_once=passed & (attempts["attempt"] == 0))
     out = tries.groupby(PERSON, sort=False)[["finished", "passed", "at_once"]].any()
     noted = attempts.dropna(subset="passed").groupby(PERSON)["passed"].any()
     return out.assign(recorded=noted.reindex(out.index)).reset_index()
@@ -92,13 +92,13 @@ RATES = {
 
 
 def pass_rates(
-    found: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
+    tried: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
 ) -> Iterator[dict]:
     """Share of the people who tried a task that passed it: `screening_pass_rate` rows by workforce and task.
 
     Parameters
     ----------
-    found : DataFrame
+    tried : DataFrame
         From `verdicts`.
 
     Returns
@@ -109,7 +109,7 @@ def pass_rates(
     the `first`). What the platform recorded counts in any dialogue, as in the authors' code
     (sfillwo/DialogueEval-AnnotatorImpact, `utilities/analysis.py`, commit 6908236).
     """
-    for (corpus, group), people in found.groupby(["corpus", "group"], sort=False):
+    for (corpus, group), people in tried.groupby(["corpus", "group"], sort=False):
         for (by, of, tries), (column, among) in RATES.items():
             rows = (people if among is None else people[people[among]]).dropna(subset=column)
             head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
@@ -149,8 +149,8 @@ def quiz_tries(annotations: pd.DataFrame, quiz: Quiz) -> pd.DataFrame:
     unit = rows["work_unit"].astype(object).where(rows["work_unit"].notna(), rows["dialogue"].astype(object))
     won = rows["score"].where(rows["system"] == quiz.better, -rows["score"]) > 0
     person = ["group", "label", "annotator"]
-    found = rows.assign(unit=unit, right=won).groupby([*person, "unit"], sort=False, observed=True)
-    out = found.agg(right=("right", "all"), first=("source_row", "min")).reset_index().sort_values("first")
+    by_try = rows.assign(unit=unit, right=won).groupby([*person, "unit"], sort=False, observed=True)
+    out = by_try.agg(right=("right", "all"), first=("source_row", "min")).reset_index().sort_values("first")
     return out.assign(place=out.groupby(person).cumcount() + 1).drop(columns=["unit", "first"])
 
 
@@ -160,10 +160,10 @@ def quiz_pass_rates(annotations: pd.DataFrame, quiz: Quiz | None, confidence: fl
     anything all the same."""
     if quiz is None:
         return
-    found = quiz_tries(annotations, quiz)
-    found = found[found["place"] <= quiz.tries]
+    tried = quiz_tries(annotations, quiz)
+    tried = tried[tried["place"] <= quiz.tries]
     elsewhere = set(annotations.loc[annotations["corpus"] != quiz.corpus, "annotator"])
-    for (group, label), part in found.groupby(["group", "label"], sort=False):
+    for (group, label), part in tried.groupby(["group", "label"], sort=False):
         head = {"corpus": quiz.corpus, "group": group, "label": label, "level": "annotator"}
         passed = part.groupby("annotator")["right"].any()
         first = part[part["place"] == 1].set_index("annotator")["right"]

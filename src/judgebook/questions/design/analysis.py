@@ -64,34 +64,34 @@ def examine(
         annotations, dialogues, labels, counts, metric_scores, dialogue_facts, own_ids, [s for s in leave_out if s],
         selection,
     )  # fmt: skip
-    found: list[Finding] = []
+    findings: list[Finding] = []
     unchecked: list[Unchecked] = []
     passed: list[str] = []
     for one in CHECKS.values():
-        own, reasons, made = _made(one, study)
-        found += own
+        of_check, reasons, made = _made(one, study)
+        findings += of_check
         if not made:
             unchecked.append(Unchecked(one.code, reasons[0] if reasons else "There are no judgements."))
-        elif not own:
+        elif not of_check:
             passed.append(one.code)
-    found.sort(key=lambda f: -f.price)  # stable: equal prices stay in the order in which checks are registered
-    return Examined(found, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
+    findings.sort(key=lambda f: -f.price)  # stable: equal prices stay in the order in which checks are registered
+    return Examined(findings, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
 
 
 def _made(one: Check, study: material.StudyFrames) -> tuple[list[Finding], list[str], bool]:
     """Findings of a check, reasons why it could not be made somewhere, and whether it was made anywhere."""
-    found, reasons, made = [], [], False
+    findings, reasons, made = [], [], False
     for where in [study] if one.whole else study.parts:
         place = {} if one.whole else {"corpus": where.corpus, "group": where.group, "method": where.method}
         try:
             for price, facts in one.run(where):
                 place_ = place | {k: facts[k] for k in ("corpus", "group", "method") if k in facts}
                 rest = {k: v for k, v in facts.items() if k not in place_ and v == v}  # what is NaN is not known
-                found.append(Finding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
+                findings.append(Finding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
             made = True
         except NotCheckableError as reason:
             reasons.append(str(reason))
-    return found, reasons, made
+    return findings, reasons, made
 
 
 #: annotators in the figure of who judged what, those with most dialogues
@@ -135,10 +135,10 @@ def _is_system(fact: str) -> bool:
 def _loads(annotations: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Who judged how many dialogues of each system, in the largest evaluation with known annotators."""
     study = material.study(annotations, pd.DataFrame({"corpus": []}), [], None, None, None, None, [])
-    known = [part for part in study.parts if part.known and len(part.systems) > 1]
-    if not known:
+    with_known = [part for part in study.parts if part.known and len(part.systems) > 1]
+    if not with_known:
         return
-    part = max(known, key=lambda p: len(p.rows))
+    part = max(with_known, key=lambda p: len(p.rows))
     loads = part.loads.loc[part.loads.sum(axis=1).sort_values(ascending=False, kind="stable").index[:SHOWN]]
     for annotator, row in loads.iterrows():
         for system, n in row.items():
@@ -148,17 +148,17 @@ def _loads(annotations: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def stored(results: Results) -> Examined:
     """What `store` stored, the findings with the highest price first."""
-    found, evidence = results["design_finding"], results["design_evidence"]
+    stored_findings, evidence = results["design_finding"], results["design_evidence"]
     facts: dict[str, dict[str, Any]] = {}
     for row in evidence.to_dict("records"):
         value: Any = row["system"] if pd.notna(row["system"]) else row["text"]
         if pd.notna(row["estimate"]):
             value = {"int": int, "bool": bool}.get(row["text"], float)(row["estimate"])
-        own = facts.setdefault(row["case"], {})
+        of_case = facts.setdefault(row["case"], {})
         if pd.isna(row["k"]):
-            own[row["fact"]] = value
+            of_case[row["fact"]] = value
         else:
-            own.setdefault(row["fact"], []).append(value)
+            of_case.setdefault(row["fact"], []).append(value)
     findings = [
         Finding(
             row["code"],
@@ -167,7 +167,7 @@ def stored(results: Results) -> Examined:
             tuple(row["touches"].split(",")),
             {c: row[c] for c in _PLACE if pd.notna(row[c])},
         )
-        for row in found.to_dict("records")
+        for row in stored_findings.to_dict("records")
     ]
     unchecked = results["design_unchecked"]
     return Examined(

@@ -41,19 +41,19 @@ def enriched(study: StudyFrames) -> Found:
     if _USED in marks and marks[_USED].notna().any():
         yield from _contradicted(study, columns)
         return
-    said = _SAID.search(study.selection)
+    statement = _SAID.search(study.selection)
     certain = [name for name in [*columns, *study.not_used] if drawn.certain(name)]
-    if not (columns or certain or said):
+    if not (columns or certain or statement):
         raise NotCheckableError("No column says how the dialogues were chosen; they count as a random sample.")
-    found = [one for part in study.parts for name, values in columns.items() if (one := _effect(part, name, values))]
+    effects = [one for part in study.parts for name, values in columns.items() if (one := _effect(part, name, values))]
     # the column that says most: a probability or weight before a stratum, and the part in which it matters most
-    found.sort(key=lambda f: (not f["beyond"], f["kind"] != "weight", -f["moved"]))
-    if found and (found[0]["moved"] >= 1 or drawn.certain(found[0]["column"])):
-        yield max(found[0]["moved"] * found[0]["beyond"], 0.5), found[0]
+    effects.sort(key=lambda f: (not f["beyond"], f["kind"] != "weight", -f["moved"]))
+    if effects and (effects[0]["moved"] >= 1 or drawn.certain(effects[0]["column"])):
+        yield max(effects[0]["moved"] * effects[0]["beyond"], 0.5), effects[0]
     elif certain:
         # what is called so says how dialogues were drawn, whether results change or not
         yield 0.5, {"column": certain[0], "kind": "unknown"}
-    elif said:
+    elif statement:
         yield 0.5, {"text": study.selection[:_QUOTED], "kind": "said"}
     elif telling := [name for name in columns if drawn.telling(name)]:
         yield 0.5, {"column": telling[0], "kind": "chance"}
@@ -69,14 +69,14 @@ def _contradicted(study: StudyFrames, columns: dict[str, pd.Series]) -> Found:
         if not (ratio.max() > _ROUNDED * ratio.min()).any():
             continue
         rows = marks.assign(other=pd.MultiIndex.from_frame(marks[["corpus", "dialogue"]]).map(weight.get))
-        found = [
+        contradicting = [
             one | {"corpus": corpus, "group": group, "method": method, "label": label, "system": system}
             for (corpus, group, method, label, system), cell in rows[rows["dialogue_b"].isna()].groupby(
                 ["corpus", "group", "method", *_BY]
             )
             if (one := _both(cell.groupby("dialogue")[["score", _USED, "other"]].mean().dropna()))
         ]
-        worst = max(found, key=lambda f: f["moved"], default={"moved": 0.0})
+        worst = max(contradicting, key=lambda f: f["moved"], default={"moved": 0.0})
         yield max(worst["moved"], 0.5), {"column": name, "kind": "contradicted"} | worst
         return
 
@@ -118,15 +118,15 @@ def _effect(part: Evaluation, name: str, values: pd.Series) -> dict[str, Any] | 
     comparisons may be undone by the other."""
     if part.corpus not in values.index.get_level_values(0):
         return None
-    own = values.xs(part.corpus, level=0)
-    number = pd.to_numeric(own, errors="coerce")
+    of_corpus = values.xs(part.corpus, level=0)
+    number = pd.to_numeric(of_corpus, errors="coerce")
     positive = number.notna().mean() > 0.9 and (number > 0).all() and number.min() < number.max()
-    found = []
+    effects = []
     if positive and drawn.named(name) != "stratum":
-        found.append(_moved(part, name, _weights(name, number), weighted=True))
-    if own.nunique() <= drawn.MOST_STRATA:
-        found.append(_moved(part, name, own, weighted=False))
-    return next((f for f in found if f and f["beyond"]), found[0] if found and drawn.certain(name) else None)
+        effects.append(_moved(part, name, _weights(name, number), weighted=True))
+    if of_corpus.nunique() <= drawn.MOST_STRATA:
+        effects.append(_moved(part, name, of_corpus, weighted=False))
+    return next((f for f in effects if f and f["beyond"]), effects[0] if effects and drawn.certain(name) else None)
 
 
 def _moved(part: Evaluation, name: str, values: pd.Series, *, weighted: bool) -> dict[str, Any] | None:

@@ -61,8 +61,8 @@ def single_item(part: Evaluation) -> Found:
         sides = [rows[["system", unit]]]
         other = "dialogue_b" if unit == "dialogue" else unit
         sides.append(rows[["system_b", other]].set_axis(["system", unit], axis=1))
-        both = pd.concat(sides).dropna()
-        count = both.groupby(["system", unit]).size()
+        judged = pd.concat(sides).dropna()
+        count = judged.groupby(["system", unit]).size()
         share = count / count.groupby("system").transform("sum")
         several = count.groupby("system").transform("size") >= 3  # of one or two, one has much of the work anyway
         share = share[several & (share >= DOMINANT)]
@@ -98,8 +98,8 @@ def contexts(part: Evaluation) -> Found:
     worst = int(np.argmin(np.where(low, common, np.inf)))
     facts: dict[str, Any] = {"system": systems[a[worst]], "system_b": systems[b[worst]], "pairs": len(a)}
     facts |= {"common": float(common[worst]), "low": int(low.sum()), "contexts": len(loads)}
-    own = [effective(loads[s][loads[s] > 0].to_numpy()) for s in (facts["system"], facts["system_b"])]
-    facts["few"] = min(own) < FEW
+    effective_n = [effective(loads[s][loads[s] > 0].to_numpy()) for s in (facts["system"], facts["system_b"])]
+    facts["few"] = min(effective_n) < FEW
     after = changes.change(part.table, changes.adjusted(rows, "context"))
     wide = changes.change(part.table, changes.of_means(rows, "context"), widening=True)
     facts |= {
@@ -132,14 +132,14 @@ def spellings(study: StudyFrames) -> Found:
 @check("repeated_rows", "sample", "labels", "order")
 def repeated(part: Evaluation) -> Found:
     """Dialogues that occur twice under two ids, by their texts or by their scores; and copied rows."""
-    found = _by_texts(part) or _by_times(part) or _by_scores(part)
-    if not found and not part.known and (part.rows["annotator_kind"] == "human").all():
-        found = _by_position(part)
-    if not found:
+    groups = _by_texts(part) or _by_times(part) or _by_scores(part)
+    if not groups and not part.known and (part.rows["annotator_kind"] == "human").all():
+        groups = _by_position(part)
+    if not groups:
         return
-    gone = found.pop("gone")
-    facts = found | changes.change(part.table, part.without(gone), widening=True)
-    yield max(changes.price(facts, UNKNOWN), found["share"] * 2), facts
+    gone = groups.pop("gone")
+    facts = groups | changes.change(part.table, part.without(gone), widening=True)
+    yield max(changes.price(facts, UNKNOWN), groups["share"] * 2), facts
 
 
 def _by_texts(part: Evaluation) -> dict[str, Any] | None:
@@ -147,10 +147,10 @@ def _by_texts(part: Evaluation) -> dict[str, Any] | None:
     if not len(talk):
         return None
     talk = talk.sort_values(["dialogue", "turn"], kind="stable")
-    said = talk["system_text"].astype(str)
+    texts = talk["system_text"].astype(str)
     if "user_text" in talk:
-        said = talk["user_text"].fillna("").astype(str) + "\n" + said
-    whole = said.groupby(talk["dialogue"]).agg("\n".join)
+        texts = talk["user_text"].fillna("").astype(str) + "\n" + texts
+    whole = texts.groupby(talk["dialogue"]).agg("\n".join)
     system = talk.groupby("dialogue")["system"].first()
     context = talk.groupby("dialogue")["context"].first() if "context" in talk else system
     judged = part.units["dialogue"].unique()
@@ -216,8 +216,8 @@ def _by_scores(part: Evaluation) -> dict[str, Any] | None:
 
 def _by_position(part: Evaluation) -> dict[str, Any] | None:
     """Rows that were entered twice: where nobody knows who judged, the second one looks like another annotator."""
-    found = copies(part.rows)
-    if not found:
+    pairs = copies(part.rows)
+    if not pairs:
         return None
-    gone = part.rows["annotator"] == found[0][1]
+    gone = part.rows["annotator"] == pairs[0][1]
     return {"by": "rows", "n": int(gone.sum()), "of": len(gone), "share": float(gone.mean()), "gone": gone}

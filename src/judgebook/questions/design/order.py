@@ -73,8 +73,8 @@ def _of_position(part: Evaluation, votes: pd.DataFrame) -> Found:
     share = (1 + mean) / 2
     if abs(share - 0.5) < CHOICES or 2 * student.sf(abs(mean) / error, max(len(by) - 1, 1)) > ALPHA:
         return
-    own = part.table.loc[part.table["label"].isin(votes["label"])]
-    after = changes.change(own, changes.of_votes(votes, shift=votes["first"].to_numpy(float)))
+    of_label = part.table.loc[part.table["label"].isin(votes["label"])]
+    after = changes.change(of_label, changes.of_votes(votes, shift=votes["first"].to_numpy(float)))
     facts = {"kind": "position", "share": float(share), "n": n, "first": float((votes["first"] > 0).mean()), **after}
     yield max(changes.price(after, UNKNOWN), 4 * abs(share - 0.5) ** 2, 0.1), facts
 
@@ -103,7 +103,7 @@ def coincides(part: Evaluation) -> Found:
     if len(votes):
         left = votes[["system", "first"]]
         right = votes[["system_b", "first"]].set_axis(["system", "first"], axis=1)
-        both = pd.concat([left, right.assign(first=-right["first"])])
+        firsts = pd.concat([left, right.assign(first=-right["first"])])
         unit = "shown first"
     else:
         order = part.dialogues
@@ -113,10 +113,10 @@ def coincides(part: Evaluation) -> Found:
         judged = judged.drop_duplicates("dialogue")
         if judged["order_shown"].nunique() < 2:
             raise NotCheckableError(_POSITION)
-        both = judged.assign(first=np.where(judged["order_shown"] == judged["order_shown"].min(), 1, -1))
+        firsts = judged.assign(first=np.where(judged["order_shown"] == judged["order_shown"].min(), 1, -1))
         unit = "talked to first"
-    by = both.groupby("system")["first"].agg(["mean", "size"])
-    by, overall = by[by["size"] >= _FEW], float((both["first"] > 0).mean())
+    by = firsts.groupby("system")["first"].agg(["mean", "size"])
+    by, overall = by[by["size"] >= _FEW], float((firsts["first"] > 0).mean())
     share = (1 + by["mean"]) / 2
     off = (share - overall).abs()
     p = [2 * min(binom.cdf(k, n, overall), binom.sf(k - 1, n, overall))
@@ -178,13 +178,13 @@ def _trend(units: pd.DataFrame) -> tuple[float, float, float]:
     y = units["score"] - units.groupby(cell)["score"].transform("mean")
     y = y / y.groupby(units["label"]).transform("std")
     x = units["time"] - units.groupby(cell)["time"].transform("mean")
-    known = np.isfinite(y) & np.isfinite(x)
-    if not known.any() or (total := float((x[known] ** 2).sum())) <= 1e-9:
+    finite = np.isfinite(y) & np.isfinite(x)
+    if not finite.any() or (total := float((x[finite] ** 2).sum())) <= 1e-9:
         return 0.0, 0.0, 0.0
-    slope = float((x * y)[known].sum() / total)
-    share = ((x * (y - slope * x))[known]).groupby(units["dialogue"][known]).sum()
+    slope = float((x * y)[finite].sum() / total)
+    share = ((x * (y - slope * x))[finite]).groupby(units["dialogue"][finite]).sum()
     # the means of cells take some of the residuals with them, of small cells much (CR1)
-    n_cells, n_rows, n_clusters = len(units[known].drop_duplicates(cell)), int(known.sum()), len(share)
+    n_cells, n_rows, n_clusters = len(units[finite].drop_duplicates(cell)), int(finite.sum()), len(share)
     free = (n_rows - 1) / max(n_rows - n_cells - 1, 1) * n_clusters / max(n_clusters - 1, 1)
     error = float(np.sqrt(free * (share**2).sum())) / total
     mean = units.groupby("system")["time"].mean()

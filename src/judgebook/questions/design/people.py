@@ -50,8 +50,8 @@ def overlaps(loads: np.ndarray) -> np.ndarray:
     return np.minimum(shares[:, a], shares[:, b]).sum(axis=0)
 
 
-def unusual(loads: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """(pairs,) whether two systems have less in common (`own`, of `overlaps`) than random assignment would give them.
+def unusual(loads: np.ndarray, effective_n: np.ndarray) -> np.ndarray:
+    """(pairs,) whether two systems have less in common (`effective_n`, of `overlaps`) than by random assignment.
 
     Random tables have the same margins, so that sparse ones, in which nobody judged two systems, are not unusual.
     """
@@ -59,7 +59,7 @@ def unusual(loads: np.ndarray, own: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(1)
     tables = random_table(loads.sum(axis=1), loads.sum(axis=0), seed=rng).rvs(_TABLES)
     drawn = np.array([overlaps(table) for table in tables])
-    return own < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
+    return effective_n < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
 
 
 @check("confounded_annotators", "order", "judges", "sample")
@@ -75,10 +75,10 @@ def confounded(part: Evaluation) -> Found:
     low = common < OVERLAP
     if not low.any() or not (low := low & unusual(loads, common)).any():
         return
-    own = np.array([effective(column[column > 0]) for column in loads.T])
+    effective_n = np.array([effective(column[column > 0]) for column in loads.T])
     group = changes.components(loads)
     apart = group[a] != group[b]
-    few = low & (np.minimum(own[a], own[b]) < FEW)
+    few = low & (np.minimum(effective_n[a], effective_n[b]) < FEW)
     facts: dict[str, Any] = {"pairs": len(a), "low": int(low.sum()), "none": int((common == 0).sum())}
     worst = int(np.argmin(np.where(low, common, np.inf)))
     facts |= {"system": systems[a[worst]], "system_b": systems[b[worst]], "common": float(common[worst])}

@@ -95,18 +95,18 @@ def _preferences(rows: pd.DataFrame, systems: list[str], part: Evaluation) -> tu
     turned = rows["system"] > rows["system_b"]
     low, high = rows["system"].where(~turned, rows["system_b"]), rows["system_b"].where(~turned, rows["system"])
     score = rows["score"].clip(-1, 1).where(~turned, -rows["score"].clip(-1, 1))
-    for (one, other), own in score.groupby([low, high]):
-        average, errors = float(own.mean()), []
+    for (one, other), scores in score.groupby([low, high]):
+        average, errors = float(scores.mean()), []
         for kind in kinds or [None]:
-            codes = rows.loc[own.index, kind] if kind else pd.Series(range(len(own)), own.index)
-            sums = (own - average).groupby(codes).sum()
+            codes = rows.loc[scores.index, kind] if kind else pd.Series(range(len(scores)), scores.index)
+            sums = (scores - average).groupby(codes).sum()
             c = len(sums)
             if c >= _FEW:
-                errors.append((float(np.sqrt((sums**2).sum() * c / (c - 1))) / len(own), c - 1))
+                errors.append((float(np.sqrt((sums**2).sum() * c / (c - 1))) / len(scores), c - 1))
         if not errors:
             continue
         se, free = max(errors)
-        se = max(se, np.sqrt(0.05 / len(own)))  # a unanimous pair is not certain
+        se = max(se, np.sqrt(0.05 / len(scores)))  # a unanimous pair is not certain
         i, j = place[one], place[other]
         mean[i, j], mean[j, i], t[i, j], t[j, i] = average, -average, average / se, -average / se
         df[i, j] = df[j, i] = free

@@ -213,8 +213,8 @@ def as_published(
         by_dialogue, by_pair = (pick_as_published(frame, comparisons=c, **seeds) for c in ("dialogue", "pair"))
         table, figure = (collect(for_each_label(published, f, **boot)) for f in (by_dialogue, by_pair))
         figure["mean_absolute_effect"] = table["mean_absolute_effect"]
-        found = collect(figure, alpha_between(by_pair, labels, **boot))
-        yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in found.items()})
+        results = collect(figure, alpha_between(by_pair, labels, **boot))
+        yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
     null = collect(for_each_label(permutation_null, by_pair, seed=permute_seed, n_permutations=options.n_permutations))
     ranges = {"seed": permute_seed, "n_picks": options.n_picks}
     around = collect(
@@ -255,11 +255,11 @@ def group_counts(annotations: pd.DataFrame) -> Iterator[dict[str, object]]:
         head = {"statistic": "count", "corpus": corpus, "group": group, "kind": kind}
         if part["annotator_known"].all():
             yield head | {"what": "evaluators", "estimate": part["annotator"].nunique()}
-        for method, own in part.groupby("method", sort=False):
-            items = own.groupby(["label", "dialogue", "turn", "dialogue_b"], dropna=False).size()
+        for method, of_method in part.groupby("method", sort=False):
+            items = of_method.groupby(["label", "dialogue", "turn", "dialogue_b"], dropna=False).size()
             times = items.groupby(["dialogue", "dialogue_b"], dropna=False).max()
             counts = {"evaluated": (times <= 2).sum(), "doubly_annotated": (times == 2).sum()}
-            if own["annotator_known"].all():
-                counts["evaluators_of_method"] = own["annotator"].nunique()
+            if of_method["annotator_known"].all():
+                counts["evaluators_of_method"] = of_method["annotator"].nunique()
             place = {"method": method, "level": METHODS[method].unit}
             yield from (head | place | {"what": what, "estimate": n} for what, n in counts.items())

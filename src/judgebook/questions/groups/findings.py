@@ -104,8 +104,8 @@ def claims(results: Results, names: DisplayNames, objective: Sequence[str]) -> I
     """A sentence for each of three claims of Finch et al. 2024, section 5, with the interval that decides."""
     yield Prose(_PHRASES.say("by_method_claim", contrasts=_contrasts(results, names, SHARED)))
     rows = where(results["extreme_share_difference"], label=None, resample="session").dropna(subset="ci_low")
-    found = [_extreme(row, results, names) for row in where(rows, of=DISAGREED).to_dict("records")]
-    yield Prose(_PHRASES.say("extreme_claim", pairs=found))
+    disagreed = [_extreme(row, results, names) for row in where(rows, of=DISAGREED).to_dict("records")]
+    yield Prose(_PHRASES.say("extreme_claim", pairs=disagreed))
     titles = dict.fromkeys(label.title for (_, key), label in names.labels.items() if key in objective)
     yield Prose(_PHRASES.say("objective_claim", contrasts=_contrasts(results, names, OBJECTIVE), labels=list(titles)))
 

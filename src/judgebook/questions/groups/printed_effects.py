@@ -71,8 +71,8 @@ def agreement(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
 
 def odd_one_out(by_pair: pd.DataFrame) -> str:
     """The group whose effects differ most from those of the others, on average over pairs and methods."""
-    both = pd.concat([by_pair, by_pair.assign(group=by_pair["group_b"])])
-    return both.assign(gap=both["gap"].map(_middle)).groupby("group")["gap"].mean().idxmax()
+    either_side = pd.concat([by_pair, by_pair.assign(group=by_pair["group_b"])])
+    return either_side.assign(gap=either_side["gap"].map(_middle)).groupby("group")["gap"].mean().idxmax()
 
 
 def smaller(first: Range, second: Range) -> str:

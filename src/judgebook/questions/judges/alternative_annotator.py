@@ -173,13 +173,13 @@ def winning_rates(
     rated = annotations[annotations["dialogue_b"].isna()]
     rated, chosen = rated.assign(cluster=rated["dialogue"]), choices(annotations).assign(dialogue_b=None)
     labels = list(labels)
-    for key, label, everybody, theirs in chain(by_label_and_judge(rated, labels), by_label_and_judge(chosen, labels)):
-        people = everybody.merge(theirs[ITEM], on=ITEM)
+    for key, label, everybody, of_judge in chain(by_label_and_judge(rated, labels), by_label_and_judge(chosen, labels)):
+        people = everybody.merge(of_judge[ITEM], on=ITEM)
         head, reason = key | {"level": METHODS[label.method].unit}, _why_not(people, min_items)
         if reason:
             yield head | {"statistic": "winning_rate", "test": "items", "cost": cost, "estimate": nan, "note": reason}
             continue
-        judge = theirs.assign(item=np.arange(len(theirs)))
+        judge = of_judge.assign(item=np.arange(len(of_judge)))
         once = people[[*ITEM, "annotator", "score"]].drop_duplicates([*ITEM, "annotator"])
         once = once.merge(judge[[*ITEM, "item"]], on=ITEM)
         annotator = np.unique(once["annotator"], return_inverse=True)[1]

@@ -78,11 +78,11 @@ def compared(items: JudgedItems, **_: object) -> Iterator[dict]:
 
 def chosen(annotations: pd.DataFrame, labels: Iterable[Label], **boot) -> Results:
     """Of choices between two responses: agreement, position bias and the order of systems (`choices`)."""
-    found = list(choices.judged_pairs(annotations, labels))
+    all_pairs = list(choices.judged_pairs(annotations, labels))
     kernels = (choices.agreement, choices.position_bias)
     return collect(
-        [row for pairs in found for kernel in kernels for row in kernel(pairs, **boot)],
-        [row for pairs in found for row in choices.orders(pairs)],
+        [row for pairs in all_pairs for kernel in kernels for row in kernel(pairs, **boot)],
+        [row for pairs in all_pairs for row in choices.orders(pairs)],
     )
 
 

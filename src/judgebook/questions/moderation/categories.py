@@ -30,23 +30,26 @@ def pairs(dialogues: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     """The prompts and answers that were put into categories, with numbers of words by white space: corpus,
     `prompt_words`, `answer_words`. Without those of which a text is missing."""
     keys = ["corpus", "dialogue", "turn"]
-    found = dialogues.merge(marks[keys].drop_duplicates(), on=keys).dropna(subset=["user_text", "system_text"])
-    words = {f"{side}_words": found[f"{said}_text"].str.split().str.len() for side, said in SIDES.items()}
-    return found[["corpus"]].assign(**words)
+    categorized = dialogues.merge(marks[keys].drop_duplicates(), on=keys).dropna(subset=["user_text", "system_text"])
+    words = {f"{side}_words": categorized[f"{speaker}_text"].str.split().str.len() for side, speaker in SIDES.items()}
+    return categorized[["corpus"]].assign(**words)
 
 
-def sizes(found: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+def sizes(categorized: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
     """`pair_size`: number of pairs, mean words of prompts and of answers, pairs resampled (BCa).
 
     These are the features of Zhang et al. 2022, Table 4, that need no classifier. The paper does not state the unit of
-    its turn lengths. found : from `pairs`.
+    its turn lengths. categorized : from `pairs`.
     """
     options = {"unit": "turn", "n_resamples": n_resamples, "confidence": confidence}
-    for corpus, own in found.groupby("corpus", sort=False):
-        head = {"statistic": "pair_size", "corpus": corpus, "level": "turn", "n": len(own)}
-        yield head | {"what": "pairs", "estimate": len(own)}
+    for corpus, of_corpus in categorized.groupby("corpus", sort=False):
+        head = {"statistic": "pair_size", "corpus": corpus, "level": "turn", "n": len(of_corpus)}
+        yield head | {"what": "pairs", "estimate": len(of_corpus)}
         for what in (f"{side}_words" for side in SIDES):
-            sums, rng = np.column_stack([own[what].to_numpy(float), np.ones(len(own))]), generator(seed, what, corpus)
+            sums, rng = (
+                np.column_stack([of_corpus[what].to_numpy(float), np.ones(len(of_corpus))]),
+                generator(seed, what, corpus),
+            )
             yield head | {"what": what} | bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options).row()
 
 
@@ -86,8 +89,8 @@ def agreement(table: np.ndarray, categories: Sequence[float], corpus: str) -> It
     m = table.sum(axis=1)
     counted = len(set(m.tolist())) <= 1 and m.max(initial=0) <= MOST
     for definition in DEFINITIONS if len(table) else ():
-        found = agreement_counts(table, definition) if counted else _by_share(table, definition)
-        for score, counts in zip(categories, found, strict=True):
+        n_agreeing = agreement_counts(table, definition) if counted else _by_share(table, definition)
+        for score, counts in zip(categories, n_agreeing, strict=True):
             row = {"statistic": "agreement_count", "corpus": corpus, "level": "turn", "n": len(table)}
             row |= {"score": f"{score:g}", "definition": definition}
             for k in range(-(-(len(counts) - counted) // table.shape[1]), len(counts)):
@@ -225,9 +228,9 @@ def _highest(ways: list[np.ndarray], weights: list[float], total: float, m: int)
             return -gain, -slope
 
         limits = {"type": "eq", "fun": lambda y: rows @ y - 1, "jac": lambda y: rows}
-        found = minimize(
+        optimum = minimize(
             less, x, jac=True, bounds=[(0, 1)] * len(x), constraints=[limits], options={"ftol": 1e-13, "maxiter": 300}
         )
-        x = np.clip(found.x, 0, None)
+        x = np.clip(optimum.x, 0, None)
         x = x / (rows.T @ (rows @ x))
     return best

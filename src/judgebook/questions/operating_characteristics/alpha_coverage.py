@@ -72,13 +72,13 @@ def repeated(annotations: pd.DataFrame, labels: Sequence[Label], first: int | No
         if rows.empty:
             continue
         wide = matrix(rows)
-        found = patterns(wide.to_numpy())
-        if found.n_items < 2 or not found.n_disagreeing or len(found.values) < 2:
+        judged = patterns(wide.to_numpy())
+        if judged.n_items < 2 or not judged.n_disagreeing or len(judged.values) < 2:
             continue
         dialogue = rows.drop_duplicates("item").set_index("item")["dialogue"].reindex(wide.index)
-        kept = found.index >= 0
+        kept = judged.index >= 0
         codes = np.unique(dialogue.to_numpy(dtype=str)[kept], return_inverse=True)[1]
-        out.append(Repeated(label, Patterns(found.values, found.counts, found.weights, found.index[kept]), codes))
+        out.append(Repeated(label, Patterns(judged.values, judged.counts, judged.weights, judged.index[kept]), codes))
     return out
 
 
@@ -91,8 +91,8 @@ def by_prevalence(items: Sequence[Repeated], most: int) -> list[Repeated]:
     """At most `most` labels of each method, from the rarest to the most common by judgements other than the mode."""
     out = []
     for method in dict.fromkeys(i.label.method for i in items):
-        here = sorted((i for i in items if i.label.method == method), key=lambda i: i.found.n_minority)
-        out += [here[i] for i in evenly(len(here), most)]
+        of_method = sorted((i for i in items if i.label.method == method), key=lambda i: i.found.n_minority)
+        out += [of_method[i] for i in evenly(len(of_method), most)]
     return out
 
 
@@ -203,13 +203,13 @@ def _bounds(
 
 
 def _bound(one: Repeated, counts: np.ndarray, plan: SimulationPlan, table: np.ndarray | None) -> tuple[float, float]:
-    here = counts > 0
-    index = np.repeat(np.arange(here.sum()), counts[here])
-    found = Patterns(one.found.values, one.found.counts[here], counts[here], index)
+    occurring = counts > 0
+    index = np.repeat(np.arange(occurring.sum()), counts[occurring])
+    items = Patterns(one.found.values, one.found.counts[occurring], counts[occurring], index)
     clusters = None
     if table is not None:
         # which dialogue each item is in, patterns one after the other as in `index`
         clusters = np.repeat(np.tile(np.arange(len(table)), table.shape[1]), table.T.astype(int).ravel())
     options = {"unit": one.level, "clusters": clusters, "mirrored": one.mirrored, "confidence": plan.confidence}
-    interval = bounds.degenerate(found, one.label.level, ["alpha"], **options)["alpha"]
+    interval = bounds.degenerate(items, one.label.level, ["alpha"], **options)["alpha"]
     return interval.low, interval.high

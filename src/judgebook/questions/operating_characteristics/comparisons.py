@@ -71,9 +71,9 @@ def pool(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         n, hits = int(part["n"].sum()), round((part["estimate"] * part["n"]).sum())
         if n:
             low, high = exact_binomial(hits, n)
-            found = {"estimate": hits / n, "ci_low": low, "ci_high": high, "n": n}
-            found["n_undefined"] = int(part["n_undefined"].fillna(0).sum())
-            out.append(dict(zip(by, key, strict=True)) | found)
+            pooled = {"estimate": hits / n, "ci_low": low, "ci_high": high, "n": n}
+            pooled["n_undefined"] = int(part["n_undefined"].fillna(0).sum())
+            out.append(dict(zip(by, key, strict=True)) | pooled)
     return pd.DataFrame(out)
 
 
@@ -86,10 +86,12 @@ def by_question(results: Results) -> pd.DataFrame:
     rows = rows[(rows["of"] != "alpha") | (rows["sample"] != "dialogue") | (rows["sample_size"] == largest)]
     out = []
     for question, part in _questions(rows):
-        found = pool(part, ["of", "interval", "over"])
-        found["role"] = [interval_role(r.of, r.interval, r.over) for r in found.itertuples()]
-        found = found[(found["role"] != ALTERNATIVE) | (found["interval"] != "bca") | (found["of"] == "r")]
-        out.append(found.assign(question=question).sort_values("role", key=lambda c: c.map(ROLES.index), kind="stable"))
+        pooled = pool(part, ["of", "interval", "over"])
+        pooled["role"] = [interval_role(r.of, r.interval, r.over) for r in pooled.itertuples()]
+        pooled = pooled[(pooled["role"] != ALTERNATIVE) | (pooled["interval"] != "bca") | (pooled["of"] == "r")]
+        out.append(
+            pooled.assign(question=question).sort_values("role", key=lambda c: c.map(ROLES.index), kind="stable")
+        )
     return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
 
 

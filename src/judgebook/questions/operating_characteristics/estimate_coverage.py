@@ -105,9 +105,9 @@ def correlation_coverage(design: Design, column: tuple[str, str], plan: Simulati
     which is primary. `interval_power` of R² is the share of lower ends above 0: no interval of a square can contain 0.
     """
     x = design.x[column].to_numpy(float)
-    known = np.isfinite(x)
-    x, y = x[known] - x[known].mean(), design.y[known] - design.y[known].mean()
-    code = np.unique(design.clusters[known].astype(str), return_inverse=True)[1]
+    finite = np.isfinite(x)
+    x, y = x[finite] - x[finite].mean(), design.y[finite] - design.y[finite].mean()
+    code = np.unique(design.clusters[finite].astype(str), return_inverse=True)[1]
     table = np.zeros((code.max() + 1, 6))
     np.add.at(table, code, np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y]))
     truth = float(_pearson(table.sum(axis=0)[None])[0])
@@ -172,8 +172,8 @@ def group_coverage(
         rows, bias = _debiased(samples, gaps, plan)
         out += [coverage | {"interval": "noncentral_chi2", "over": "dialogue"} | row for row in rows]
         out.append(base | {"of": "debiased_square"} | bias)
-        given = published.estimate[np.isfinite(published.estimate)]
-        out.append(base | {"of": "published"} | mean("group_difference_bias", given - truth))
+        finite = published.estimate[np.isfinite(published.estimate)]
+        out.append(base | {"of": "published"} | mean("group_difference_bias", finite - truth))
     return out
 
 
@@ -261,7 +261,7 @@ def first_place(
     label, parts = data.labels[column], _systems_of(data, column)
     if not parts:
         return []
-    own = int(np.median([len(p) for p in parts]))
+    median_size = int(np.median([len(p) for p in parts]))
     base = {"level": data.row, "method": data.method, "label": label, "resample_unit": data.row}
     rng, top = plan.rng("first_place", data.method, label), []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
@@ -271,14 +271,20 @@ def first_place(
         sums = np.stack(sums, axis=2)
         values = sums[..., 1] / sums[..., 0]  # (resamples, runs, systems)
         top += [ranking.first_place(values[:, i]).max() for i in range(n_runs)]
-    shares = base | {"statistic": "top_share", "of": "mean", "systems": n_systems, "n": len(top), "sample_size": own}
+    shares = base | {
+        "statistic": "top_share",
+        "of": "mean",
+        "systems": n_systems,
+        "n": len(top),
+        "sample_size": median_size,
+    }
     out = [shares | {"point": p, "estimate": float(np.quantile(top, q))} for p, q in (("median", 0.5), ("q95", 0.95))]
     keys = {"of": "rank", "interval": "simultaneous", "over": data.row, "sample": data.row}
-    for n in sorted({own, *sizes}):
+    for n in sorted({median_size, *sizes}):
         apart = _apart(parts, n, n_systems, plan, plan.rng("ranks", data.method, label, str(n)))
-        known = apart[np.isfinite(apart)]
-        row = share("interval_coverage", int(np.sum(known == 0)), len(known))
-        out.append(base | keys | {"sample_size": n, "n_undefined": len(apart) - len(known)} | row)
+        decided = apart[np.isfinite(apart)]
+        row = share("interval_coverage", int(np.sum(decided == 0)), len(decided))
+        out.append(base | keys | {"sample_size": n, "n_undefined": len(apart) - len(decided)} | row)
     return out
 
 

@@ -110,12 +110,12 @@ def power(results: Results, names: DisplayNames) -> Prose:
     rows, methods = names.sort(mean_power(results)), []
     for method, part in rows.groupby("method", sort=False):
         part = part[part["n_dialogues"] == part["n_dialogues"].max()]
-        found = {(r["role"], r["size"]): r["estimate"] for r in part.to_dict("records")}
-        if (PUBLISHED, "nominal") in found:
+        powers = {(r["role"], r["size"]): r["estimate"] for r in part.to_dict("records")}
+        if (PUBLISHED, "nominal") in powers:
             facts = {"title": names.name("method", method), "n": int(part["n_dialogues"].iloc[0])}
             facts |= {"inflated": bool(part.loc[part["role"] == PUBLISHED, "inflated"].any())}
-            facts |= {"published": found[PUBLISHED, "nominal"], "published_corrected": found[PUBLISHED, "corrected"]}
-            facts |= {"primary": found.get((PRIMARY, "nominal")), "corrected": found.get((PRIMARY, "corrected"))}
+            facts |= {"published": powers[PUBLISHED, "nominal"], "published_corrected": powers[PUBLISHED, "corrected"]}
+            facts |= {"primary": powers.get((PRIMARY, "nominal")), "corrected": powers.get((PRIMARY, "corrected"))}
             methods.append(facts)
     return Prose(_PHRASES.say("power", methods=methods, nominal=NOMINAL))
 

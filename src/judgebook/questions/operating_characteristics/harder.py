@@ -64,8 +64,8 @@ def with_few(world: World, kind: int, rng: np.random.Generator) -> World:
     Each dialogue is a session of its own, as where systems were added later: sessions with both systems are balanced.
     """
     d = world.design
-    own, other = np.flatnonzero(d.row_kind == kind), np.sum(d.row_kind != kind)
-    kept = rng.permutation(own)[: max(as_used.LEAST, round(other / TIMES))]
+    of_kind, other = np.flatnonzero(d.row_kind == kind), np.sum(d.row_kind != kind)
+    kept = rng.permutation(of_kind)[: max(as_used.LEAST, round(other / TIMES))]
     factors = {name: d.row if name in NESTED[:2] else code for name, code in d.factors.items()}
     apart = replace(world, design=replace(d, factors=factors, session=np.arange(len(d.session))))
     return as_used.only(apart, (d.system != kind) | np.isin(d.row, kept))[1]
@@ -117,8 +117,8 @@ def _known(world: World, who: np.ndarray) -> World:
     square = [world.loadings[:, names.index(name)] ** 2 for name in factors]
     for name, code in zip(PEOPLE, (who, crossed(who, d.system)), strict=True):
         factors[name] = code
-        found = world.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
-        square.append(np.maximum(found, PLANTED))
+        squares = world.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
+        square.append(np.maximum(squares, PLANTED))
     square = np.stack(square, axis=1)
     square *= np.minimum(1, 0.98 / square.sum(axis=1, keepdims=True))
     return replace(world, design=replace(d, factors=factors, annotator=who), loadings=np.sqrt(square))
@@ -132,12 +132,12 @@ def many_systems(world: World, systems: int, clusters: int, rng: np.random.Gener
     names = list(d.factors)
     at = names.index("session") if "session" in names else None
     shared = np.full((systems, 1), PLANTED if at is None else np.mean(world.loadings[:, at] ** 2)) ** 0.5
-    here = replace(
+    enlarged = replace(
         d, systems=[str(k) for k in range(systems)], score=np.zeros(len(code)), system=code, row=np.arange(len(code)),
         kinds=[(k, -1) for k in range(systems)], weight=np.ones(len(code)), session=prompt, row_kind=code,
         factors={"session": prompt}, annotator=None,
     )  # fmt: skip
-    made = spread(replace(world, design=here, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
+    made = spread(replace(world, design=enlarged, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
     if not people:
         return made
     who = rng.permutation(np.resize(np.arange(min(d.n_annotators, MOST_PEOPLE)), len(code)))
@@ -200,12 +200,12 @@ def _ranks(scenario: str, world: World, plan: SimulationPlan | None) -> Row:
         rng = plan.rng("harder", scenario, str(len(d.kinds)), str(len(d.row)))
         apart += [as_used.ranks_apart(model, x, plan.confidence) for x in world.draw(plan.n_runs, rng)]
     apart = np.concatenate(apart)
-    given = np.isfinite(apart)
+    decided = np.isfinite(apart)
     head = as_used.base(world, as_used.SAMPLED) | {"scenario": scenario, "systems": len(np.unique(codes))}
     head["sample_size"] = len(np.unique(clusters[0])) if head.pop("n_dialogues") else 0
     head |= {"of": "rank", "interval": "simultaneous", "over": "session and annotator", "sample": "world"}
-    row = share("interval_coverage", int(np.sum(apart == 0)), int(given.sum()))
-    return head | row | {"n_undefined": int(np.sum(~given))}
+    row = share("interval_coverage", int(np.sum(apart == 0)), int(decided.sum()))
+    return head | row | {"n_undefined": int(np.sum(~decided))}
 
 
 #: share of votes of the dominant voter; what sessions and voters add to each system, on the scale of strengths
@@ -229,26 +229,26 @@ def strengths(world: World, plan: SimulationPlan) -> Iterator[Row]:
     for scenario, one in designs:
         others = sampled(one)
         runs = max(LEAST_RUNS, min(plan.n_runs // 2, VOTES // (len(d.row) * len(d.systems))))
-        found = []
+        fitted = []
         if others or scenario == "own_voters":
             rng = plan.rng("harder", scenario, d.label)
-            found = list(_fits(one, others, runs, rng, plan.confidence))
-        yield from _held(one, scenario, others, found)
+            fitted = list(_fits(one, others, runs, rng, plan.confidence))
+        yield from _held(one, scenario, others, fitted)
 
 
-def _held(d: Design, scenario: str, others: bool, found: Sequence[tuple[float, float]]) -> Iterator[Row]:
+def _held(d: Design, scenario: str, others: bool, fitted: Sequence[tuple[float, float]]) -> Iterator[Row]:
     people = SAMPLED if others or scenario != "own_voters" else FIXED
-    own = {"level": "pair", "method": d.method, "label": d.label, "sample": "world", "scenario": scenario}
-    own |= {"n_annotators": d.n_annotators, "people": people if d.n_annotators else "unknown"}
-    own |= {"sample_size": len(np.unique(d.row)), "systems": len({s for kind in d.kinds for s in kind})}
+    key = {"level": "pair", "method": d.method, "label": d.label, "sample": "world", "scenario": scenario}
+    key |= {"n_annotators": d.n_annotators, "people": people if d.n_annotators else "unknown"}
+    key |= {"sample_size": len(np.unique(d.row)), "systems": len({s for kind in d.kinds for s in kind})}
     over = "session and annotator" if others else "session"
     for of, interval, held in (("strength", "cluster_robust", 0), ("strength_rank", "simultaneous", 1)):
-        values = np.array([x[held] for x in found if np.isfinite(x[held])])
+        values = np.array([x[held] for x in fitted if np.isfinite(x[held])])
         row = share("interval_coverage", int(values.sum()), len(values))
         if of == "strength":  # strengths of a run share its voters: the error is that between runs
             row = mean("interval_coverage", values)
             row |= {"ci_high": min(row.get("ci_high", np.nan), 1.0)}
-        yield own | row | {"of": of, "interval": interval, "over": over, "n_undefined": len(found) - len(values)}
+        yield key | row | {"of": of, "interval": interval, "over": over, "n_undefined": len(fitted) - len(values)}
 
 
 def _fits(

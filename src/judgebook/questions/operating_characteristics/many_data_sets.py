@@ -83,8 +83,8 @@ def _joined(parts: list[Ends]) -> Ends:
 
 def _units(rows: np.ndarray, drawn: np.ndarray, part: slice) -> np.ndarray:
     """(q, n, r): the rows of the units in each sample of a chunk."""
-    found = rows[drawn.T] if rows.ndim == 2 else rows[drawn.T, np.arange(part.start, part.stop)]
-    return np.ascontiguousarray(np.moveaxis(found, -1, 0))
+    units = rows[drawn.T] if rows.ndim == 2 else rows[drawn.T, np.arange(part.start, part.stop)]
+    return np.ascontiguousarray(np.moveaxis(units, -1, 0))
 
 
 def _cluster_chunk(units: list[np.ndarray], statistic: Statistic, plan: SimulationPlan, rng, expanded: bool) -> Ends:

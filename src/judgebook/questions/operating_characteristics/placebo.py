@@ -154,8 +154,8 @@ def _permuted(data: Panel, drawn: np.ndarray, rng: np.random.Generator) -> np.nd
             flips = rng.permuted(np.tile(half, (N_ARRANGEMENTS, 1)), axis=1)
             observed = np.einsum("rnl,n->rl", values, half)
         null = np.tensordot(flips, values, axes=(1, 1))  # (arrangements, runs, labels)
-        found = from_null(observed, null, exact=False)
-        p.append(found.mid_p if pair else found.p_value)  # as system_tests.p_value
+        p_values = from_null(observed, null, exact=False)
+        p.append(p_values.mid_p if pair else p_values.p_value)  # as system_tests.p_value
     return np.concatenate(p)
 
 
@@ -183,9 +183,9 @@ def power_curves(data: Panel, plan: SimulationPlan, *, sizes: Sequence[int], pic
             base = _base(data, test, alpha=ALPHA, n_dialogues=n, effect="observed")
             base |= {"within": "session"} if test == "session" else {}
             for size, limit in (("nominal", ALPHA), ("corrected", level)):
-                found = (p < limit).mean(axis=1)  # (draws, labels): share of pairs of systems found to differ
-                own = [mean("power", values) | {"label": x} for x, values in zip(data.labels, found.T, strict=True)]
-                own.append(mean("power", found.mean(axis=1)))
+                shares = (p < limit).mean(axis=1)  # (draws, labels): share of pairs of systems found to differ
+                own = [mean("power", values) | {"label": x} for x, values in zip(data.labels, shares.T, strict=True)]
+                own.append(mean("power", shares.mean(axis=1)))
                 rows += [base | row | {"size": size, "n": p.shape[0] * p.shape[1]} for row in own]
     return rows
 

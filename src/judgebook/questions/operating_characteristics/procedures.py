@@ -104,13 +104,13 @@ def primary_procedures(results: Results, confidence: float) -> pd.DataFrame:
 
 
 def _row(one: Procedure, key: dict, part: pd.DataFrame, size: str, confidence: float) -> dict[str, object]:
-    found = _pooled(part)
+    pooled = _pooled(part)
     test = one.statistic == "null_rejection"
     nominal = NOMINAL if test else confidence
-    kept = found["ci_low"] <= nominal if test else found["ci_high"] >= nominal
+    kept = pooled["ci_low"] <= nominal if test else pooled["ci_high"] >= nominal
     people = _PEOPLE.get(str(key.get("people")), OBSERVED)
     detail = next((str(key[name]) for name in one.by if name != "sample_size"), "")
-    return found | {
+    return pooled | {
         "procedure": one.title, "notebook": one.notebook, "measure": SIZE if test else COVERAGE, "nominal": nominal,
         "method": key["method"], "people": people, "claimed": people in one.promises, "detail": detail,
         "n_dialogues": float(part[size].median()), "n_annotators": part["n_annotators"].max(),
@@ -162,16 +162,16 @@ def under_harder_designs(results: Results, confidence: float) -> pd.DataFrame:
         rows = results.select(statistic, scenario=list(HARDER), **keys)
         test = statistic == "null_rejection"
         for row in rows.to_dict("records"):
-            own = {
+            added = {
                 "procedure": title,
                 "measure": SIZE if test else COVERAGE,
                 "nominal": NOMINAL if test else confidence,
             }
-            own |= {
+            added |= {
                 "n_dialogues": row["n_dialogues" if test else "sample_size"],
                 "systems": 2 if test else row["systems"],
             }
             kept = row["ci_low"] <= NOMINAL if test else row["ci_high"] >= confidence
-            own |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(kept)}
-            out.append(row | own)
+            added |= {"people": _PEOPLE.get(str(row["people"]), OBSERVED), "used": row["n"] > 0, "kept": bool(kept)}
+            out.append(row | added)
     return pd.DataFrame(out)

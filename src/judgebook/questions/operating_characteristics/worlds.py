@@ -177,8 +177,8 @@ def variances(
     alone = np.sum(r**2)
     target = np.array([*(np.sum(np.bincount(code, r) ** 2) - alone for code in factors.values()), alone])
     scale = np.maximum(np.abs(matrix).max(axis=1), 1.0)
-    found = optimize.nnls(matrix / scale[:, None], target / scale)[0]
-    return dict(zip([*factors, "residual"], found.tolist(), strict=True))
+    estimates = optimize.nnls(matrix / scale[:, None], target / scale)[0]
+    return dict(zip([*factors, "residual"], estimates.tolist(), strict=True))
 
 
 def expectations(system: np.ndarray, factors: Mapping[str, np.ndarray]) -> np.ndarray:

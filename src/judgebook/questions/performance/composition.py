@@ -28,7 +28,7 @@ def composition(annotations: pd.DataFrame) -> Iterator[dict]:
     n = np.bincount(of)
     plain, hajek = np.bincount(of, x) / n, np.bincount(of, weight * x) / np.bincount(of, weight)
     for i, head in enumerate(heads):
-        own = {k: v for k, v in head.items() if k not in ("interval", "statistic")} | {"of": head["statistic"]}
-        yield own | {"statistic": "unweighted", "estimate": plain[i]}
-        yield own | {"statistic": "composition_effect", "estimate": hajek[i] - plain[i]}
-        yield own | {"statistic": "weight_effect", "estimate": kish(weight[of == i])}
+        key = {k: v for k, v in head.items() if k not in ("interval", "statistic")} | {"of": head["statistic"]}
+        yield key | {"statistic": "unweighted", "estimate": plain[i]}
+        yield key | {"statistic": "composition_effect", "estimate": hajek[i] - plain[i]}
+        yield key | {"statistic": "weight_effect", "estimate": kish(weight[of == i])}

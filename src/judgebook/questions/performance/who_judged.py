@@ -40,7 +40,7 @@ COINCIDE = 0.5
 
 
 def who_judged(
-    annotations: pd.DataFrame, found: Mapping[tuple[str, str], Population], *, confidence: float = 0.95
+    annotations: pd.DataFrame, populations: Mapping[tuple[str, str], Population], *, confidence: float = 0.95
 ) -> Results:
     """`annotators_differ`, `annotator_share` (by `part`) and `order_reversal` of each label.
 
@@ -48,10 +48,13 @@ def who_judged(
     sample; p-values are adjusted over the labels of a group; a label that cannot be analysed has one row, whose note
     says why.
     """
-    several = [key for key, one in found.items() if one.others]
-    here = annotations[pd.MultiIndex.from_frame(annotations[["corpus", "group"]]).isin(several)]
+    several = [key for key, one in populations.items() if one.others]
+    sampled = annotations[pd.MultiIndex.from_frame(annotations[["corpus", "group"]]).isin(several)]
     rows = collect(
-        row for key, part in here.groupby(CELL, sort=False) if _ranked(part) for row in _of_label(key, part, confidence)
+        row
+        for key, part in sampled.groupby(CELL, sort=False)
+        if _ranked(part)
+        for row in _of_label(key, part, confidence)
     )
     if len(rows["annotators_differ"]):
         tested = adjust_rows(rows["annotators_differ"], ["corpus", "group"], "labels of one group")
@@ -119,9 +122,9 @@ def _reversals(rows: pd.DataFrame, effects: Effects, paired: bool) -> np.ndarray
     if paired:
         return reversal(means, 2 * preference * np.sum(weight**2, axis=1))
     i, j = np.triu_indices(len(means), 1)
-    own = np.sum(weight**2, axis=1)
+    squares = np.sum(weight**2, axis=1)
     between = np.sum((weight[i] - weight[j]) ** 2, axis=1)
-    return reversal(means[i] - means[j], preference * (own[i] + own[j]) + strictness * between)
+    return reversal(means[i] - means[j], preference * (squares[i] + squares[j]) + strictness * between)
 
 
 #: residual degrees of freedom below which nothing is said

@@ -54,14 +54,14 @@ def seconds(data: TechniqueData) -> Iterator[dict]:
     for technique, spec in data.techniques.items():
         for (corpus, group), rows in data.sittings[technique].groupby(["corpus", "group"], sort=False):
             one = rows.drop_duplicates(["conversation", "annotator"])
-            known, two = one["seconds"].dropna(), data.compares(technique)
+            timed, two = one["seconds"].dropna(), data.compares(technique)
             head = {"corpus": corpus, "group": group, "method": spec.method, "level": "pair" if two else "dialogue"}
             head |= {"technique": technique, "n_annotators": one["annotator"].nunique()}
             people = rows.groupby("label").apply(lambda r: r["annotator"].nunique() / len(r), include_groups=False)
-            means = {"unit": known.mean(), "training": 60 * spec.onboarding_minutes * people.mean()}
-            note = None if len(known) else "not timed"
+            means = {"unit": timed.mean(), "training": 60 * spec.onboarding_minutes * people.mean()}
+            note = None if len(timed) else "not timed"
             for of, mean in means.items():
-                row = head | {"statistic": "technique_seconds", "of": of, "estimate": mean, "n": len(known)}
+                row = head | {"statistic": "technique_seconds", "of": of, "estimate": mean, "n": len(timed)}
                 yield row | {"note": note}
             if two:
                 n, mean = uses(rows)
@@ -87,10 +87,10 @@ def contests(data: TechniqueData, timed: pd.DataFrame, averages: Mapping[str, Mi
         for key, rows in _average(data, mix).groupby(QUESTION, sort=False):
             place = key[0], key[1], mix.techniques[0]
             for a, b in data.pairs:
-                both = [power.sample(rows.loc[rows["system"] == s, "value"]) for s in (a, b)]
-                if place in spent.index and all(s.n > 1 for s in both):
+                samples = [power.sample(rows.loc[rows["system"] == s, "value"]) for s in (a, b)]
+                if place in spent.index and all(s.n > 1 for s in samples):
                     head = dict(zip(QUESTION, key, strict=True)) | {"system": a, "system_b": b, "level": "dialogue"}
-                    yield Contest(head | {"technique": name}, *both, tuple(both), 1.0, Cost(spent[place], 2))
+                    yield Contest(head | {"technique": name}, *samples, tuple(samples), 1.0, Cost(spent[place], 2))
 
 
 def _contests(data: TechniqueData, cell: dict, rows: pd.DataFrame, each: float) -> Iterator[Contest]:
@@ -130,10 +130,10 @@ def _average(data: TechniqueData, mix: Mixture) -> pd.DataFrame:
     return pd.concat(parts, axis=1, join="inner").sum(axis=1).rename("value").reset_index()
 
 
-def shrunken(found: Iterable[Contest]) -> Iterator[Contest]:
+def shrunken(contested: Iterable[Contest]) -> Iterator[Contest]:
     """Contests with the differences of conversations shrunken, by those of the same technique, corpus and group."""
     kinds: dict[tuple, list[Contest]] = {}
-    for contest in found:
+    for contest in contested:
         kinds.setdefault(tuple(contest.head[c] for c in ("corpus", "group", "technique")), []).append(contest)
     for members in kinds.values():
         factors = power.shrinkage([(c.a, c.b) for c in members])
@@ -179,8 +179,8 @@ def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float
 def _crossings(contest: Contest, plan: Techniques, rng: np.random.Generator) -> Iterator[dict[str, object]]:
     a, b = contest.ratings
     equal = (power.mirrored(a), None) if b is None else (power.pooled(a, b),) * 2
-    given = {"runs": plan.crossing_runs, "alpha": plan.alpha, "rng": rng}
-    real, null = (power.first_crossing(x, y, plan.most_ratings, **given) for x, y in ((a, b), equal))
+    options = {"runs": plan.crossing_runs, "alpha": plan.alpha, "rng": rng}
+    real, null = (power.first_crossing(x, y, plan.most_ratings, **options) for x, y in ((a, b), equal))
     # a study that never gets there would take longer than any: the median is known where fewer than half do not
     middle = float(np.median(real))
     known = middle <= plan.most_ratings

@@ -105,19 +105,19 @@ def halves(data: TechniqueData, confidence: float = 0.95) -> pd.DataFrame:
             continue
         for key, part in data.judgements[technique].groupby(QUESTION, sort=False):
             head = dict(zip(QUESTION, key, strict=True)) | {"method": spec.method, "level": "dialogue"}
-            found = _halves(part)
-            if len(found) >= FEWEST:
-                rows += _half_rows(head, found, confidence)
+            means = _halves(part)
+            if len(means) >= FEWEST:
+                rows += _half_rows(head, means, confidence)
     frame = pd.DataFrame(rows)
     return adjust_rows(frame, ["corpus", "group", "method"], "labels") if rows else frame
 
 
-def _half_rows(head: dict, found: np.ndarray, confidence: float) -> Iterator[dict]:
-    n, change = len(found), found[:, 1] - found[:, 0]
+def _half_rows(head: dict, means: np.ndarray, confidence: float) -> Iterator[dict]:
+    n, change = len(means), means[:, 1] - means[:, 0]
     error = np.std(change, ddof=1) / np.sqrt(n)
     half = stdtrit(n - 1, (1 + confidence) / 2) * error
     head = head | {"statistic": "turn_half", "n": n, "resample_unit": "dialogue"}
-    for name, values in {"first": found[:, 0], "second": found[:, 1]}.items():
+    for name, values in {"first": means[:, 0], "second": means[:, 1]}.items():
         yield head | {"half": name, "estimate": values.mean()}
     row = head | {"half": "difference", "estimate": change.mean(), "ci_kind": "t"}
     if error > 0:

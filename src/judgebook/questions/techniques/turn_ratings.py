@@ -68,11 +68,11 @@ def paired(
     shared = set(marks["label"]) & set(ratings["label"])
     marks, ratings = (rows[rows["label"].isin(shared)] if shared else rows for rows in (marks, ratings))
     marks, ratings = _on_one_scale(marks, labels), _on_one_scale(ratings, labels)
-    for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
-        there = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(own["dialogue"]))]
+    for (corpus, group), of_group in marks.groupby(["corpus", "group"], sort=False):
+        there = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(of_group["dialogue"]))]
         for other, rated in there.groupby("group", sort=False):
-            people = whose(own, rated)
-            counted, rows = conversations(own, rated, same=people == "same")
+            people = whose(of_group, rated)
+            counted, rows = conversations(of_group, rated, same=people == "same")
             if len(rows):
                 head = {"corpus": corpus, "group": group, "group_b": None if other == group else other}
                 yield Paired(head, people, counted, rows)
@@ -115,8 +115,8 @@ def conversations(marks: pd.DataFrame, ratings: pd.DataFrame, *, same: bool) -> 
 def _on_one_scale(rows: pd.DataFrame, labels: Sequence[Label]) -> pd.DataFrame:
     """Ordered labels with a direction, high scores good; from 0 to 1 where their scales differ."""
     rows = with_means(rows, labels)
-    known = {(x.method, x.id): x for x in labels if x.direction}
-    judged = [known.get(key) for key in rows[["method", "label"]].itertuples(index=False, name=None)]
+    by_key = {(x.method, x.id): x for x in labels if x.direction}
+    judged = [by_key.get(key) for key in rows[["method", "label"]].itertuples(index=False, name=None)]
     rows = rows[[x is not None for x in judged]]
     of = [x for x in judged if x is not None]
     low, high = (np.array([x.scale[side] for x in of], dtype=float) for side in (0, 1))
@@ -138,25 +138,25 @@ def correlations(
     """
     shared = set(marks["label"]) & set(ratings["label"])
     alone = len(set(marks["label"])) == 1 and not shared
-    for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
-        turns = own.groupby(["label", "dialogue", "turn"], observed=True)["score"].mean()
+    for (corpus, group), of_group in marks.groupby(["corpus", "group"], sort=False):
+        turns = of_group.groupby(["label", "dialogue", "turn"], observed=True)["score"].mean()
         mean = turns.groupby(level=["label", "dialogue"]).mean()
         for (other, label), rated in ratings[ratings["corpus"] == corpus].groupby(["group", "label"], sort=False):
             if not (alone or (label in shared and label in mean)):
                 continue
-            of = own["label"].iloc[0] if alone else label
-            both = pd.concat([mean[of], rated.groupby("dialogue")["score"].mean()], axis=1, join="inner").to_numpy()
-            both = both.round(9)  # the last bits of a mean depend on the processor: they must not break ties
+            of = of_group["label"].iloc[0] if alone else label
+            pairs = pd.concat([mean[of], rated.groupby("dialogue")["score"].mean()], axis=1, join="inner").to_numpy()
+            pairs = pairs.round(9)  # the last bits of a mean depend on the processor: they must not break ties
             head = {"corpus": corpus, "group": group, "group_b": None if other == group else other, "label": label}
             head |= {"statistic": "turn_mean_correlation", "level": "dialogue", "method": rated["method"].iloc[0]}
             rng = stream(seed, "turn means", corpus, group, other, of, label)
             for coefficient in ("pearson", "spearman"):
-                found = _correlation(both, coefficient, rng, min(n_resamples, MOST_RESAMPLES), confidence)
-                yield head | {"of": of, "coefficient": coefficient, "n": len(both)} | found
+                correlation = _correlation(pairs, coefficient, rng, min(n_resamples, MOST_RESAMPLES), confidence)
+                yield head | {"of": of, "coefficient": coefficient, "n": len(pairs)} | correlation
 
 
-def _correlation(both: np.ndarray, coefficient: str, rng, n_resamples: int, confidence: float) -> dict[str, object]:
-    x, y = both.T
+def _correlation(pairs: np.ndarray, coefficient: str, rng, n_resamples: int, confidence: float) -> dict[str, object]:
+    x, y = pairs.T
     r, why = correlate(x, y, coefficient)
     if why:
         return {"estimate": r, "note": why}
@@ -232,7 +232,7 @@ def _without_each(design: np.ndarray, residual: np.ndarray, inverse: np.ndarray,
     return np.array(out)
 
 
-def by_turn(both: Paired, confidence: float = 0.95) -> Iterator[dict]:
+def by_turn(pairing: Paired, confidence: float = 0.95) -> Iterator[dict]:
     """Coefficients of each turn for every system, and for all together (`system` missing): rows of `turn_coefficient`.
 
     For all together also `turn_recency`: the mean coefficient of the `first` half of turns and of the `second` (the
@@ -240,21 +240,21 @@ def by_turn(both: Paired, confidence: float = 0.95) -> Iterator[dict]:
     conversations, and whose. Conversations are independent unless one person rated several; then people are. Smith et
     al. 2022, Figure 6.
     """
-    rows, turns = both.rows, both.turns
-    head = both.head | {"level": "dialogue", "n": len(rows)}
-    keys = {"statistic": "turn_conversations", "people": both.people, "counted": both.counted}
+    rows, turns = pairing.rows, pairing.turns
+    head = pairing.head | {"level": "dialogue", "n": len(rows)}
+    keys = {"statistic": "turn_conversations", "people": pairing.people, "counted": pairing.counted}
     yield head | keys | {"estimate": rows["dialogue"].nunique()}
-    for system, own in [*rows.groupby("system", sort=False), (None, rows)]:
-        data = own[turns].to_numpy(float), own["rating"].to_numpy(float), confidence
-        clusters, unit = _clusters(own)
-        head |= {"system": system, "n": len(own), "ci_kind": "t", "resample_unit": unit}
-        found = coefficients(*data, clusters=clusters)
-        note = None if np.isfinite(found[0]).all() else "too few conversations, or a turn that never varies"
-        for turn, values in zip(turns, _values(found), strict=True):
+    for system, of_system in [*rows.groupby("system", sort=False), (None, rows)]:
+        data = of_system[turns].to_numpy(float), of_system["rating"].to_numpy(float), confidence
+        clusters, unit = _clusters(of_system)
+        head |= {"system": system, "n": len(of_system), "ci_kind": "t", "resample_unit": unit}
+        fitted = coefficients(*data, clusters=clusters)
+        note = None if np.isfinite(fitted[0]).all() else "too few conversations, or a turn that never varies"
+        for turn, values in zip(turns, _values(fitted), strict=True):
             yield head | {"statistic": "turn_coefficient", "turn": turn, "note": note} | values
         if system is None and len(turns) > 1 and note is None:
-            found = coefficients(*data, clusters=clusters, contrasts=_halves(len(turns)))
-            for half, values in zip(("first", "second", "difference"), _values(found), strict=True):
+            fitted = coefficients(*data, clusters=clusters, contrasts=_halves(len(turns)))
+            for half, values in zip(("first", "second", "difference"), _values(fitted), strict=True):
                 yield head | {"statistic": "turn_recency", "half": half} | values
 
 
@@ -265,8 +265,8 @@ def _halves(k: int) -> np.ndarray:
     return np.stack([first, second, second - first])
 
 
-def _values(found: tuple[np.ndarray, ...]) -> Iterator[dict[str, float]]:
-    yield from (dict(zip(("estimate", "ci_low", "ci_high"), v, strict=True)) for v in zip(*found, strict=True))
+def _values(fitted: tuple[np.ndarray, ...]) -> Iterator[dict[str, float]]:
+    yield from (dict(zip(("estimate", "ci_low", "ci_high"), v, strict=True)) for v in zip(*fitted, strict=True))
 
 
 def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray | None, str]:

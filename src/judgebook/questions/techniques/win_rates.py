@@ -94,12 +94,12 @@ def ratio(
     t, s = np.bincount(codes, total), np.bincount(codes, won)
     binary = np.isin(won, (0, 1)).all() and np.isin(total, (0, 1)).all()
     kept = t > 0
-    found = rare_interval(t[kept], s[kept], s[kept], "conversation", size["confidence"]) if binary else None
-    if found is None:
+    interval = rare_interval(t[kept], s[kept], s[kept], "conversation", size["confidence"]) if binary else None
+    if interval is None:
         sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
-        found = bootstrap_sums(sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, **size)
-        found = found.row()
-    return found | counts
+        interval = bootstrap_sums(sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, **size)
+        interval = interval.row()
+    return interval | counts
 
 
 def _two_sided(
@@ -147,8 +147,8 @@ def by_turn(
     value = (marks["score"] + 1) / 2 if two else marks["score"].astype(float)
     key = [*QUESTION, "system", "system_b", "turn"]
     once = value.groupby([marks[c] for c in [*key, "dialogue", "dialogue_b"]], sort=False, dropna=False).mean()
-    found = once.rename("value").reset_index().groupby(key, sort=False, dropna=False)["value"]
-    out = found.agg(["mean", "sum", "size", "std"]).reset_index()
+    by_key = once.rename("value").reset_index().groupby(key, sort=False, dropna=False)["value"]
+    out = by_key.agg(["mean", "sum", "size", "std"]).reset_index()
     if share:
         # half wins do not add up to a whole number of successes: Wilson's interval is then that of the nearest one
         sums = out["sum"].round() if two else out["sum"]
@@ -176,8 +176,8 @@ def same_winner(data: TechniqueData, *, seed: int, n_resamples: int, confidence:
     """
     techniques = [(a, b) for a in data.techniques if data.compares(a) for b in data.techniques if not data.compares(b)]
     for compared, rated in techniques:
-        both = joined(data.sittings[compared], data.sittings[rated])
-        for key, rows in both.groupby(QUESTION, sort=False):
+        pairs = joined(data.sittings[compared], data.sittings[rated])
+        for key, rows in pairs.groupby(QUESTION, sort=False):
             head = dict(zip(QUESTION, key, strict=True)) | {"level": "pair", "technique": compared, "against": rated}
             head |= {"method": data.techniques[compared].method, "n": len(rows)}
             for of, column in ((compared, "value"), (rated, "difference")):
@@ -188,8 +188,8 @@ def same_winner(data: TechniqueData, *, seed: int, n_resamples: int, confidence:
             if len(decided):
                 rng, won = stream(seed, "same winner", compared, rated, *key), decided["agrees"].to_numpy(float)
                 size = {"n_resamples": n_resamples, "confidence": confidence}
-                found = ratio(decided, won, np.ones(len(won)), rng=rng, **size)
-                yield head | {"statistic": "same_winner"} | found
+                share = ratio(decided, won, np.ones(len(won)), rng=rng, **size)
+                yield head | {"statistic": "same_winner"} | share
 
 
 def joined(compared: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:

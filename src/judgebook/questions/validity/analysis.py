@@ -72,8 +72,8 @@ def analyse_coverage(
     searched = collect(rows)
     # a label or method that is left out is so in every search, and has one row
     searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in searched.items()}
-    mine = {s: _by_predictors(f, found) for s, f in collect(*earlier).items()}
-    evidence = Results(mine | searched)
+    earlier_rows = {s: _by_predictors(f, found) for s, f in collect(*earlier).items()}
+    evidence = Results(earlier_rows | searched)
     candidates = found.values.loc[~found.values["label"].isin(options.exclude), KEY].drop_duplicates()
     selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
     kept = label_selection.rows(selected, label_selection.limits(thresholds))

@@ -78,9 +78,9 @@ def importance(
             raise ValueError("repeats: expected two designs with the same target and rows as `design`")
     twice = [d.x.reindex(columns=design.x.columns).to_numpy(float) for d in repeats or ()]
     for i, column in enumerate(design.x.columns):
-        known = design.x.iloc[:, i].notna().to_numpy()
+        rated = design.x.iloc[:, i].notna().to_numpy()
         rng = generator(seed, "importance", design.target, *column)
-        one = _Label(design.rows(known), i, [x[known, i] for x in twice], rng, n_resamples, confidence)
+        one = _Label(design.rows(rated), i, [x[rated, i] for x in twice], rng, n_resamples, confidence)
         people = (n_annotators or {}).get(tuple(column))
         rows += [row | {"n_annotators": people} for row in one.rows()]
     return collect(rows)
@@ -136,14 +136,14 @@ class _Label:
         if reason:
             yield "r", {"estimate": nan, "ci_kind": "not_estimable", "note": reason}
             return
-        found = self._correlations()
-        r = self._jackknife(found, 0)
+        correlations = self._correlations()
+        r = self._jackknife(correlations, 0)
         yield "r", r.row()
-        yield "r", self._guard(found.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
-        if len(found.estimate) > 1:
-            reliability = self._jackknife(found, 1)
+        yield "r", self._guard(correlations.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
+        if len(correlations.estimate) > 1:
+            reliability = self._jackknife(correlations, 1)
             yield "repeat_reliability", reliability.row()
-            yield "corrected_r", _estimable(self._jackknife(found, 2, bounded=False), reliability).row()
+            yield "corrected_r", _estimable(self._jackknife(correlations, 2, bounded=False), reliability).row()
         if self.design.target == COMPARATIVE_QUALITY:
             yield from self._logit()
             return
@@ -165,16 +165,18 @@ class _Label:
         sums = moments(self.x[:, None], self.y)
         if self.repeats:
             first, second = (v - self.x.mean() for v in self.repeats)
-            both = np.isfinite(first) & np.isfinite(second)
-            if both.sum() >= 2:
+            defined = np.isfinite(first) & np.isfinite(second)
+            if defined.sum() >= 2:
                 pair = [np.ones_like(first), first + second, first**2 + second**2, first * second]
-                sums = np.column_stack([sums, np.where(both[:, None], np.column_stack(pair), 0.0)])
+                sums = np.column_stack([sums, np.where(defined[:, None], np.column_stack(pair), 0.0)])
         total = np.zeros((self.n_clusters, sums.shape[1]))
         np.add.at(total, self.clusters, sums)
         return replicate_sums(total, _statistics, unit=self.design.unit, rng=self.rng, n_resamples=self.n_resamples)
 
-    def _jackknife(self, found: Replicates, i: int, bounded: bool = True) -> Interval:
-        interval = jackknife_t(found.estimate[i], found.jackknife[:, i], found.unit, self.confidence, bounded=bounded)
+    def _jackknife(self, replicates: Replicates, i: int, bounded: bool = True) -> Interval:
+        interval = jackknife_t(
+            replicates.estimate[i], replicates.jackknife[:, i], replicates.unit, self.confidence, bounded=bounded
+        )
         return self._guard(interval)
 
     def _without_each(self) -> Iterator[np.ndarray]:

@@ -42,8 +42,8 @@ OF_PAIRS = ("system_difference", "equivalence", "smallest_margin")
 
 def named_in_the_paper() -> list[str]:
     """Behaviours that the paper names as distinct in section 7.4."""
-    found = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
-    return list(found["label_id"])
+    named = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
+    return list(named["label_id"])
 
 
 def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
@@ -108,14 +108,14 @@ def select(values: pd.DataFrame, thresholds: LabelSelection) -> pd.DataFrame:
 
 def limits(thresholds: LabelSelection) -> dict[str, float]:
     """The criteria that are applied, and their thresholds; 0 for importance, which asks for an interval without 0."""
-    given = {
+    stated = {
         "agreement": thresholds.min_alpha,
         "importance": 0.0 if thresholds.excludes_zero else None,
         "sensitivity": thresholds.min_pairs,
         "distinctness": thresholds.min_selected,
         "cost": thresholds.max_cost,
     }
-    return {name: float(limit) for name, limit in given.items() if limit is not None}
+    return {name: float(limit) for name, limit in stated.items() if limit is not None}
 
 
 def rows(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[dict]:
@@ -143,13 +143,13 @@ def minutes(selected: pd.DataFrame, results: Results, labels: Iterable[Label]) -
     results : median_minutes of one corpus and group. A task counts in full where it gives any kept label. Methods
     without durations of such a task are left out.
     """
-    task_of, known = {(x.method, x.id): x.task or x.method for x in labels}, results["median_minutes"]
+    task_of, medians = {(x.method, x.id): x.task or x.method for x in labels}, results["median_minutes"]
     for method, part in selected[selected["kept"]].groupby("method", sort=False):
         tasks = {task_of.get((method, label), method) for label in part["label"]}
-        here = known[(known["method"] == method) & known["task"].isin(tasks)]
-        if set(here["task"]) == tasks:
-            row = {"statistic": "unit_minutes", "method": method, "level": here["level"].iloc[0], "tasks": "kept"}
-            yield row | {"n": len(tasks), "estimate": float(here["estimate"].sum())}
+        of_tasks = medians[(medians["method"] == method) & medians["task"].isin(tasks)]
+        if set(of_tasks["task"]) == tasks:
+            row = {"statistic": "unit_minutes", "method": method, "level": of_tasks["level"].iloc[0], "tasks": "kept"}
+            yield row | {"n": len(tasks), "estimate": float(of_tasks["estimate"].sum())}
 
 
 #: names of sets: all labels of a method; stated by the study; reach every threshold; named distinct in section 7.4
@@ -206,17 +206,17 @@ def compare_sets(
             parts.append(one.row("set_fit", np.nan, **row | {"kind": "cross_validated"}) | intervals[i].row())
             if name != ALL:
                 parts.append(one.row("set_fit_difference", same[i] - same[0], **row))
-                found = intervals[len(masks) + i].row()
-                parts.append(one.row("set_fit_difference", np.nan, **row | {"kind": "cross_validated"}) | found)
+                interval = intervals[len(masks) + i].row()
+                parts.append(one.row("set_fit_difference", np.nan, **row | {"kind": "cross_validated"}) | interval)
         yield from one.numbered(parts)
 
 
 def _intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, rng, n_resamples: int, confidence: float) -> list:
     """Of the cross-validated fit of each set, and of each minus the first."""
-    known = np.isfinite(losses).all(axis=1)
-    people, code = np.unique(clusters[known], return_inverse=True)
+    finite = np.isfinite(losses).all(axis=1)
+    people, code = np.unique(clusters[finite], return_inverse=True)
     rows = np.zeros((len(people), losses.shape[1]))
-    np.add.at(rows, code, losses[known])
+    np.add.at(rows, code, losses[finite])
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         fits = 1 - sums[:, :-1] / sums[:, -1:]

@@ -33,7 +33,7 @@ def reach(found: Targets, results: Results, names: DisplayNames, label_set: str 
     parts: dict[str, list[bool]] = {}
     for label in LABEL_SETS[PAPER] if label_set == PAPER else ():
         parts.setdefault(label.method, []).append((label.method, label.id) in have)
-    absent = [(names.name("method", m), sum(known), len(known)) for m, known in parts.items() if not all(known)]
+    absent = [(names.name("method", m), sum(flags), len(flags)) for m, flags in parts.items() if not all(flags)]
     if not parts or not (found.external or absent):
         return Prose("")
     sizes = [

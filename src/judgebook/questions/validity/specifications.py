@@ -85,8 +85,8 @@ def fits(
 def _every(section: Importance, pick_seed: int) -> Iterator[tuple[Row, dict[str, object]]]:
     """Keys of the rows, and settings of `targets.find`, of all combinations and draws."""
     for chosen, settings in combinations(section):
-        said = AND.join(f"{decision}{IS}{option}" for decision, option in chosen.items())
-        yield {"kind": "option", "specification": said}, settings | {"pick_seed": pick_seed}
+        name = AND.join(f"{decision}{IS}{option}" for decision, option in chosen.items())
+        yield {"kind": "option", "specification": name}, settings | {"pick_seed": pick_seed}
     for i in range(section.draws):
         yield {"kind": "draw", "specification": str(i)}, section.settings() | {"pick_seed": pick_seed + i}
 

@@ -142,8 +142,8 @@ def label_sets(results: Results, names: DisplayNames) -> Table:
     index, out = ["method", "target", "set", "k", "n"], {}
     for kind, heading in (("same_data", "Fit"), ("cross_validated", "Fit, held out")):
         out[heading] = tables.intervals(results.select("set_fit", kind=kind).set_index(index))
-    found = results.select("set_fit_difference", kind="cross_validated").set_index(index)
-    out["Difference, held out"] = tables.intervals(found)
+    set_differences = results.select("set_fit_difference", kind="cross_validated").set_index(index)
+    out["Difference, held out"] = tables.intervals(set_differences)
     wide = (
         names.sort(pd.DataFrame(out).reindex(out["Fit"].index).reset_index())
         if len(results["set_fit"])

@@ -115,26 +115,26 @@ def find(
     annotations = annotations[annotations["annotator_kind"] == "human"]
     talked = dialogues.dropna(subset=["interactor"]).drop_duplicates(["corpus", "dialogue"])
     who = annotations[["corpus", "dialogue"]].merge(talked, how="left", on=["corpus", "dialogue"])["interactor"]
-    mine = (annotations["annotator"] == who.set_axis(annotations.index)).fillna(False).to_numpy(dtype=bool)
-    rated = annotations[mine & (annotations["label"] == label).to_numpy()]
+    self_rated = (annotations["annotator"] == who.set_axis(annotations.index)).fillna(False).to_numpy(dtype=bool)
+    rated = annotations[self_rated & (annotations["label"] == label).to_numpy()]
     rated = rated[~rated["method"].isin(OF_UNIT["turn"])]
     how = _How(pick_seed, predictor_value, twice)
     if quality_group is not None or (rated.empty and quality_label):
         asked = {"group": group, "quality_group": quality_group, "rating": quality_rating, "parts": parts or {}}
-        people = External(annotations[~mine], quality_label or label, **asked)
+        people = External(annotations[~self_rated], quality_label or label, **asked)
         return _assemble(people.sides(pick_seed), talked[talked["corpus"] == people.corpus], how, **people.facts())
     if rated.empty:
         raise ValueError(f"label: nobody rated {label!r} for a dialogue of their own")
     corpus = rated["corpus"].value_counts().index[0]
-    here, rated = (annotations["corpus"] == corpus).to_numpy(), rated[rated["corpus"] == corpus]
-    others = annotations[here & ~mine & annotations["dialogue"].isin(rated["dialogue"]).to_numpy()]
+    of_corpus, rated = (annotations["corpus"] == corpus).to_numpy(), rated[rated["corpus"] == corpus]
+    others = annotations[of_corpus & ~self_rated & annotations["dialogue"].isin(rated["dialogue"]).to_numpy()]
     if others.empty:
         raise ValueError("annotations: nobody but those who talked judged the dialogues")
     others = judged_by_named(others, main_group(others) if group is None else group, parts or {}, "group")
     if others.empty:
         raise ValueError(f"group: {group!r} judged none of the dialogues that their interactors rated")
     of_unit = {unit: rated[rated["method"].isin(OF_UNIT[unit])] for unit in _MAKERS}
-    sides = {unit: (most_asked(own), others) for unit, own in of_unit.items() if len(own)}
+    sides = {unit: (most_asked(ratings), others) for unit, ratings in of_unit.items() if len(ratings)}
     found = _assemble(sides, talked[talked["corpus"] == corpus], how)
     return replace(found, n_interactors=int(rated["annotator"].nunique()))
 
@@ -199,10 +199,10 @@ def _as_one(judged: pd.DataFrame) -> pd.DataFrame:
     return judged.assign(group=POOLED) if len(judged["group"].unique()) > 1 else judged
 
 
-def _both(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def _both(by_unit: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Values of dialogues from the dialogues' target, of pairs from the pairs'."""
-    first = found.get("dialogue", found.get("pair"))
-    last = found.get("pair", first)
+    first = by_unit.get("dialogue", by_unit.get("pair"))
+    last = by_unit.get("pair", first)
     if first is last:
         return first
     return pd.concat([first[first["dialogue_b"].isna()], last[last["dialogue_b"].notna()]], ignore_index=True)
@@ -215,9 +215,9 @@ Parts = Mapping[str, Sequence[str]]
 def judged_by_named(annotations: pd.DataFrame, people: People, parts: Parts, key: str) -> pd.DataFrame:
     """`judged_by`. Raises ValueError, naming the key of the YAML, for a group or part that is none of the study's."""
     named = [people] if isinstance(people, str) else list(people or ())
-    known = {*annotations["group"], *parts}
-    if unknown := [name for name in named if name not in known]:
-        raise ValueError(f"importance.{key}: {unknown[0]!r} judged none of the dialogues; there are {sorted(known)}")
+    names = {*annotations["group"], *parts}
+    if unknown := [name for name in named if name not in names]:
+        raise ValueError(f"importance.{key}: {unknown[0]!r} judged none of the dialogues; there are {sorted(names)}")
     return judged_by(annotations, named, parts)
 
 
@@ -241,8 +241,8 @@ class External:
     ):
         rated = annotations[annotations["label"] == label]
         if rated.empty:
-            known = sorted(set(annotations["label"]))
-            raise ValueError(f"importance.quality_label: nobody rated {label!r}; there are {known}")
+            rated_labels = sorted(set(annotations["label"]))
+            raise ValueError(f"importance.quality_label: nobody rated {label!r}; there are {rated_labels}")
         single = rated[rated["dialogue_b"].isna()]
         self.corpus = (single if len(single) else rated)["corpus"].value_counts().index[0]
         self.everybody = annotations[annotations["corpus"] == self.corpus]
@@ -268,16 +268,16 @@ class External:
         """
         predicting = judged_by_named(self.everybody, self.group, self.parts, "group")
         pairs, sides = self.rated["dialogue_b"].notna(), {}
-        for unit, own in {"dialogue": self.rated[~pairs], "pair": self.rated[pairs]}.items():
-            if own.empty:
+        for unit, ratings in {"dialogue": self.rated[~pairs], "pair": self.rated[pairs]}.items():
+            if ratings.empty:
                 continue
-            own = most_asked(own)
-            own = _drawn(own, seed) if self.rating == "one" else own
-            others = _by_others(predicting, own)
+            ratings = most_asked(ratings)
+            ratings = _drawn(ratings, seed) if self.rating == "one" else ratings
+            others = _by_others(predicting, ratings)
             if others.empty and not self.named:
                 others, self.external = predicting[predicting["label"] != self.label], "same"
             if len(others):
-                sides[unit] = (own, others)
+                sides[unit] = (ratings, others)
         if not sides:
             raise ValueError(self._nothing(predicting))
         return sides
@@ -327,5 +327,5 @@ def _by_others(predicting: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
     ends = [rated[c].to_frame("dialogue").assign(who=_who(rated)) for c in ("dialogue", "dialogue_b")]
     gave = pd.concat(ends).dropna().drop_duplicates()
     about = predicting[predicting["dialogue"].isin(gave["dialogue"])]
-    mine = pd.MultiIndex.from_arrays([about["dialogue"], _who(about)]).isin(pd.MultiIndex.from_frame(gave))
-    return about[~mine]
+    by_raters = pd.MultiIndex.from_arrays([about["dialogue"], _who(about)]).isin(pd.MultiIndex.from_frame(gave))
+    return about[~by_raters]
