@@ -51,20 +51,20 @@ def analyse(
     compared, with p-values.
     """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["annotator_known"]]
-    known = {(x.method, x.id): x for x in labels}
+    by_key = {(x.method, x.id): x for x in labels}
     pieces, heads = [], []
-    for (corpus, group), own in people.groupby(_CELL, sort=False):
-        for method, rows in own.groupby("method", sort=False):
+    for (corpus, group), of_group in people.groupby(_CELL, sort=False):
+        for method, rows in of_group.groupby("method", sort=False):
             heads.append({"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit})
             rng = generator(seed, "annotators", corpus, group, method)
-            pieces.append((rows, known, options, confidence, rng))
+            pieces.append((rows, by_key, options, confidence, rng))
     cells = run(_of_method, pieces, doing="annotators, method")
     rows = [head | row for head, (found, _) in zip(heads, cells, strict=True) for row in found]
     z = [(h, indicator, v) for h, (_, found) in zip(heads, cells, strict=True) for indicator, v in found.items()]
-    here = work_units[work_units["corpus"].isin(set(people["corpus"]))]
-    times = costs.minutes(here, people) if len(people) else here.iloc[:0]
-    for (corpus, group), own in times.groupby(_CELL, sort=False):
-        found, values = conduct.speed(own[own["method"] != costs.COLLECTION], confidence)
+    timed = work_units[work_units["corpus"].isin(set(people["corpus"]))]
+    times = costs.minutes(timed, people) if len(people) else timed.iloc[:0]
+    for (corpus, group), of_group in times.groupby(_CELL, sort=False):
+        found, values = conduct.speed(of_group[of_group["method"] != costs.COLLECTION], confidence)
         head = {"corpus": corpus, "group": group}
         rows += [head | row for row in found]
         z.append((head, "speed", values))
@@ -109,8 +109,8 @@ def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float
     for key, rows in rated.groupby(keys, sort=False):
         heads.append(dict(zip(keys, key, strict=True)) | {"level": METHODS[key[2]].unit})
         pieces.append((rows, confidence))
-    found = run(_of_label, pieces, doing="severity, label")
-    return [head | row for head, rows in zip(heads, found, strict=True) for row in rows]
+    results = run(_of_label, pieces, doing="severity, label")
+    return [head | row for head, rows in zip(heads, results, strict=True) for row in rows]
 
 
 def _of_label(rows: pd.DataFrame, confidence: float) -> list[dict]:

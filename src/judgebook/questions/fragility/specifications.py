@@ -73,12 +73,12 @@ def open_choices(data: MethodData) -> dict[str, tuple[str, ...]]:
     rows = data.annotations
     pairwise = METHODS[data.method].unit == "pair"
     item = ["label", "dialogue", "dialogue_b", "turn"]
-    known = known_people(rows)
+    all_known = known_people(rows)
     there = {
         "ratings": bool(rows.duplicated(item).any()),
-        "scores": known and not pairwise and _rated_several(rows),
+        "scores": all_known and not pairwise and _rated_several(rows),
         "units": METHODS[data.method].unit == "turn",
-        "people": known,
+        "people": all_known,
         "ties": pairwise and bool((rows["score"] == 0).any()) and bool((rows["score"] != 0).any()),
     }
     out = {name: values if there.get(name) else values[:1] for name, values in CHOICES.items()}
@@ -119,16 +119,16 @@ def under(data: MethodData, choice: Mapping[str, str]) -> pd.DataFrame:
 
 def _compared(data: MethodData, rows: pd.DataFrame, *, people: bool) -> pd.DataFrame:
     """rows : of `numbers`."""
-    found = of_numbers(rows, data.method, data.systems, people=people)
-    return found if found.empty else adjust_rows(found, ["label"], "systems of one label")
+    estimated = of_numbers(rows, data.method, data.systems, people=people)
+    return estimated if estimated.empty else adjust_rows(estimated, ["label"], "systems of one label")
 
 
 def spread(rows: pd.DataFrame) -> pd.Series:
     """Standard deviation within systems of the mean scores of dialogues (comparisons), by label."""
     unit = ["label", "system", "system_b", "dialogue", "dialogue_b"]
     values = rows.groupby(unit, dropna=False, sort=False)["score"].mean().reset_index()
-    own = values.groupby(["label", "system", "system_b"], dropna=False)["score"]
-    centred = (values["score"] - own.transform("mean")).groupby(values["label"])
+    scores = values.groupby(["label", "system", "system_b"], dropna=False)["score"]
+    centred = (values["score"] - scores.transform("mean")).groupby(values["label"])
     df = centred.size() - values.groupby("label")[["system", "system_b"]].apply(lambda x: len(x.drop_duplicates()))
     return np.sqrt(centred.agg(lambda x: (x**2).sum()) / df.where(df > 0)).where(lambda sd: sd > 1e-12)
 
@@ -154,10 +154,10 @@ def curve(data: MethodData) -> pd.DataFrame:
         raw = choice["scores"] == CHOICES["scores"][0]
         if raw not in scales:
             scales[raw] = spread(data.primary if raw else standardised(data.primary))
-        found = under(data, choice)
-        if len(found):
-            out.append(found.drop(columns="people", errors="ignore").assign(**choice, spec=number))
-            out[-1]["sd"] = found["label"].map(scales[raw])
+        estimated = under(data, choice)
+        if len(estimated):
+            out.append(estimated.drop(columns="people", errors="ignore").assign(**choice, spec=number))
+            out[-1]["sd"] = estimated["label"].map(scales[raw])
     return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
 
 

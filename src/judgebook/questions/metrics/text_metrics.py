@@ -155,8 +155,8 @@ def _new_bigrams(texts: list[str], others: list[str]) -> Iterable[float]:
     """Share of the response's bigrams that occur in none of the system's earlier responses, one per line of `others`:
     1 minus the repetition of See et al. 2019. Missing with a single word."""
     for text, other in zip(texts, others, strict=True):
-        grams, said = _grams(text, 2), {gram for line in other.split("\n") for gram in _grams(line, 2)}
-        yield sum(gram not in said for gram in grams) / len(grams) if grams else nan
+        grams, before = _grams(text, 2), {gram for line in other.split("\n") for gram in _grams(line, 2)}
+        yield sum(gram not in before for gram in grams) / len(grams) if grams else nan
 
 
 def _one(texts: list[str], others: list[str]) -> Iterable[float]:
@@ -228,9 +228,9 @@ def items(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _earlier(spoken: pd.DataFrame) -> pd.Series:
-    said, out = defaultdict(list), {}
+    turns, out = defaultdict(list), {}
     for row in spoken.sort_values("turn", kind="stable")[["corpus", "dialogue", "system_text"]].itertuples():
-        lines = said[row.corpus, row.dialogue]
+        lines = turns[row.corpus, row.dialogue]
         out[row.Index] = "\n".join(lines) or None
         lines.append(" ".join(row.system_text.split()))
     return pd.Series(out, dtype=object)
@@ -304,8 +304,10 @@ def of_dialogues(scores: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFram
     turns = annotations.loc[unit == "turn", [*keys, "turn"]].drop_duplicates()
     whole = annotations.loc[unit == "dialogue", keys].drop_duplicates()
     totals = [m for m, spec in METRICS.items() if spec.summed]
-    found = scores.groupby([*keys, "metric"], sort=False)["score"].agg(["mean", "sum"]).reset_index()
-    values = found.assign(score=found["mean"].where(~found["metric"].isin(totals), found["sum"])).merge(whole, on=keys)
+    aggregated = scores.groupby([*keys, "metric"], sort=False)["score"].agg(["mean", "sum"]).reset_index()
+    values = aggregated.assign(
+        score=aggregated["mean"].where(~aggregated["metric"].isin(totals), aggregated["sum"])
+    ).merge(whole, on=keys)
     values["turn"] = pd.array([pd.NA] * len(values), dtype="Int32")
     of_turns = scores[~scores["metric"].isin(totals)].merge(turns, on=[*keys, "turn"])
     parts = [f for f in (of_turns, values) if len(f)]

@@ -95,30 +95,31 @@ def planning_input(
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     for corpus in people["corpus"].value_counts().index:
-        here = people[people["corpus"] == corpus]
-        group = main_group(here)
-        here, blocks = in_sessions(here[here["group"] == group])
-        wanted = here if options.labels is None else here[here["label"].isin(options.labels)]
-        found = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
-        if found:
+        of_group = people[people["corpus"] == corpus]
+        group = main_group(of_group)
+        of_group, blocks = in_sessions(of_group[of_group["group"] == group])
+        wanted = of_group if options.labels is None else of_group[of_group["label"].isin(options.labels)]
+        all_pilots = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
+        if all_pilots:
             break
     else:
         raise ValueError("no label was judged on dialogues of two systems with scores that vary within systems")
     scored = with_means(wanted, labels)
     judged = list(dict.fromkeys(zip(scored["method"], scored["label"], strict=True)))
-    compared = (set(here["system"]) | set(here["system_b"].dropna())) & set(systems)
+    compared = (set(of_group["system"]) | set(of_group["system_b"].dropna())) & set(systems)
     n_systems = options.systems or len(compared)
     tests = options.family * n_systems * (n_systems - 1) // 2
-    met = _meet(here, compared)
+    met = _meet(of_group, compared)
     paired = met if options.paired is None else options.paired
-    planned = {(p.method, p.label) for p in found}
-    stated = {(p.method, p.label): _stated(p, found, options) for p in found}
+    planned = {(p.method, p.label) for p in all_pilots}
+    stated = {(p.method, p.label): _stated(p, all_pilots, options) for p in all_pilots}
     return PlanningInput(
-        corpus, group, found, _prices(here, work_units, options, hourly_rate),
-        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), found, strict=True)}, paired,
-        _people(here, found, options), n_systems, max(tests, 1), _means(here, labels, systems, found),
+        corpus, group, all_pilots, _prices(of_group, work_units, options, hourly_rate),
+        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), all_pilots, strict=True)},
+        paired,
+        _people(of_group, all_pilots, options), n_systems, max(tests, 1), _means(of_group, labels, systems, all_pilots),
         [key for key, difference in stated.items() if difference is None],
-        [key for key in judged if key not in planned], here, blocks, met,
+        [key for key in judged if key not in planned], of_group, blocks, met,
         (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
     )  # fmt: skip
 
@@ -134,11 +135,11 @@ def _meet(annotations: pd.DataFrame, compared: Set[str]) -> bool:
     return bool(len(size) and (size == len(compared)).mean() > 0.5)
 
 
-def _people(annotations: pd.DataFrame, found: Sequence[PilotVariances], options: Planning) -> dict[str, int]:
+def _people(annotations: pd.DataFrame, all_pilots: Sequence[PilotVariances], options: Planning) -> dict[str, int]:
     """Annotators of a future study, by method: as the YAML says, else all that were seen, whatever the label; where
     they are not known, as many as the largest design that is considered has per dialogue."""
     out = {}
-    for method in dict.fromkeys(p.method for p in found):
+    for method in dict.fromkeys(p.method for p in all_pilots):
         rows = annotations[annotations["method"] == method]
         seen = rows["annotator"].nunique() if rows["annotator_known"].all() else max(options.per_dialogue)
         out[method] = options.annotators or max(seen, min(options.per_dialogue))
@@ -146,23 +147,23 @@ def _people(annotations: pd.DataFrame, found: Sequence[PilotVariances], options:
 
 
 def _means(
-    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], found: Sequence[PilotVariances]
+    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], all_pilots: Sequence[PilotVariances]
 ) -> dict[tuple[str, str], generalizability.Components]:
     """Variance components of system means, each annotator's judgements of a dialogue averaged (`decision_study`)."""
-    wanted = {(p.method, p.label) for p in found if not p.pairwise}
+    wanted = {(p.method, p.label) for p in all_pilots if not p.pairwise}
     scored = with_means(annotations[annotations["system"].isin(systems)], labels)
     out = {}
     for key, rows in scored.groupby(["method", "label"], sort=False):
         if key in wanted:
             means = rows.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-            known = bool(rows["annotator_known"].all())
-            out[key] = generalizability.variance_components(means, annotators_known=known)
+            all_known = bool(rows["annotator_known"].all())
+            out[key] = generalizability.variance_components(means, annotators_known=all_known)
     return out
 
 
-def _stated(pilot: PilotVariances, found: Sequence[PilotVariances], options: Planning) -> float | None:
+def _stated(pilot: PilotVariances, all_pilots: Sequence[PilotVariances], options: Planning) -> float | None:
     """The difference worth finding that the YAML states."""
-    rated_too = pilot.pairwise and any(p.label == pilot.label and not p.pairwise for p in found)
+    rated_too = pilot.pairwise and any(p.label == pilot.label and not p.pairwise for p in all_pilots)
     return options.worth_finding(pilot.method, pilot.label, rated_too=rated_too)
 
 
@@ -175,8 +176,8 @@ def _prices(
     annotations : of one corpus and group.
     """
     corpus, group = annotations[["corpus", "group"]].iloc[0]
-    own = work_units[work_units["corpus"] == corpus] if len(work_units) else work_units
-    times = pd.DataFrame(medians(minutes(own, annotations)), columns=["group", "method", "estimate"])
+    of_corpus = work_units[work_units["corpus"] == corpus] if len(work_units) else work_units
+    times = pd.DataFrame(medians(minutes(of_corpus, annotations)), columns=["group", "method", "estimate"])
     talked = options.minutes_per_dialogue
     if talked is None:
         talked = times.loc[times["method"] == COLLECTION, "estimate"].median()
@@ -203,14 +204,14 @@ def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: 
         rng = generator(seed, "plan", pilot.method, pilot.label)
         formula = _cheapest(pilot, data, options)
         plan, powers = _sized(pilot, formula, data, options, rng)
-        found = [
+        considered = [
             *pilot_variances(pilot, confidence), *_designs(pilot, data, options, confidence),
             *_chosen(pilot, plan, data, options, raised=plan != formula),
             *_reliability(pilot, data, options, confidence, seed), *powers,
             *(_looked(pilot, plan, data, options, rng) if plan and powers and simulated_so_far % every == 0 else ()),
         ]  # fmt: skip
         simulated_so_far += bool(plan and powers)
-        rows += [head | row for row in found]
+        rows += [head | row for row in considered]
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
     return collect(common | row for row in rows)
@@ -303,12 +304,12 @@ def _chosen(
 
     raised : whether the cheapest has more dialogues than the formula asks for: it then finds the wanted difference.
     """
-    prices, found = data.prices.get(pilot.method), {"cheapest": best}
+    prices, designs = data.prices.get(pilot.method), {"cheapest": best}
     if options.budget is not None and prices:
-        found["budget"] = affordable(
+        designs["budget"] = affordable(
             pilot, prices, options.budget, wanted=options.power, **_considered(pilot, data, options)
         )
-    for aim, plan in found.items():
+    for aim, plan in designs.items():
         row = {"statistic": "plan_dialogues", "aim": aim}
         if plan is None:
             none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "the budget is too small"}

@@ -246,7 +246,7 @@ def cheapest(
     The power of an exact test goes up and down from one number of dialogues to the next: that of the plan and all
     larger numbers is at least `wanted`.
     """
-    found = []
+    plans = []
     for m in annotators_per_dialogue:
         if m > people:
             continue
@@ -263,8 +263,8 @@ def cheapest(
                     middle = (low + high) // 2
                     low, high = (low, middle) if enough(middle) else (middle, high)
                 fewest = high
-            found.append(Plan(fewest, m, people, paired, tests))
-    return min(found, key=lambda p: prices.cost(p, n_systems, pilot.pairwise), default=None)
+            plans.append(Plan(fewest, m, people, paired, tests))
+    return min(plans, key=lambda p: prices.cost(p, n_systems, pilot.pairwise), default=None)
 
 
 def affordable(
@@ -282,10 +282,10 @@ def affordable(
 ) -> Plan | None:
     """The plan within `budget` that finds the smallest difference with power `wanted`; None where it pays for fewer
     than two dialogues."""
-    found = []
+    plans = []
     for m in annotators_per_dialogue:
         one = prices.cost(Plan(2, min(m, people), people, paired, tests), n_systems, pilot.pairwise) / 2
         n = int(budget / one * (1 + 1e-9)) if one > 0 else 0  # a budget that pays for n exactly, in spite of rounding
         if m <= people and n >= 2:
-            found.append(Plan(n, m, people, paired, tests))
-    return min(found, key=lambda p: detectable(pilot, p, annotators, wanted=wanted)[0], default=None)
+            plans.append(Plan(n, m, people, paired, tests))
+    return min(plans, key=lambda p: detectable(pilot, p, annotators, wanted=wanted)[0], default=None)

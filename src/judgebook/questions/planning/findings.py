@@ -21,20 +21,20 @@ def findings(
     results: Results, data: PlanningInput, names: DisplayNames, options: Planning, *, currency: str
 ) -> Iterator[Prose]:
     """The headline: dialogues that find the difference worth finding, by label; the budget; early looks."""
-    known = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
-    said = (
+    all_facts = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
+    used = (
         "found", "lost", "too_wide", "n_systems", "paired", "tests", "currency", "assumed", "chosen", "left_out",
         "once",
         "raised",
     )  # fmt: skip
-    given = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
+    settings = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
     kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
-    given["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
-    yield Prose(_PHRASES.say("headline", **{k: known[k] for k in said}, **given))
-    yield Prose(_PHRASES.say("costs", times=known["times"], currency=currency, rate=known["hourly_rate"]))
+    settings["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
+    yield Prose(_PHRASES.say("headline", **{k: all_facts[k] for k in used}, **settings))
+    yield Prose(_PHRASES.say("costs", times=all_facts["times"], currency=currency, rate=all_facts["hourly_rate"]))
     if options.budget is not None:
-        said = ("bought", "too_dear", "untimed", "currency", "n_systems")
-        yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: known[k] for k in said}))
+        used = ("bought", "too_dear", "untimed", "currency", "n_systems")
+        yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: all_facts[k] for k in used}))
     yield Prose(_PHRASES.say("looks", **_looks(results), looks=options.looks))
 
 
@@ -106,10 +106,13 @@ def _looks(results: Results) -> dict:
     crossing = results["sequential_crossing"]
     theory = where(crossing, truth="theory").set_index("looks")["estimate"].to_dict()
     rows = where(crossing, truth="equal")
-    tried = {look: (own["estimate"] * own["n"]).sum() / own["n"].sum() for look, own in rows.groupby("looks")}
+    tried = {
+        look: (of_looks["estimate"] * of_looks["n"]).sum() / of_looks["n"].sum()
+        for look, of_looks in rows.groupby("looks")
+    }
     used = (
         where(results["sequential_sample"], truth="wanted") if len(results["sequential_sample"]) else crossing.iloc[:0]
     )
-    share = {look: own["estimate"].mean() for look, own in used.groupby("looks")} if len(used) else {}
+    share = {look: of_looks["estimate"].mean() for look, of_looks in used.groupby("looks")} if len(used) else {}
     factor = results["sequential_inflation"].set_index("looks")["estimate"].to_dict()
     return {"theory": theory, "tried": tried, "share": share, "factor": factor}

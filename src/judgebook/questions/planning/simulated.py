@@ -76,11 +76,11 @@ def studies(
         shared = shared + np.hypot(loads.get("side", 0), loads.get("dialogue", 0)) * rng.standard_normal(
             (k, sides, n, 1)
         )
-        for name, own in (("annotator", 1), ("annotator_of_system", sides)):
-            effect = rng.standard_normal((k, own, people))
+        for name, n_sides in (("annotator", 1), ("annotator_of_system", sides)):
+            effect = rng.standard_normal((k, n_sides, people))
             if name == "annotator_of_system" and annotators == SAME:
                 effect -= effect.mean(axis=2, keepdims=True)
-            of_side = [effect[:, min(s, own - 1), who[s]] for s in range(sides)]
+            of_side = [effect[:, min(s, n_sides - 1), who[s]] for s in range(sides)]
             shared = shared + loads.get(name, 0) * np.stack(of_side, axis=1)
         within = (loads.get("item", 0), noise)
         scores = [_item_means(shared[:, s], limits[s], values, within, items, rng) for s in range(sides)]
@@ -156,17 +156,17 @@ def sized(
     if got / tried >= wanted - SHORT:
         return plan, got, tried
     least, most = plan.n_dialogues, FARTHEST * plan.n_dialogues
-    known, n = {least: (got, tried)}, least
+    tries, n = {least: (got, tried)}, least
     for _ in range(TRIES):
-        n = min(max(_asked_for(known, wanted), least), most)
-        n = min((m for m in known if abs(m - n) <= CLOSE * n), key=lambda m: abs(m - n), default=n)
-        got, tried = known.get(n, (0, 0))
+        n = min(max(_asked_for(tries, wanted), least), most)
+        n = min((m for m in tries if abs(m - n) <= CLOSE * n), key=lambda m: abs(m - n), default=n)
+        got, tried = tries.get(n, (0, 0))
         if tried == n_runs:
             break
         more = n_runs - tried if tried else -(-n_runs // 4)
         found_more = found(pilot, replace(plan, n_dialogues=n), difference, more, rng)[0]
-        known[n] = (got + found_more, tried + more)
-    return replace(plan, n_dialogues=n), *known[n]
+        tries[n] = (got + found_more, tried + more)
+    return replace(plan, n_dialogues=n), *tries[n]
 
 
 def _whether_short(
@@ -183,16 +183,16 @@ def _whether_short(
     return got, tried
 
 
-def _asked_for(known: Mapping[int, tuple[int, int]], wanted: float) -> int:
+def _asked_for(tries: Mapping[int, tuple[int, int]], wanted: float) -> int:
     """The number of dialogues at which the power is `wanted`: the normal quantile of power is nearly linear in the root
-    of n. known : n -> hits and studies."""
-    roots, hits, runs = np.sqrt(list(known)), *np.array(list(known.values()), dtype=float).T
+    of n. tries : n -> hits and studies."""
+    roots, hits, runs = np.sqrt(list(tries)), *np.array(list(tries.values()), dtype=float).T
     share = (hits + 0.5) / (runs + 1)
     quantiles = ndtri(share)
     weights = runs * np.exp(-(quantiles**2)) / (share * (1 - share))  # 1 / variance of a quantile, but for a constant
     root, quantile = np.average(roots, weights=weights), np.average(quantiles, weights=weights)
     slope = least = (quantiles[0] + CRITICAL) / roots[0]  # of the line through none found at no dialogues
-    if len(known) > 1:
+    if len(tries) > 1:
         slope = np.average((roots - root) * (quantiles - quantile), weights=weights)
         slope = max(slope / np.average((roots - root) ** 2, weights=weights), 0.1 * least)
     return round((root + (float(ndtri(wanted)) - quantile) / slope) ** 2)
