@@ -100,10 +100,10 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
     if rows.empty:
         return
     parts = {part: title for part, title in PARTS.items() if part in set(rows["part"])}
-    told = (
+    text = (
         f"{title.lower()} {percent(rows.loc[rows['part'] == p, 'estimate'].median())}" for p, title in parts.items()
     )
-    alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(told)}."
+    alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(text)}."
     caption = "Where differences between scores come from: shares of the variance in mixed models of the scores, by"
     caption += f" label; the residual is not explained by any of the other parts; {counted(rows['n'], 'scores')}."
     pages: list[list] = [[]]

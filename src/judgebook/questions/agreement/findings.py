@@ -64,8 +64,8 @@ def findings(
     yield Prose(_PHRASES.say("orientation", parts=_orientation(results, rows, names)))
     yield Prose(_PHRASES.say("widths", ratios=list(results["interval_width_ratio"]["estimate"])))
     bounds = rows[rows["ci_kind"].isin(BOUNDS)]
-    told = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
-    yield Prose(_PHRASES.say("bounds", rows=told))
+    undecided = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
+    yield Prose(_PHRASES.say("bounds", rows=undecided))
     rare = rows[rows["ci_kind"] == "profile"]
     named = [(names.full(r), int(r["n_clusters"]), r["note"]) for _, r in rare.iterrows()]
     yield Prose(_PHRASES.say("rare", rows=named, level=confidence))
@@ -121,8 +121,8 @@ def _orientation(results: Results, rows: pd.DataFrame, names: DisplayNames) -> l
     """Alpha of comparisons in both orientations, and in the one in which pairs are stored."""
     stored = results.select("alpha", orientation="stored", scope=None).set_index(CELL)["estimate"]
     keyed = rows[pd.MultiIndex.from_frame(rows[CELL]).isin(stored.index)]
-    both = [(names.full(r), r["estimate"], stored[tuple(r[CELL])]) for _, r in keyed.iterrows()]
-    comparable = [(who, a, b) for who, a, b in both if pd.notna(a) and pd.notna(b)]
+    two_ways = [(names.full(r), r["estimate"], stored[tuple(r[CELL])]) for _, r in keyed.iterrows()]
+    comparable = [(who, a, b) for who, a, b in two_ways if pd.notna(a) and pd.notna(b)]
     return [{"who": who, "both": a, "stored": b, "change": abs(a - b)} for who, a, b in sorted(comparable, key=_moved)]
 
 

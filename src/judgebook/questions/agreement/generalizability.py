@@ -235,7 +235,7 @@ def draws(components: Components, *, rng: np.random.Generator, n_resamples: int 
 
 def intervals(
     components: Components,
-    found: Draws | None,
+    simulated: Draws | None,
     n_dialogues: int,
     n_annotators: int,
     confidence: float = 0.95,
@@ -243,27 +243,29 @@ def intervals(
 ) -> dict[str, tuple[float, float]]:
     """Intervals of the coefficients of `generalizability`, from `draws`; error variances enter by their relative errors
     in the draws, too. In simulations of five designs 95% intervals covered 89% to 97% (tests)."""
-    if found is None:
+    if simulated is None:
         return dict.fromkeys(COEFFICIENTS, (nan, nan))
     design = (n_dialogues, n_annotators, people)
     estimate = error_variances(components.variance, *design)
-    drawn = error_variances(found.drawn, *design)
+    drawn = error_variances(simulated.drawn, *design)
     return {
-        name: _ends(fitted, errors, found, confidence)
+        name: _ends(fitted, errors, simulated, confidence)
         for name, fitted, errors in zip(COEFFICIENTS, estimate, drawn, strict=True)
     }
 
 
-def _ends(fitted: float, drawn: np.ndarray, found: Draws, confidence: float) -> tuple[float, float]:
+def _ends(fitted: float, drawn: np.ndarray, simulated: Draws, confidence: float) -> tuple[float, float]:
     """Ends of a reliability whose error variance is estimated as `fitted`, and in the draws as `drawn`."""
     error = fitted**2 / np.maximum(drawn, 1e-9 * fitted)
     with np.errstate(invalid="ignore"):
-        values = np.where(np.isinf(found.system), 1.0, found.system / (found.system + error))
+        values = np.where(np.isinf(simulated.system), 1.0, simulated.system / (simulated.system + error))
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
-def of_own_means(components: Components, found: Draws | None, confidence: float = 0.95) -> tuple[float, float, float]:
+def of_own_means(
+    components: Components, simulated: Draws | None, confidence: float = 0.95
+) -> tuple[float, float, float]:
     """Generalizability of the means of the very judgements that the components come from, and its interval.
 
     The error variance is that of a system's mean relative to the others' in the study's own design
@@ -272,13 +274,15 @@ def of_own_means(components: Components, found: Draws | None, confidence: float 
     """
     if components.design is None:
         return nan, nan, nan
-    names, own = components.design.names, components.design.in_error
-    error = float(own @ list(components.variance.values()))
+    names, in_error = components.design.names, components.design.in_error
+    error = float(in_error @ list(components.variance.values()))
     total = components.variance["system"] + error
     estimate = components.variance["system"] / total if total > 0 else nan
-    if found is None:
+    if simulated is None:
         return estimate, nan, nan
-    return estimate, *_ends(error, own @ np.array([found.drawn[name] for name in names]), found, confidence)
+    return estimate, *_ends(
+        error, in_error @ np.array([simulated.drawn[name] for name in names]), simulated, confidence
+    )
 
 
 def decision_study(
@@ -314,12 +318,12 @@ def decision_study(
         for facet, value in components.variance.items():
             rows.append({**common, "statistic": "facet_variance", "facet": facet, "estimate": value})
         drawn = draws(components, rng=generator(seed, "decision_study", *cell.values()))
-        own, low, high = of_own_means(components, drawn, confidence)
+        own_mean, low, high = of_own_means(components, drawn, confidence)
         size = {
             "n_dialogues": _typical(scores),
             "annotators_per_dialogue": max(1, round(components.n / components.n_dialogues)),
         }
-        interval = {"estimate": own, "ci_low": low, "ci_high": high}
+        interval = {"estimate": own_mean, "ci_low": low, "ci_high": high}
         interval["ci_kind"] = "parametric" if np.isfinite(low) else "not_estimable"
         rows.append({**common, "statistic": "generalizability", "design": OWN, **size, "seed": seed, **interval})
         for d, a in product(n_dialogues, n_annotators):

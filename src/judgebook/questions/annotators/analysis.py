@@ -81,24 +81,24 @@ def _of_method(
 ) -> tuple[list[dict], dict[str, pd.Series]]:
     """Rows and z values of one corpus, group and method."""
     z: dict[str, pd.Series] = {}
-    found, z["answers"] = conduct.answers(rows, rng, options.n_draws)
+    of_indicators, z["answers"] = conduct.answers(rows, rng, options.n_draws)
     turned, pairwise = others.oriented(rows), rows["dialogue_b"].notna().any()
     with_order = with_means(turned, labels.values())
     if len(with_order):
         own, z["disagreement"] = others.agreement(with_order)
-        found += own
+        of_indicators += own
     if len(with_order) and not pairwise:
         better = severity.towards_better(with_order, labels)
         own, z["severity"] = severity.overall(better, confidence)
         drifts, z["drift"] = conduct.drift(better, confidence)
-        found += own + drifts
-    found += others.alpha_without(turned, labels)
+        of_indicators += own + drifts
+    of_indicators += others.alpha_without(turned, labels)
     for (method, label), own in turned.groupby(["method", "label"], sort=False):
         one = labels[method, label]
         if one.binary or one.level == "nominal" or pairwise:
             made = consensus.consensus(own, one, min_items=options.min_items)
-            found += [{"label": label} | row for row in made]
-    return found, z
+            of_indicators += [{"label": label} | row for row in made]
+    return of_indicators, z
 
 
 def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float) -> list[dict]:

@@ -226,24 +226,26 @@ def _of_few(
     """
     rows = data.primary
     values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
-    known = known_people(rows)
+    all_known = known_people(rows)
     labels = chosen["label"].unique()
     by_session = {label: _by_session(data, values[label]) for label in labels}
-    by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if known and k in labels}
+    by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if all_known and k in labels}
     for row, level in zip(chosen.to_dict("records"), levels, strict=True):
         key = {k: row[k] for k in KEYS}
         own = values[row["label"]]
-        for of, found in _dropped(data, own, row, level).items():
-            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(found)}
+        for of, dropped in _dropped(data, own, row, level).items():
+            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(dropped)}
         left = without_session(*by_session[row["label"]](row), row, level)
         yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
-        if known:
-            found = drop_few.people(*by_person[row["label"]](row))
-            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(found)}
+        if all_known:
+            dropped = drop_few.people(*by_person[row["label"]](row))
+            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(dropped)}
     busiest = rows["annotator"].value_counts().index
-    tried = busiest[: options.people].tolist() if known else []
+    tried = busiest[: options.people].tolist() if all_known else []
     row = {"statistic": "people_tried", "method": data.method, "estimate": float(len(tried))}
-    yield row | ({"n_annotators": len(busiest)} if known else {"note": "not all annotators are known, or there is one"})
+    yield row | (
+        {"n_annotators": len(busiest)} if all_known else {"note": "not all annotators are known, or there is one"}
+    )
     yield from _without_people(data, chosen, tried)
 
 

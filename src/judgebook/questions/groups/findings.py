@@ -76,10 +76,10 @@ def _method(rows: pd.DataFrame, names: DisplayNames) -> dict:
 
 def _conclusions(results: Results, names: DisplayNames) -> list[dict]:
     """Of each method and question, the number of pairs of systems and the share of each verdict."""
-    found = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
-    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in found.items()}
+    verdicts = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
+    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in verdicts.items()}
     return [
-        {"method": names.name("method", m), "n": int(found["sign"].loc[m].sum())}
+        {"method": names.name("method", m), "n": int(verdicts["sign"].loc[m].sum())}
         | {question: table.loc[m].to_dict() if m in table.index else None for question, table in shares.items()}
         for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
     ]

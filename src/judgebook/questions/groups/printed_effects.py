@@ -97,8 +97,8 @@ def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
     sides = by_pair.pivot(index=["group", "group_b"], columns="method", values="gap")  # noqa: PD010
     table = effects.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
     alphas = select(numbers, paper, AGREEMENT)
-    theirs = alphas["row"].str.split("__").map(lambda pair: odd in pair)
-    best = [part.groupby(["panel", "column"])["value"].max() for part in (alphas[theirs], alphas[~theirs])]
+    with_it = alphas["row"].str.split("__").map(lambda pair: odd in pair)
+    best = [part.groupby(["panel", "column"])["value"].max() for part in (alphas[with_it], alphas[~with_it])]
     mean_gap = by_pair["gap"].map(_middle)
     of_odd = (by_pair["group"] == odd) | (by_pair["group_b"] == odd)
     inner = rows[~with_odd & rows["label"].isin(objective)]

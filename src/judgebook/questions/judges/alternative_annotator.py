@@ -84,17 +84,19 @@ class AnnotatorPanel:
         ----------
         Calderon et al. 2025, section 3.1.
         """
-        item, own, other = self._item, value[self.used], judge[self._item[self.used]]
+        item, of_annotator, other = self._item, value[self.used], judge[self._item[self.used]]
         if level == "nominal":
             levels = np.unique(np.concatenate([value, judge]))
             says = item * len(levels) + np.searchsorted(levels, value)
             count = np.bincount(says, minlength=len(self._size) * len(levels))
             first = item[self.used] * len(levels)
-            agree = count[first + np.searchsorted(levels, own)] - 1
-            return np.sign(agree - count[first + np.searchsorted(levels, other)] + (own == other))
+            agree = count[first + np.searchsorted(levels, of_annotator)] - 1
+            return np.sign(agree - count[first + np.searchsorted(levels, other)] + (of_annotator == other))
         n = self._size[item[self.used]] - 1
-        mean = (np.bincount(item, value, minlength=len(self._size))[item[self.used]] - own) / n
-        apart = (other - own) * ((other + own) / 2 - mean)  # > 0: the mean is on the annotator's side of the middle
+        mean = (np.bincount(item, value, minlength=len(self._size))[item[self.used]] - of_annotator) / n
+        apart = (other - of_annotator) * (
+            (other + of_annotator) / 2 - mean
+        )  # > 0: the mean is on the annotator's side of the middle
         nil = 1e-9 * (np.ptp(value) if len(value) else 0.0) ** 2
         return np.where(np.abs(apart) <= nil, 0, np.sign(apart)).astype(int)
 

@@ -266,14 +266,14 @@ def hidden(data: Sums, share: float, rng: np.random.Generator) -> Sums:
     return replace(data, people=np.where(kept[data.cluster], data.people, np.nan))
 
 
-def half_widths(people: Estimates, both: Estimates, confidence: float = 0.95) -> dict[str, np.ndarray]:
+def half_widths(people: Estimates, with_model: Estimates, confidence: float = 0.95) -> dict[str, np.ndarray]:
     """Half-widths of intervals by people alone and by people and model, as (2, k) arrays: `mean` of the systems and
     `difference` of their pairs. NaN where `Estimates.contrast` gives no interval."""
     df, i, k = people.effective - 1, *np.triu_indices(len(people.values), 1)
     out = {}
     for of in ("mean", "difference"):
         se = []
-        for one in (people, both):
+        for one in (people, with_model):
             variance = np.diag(one.covariance)
             if of == "difference":
                 variance = variance[i] + variance[k] - 2 * one.covariance[i, k]
@@ -311,10 +311,10 @@ def sums(annotations: pd.DataFrame, labels: Sequence[Label]) -> Iterator[tuple[d
         for judge, of_judge in wins[~human].groupby("annotator", sort=False):
             one = of_judge.drop_duplicates(ITEM).join(mean, on=ITEM)
             other = one.assign(system=one["system_b"], score=1 - one["score"], people=1 - one["people"])
-            both = pd.concat([one, other])
-            both = both.assign(row=both["dialogue" if sampled(rows) else "cluster"])
+            either_side = pd.concat([one, other])
+            either_side = either_side.assign(row=either_side["dialogue" if sampled(rows) else "cluster"])
             key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
-            yield from _sums(key, both, str(rows["unit"].iloc[0]))
+            yield from _sums(key, either_side, str(rows["unit"].iloc[0]))
 
 
 def _by_people(rows: pd.DataFrame) -> pd.DataFrame:
@@ -403,8 +403,8 @@ def _ends(interval: Interval, values: Sequence[float]) -> dict:
 
 def _bought(data: Sums, interval: Interval, wanted: float | None, confidence: float) -> Iterator[dict]:
     """Dialogues that people must judge, from the mean variance of systems; as many per cluster as now."""
-    people, both, _ = estimate(data)
-    now = half_widths(people, both, confidence)["mean"][0]
+    people, with_model, _ = estimate(data)
+    now = half_widths(people, with_model, confidence)["mean"][0]
     variance = np.diag(people.covariance) * people.effective
     if not np.isfinite(now).any():
         return
@@ -450,7 +450,7 @@ def _win_rate_changes(data: Sums, confidence: float) -> Iterator[dict]:
 
 
 def _estimates(data: Sums, confidence: float) -> Iterator[dict]:
-    people, both, weight = estimate(data)
+    people, with_model, weight = estimate(data)
     one = np.eye(len(data.systems))
     yield {"statistic": "assisted_weight", "estimate": weight}
     yield from selection(data, confidence)
@@ -461,4 +461,4 @@ def _estimates(data: Sums, confidence: float) -> Iterator[dict]:
     for statistic, of, weights in wanted:
         row = {"statistic": statistic, **of, "resample_unit": data.unit}
         yield row | {"raters": HUMAN} | people.contrast(weights, confidence)
-        yield row | {"raters": ASSISTED} | both.contrast(weights, confidence)
+        yield row | {"raters": ASSISTED} | with_model.contrast(weights, confidence)

@@ -86,7 +86,7 @@ def _changes(part: Results, confidence: float) -> dict:
         rows = part[what]
         beyond = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
-        out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
+        out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & on_side).sum()) for who, on_side in by.items()}
     judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
 
     chance = binom.ppf((1 + confidence) / 2, sum(counts["n"] for counts in out.values()), 1 - confidence)

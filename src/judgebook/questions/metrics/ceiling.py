@@ -199,12 +199,12 @@ def left_out_in_turn(joined: pd.DataFrame, min_items: int = MIN_COMMON, confiden
         for i, side in enumerate((score, value)):
             r[i, j], one = influence(side[at], rest[at])
             effect[i, at] += one / (len(at) * len(parts))
-    (own, metric), df = r.mean(axis=1), int(clusters.max())
+    (of_rest, metric), df = r.mean(axis=1), int(clusters.max())
     half = stdtrit(max(df, 1), (1 + confidence) / 2) * clustered_se(effect[1] - effect[0], clusters)
     ends = {
-        "annotator": (own, *fisher_interval(own, clustered_se(effect[0], clusters), df, confidence)),
+        "annotator": (of_rest, *fisher_interval(of_rest, clustered_se(effect[0], clusters), df, confidence)),
         "metric": (metric, *fisher_interval(metric, clustered_se(effect[1], clusters), df, confidence)),
-        "difference": (metric - own, metric - own - half, metric - own + half),
+        "difference": (metric - of_rest, metric - of_rest - half, metric - of_rest + half),
     }
     counts, out = {"n": len(joined), "n_annotators": len(parts)}, {}
     for of, values in ends.items():

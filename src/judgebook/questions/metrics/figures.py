@@ -99,11 +99,11 @@ def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
         return
     rows = []
     for title, part in data_sets(results, names.titles).items():
-        own = part["above_control"]
-        people = names.sort(own[own["label"].notna()])
+        noticed = part["above_control"]
+        people = names.sort(noticed[noticed["label"].notna()])
         block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
         rows.append(people.assign(block=block, hue="ratings", panel=title))
-        metrics = own[own["metric"].notna()].set_index("metric", drop=False)
+        metrics = noticed[noticed["metric"].notna()].set_index("metric", drop=False)
         metrics = metrics.loc[[m for m in names.titles["metric"] if m in metrics.index]]
         block = [names.name("metric", m) for m in metrics["metric"]]
         rows.append(metrics.assign(block=block, hue="metrics", panel=title))

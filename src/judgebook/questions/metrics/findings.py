@@ -29,10 +29,12 @@ def findings(results: Results, names: DisplayNames, *, confidence: float) -> Ite
     yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
 
 
-def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
-    """Where the metrics are from, and what could not be computed. own : scores computed from the texts. asked : metrics
-    to be computed if possible."""
-    computed, absent = set(own["metric"]), not_installed(asked)
+def sources(scores: pd.DataFrame, own_scores: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
+    """Where the metrics are from, and what could not be computed.
+
+    own_scores : computed from the texts. asked : metrics to be computed if possible.
+    """
+    computed, absent = set(own_scores["metric"]), not_installed(asked)
     facts = {"n_given": len(set(scores["metric"]) - computed), "n_computed": len(computed), "corpora": list(corpora)}
     facts["no_texts"] = not computed and len(asked) > len(absent)
     absent = [METRICS[m].title for m in absent]

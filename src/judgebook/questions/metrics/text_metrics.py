@@ -206,12 +206,12 @@ def score_texts(
     dialogues: pd.DataFrame,
     annotations: pd.DataFrame,
     metrics: Sequence[str],
-    known: pd.DataFrame | None = None,
+    earlier: pd.DataFrame | None = None,
     *,
     progress: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores of the turns and dialogues that were rated, and the cache: `compute` for the `items` of a study."""
-    scores, cache = compute(items(dialogues, annotations), metrics, known, progress=progress)
+    scores, cache = compute(items(dialogues, annotations), metrics, earlier, progress=progress)
     return of_dialogues(scores, annotations), cache
 
 
@@ -241,7 +241,7 @@ def _in(frame: pd.DataFrame, other: pd.DataFrame, keys: list[str]) -> np.ndarray
 
 
 def compute(
-    responses: pd.DataFrame, metrics: Sequence[str], known: pd.DataFrame | None = None, *, progress: bool = False
+    responses: pd.DataFrame, metrics: Sequence[str], earlier: pd.DataFrame | None = None, *, progress: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores of responses, and the cache that spares computing them again. Equal texts are scored once.
 
@@ -252,7 +252,7 @@ def compute(
     metrics : sequence of str
         Keys of METRICS; those whose package is absent are passed over, as are those that have nothing to compare with
         in a corpus.
-    known : DataFrame, optional
+    earlier : DataFrame, optional
         The cache of an earlier call: metric, made_by (package and version), key, score. A key is a hash of the texts:
         the cache holds none. Scores of other versions are not used and not kept.
 
@@ -261,7 +261,7 @@ def compute(
     DataFrame of scores (corpus, dialogue, turn, metric, score; missing where there is no reference or no text), and the
     cache.
     """
-    known = pd.DataFrame(columns=CACHE) if known is None else known
+    earlier = pd.DataFrame(columns=CACHE) if earlier is None else earlier
     scores, cache = [], []
     for metric in [m for m in metrics if made_by(m) is not None]:
         against = METRICS[metric].against
@@ -272,21 +272,21 @@ def compute(
             continue
         texts = pairs.loc[usable, ["text", "other"]].itertuples(index=False)
         pairs.loc[usable, "key"] = [hashlib.sha256(f"{a}\x1f{b}".encode()).hexdigest()[:32] for a, b in texts]
-        cache.append(_score(metric, pairs[usable].drop_duplicates("key"), known, progress))
+        cache.append(_score(metric, pairs[usable].drop_duplicates("key"), earlier, progress))
         score = pairs["key"].map(cache[-1].set_index("key")["score"]).astype(float)
         scores.append(pairs.assign(metric=metric, score=score).loc[in_corpus, _SCORES])
     out = pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=_SCORES)
-    return out, pd.concat(cache, ignore_index=True) if cache else known
+    return out, pd.concat(cache, ignore_index=True) if cache else earlier
 
 
 def _has_text(texts: pd.Series) -> pd.Series:
     return texts.map(lambda t: isinstance(t, str) and bool(t.strip())).astype(bool)
 
 
-def _score(metric: str, pairs: pd.DataFrame, known: pd.DataFrame, progress: bool) -> pd.DataFrame:
-    """Cache rows of one metric for distinct pairs of texts, as far as possible from `known`."""
+def _score(metric: str, pairs: pd.DataFrame, earlier: pd.DataFrame, progress: bool) -> pd.DataFrame:
+    """Cache rows of one metric for distinct pairs of texts, as far as possible from `earlier`."""
     by = made_by(metric)
-    old = known[(known["metric"] == metric) & (known["made_by"] == by)].set_index("key")["score"]
+    old = earlier[(earlier["metric"] == metric) & (earlier["made_by"] == by)].set_index("key")["score"]
     new = pairs[~pairs["key"].isin(old.index)]
     scores = dict(old)
     if len(new):

@@ -47,7 +47,7 @@ def analyse(
     judged: dict[str, pd.DataFrame],
     labels: Sequence[Label],
     pairs: pd.DataFrame,
-    both: pd.DataFrame,
+    frames: pd.DataFrame,
     replies: pd.DataFrame,
     overlap: pd.DataFrame,
     printed: pd.DataFrame | None,
@@ -67,7 +67,7 @@ def analyse(
         For the category label.
     pairs : DataFrame
         From `categories.pairs`.
-    both : DataFrame
+    frames : DataFrame
         From `preferences.outcomes`.
     replies, overlap : DataFrame
         From `preferences.replies`, and their scores by `text_metrics.compute`; may be empty.
@@ -80,9 +80,9 @@ def analyse(
     return collect(
         *_categories(judged["category"], labels, **boot),
         categories.sizes(pairs, **boot),
-        preferences.shares(both, **boot),
-        preferences.shares(both, against=True, **boot),
-        preferences.leads(both, permute_seed=permute_seed, **boot),
+        preferences.shares(frames, **boot),
+        preferences.shares(frames, against=True, **boot),
+        preferences.leads(frames, permute_seed=permute_seed, **boot),
         preferences.flagged(judged["flagged"], **boot),
         preferences.overlap(overlap, replies, **boot) if len(overlap) else (),
         from_print(printed, confidence) if printed is not None else (),

@@ -52,16 +52,16 @@ def outcomes(better: pd.DataFrame, unrelated: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares(
-    both: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95, against: bool = False
+    judged: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95, against: bool = False
 ) -> Iterator[dict]:
     """`moderation_count` and `moderation_share` by system, or with `against` by pair (Table 6, Figure 3).
 
-    both : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
+    judged : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
     and as if those of an item were copies (items); with prompts resampled (context: BCa, or an exact bound where an
     outcome is rare).
     """
     key = ["corpus", "system"] + (["system_b"] if against else [])
-    for names, rows in both.groupby(key, sort=False):
+    for names, rows in judged.groupby(key, sort=False):
         head = dict(zip(key, names, strict=True)) | {"level": "pair", "n_annotators": rows["annotator"].nunique()}
         items = len(rows.drop_duplicates(["dialogue", "dialogue_b"]))
         for outcome in OUTCOMES:
@@ -111,7 +111,7 @@ def _ratio(rows: np.ndarray, unit: str, rng: np.random.Generator, **options: obj
 
 
 def leads(
-    both: pd.DataFrame,
+    judged: pd.DataFrame,
     *,
     seed: int,
     permute_seed: int,
@@ -125,10 +125,10 @@ def leads(
     can be enumerated). p-values are adjusted by Holm's method. Intervals resample prompts (BCa).
     """
     out = []
-    value = both["outcome"].map({"wins": 1.0, "loses": -1.0}).fillna(0.0)
-    first = both["system"].astype(str) < both["system_b"].astype(str)
+    value = judged["outcome"].map({"wins": 1.0, "loses": -1.0}).fillna(0.0)
+    first = judged["system"].astype(str) < judged["system_b"].astype(str)
     options = {"n_resamples": n_resamples, "confidence": confidence}
-    for (corpus, a, b), rows in both[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
+    for (corpus, a, b), rows in judged[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
         codes = pd.factorize(rows["context"])[0]
         s, n = np.bincount(codes, rows["value"]), np.bincount(codes).astype(float)
         names = ("lead", corpus, a, b)
@@ -148,17 +148,17 @@ def flagged(marks: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confid
         yield head | {"n": len(hit), "n_annotators": rows["annotator"].nunique()} | interval
 
 
-def replies(dialogues: pd.DataFrame, both: pd.DataFrame, reference: str) -> pd.DataFrame:
+def replies(dialogues: pd.DataFrame, judged: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Replies to be compared with the reference system's reply to the same prompt, for `text_metrics.compute`.
 
-    dialogues : with text. both : from `outcomes`. Returns each reply once: corpus, dialogue, turn, text, reference,
+    dialogues : with text. judged : from `outcomes`. Returns each reply once: corpus, dialogue, turn, text, reference,
     last_turn, system; empty where the reference system has no reply to any of the prompts.
     """
     columns = ["corpus", "dialogue", "turn", "context", "system", "user_text", "system_text"]
     complete = dialogues[columns].dropna(subset=["system_text", "context"])
     of = complete[complete["system"] == reference].drop_duplicates(["corpus", "context"])
     of = of[["corpus", "context", "system_text"]].rename(columns={"system_text": "reference"})
-    compared = complete[complete["dialogue"].isin(both["dialogue"]) & (complete["system"] != reference)]
+    compared = complete[complete["dialogue"].isin(judged["dialogue"]) & (complete["system"] != reference)]
     compared = compared.drop_duplicates(["corpus", "context", "system"]).merge(of, on=["corpus", "context"])
     out = compared.rename(columns={"system_text": "text", "user_text": "last_turn"})
     return out[["corpus", "dialogue", "turn", "text", "reference", "last_turn", "system"]]

@@ -108,13 +108,17 @@ def alpha_over_items(one: Repeated, plan: SimulationPlan, *, sizes: Sequence[int
     -------
     Rows of `coverage_rows` for bca, percentile, policy and, for a label of two values, bound.
     """
-    found, t = one.found, one.terms()
-    truth = float(_alpha(t)((found.weights @ t.rows)[None])[0])
-    n_of = {m: round(m * found.n_items / found.n_minority) for m in marks} if one.marks else {n: n for n in sizes}
+    item_patterns, t = one.found, one.terms()
+    truth = float(_alpha(t)((item_patterns.weights @ t.rows)[None])[0])
+    n_of = (
+        {m: round(m * item_patterns.n_items / item_patterns.n_minority) for m in marks}
+        if one.marks
+        else {n: n for n in sizes}
+    )
     out = []
     for size, n in n_of.items():
         rng = plan.rng("alpha_items", one.label.method, one.label.id, str(size))
-        counts = rng.multinomial(n, found.weights / found.n_items, size=plan.n_runs)
+        counts = rng.multinomial(n, item_patterns.weights / item_patterns.n_items, size=plan.n_runs)
         ends = _item_ends(counts, t, plan, rng)
         bound, degenerate = _bounds(one, counts, plan, every=one.marks)
         intervals = {"bca": ends.bca, "percentile": ends.percentile}
@@ -132,10 +136,10 @@ def alpha_near_perfect(one: Repeated, plan: SimulationPlan, *, n: int, disagreem
     The population is that of the label, with the share of items that annotators disagree on reduced to `disagreement`.
     Every sample has the bound, including those with some disagreement.
     """
-    found, t = one.found, one.terms()
-    differ = (found.counts > 0).sum(axis=1) > 1
-    p = np.where(differ, disagreement, 1 - disagreement) * found.weights
-    p = p / np.where(differ, found.weights[differ].sum(), max(found.weights[~differ].sum(), 1))
+    item_patterns, t = one.found, one.terms()
+    differ = (item_patterns.counts > 0).sum(axis=1) > 1
+    p = np.where(differ, disagreement, 1 - disagreement) * item_patterns.weights
+    p = p / np.where(differ, item_patterns.weights[differ].sum(), max(item_patterns.weights[~differ].sum(), 1))
     p = p / p.sum()
     truth = float(_alpha(t)((p @ t.rows)[None] * 1e9)[0])  # many items: without the correction for small samples
     rng = plan.rng("alpha_near_perfect", one.label.method, one.label.id)
@@ -192,13 +196,13 @@ def _bounds(
 
     drawn : tables (n, patterns) of the dialogues in each sample, where they are the unit. Equal samples are done once.
     """
-    ends, known = np.full((len(counts), 2), np.nan), {}
+    ends, cached = np.full((len(counts), 2), np.nan), {}
     taken = bounds.are_degenerate(one.found, counts, mirrored=one.mirrored)
     for i in range(len(counts)) if every else np.flatnonzero(taken):
         key = counts[i].tobytes()
-        if drawn is not None or key not in known:
-            known[key] = _bound(one, counts[i], plan, None if drawn is None else drawn[i])
-        ends[i] = known[key]
+        if drawn is not None or key not in cached:
+            cached[key] = _bound(one, counts[i], plan, None if drawn is None else drawn[i])
+        ends[i] = cached[key]
     return ends, taken
 
 

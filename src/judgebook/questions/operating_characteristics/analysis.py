@@ -132,7 +132,7 @@ def analyse(
     pieces += [
         piece for part in (_worlds, _harder, _reliability, _judges, _metrics) for piece in part(data, plan, sizes)
     ]
-    rows = [row for found in run(_rows_of, pieces, doing="simulations") for row in found]
+    rows = [row for made in run(_rows_of, pieces, doing="simulations") for row in made]
     rows += _replication(data, plan, families or {})
     return collect({"corpus": data.corpus, "group": data.group, "seed": seed} | row for row in rows)
 
@@ -170,21 +170,24 @@ def simulation_input(
     if often.empty:
         raise ValueError("no item was judged twice by people of one group")
     corpus, group = often.idxmax()
-    here, answers = (in_sessions(frame[frame["corpus"] == corpus])[0] for frame in (people, every))
-    found, of_picks = values.dialogue_values(here), values.dialogue_values(next(picks.picks(here, 1, pick)))
-    own, own_picks = (f[f["group"] == group] for f in (found, of_picks))
-    order = list(dict.fromkeys([*systems, *sorted({*own["system"], *own["system_b"].dropna()})]))
-    methods = list(dict.fromkeys(own["method"]))
-    panels, picked = ([panel(f, method, order) for method in methods] for f in (own, own_picks))
+    of_corpus, answers = (in_sessions(frame[frame["corpus"] == corpus])[0] for frame in (people, every))
+    all_values, of_picks = (
+        values.dialogue_values(of_corpus),
+        values.dialogue_values(next(picks.picks(of_corpus, 1, pick))),
+    )
+    of_group, own_picks = (f[f["group"] == group] for f in (all_values, of_picks))
+    order = list(dict.fromkeys([*systems, *sorted({*of_group["system"], *of_group["system_b"].dropna()})]))
+    methods = list(dict.fromkeys(of_group["method"]))
+    panels, picked = ([panel(f, method, order) for method in methods] for f in (of_group, own_picks))
     twice = alpha_coverage.repeated(answers[answers["group"] == group], labels, first)
     talks = dialogues[dialogues["corpus"] == corpus]
     ranked = [s for s in order if s not in set(unranked)]
-    mine = here[here["group"] == group]
+    judged = of_corpus[of_corpus["group"] == group]
     return SimulationInput(
-        corpus, group, twice, panels, picked, found, _design(found, own, talks),
-        worlds=list(_placebo_worlds(mine, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1)),
+        corpus, group, twice, panels, picked, all_values, _design(all_values, of_group, talks),
+        worlds=list(_placebo_worlds(judged, ranked, min(sizes.labels, MOST_WORLDS) if sizes else 1)),
         judged=list(judged_items(annotations[annotations["corpus"] == corpus], labels)),
-        rated=(mine, metric_scores if metric_scores is not None else pd.DataFrame()),
+        rated=(judged, metric_scores if metric_scores is not None else pd.DataFrame()),
         runs=_runs(people, group, ranked),
         levels={(x.method, x.id): "nominal" if x.binary else x.level for x in labels},
     )  # fmt: skip
@@ -195,9 +198,9 @@ def _placebo_worlds(annotations: pd.DataFrame, systems: list[str], most: int) ->
     for _, rows in annotations.groupby("method", sort=False):
         means = rows.groupby("label", sort=False)["score"].mean().sort_values(kind="stable")
         for i in evenly(len(means), most):
-            found = design(rows[rows["label"] == means.index[i]], systems)
-            if found is not None and as_used.compared(found):
-                yield world(found)
+            placebo_design = design(rows[rows["label"] == means.index[i]], systems)
+            if placebo_design is not None and as_used.compared(placebo_design):
+                yield world(placebo_design)
 
 
 def _runs(people: pd.DataFrame, group: str, systems: list[str]) -> tuple[pd.DataFrame, list[str], list[str]]:
@@ -209,16 +212,16 @@ def _runs(people: pd.DataFrame, group: str, systems: list[str]) -> tuple[pd.Data
     return rows, list(where.index[:2]) if enough else [], shared
 
 
-def _design(found: pd.DataFrame, own: pd.DataFrame, dialogues: pd.DataFrame) -> values.Design | None:
+def _design(dialogue_values: pd.DataFrame, judged: pd.DataFrame, dialogues: pd.DataFrame) -> values.Design | None:
     """The other labels against the interactors' own rating of quality, where there is one."""
     if not len(dialogues):
         return None
     who = values.interactors(dialogues)
-    rated = values.own_values(found, who)
+    rated = values.own_values(dialogue_values, who)
     target = rated[(rated["label"] == "quality") & rated["dialogue_b"].isna()]
     if target.empty or target.duplicated("dialogue").any() or target["dialogue"].map(who).nunique() < estimates.LEAST:
         return None
-    return values.dialogue_design(own, target, who)
+    return values.dialogue_design(judged, target, who)
 
 
 def _tests(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
@@ -237,14 +240,14 @@ def _agreement(data: SimulationInput, plan: SimulationPlan, sizes: Operating) ->
     done, chosen = set(), alpha_coverage.by_prevalence(data.twice, sizes.labels)
     inside = [one.n_dialogues < len(one.clusters) for one in chosen]  # several items lie within a dialogue
     for one, nested in zip(chosen, inside, strict=True):
-        own = min(one.n_dialogues, MOST_UNITS)
+        n_units = min(one.n_dialogues, MOST_UNITS)
         if not nested or one.marks or all(inside):  # otherwise ratings of dialogues show the same, and faster
-            items = sorted({*sizes.items} if nested else {*sizes.items, own})
+            items = sorted({*sizes.items} if nested else {*sizes.items, n_units})
             yield _piece(alpha_coverage.alpha_over_items, one, plan, sizes=items, marks=sizes.marks)
         if nested and (one.marks or one.label.method not in done):
             # ratings of turns: one label only, and none of very many patterns, as resampling their turns takes long
-            dialogues = sorted({n for n in sizes.dialogues if n < own} | {own})
-            turns = [own] if len(one.found.weights) <= MOST_PATTERNS else []
+            dialogues = sorted({n for n in sizes.dialogues if n < n_units} | {n_units})
+            turns = [n_units] if len(one.found.weights) <= MOST_PATTERNS else []
             yield _piece(alpha_coverage.alpha_over_dialogues, one, plan, sizes=dialogues, turns=turns)
         done.add(one.label.method)
     for one in ([one for one in chosen if one.mirrored] or chosen)[:1]:
@@ -300,8 +303,8 @@ def _harder(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> It
 
 def _first_judge(worlds: Sequence[World], plan: SimulationPlan, levels: Mapping[tuple[str, str], str]) -> list[Row]:
     """Of the first world for which there are rows."""
-    found = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
-    return next(filter(None, found), [])
+    simulated = (list(others.placebo_judge(one, plan, levels[one.design.method, one.design.label])) for one in worlds)
+    return next(filter(None, simulated), [])
 
 
 def _reliability(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
@@ -330,8 +333,8 @@ def _metrics(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> I
         except ValueError:
             continue  # it scores nothing that was rated by this method
         joined = joined.dropna(subset=["value", "human"])
-        for scored, (_, both) in zip(scored_items(joined), ceiling.with_rest(rows, scores), strict=True):
-            yield _piece(others.metric_coverage, scored, joined, both, plan)
+        for scored, (_, with_others) in zip(scored_items(joined), ceiling.with_rest(rows, scores), strict=True):
+            yield _piece(others.metric_coverage, scored, joined, with_others, plan)
 
 
 def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[str, Sequence[str]]) -> list[Row]:
@@ -340,10 +343,10 @@ def _replication(data: SimulationInput, plan: SimulationPlan, families: Mapping[
 
 
 def _groups(data: SimulationInput, plan: SimulationPlan, sizes: Operating) -> Iterator[Piece]:
-    if found := estimates.most_shared(data.all_values, SHARED_METHODS):
-        method, *groups = found
-        known = data.all_values.loc[data.all_values["method"] == method, "label"]
-        label = "quality" if "quality" in set(known) else known.iloc[0]
+    if shared := estimates.most_shared(data.all_values, SHARED_METHODS):
+        method, *groups = shared
+        labels_of_method = data.all_values.loc[data.all_values["method"] == method, "label"]
+        label = "quality" if "quality" in set(labels_of_method) else labels_of_method.iloc[0]
         scores = estimates.shared_scores(data.all_values, method, label, tuple(groups))
         scores = [x[:MOST_SHARED] for x in scores if len(x) >= estimates.LEAST]
         if len(scores) >= 2:

@@ -53,7 +53,7 @@ def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Ro
     """
     marks, label = data.marks, data.labels[column]
     rng, parts = plan.rng("estimate", data.method, label), _systems_of(data, column)
-    found: dict[str, list[np.ndarray]] = {}
+    ends_of: dict[str, list[np.ndarray]] = {}
     truth = []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
         drawn = rng.integers(0, len(table), (n_runs, len(table)))
@@ -65,10 +65,10 @@ def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Ro
             independent = student(n, total, squares, plan)
         one = {"wilson" if marks else "t": independent, "bca": ends.bca, "percentile": ends.percentile}
         for kind, values in (one | ({"policy": _policy(table, drawn, ends, plan)} if marks else {})).items():
-            found.setdefault(kind, []).append(values)
+            ends_of.setdefault(kind, []).append(values)
         truth.append(np.full(n_runs, table[:, 1].sum() / table[:, 0].sum()))
     out = []
-    for kind, ends in found.items():
+    for kind, ends in ends_of.items():
         keys = {"of": "rate" if marks else "mean", "over": data.unit if kind in ("wilson", "t") else "dialogue"}
         keys |= {"sample": "dialogue", "sample_size": int(np.median([len(p) for p in parts]))}
         base = {"level": data.unit, "method": data.method, "label": label} | keys
@@ -85,16 +85,16 @@ def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: Simulat
 
 
 def _policy(table: np.ndarray, drawn: np.ndarray, ends: Ends, plan: SimulationPlan) -> np.ndarray:
-    out, known = ends.bca.copy(), {}
+    out, cached = ends.bca.copy(), {}
     for i, units in enumerate(drawn):
         n, total, squares = table[units].T
         marks, items = int(total.sum()), int(n.sum())
         if min(marks, items - marks) < MIN_MINORITY:
             deff = design_effect(n, total, squares)
             key = marks, items, round(deff, 6)
-            if key not in known:
-                known[key] = rare_bound(marks, items, len(units), deff, plan.confidence)
-            out[i] = known[key]
+            if key not in cached:
+                cached[key] = rare_bound(marks, items, len(units), deff, plan.confidence)
+            out[i] = cached[key]
     return out
 
 
@@ -214,8 +214,11 @@ def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: SimulationPlan)
     n = len(values)
     centred = values - values.mean(axis=0)
     covariance = (n - 1) / n * np.einsum("nri,nrj->rij", centred, centred)  # as jackknife_covariance
-    truth, known = float(np.mean(gaps**2)), np.isfinite(estimate).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2))
-    estimate, covariance = estimate[known], covariance[known]
+    truth, finite = (
+        float(np.mean(gaps**2)),
+        np.isfinite(estimate).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2)),
+    )
+    estimate, covariance = estimate[finite], covariance[finite]
     hits, none = (holds(estimate, covariance, value, plan.confidence) for value in (truth, 0.0))
     ends = [mean_square_difference(*e, plan.confidence)[1:] for e in zip(estimate[:SOLVED], covariance, strict=False)]
     width = np.diff(np.sqrt(np.array(ends).reshape(-1, 2)), axis=1)[:, 0]
@@ -225,7 +228,7 @@ def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: SimulationPlan)
         share("interval_power", int(np.sum(~none)), len(none)),
         mean("interval_width", width),
     ]
-    undefined = {"n_undefined": int(np.sum(~known))}
+    undefined = {"n_undefined": int(np.sum(~finite))}
     return [row | undefined for row in rows], mean("group_difference_bias", debiased - truth)
 
 

@@ -60,11 +60,11 @@ def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
     )
     single = results.select("null_rejection", alpha=NOMINAL, scenario=None).dropna(subset="label")
     ticks = [
-        own.assign(title=[names.name("label", x, r.method) for x in own["label"]])
+        of_row.assign(title=[names.name("label", x, r.method) for x in of_row["label"]])
         for r in rows.itertuples()
-        for own in [where(single, method=r.method, test=r.test)]
+        for of_row in [where(single, method=r.method, test=r.test)]
     ]
-    rows = rows.assign(beside=[_rates(v, own) for v, own in zip(rows["estimate"], ticks, strict=True)])
+    rows = rows.assign(beside=[_rates(v, of_row) for v, of_row in zip(rows["estimate"], ticks, strict=True)])
     right = max(0.1, 1.08 * max([single["estimate"].max(), rows["ci_high"].max()]))
     fig = _sections(rows, NOMINAL, (0, right), "Share of placebo comparisons found significant", ticks)
     alt = f"Type I error rate at {NOMINAL:g} by method and test, from {span(rows['estimate'], 3)};"
@@ -227,7 +227,7 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
         "Samples of dialogues, by their number": (dialogues, "sample_size"),
     }
     kept = rows["interval"].isin(["bca", "policy"])
-    wide = {title: _wide(names.sort(rows[kept & own]), size, names) for title, (own, size) in panels.items()}
+    wide = {title: _wide(names.sort(rows[kept & of_panel]), size, names) for title, (of_panel, size) in panels.items()}
     wide = {title: frame for title, frame in wide.items() if len(frame)}
     if not wide:
         return

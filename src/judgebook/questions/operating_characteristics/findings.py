@@ -77,14 +77,14 @@ def _closer(results: Results, confidence: float) -> dict[str, list[str]]:
     out = {PRIMARY: [], PUBLISHED: [], "neither": []}
     rows = by_question(results)
     for question, part in rows.groupby("question", sort=False) if len(rows) else ():
-        one = {role: own.iloc[0] for role, own in part.groupby("role")}
+        one = {role: of_role.iloc[0] for role, of_role in part.groupby("role")}
         if PUBLISHED in one and PRIMARY in one:
             out[closer(one[PUBLISHED], one[PRIMARY], confidence) or "neither"].append(question)
     return out
 
 
 def _sequential(rows: pd.DataFrame) -> dict:
-    shares = {looks: list(own["estimate"]) for looks, own in rows.groupby("looks")}
+    shares = {looks: list(of_looks["estimate"]) for looks, of_looks in rows.groupby("looks")}
     n = int(rows["n_dialogues"].max()) if len(rows) else 0
     return {"each": shares.get("each", []), "last": shares.get("last", []), "n": n}
 
@@ -141,8 +141,10 @@ def _few(rows: pd.DataFrame, size: str, enough: int) -> dict[str, dict | None]:
     """Range of coverage over labels, and share of samples without an interval, with few and with enough."""
     out: dict[str, dict | None] = {}
     for key, part in (("enough", rows[rows[size] >= enough]), ("few", rows[rows[size] < enough])):
-        missing, given = part["n_undefined"].sum(), part["n"].sum()
-        facts = {"range": list(part["estimate"]), "missing": float(missing / (missing + given))} if len(part) else None
+        missing, reported = part["n_undefined"].sum(), part["n"].sum()
+        facts = (
+            {"range": list(part["estimate"]), "missing": float(missing / (missing + reported))} if len(part) else None
+        )
         out[key] = facts
     return out if len(rows) else {}
 

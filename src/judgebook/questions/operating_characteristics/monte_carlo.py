@@ -73,9 +73,9 @@ def coverage_rows(
         low, high = ends.T
         finite = np.isfinite(low) & np.isfinite(high)
         hits = finite & (low <= truth + slack) & (truth - slack <= high)
-        found = [share("interval_coverage", int(hits.sum()), int(finite.sum()))]
-        found.append(mean("interval_width", (high - low)[finite]))
+        results = [share("interval_coverage", int(hits.sum()), int(finite.sum()))]
+        results.append(mean("interval_width", (high - low)[finite]))
         if power:
-            found.append(share("interval_power", int(np.sum(finite & ((low > 0) | (high < 0)))), int(finite.sum())))
-        out += [base | {"interval": kind, "n_undefined": int(np.sum(~finite))} | row for row in found]
+            results.append(share("interval_power", int(np.sum(finite & ((low > 0) | (high < 0)))), int(finite.sum())))
+        out += [base | {"interval": kind, "n_undefined": int(np.sum(~finite))} | row for row in results]
     return out

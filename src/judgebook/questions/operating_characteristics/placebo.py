@@ -42,8 +42,8 @@ def _tests_of(data: Panel) -> list[str]:
     """
     if data.unit == "pair":
         return ["sign", "session"]
-    own = [data.published_test, *(["welch"] if data.published_test == "student" else [])]
-    return [*own, *(["dialogue_welch"] if data.row != data.unit else []), "session", "session_normal"]
+    published = [data.published_test, *(["welch"] if data.published_test == "student" else [])]
+    return [*published, *(["dialogue_welch"] if data.row != data.unit else []), "session", "session_normal"]
 
 
 def _base(data: Panel, test: str, **keys: object) -> Row:
@@ -82,13 +82,13 @@ def placebo_size(data: Panel, plan: SimulationPlan, *, picked: Panel | None = No
 
 def _rejections(data: Panel, p: np.ndarray, base: Row) -> list[Row]:
     """Rows for the share of p-values below alpha, by label and over labels; p (runs, labels)."""
-    hits, known = p < base["alpha"], np.isfinite(p)
+    hits, finite = p < base["alpha"], np.isfinite(p)
     out = []
-    for label, hit, valid in zip(data.labels, hits.T, known.T, strict=True):
+    for label, hit, valid in zip(data.labels, hits.T, finite.T, strict=True):
         row = share("null_rejection", int(hit.sum()), int(valid.sum()))
         out.append(base | row | {"label": label, "n_undefined": int(np.sum(~valid))})
-    some = known.any(axis=1)
-    over = hits[some].sum(axis=1) / known[some].sum(axis=1)
+    some = finite.any(axis=1)
+    over = hits[some].sum(axis=1) / finite[some].sum(axis=1)
     # labels share the runs: the Monte Carlo error of their mean is that between runs
     return [*out, base | mean("null_rejection", over) | {"n_undefined": int(np.sum(~some))}]
 
@@ -178,15 +178,17 @@ def power_curves(data: Panel, plan: SimulationPlan, *, sizes: Sequence[int], pic
             used = _used(data, picked, test)
             p = draw_p_values(used, test, weights)[0]  # (draws, pairs, labels)
             null = _null_p(used, test, n, plan)
-            level, known = np.zeros(null.shape[1]), ~np.isnan(null).all(axis=0)
-            level[known] = np.nanquantile(null[:, known], ALPHA, axis=0, method="lower")
+            level, usable = np.zeros(null.shape[1]), ~np.isnan(null).all(axis=0)
+            level[usable] = np.nanquantile(null[:, usable], ALPHA, axis=0, method="lower")
             base = _base(data, test, alpha=ALPHA, n_dialogues=n, effect="observed")
             base |= {"within": "session"} if test == "session" else {}
             for size, limit in (("nominal", ALPHA), ("corrected", level)):
                 shares = (p < limit).mean(axis=1)  # (draws, labels): share of pairs of systems found to differ
-                own = [mean("power", values) | {"label": x} for x, values in zip(data.labels, shares.T, strict=True)]
-                own.append(mean("power", shares.mean(axis=1)))
-                rows += [base | row | {"size": size, "n": p.shape[0] * p.shape[1]} for row in own]
+                by_label = [
+                    mean("power", values) | {"label": x} for x, values in zip(data.labels, shares.T, strict=True)
+                ]
+                by_label.append(mean("power", shares.mean(axis=1)))
+                rows += [base | row | {"size": size, "n": p.shape[0] * p.shape[1]} for row in by_label]
     return rows
 
 
@@ -236,11 +238,13 @@ def _looks(data: Panel, j: int, n: int, n_runs: int, rng: np.random.Generator) -
     if data.unit == "pair":
         x = rng.choice(values[np.isfinite(values)], (n_runs, n)) * rng.choice([-1.0, 1.0], (n_runs, n))
         return sign_test(np.cumsum(x > 0, axis=1), np.cumsum(x < 0, axis=1))
-    own = [values[(data.system == s) & np.isfinite(values)] for s in range(len(data.systems))]
-    own = [v for v in own if len(v) >= LEAST]
-    if not own:
+    of_systems = [values[(data.system == s) & np.isfinite(values)] for s in range(len(data.systems))]
+    of_systems = [v for v in of_systems if len(v) >= LEAST]
+    if not of_systems:
         return np.empty((0, n))
-    runs = [rng.choice(v, (2, size, n)) for v, size in zip(own, shared_out(n_runs, len(own)), strict=True)]
+    runs = [
+        rng.choice(v, (2, size, n)) for v, size in zip(of_systems, shared_out(n_runs, len(of_systems)), strict=True)
+    ]
     x = np.concatenate(runs, axis=1)
     size, (one, two) = np.arange(1.0, n + 1), (np.stack([np.cumsum(v**e, axis=1) for e in (1, 2)]) for v in x)
     return t_test(size, *one, size, *two, pooled=True)

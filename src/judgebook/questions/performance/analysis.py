@@ -114,7 +114,7 @@ def analyse(
         *(rates.clustered(part, unit=u, **boot) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
         ranked(judged, labels, unranked, **boot),
-        *(over_systems(part, published["rate"][own], unranked, unit=u, **boot) for u, part, own in summed),
+        *(over_systems(part, published["rate"][used], unranked, unit=u, **boot) for u, part, used in summed),
         published,
         composition(judged),
         over_picks(judged, n=n_picks, seed=pick_seed),
@@ -237,16 +237,18 @@ def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict
         yield heads[i] | same | ends | {"n": int(count[i])}
 
 
-def over_systems(annotations: pd.DataFrame, found: pd.DataFrame, unranked: Collection[str] = (), **boot) -> Results:
+def over_systems(
+    annotations: pd.DataFrame, of_systems: pd.DataFrame, unranked: Collection[str] = (), **boot
+) -> Results:
     """`rate_summary` of all ranked systems together, as in section 8 of Finch et al. 2023.
 
     `summary` is `all` (every turn of every ranked system, with an interval), `lowest` and `highest` (of a system, named
     in `note`; no interval, as they were selected), and for each system `without` (the share of turns without the mark).
 
-    annotations : one per item, as in the paper. found : their `rate` of `rates.published`; boot : the arguments of
+    annotations : one per item, as in the paper. of_systems : their `rate` of `rates.published`; boot : the arguments of
     `rates.clustered`.
     """
-    one = found[~found["system"].isin(list(unranked))]
+    one = of_systems[~of_systems["system"].isin(list(unranked))]
     if one.empty:
         return Results()
     marks = annotations[~annotations["system"].isin(list(unranked))]

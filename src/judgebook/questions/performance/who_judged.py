@@ -205,12 +205,12 @@ def annotator_effects(
     if system_b is None:
         cells, people = sparse.csr_array((sign, (rows, cell))), sparse.csr_array((sign, (rows, annotator)))
     else:
-        both = np.concatenate([sign, -sign]), (np.concatenate([rows, rows]), cell)
-        cells, people = sparse.csr_array(both), sparse.csr_array((n, 0))
-    own = sparse.csr_array((sign, (rows, kinds)))
+        two_sided = np.concatenate([sign, -sign]), (np.concatenate([rows, rows]), cell)
+        cells, people = sparse.csr_array(two_sided), sparse.csr_array((n, 0))
+    of_kinds = sparse.csr_array((sign, (rows, kinds)))
     total = _spread(score, kinds)
     centred = sparse.csr_array((score - score.mean())[:, None])
-    parts = [own, people, cells, centred]
+    parts = [of_kinds, people, cells, centred]
     gram, n_blocks = _gram(sparse.hstack(parts, format="csr"), block)
     ends = np.cumsum([0, *(part.shape[1] for part in parts)])
     places = [np.arange(a, b) for a, b in pairwise(ends)]

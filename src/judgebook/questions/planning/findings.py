@@ -58,26 +58,26 @@ def facts(results: Results, data: PlanningInput, names: DisplayNames, options: P
         ]
         for aim in ("cheapest", "budget")
     }
-    found, bought = ([case for case in own if case["n"]] for own in cases.values())
-    lost, too_dear = ([case["label"] for case in own if not case["n"]] for own in cases.values())
+    planned, bought = ([case for case in case_list if case["n"]] for case_list in cases.values())
+    lost, too_dear = ([case["label"] for case in case_list if not case["n"]] for case_list in cases.values())
     wide = {
         names.distinct_label(p.label, p.method) for p in data.pilots if data.differences[p.method, p.label] >= p.widest
     }
-    known = [prices for prices in data.prices.values() if prices]
+    priced = [prices for prices in data.prices.values() if prices]
     times = [
         {"method": names.name("method", method), "judged": prices.minutes_per_judgement if prices else None,
          "talked": prices.minutes_per_dialogue if prices else None}
         for method, prices in data.prices.items() if any(p.method == method for p in data.pilots)
     ]  # fmt: skip
     return {
-        "found": found, "lost": [x for x in lost if x not in wide], "too_wide": [x for x in lost if x in wide],
+        "found": planned, "lost": [x for x in lost if x not in wide], "too_wide": [x for x in lost if x in wide],
         "untimed": [t["method"] for t in times if t["judged"] is None], "bought": bought, "too_dear": too_dear,
         "times": times, "tests": data.tests, "paired": data.paired,
         "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
         "left_out": [names.distinct_label(x, m) for m, x in data.left_out],
         "once": [names.distinct_label(p.label, p.method) for p in data.pilots if not p.judged_twice],
         "raised": _raised(results, names), "chosen": len(results["called_different"]),
-        "hourly_rate": known[0].hourly_rate if known else None,
+        "hourly_rate": priced[0].hourly_rate if priced else None,
     }  # fmt: skip
 
 

@@ -119,10 +119,13 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
 
 
 def _by_run(
-    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, said: tuple[str, str], caption: str
+    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, sentences: tuple[str, str], caption: str
 ) -> Plot | None:
-    """Estimates with intervals, a row per system (`block`) and a mark per run. said : what is drawn, and what 0 is."""
-    what, line = said
+    """Estimates with intervals, a row per system (`block`) and a mark per run.
+
+    sentences : what is drawn, and what 0 is.
+    """
+    what, line = sentences
     if rows.empty:
         return None
     titles = [names.name("system", s) for s in rows["block"]]

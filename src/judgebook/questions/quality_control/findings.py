@@ -35,7 +35,7 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     passing = [_passing(results, crowd, corpus) for corpus in crowd.corpora]
     yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency, **_people(crowd)))
     differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
-    yield Prose(_PHRASES.say("differences", runs=[found for found in differences if found]))
+    yield Prose(_PHRASES.say("differences", runs=[each for each in differences if each]))
     repeated = [r for r in others if "passed" in r["r"].get("variants", ())]
     yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results)))
 
@@ -128,11 +128,11 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
     titles = label_titles(names, crowd)
     rest = rows.drop(index=OVERALL, errors="ignore")
     signed = {"lower": rest[rest["ci_high"] < 0], "higher": rest[rest["ci_low"] > 0]}
-    told = {
+    words = {
         side: [{"name": titles[label]} | row for label, row in part.sort_values("p_value").to_dict("index").items()]
         for side, part in signed.items()
     }
-    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **told, **_pooled(results)}
+    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **words, **_pooled(results)}
     return Prose(_PHRASES.say("effects", others=others.loc[OVERALL].to_dict() if len(others) else None, **facts))
 
 

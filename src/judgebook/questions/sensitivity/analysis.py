@@ -76,7 +76,7 @@ class Group:
 
     def on_scales(self, labels: Sequence[Label]) -> Group:
         """The same with the scales of labels, which the primary test needs where most dialogues lie at one end."""
-        panels, picked = ([p.on_scales(labels) for p in own] for own in (self.panels, self.picked))
+        panels, picked = ([p.on_scales(labels) for p in many] for many in (self.panels, self.picked))
         return replace(self, panels=panels, picked=picked)
 
     def draw_size(self, n: int) -> int | None:
@@ -176,9 +176,9 @@ def analyse(
         parts += [] if first.weighted else [type_i_errors(first, **null, **drawing)]
     results = collect(*parts)
     if len(rows := results["system_difference"]):
-        own = rows["test"].isin([differences.TEST, differences.WEIGHTED])
-        cut = within_scale(rows[own], labels, difference=True)
-        results["system_difference"] = pd.concat([cut, rows[~own]]).loc[rows.index]
+        differing = rows["test"].isin([differences.TEST, differences.WEIGHTED])
+        cut = within_scale(rows[differing], labels, difference=True)
+        results["system_difference"] = pd.concat([cut, rows[~differing]]).loc[rows.index]
     return results
 
 

@@ -311,13 +311,13 @@ def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
 
 def _counts(panels: Sequence[Panel], tests: list[str], counts: list[np.ndarray], families, common: dict) -> list[dict]:
     """Rows of `n_significant`. counts : from `_significant`, of all draws."""
-    rows, found = [], iter(counts)
+    rows, remaining = [], iter(counts)
     for over, method in families:
         for data, test in zip(panels, tests, strict=True):
             head = {"statistic": "n_significant", "level": "system", "method": data.method, "n": len(data.pairs)}
             head |= {"test": test, "adjusted_over": over, "adjust": method, **common}
             for alpha in ALPHAS:
-                count = next(found)
+                count = next(remaining)
                 summaries = {"first": count[0]}
                 if len(count) > 1:
                     summaries |= {

@@ -191,9 +191,15 @@ def equivalence(
     kinds = {"Differ": differ & ~alike, "Differ, but equivalent": differ & alike, "Equivalent": alike & ~differ}
     rows = rows.assign(**kinds, Undecided=~differ & ~alike)
     counted = rows.groupby(LABEL, sort=False)[[*kinds, "Undecided"]].sum().astype(int)
-    own = results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
-    smallest, own = (cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), own))
-    out = pd.concat([counted, smallest.rename("Smallest margin (SD)"), own.rename("In units of the label")], axis=1)
+    on_label = (
+        results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
+    )
+    smallest, on_label = (
+        cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), on_label)
+    )
+    out = pd.concat(
+        [counted, smallest.rename("Smallest margin (SD)"), on_label.rename("In units of the label")], axis=1
+    )
     test = primary_name(results)
     caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
     caption += (

@@ -52,8 +52,8 @@ def effective(
         return np.stack([won / (won + lost), won + (1 - won - lost) / 2], axis=1)
 
     options = {"counts": counts, "n_resamples": n_resamples, "confidence": confidence}
-    found = bootstrap_sums([np.eye(len(kinds))] * 2, statistic, unit="conversation", rng=rng, **options)
-    return [{"ties": t, **interval.row(), "n": len(a) + len(b)} for t, interval in zip(TIES, found, strict=True)]
+    results = bootstrap_sums([np.eye(len(kinds))] * 2, statistic, unit="conversation", rng=rng, **options)
+    return [{"ties": t, **interval.row(), "n": len(a) + len(b)} for t, interval in zip(TIES, results, strict=True)]
 
 
 def effective_of_shares(p: float, q: float, ties: str) -> float:

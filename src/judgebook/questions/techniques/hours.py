@@ -183,9 +183,9 @@ def _crossings(contest: Contest, plan: Techniques, rng: np.random.Generator) -> 
     real, null = (power.first_crossing(x, y, plan.most_ratings, **options) for x, y in ((a, b), equal))
     # a study that never gets there would take longer than any: the median is known where fewer than half do not
     middle = float(np.median(real))
-    known = middle <= plan.most_ratings
-    needed = contest.cost.hours(middle / contest.each) if known else np.nan
-    note = None if known else f"not significant after {plan.most_ratings} ratings in half of the orders or more"
+    within = middle <= plan.most_ratings
+    needed = contest.cost.hours(middle / contest.each) if within else np.nan
+    note = None if within else f"not significant after {plan.most_ratings} ratings in half of the orders or more"
     yield {"statistic": "hours_to_significance", "estimate": needed, "n": contest.n, "note": note}
     hits, runs = int(np.sum(null <= plan.most_ratings)), plan.crossing_runs
     low, high = exact_binomial(hits, runs)

@@ -94,8 +94,8 @@ def by_method(annotations: pd.DataFrame, labels: Sequence[Label]) -> dict[str, T
     good = {(label.method, label.id) for label in labels if label.direction != 0}
     seen = good & set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     labels_of = {m: {label for method, label in seen if method == m} for m in METHODS}
-    compared = set().union(*(found for m, found in labels_of.items() if pairwise(m)))
-    chosen = [m for m, found in labels_of.items() if found and (pairwise(m) or found & compared)]
+    compared = set().union(*(ids for m, ids in labels_of.items() if pairwise(m)))
+    chosen = [m for m, ids in labels_of.items() if ids and (pairwise(m) or ids & compared)]
     return {m: Technique(method=m, title=METHODS[m].title) for m in sorted(chosen, key=lambda m: not pairwise(m))}
 
 
@@ -133,15 +133,15 @@ def gather(
         judgements[name] = rows.assign(label=rows["label"].replace(technique.rename))
     every = [label for rows in judgements.values() for label in rows["label"].unique()]
     wanted = options.labels or list(dict.fromkeys(x for x in every if every.count(x) > 1)) or list(dict.fromkeys(every))
-    found = {}
+    data_of = {}
     for name, rows in judgements.items():
         judgements[name] = rows[rows["label"].isin(wanted)]
         declared = {"rate": techniques[name].rate, "turns": techniques[name].turns, "pairs": pairs}
         if len(judgements[name]):
-            found[name] = sittings(judgements[name], left_open=options.left_open, **declared)
-    kept = {name: techniques[name] for name, rows in found.items() if len(rows)}
+            data_of[name] = sittings(judgements[name], left_open=options.left_open, **declared)
+    kept = {name: techniques[name] for name, rows in data_of.items() if len(rows)}
     scales = {name: _scale(technique, labels) for name, technique in kept.items()}
-    return TechniqueData(kept, judgements, {name: found[name] for name in kept}, pairs, wanted, scales)
+    return TechniqueData(kept, judgements, {name: data_of[name] for name in kept}, pairs, wanted, scales)
 
 
 def _scale(technique: Technique, labels: Sequence[Label]) -> tuple[float, float]:

@@ -43,9 +43,9 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
 
     Corpora are left out where techniques have corpora of their own: they do not separate what is compared.
     """
-    own = any(t.corpus for t in data.techniques.values())
+    own_corpora = any(t.corpus for t in data.techniques.values())
     titles = {
-        "Corpus": {} if own else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
+        "Corpus": {} if own_corpora else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
         "Group": names.titles["group"],
         "Pair": {pair: pair_title(names, *pair) for pair in data.pairs},
         "System": {s: names.name("system", s) for s in data.systems},
@@ -57,10 +57,10 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
     out = {}
     for heading, titles_of in titles.items():
         if heading.lower() in keys:
-            found = keys[heading.lower()].map(titles_of)
-            several = heading in ("Pair", "System") or len(set(found)) > 1
-            if heading == "Technique" or (found.notna().any() and several):
-                out[heading] = pd.Categorical(found, list(dict.fromkeys(titles_of.values())), ordered=True)
+            titled = keys[heading.lower()].map(titles_of)
+            several = heading in ("Pair", "System") or len(set(titled)) > 1
+            if heading == "Technique" or (titled.notna().any() and several):
+                out[heading] = pd.Categorical(titled, list(dict.fromkeys(titles_of.values())), ordered=True)
     if "Pair" in out:
         out.pop("System", None)
     return pd.concat([pd.DataFrame(out, index=rows.index), rows], axis=1).sort_values(list(out), kind="stable")

@@ -224,11 +224,11 @@ def _without_each(design: np.ndarray, residual: np.ndarray, inverse: np.ndarray,
     """(clusters, k + 1) what leaving out each cluster changes in the fit; None where the fit depends on one cluster."""
     out = []
     for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
-        own = design[rows]
-        left = np.eye(len(rows)) - own @ inverse @ own.T
+        part = design[rows]
+        left = np.eye(len(rows)) - part @ inverse @ part.T
         if np.linalg.eigvalsh(left)[0] < 1e-9:
             return None
-        out.append(inverse @ own.T @ np.linalg.solve(left, residual[rows]))
+        out.append(inverse @ part.T @ np.linalg.solve(left, residual[rows]))
     return np.array(out)
 
 

@@ -45,26 +45,33 @@ def importance(
     yield Prose(_PHRASES.say("halo", **_halo(results, names)))
 
 
-def predictors(found: Targets, names: DisplayNames) -> Prose:
+def predictors(study_targets: Targets, names: DisplayNames) -> Prose:
     """Who predicts whose ratings."""
-    people = sorted(set(found.n_annotators.values()))
+    people = sorted(set(study_targets.n_annotators.values()))
     groups: dict[str, list[str]] = {}
-    for method in sorted(found.groups, key=lambda m: names.position("method", m)):
-        groups.setdefault(names.name("group", found.groups[method]), []).append(names.name("method", method))
-    facts = {"groups": list(groups.items()), "n_interactors": found.n_interactors, "external": found.external}
-    facts |= {"rated_by": [names.name("group", g) for g in found.rated_by], "rating": found.rating}
-    facts |= {"shared": [names.name("method", m) for m in found.shared], "targets": [ROWS[t] for t in found.designs]}
-    facts["n_ties"] = found.n_ties
+    for method in sorted(study_targets.groups, key=lambda m: names.position("method", m)):
+        groups.setdefault(names.name("group", study_targets.groups[method]), []).append(names.name("method", method))
+    facts = {
+        "groups": list(groups.items()),
+        "n_interactors": study_targets.n_interactors,
+        "external": study_targets.external,
+    }
+    facts |= {"rated_by": [names.name("group", g) for g in study_targets.rated_by], "rating": study_targets.rating}
+    facts |= {
+        "shared": [names.name("method", m) for m in study_targets.shared],
+        "targets": [ROWS[t] for t in study_targets.designs],
+    }
+    facts["n_ties"] = study_targets.n_ties
     return Prose(_PHRASES.say("predictors", fewest=min(people, default=0), most=max(people, default=0), **facts))
 
 
-def population(found: Targets, results: Results) -> Prose:
+def population(study_targets: Targets, results: Results) -> Prose:
     """Of whom the statements hold: intervals allow for the choice of who talked, where that is known, and never for the
     choice of who judged, so that not knowing who judged makes no statement more certain."""
     rows = results["r"] if len(results["r"]) else pd.concat([results[s] for s in FITS.values()])
     units = sampled(rows.dropna(subset="ci_low"))
-    judged = {(m, label) for m, label in found.values[KEY].drop_duplicates().itertuples(index=False, name=None)}
-    all_known = judged <= {key for key, n in found.n_annotators.items() if n}
+    judged = {(m, label) for m, label in study_targets.values[KEY].drop_duplicates().itertuples(index=False, name=None)}
+    all_known = judged <= {key for key, n in study_targets.n_annotators.items() if n}
     return Prose(_PHRASES.say("population", units=units, known=all_known, people=units == "people"))
 
 

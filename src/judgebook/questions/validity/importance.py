@@ -257,13 +257,14 @@ def _strength(sums: np.ndarray) -> np.ndarray:
     return np.abs(pearson_of_sums(sums))
 
 
-def shared_source(values: pd.DataFrame, known: Collection[str]) -> Iterator[Row]:
+def shared_source(values: pd.DataFrame, by_known: Collection[str]) -> Iterator[Row]:
     """What the labels of each method have in common: who gave them, and how strongly they correlate.
 
-    values : `dialogue_values` of one corpus and group. known : methods whose annotators are known people, not positions
-    in a list; the others have no single_source_share. Yields rows of single_source_share (share of the dialogues or
-    pairs judged on all labels of the method whose labels all come from one person) and label_intercorrelation (mean |r|
-    over pairs of labels), for methods with two labels or more. Both high can mean a halo: one impression behind all.
+    values : `dialogue_values` of one corpus and group. by_known : methods whose annotators are known people, not
+    positions in a list; the others have no single_source_share. Yields rows of single_source_share (share of the
+    dialogues or pairs judged on all labels of the method whose labels all come from one person) and
+    label_intercorrelation (mean |r| over pairs of labels), for methods with two labels or more. Both high can mean a
+    halo: one impression behind all.
     """
     for method, part in values.groupby("method", sort=False):
         pair = part["dialogue_b"].notna().any()
@@ -276,7 +277,7 @@ def shared_source(values: pd.DataFrame, known: Collection[str]) -> Iterator[Row]
         r = x.loc[:, x.max() > x.min()].corr().to_numpy()
         r = r[np.triu_indices(len(r), 1)]
         base = {"level": "pair" if pair else "dialogue", "method": method, "n": len(x)}
-        if method in known:
+        if method in by_known:
             yield base | {"statistic": "single_source_share", "estimate": float(one.mean())}
         if len(r):
             yield base | {"statistic": "label_intercorrelation", "estimate": float(np.abs(r).mean())}

@@ -135,8 +135,8 @@ def find(
         raise ValueError(f"group: {group!r} judged none of the dialogues that their interactors rated")
     of_unit = {unit: rated[rated["method"].isin(OF_UNIT[unit])] for unit in _MAKERS}
     sides = {unit: (most_asked(ratings), others) for unit, ratings in of_unit.items() if len(ratings)}
-    found = _assemble(sides, talked[talked["corpus"] == corpus], how)
-    return replace(found, n_interactors=int(rated["annotator"].nunique()))
+    study_targets = _assemble(sides, talked[talked["corpus"] == corpus], how)
+    return replace(study_targets, n_interactors=int(rated["annotator"].nunique()))
 
 
 @dataclass(frozen=True)
@@ -256,8 +256,8 @@ class External:
 
     def _own(self, rated: pd.DataFrame, group: People) -> People:
         """Those of the predictors who gave ratings of the target; of all others, the main group."""
-        if group is not None and len(own := judged_by(rated, group, self.parts)):
-            return sorted(set(own["group"]))
+        if group is not None and len(ratings := judged_by(rated, group, self.parts)):
+            return sorted(set(ratings["group"]))
         single = rated[rated["dialogue_b"].isna()]
         return main_group(single if len(single) else rated)
 
