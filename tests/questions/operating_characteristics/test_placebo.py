@@ -14,7 +14,7 @@ from judgebook.annotations import picks
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.questions.operating_characteristics import analysis, comparisons, figures, findings, tables
+from judgebook.questions.operating_characteristics import analysis, figures, findings, procedures, tables
 from judgebook.questions.operating_characteristics import placebo as operating
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, by_prevalence, repeated
 from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
@@ -237,7 +237,7 @@ def test_what_the_data_do_not_allow_is_left_out():
 
 def test_shares_of_several_labels_are_added_up():
     rows = pd.DataFrame({"of": "alpha", "estimate": [0.9, 1.0], "n": [100, 300], "n_undefined": [0, 5]})
-    one = comparisons.pool(rows, ["of"]).iloc[0]
+    one = procedures.pool(rows, ["of"]).iloc[0]
     assert (one["estimate"], one["n"], one["n_undefined"]) == (0.975, 400, 5)
     assert one["ci_low"] < 0.975 < one["ci_high"]
 
@@ -254,7 +254,7 @@ def test_shares_of_several_labels_are_added_up():
 def test_a_verdict_needs_the_monte_carlo_interval_to_exclude_the_level(test, low, high, role, verdict):
     row = {"statistic": "null_rejection", "method": "behavior", "test": test, "alpha": 0.05}
     rows = collect([row | {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high}])
-    found = comparisons.rejection_rates(rows).iloc[0]
+    found = procedures.rejection_rates(rows).iloc[0]
     assert (found["role"], found["verdict"]) == (role, verdict)
 
 
@@ -262,12 +262,12 @@ def test_an_interval_that_is_often_missing_is_not_close_to_its_confidence_level(
     row = pd.Series({"estimate": 0.95, "n": 2000, "n_undefined": 0})
     half = row.copy()
     half[["n", "n_undefined"]] = 1000, 1000
-    assert comparisons.counted_missing(half)[1] < 0.5
-    assert comparisons.closer(half, row, 0.95) == "primary"
-    assert comparisons.closer(row, half, 0.95) == "as published"
+    assert procedures.counted_missing(half)[1] < 0.5
+    assert procedures.closer(half, row, 0.95) == "primary"
+    assert procedures.closer(row, half, 0.95) == "as published"
     near = row.copy()
     near["estimate"] = 0.945
-    assert comparisons.closer(row, near, 0.95) is None
+    assert procedures.closer(row, near, 0.95) is None
 
 
 def test_labels_are_taken_from_the_rarest_to_the_commonest():

@@ -19,7 +19,7 @@ from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import percent, plural, span, told
 from judgebook.display.views import Plot
-from judgebook.questions.operating_characteristics.comparisons import (
+from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
     NOMINAL,
     PRIMARY,

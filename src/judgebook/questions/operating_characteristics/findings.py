@@ -9,19 +9,21 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.operating_characteristics.comparisons import (
+from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
     NOMINAL,
     PRIMARY,
     PUBLISHED,
+    SAMPLE,
     by_question,
     closer,
     interval_role,
     mean_power,
     pool,
+    primary_procedures,
     rejection_rates,
+    under_harder_designs,
 )
-from judgebook.questions.operating_characteristics.procedures import SAMPLE, primary_procedures, under_harder_designs
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.tables import HARDER, design_of, rate, test_name, title
 from judgebook.study.results import Results
