@@ -309,11 +309,11 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: i
         mirrored = unit == "pair"
         values = domain(frame["score"], label) if mirrored else None
         item = pd.factorize(frame["item"])[0]
-        found = patterns_long(item, frame["score"].to_numpy(), int(item.max()) + 1, values)
-        found = alpha_of(with_sampling(found, item_weights(frame)), label.level, mirrored=mirrored)
+        item_patterns = patterns_long(item, frame["score"].to_numpy(), int(item.max()) + 1, values)
+        alpha = alpha_of(with_sampling(item_patterns, item_weights(frame)), label.level, mirrored=mirrored)
         keys = {"measurement": label.level, "raters": f"first{first}" if first else "all", "kind": "human"}
         rows.append(
-            {"statistic": "alpha", **cell, "level": unit, **keys, "estimate": found.estimate, "n": found.n_items}
+            {"statistic": "alpha", **cell, "level": unit, **keys, "estimate": alpha.estimate, "n": alpha.n_items}
         )
     return collect(rows)["alpha"]
 

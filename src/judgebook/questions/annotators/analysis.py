@@ -59,14 +59,14 @@ def analyse(
             rng = generator(seed, "annotators", corpus, group, method)
             pieces.append((rows, by_key, options, confidence, rng))
     cells = run(_of_method, pieces, doing="annotators, method")
-    rows = [head | row for head, (found, _) in zip(heads, cells, strict=True) for row in found]
-    z = [(h, indicator, v) for h, (_, found) in zip(heads, cells, strict=True) for indicator, v in found.items()]
+    rows = [head | row for head, (own_rows, _) in zip(heads, cells, strict=True) for row in own_rows]
+    z = [(h, indicator, v) for h, (_, values) in zip(heads, cells, strict=True) for indicator, v in values.items()]
     timed = work_units[work_units["corpus"].isin(set(people["corpus"]))]
     times = costs.minutes(timed, people) if len(people) else timed.iloc[:0]
     for (corpus, group), of_group in times.groupby(_CELL, sort=False):
-        found, values = conduct.speed(of_group[of_group["method"] != costs.COLLECTION], confidence)
+        speeds, values = conduct.speed(of_group[of_group["method"] != costs.COLLECTION], confidence)
         head = {"corpus": corpus, "group": group}
-        rows += [head | row for row in found]
+        rows += [head | row for row in speeds]
         z.append((head, "speed", values))
     rows += _severities(people, labels, confidence)
     return collect(rows, named(z, options.false_alarms))
@@ -85,18 +85,18 @@ def _of_method(
     turned, pairwise = others.oriented(rows), rows["dialogue_b"].notna().any()
     with_order = with_means(turned, labels.values())
     if len(with_order):
-        own, z["disagreement"] = others.agreement(with_order)
-        of_indicators += own
+        agreements, z["disagreement"] = others.agreement(with_order)
+        of_indicators += agreements
     if len(with_order) and not pairwise:
         better = severity.towards_better(with_order, labels)
-        own, z["severity"] = severity.overall(better, confidence)
+        severities, z["severity"] = severity.overall(better, confidence)
         drifts, z["drift"] = conduct.drift(better, confidence)
-        of_indicators += own + drifts
+        of_indicators += severities + drifts
     of_indicators += others.alpha_without(turned, labels)
-    for (method, label), own in turned.groupby(["method", "label"], sort=False):
+    for (method, label), of_label in turned.groupby(["method", "label"], sort=False):
         one = labels[method, label]
         if one.binary or one.level == "nominal" or pairwise:
-            made = consensus.consensus(own, one, min_items=options.min_items)
+            made = consensus.consensus(of_label, one, min_items=options.min_items)
             of_indicators += [{"label": label} | row for row in made]
     return of_indicators, z
 

@@ -229,11 +229,13 @@ def _of_few(
     all_known = known_people(rows)
     labels = chosen["label"].unique()
     by_session = {label: _by_session(data, values[label]) for label in labels}
-    by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if all_known and k in labels}
+    by_person = {
+        k: _by_person(data, part) for k, part in rows.groupby("label", sort=False) if all_known and k in labels
+    }
     for row, level in zip(chosen.to_dict("records"), levels, strict=True):
         key = {k: row[k] for k in KEYS}
-        own = values[row["label"]]
-        for of, dropped in _dropped(data, own, row, level).items():
+        of_label = values[row["label"]]
+        for of, dropped in _dropped(data, of_label, row, level).items():
             yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(dropped)}
         left = without_session(*by_session[row["label"]](row), row, level)
         yield key | {"statistic": "without_session", "resample_unit": blocks, **left}

@@ -75,8 +75,8 @@ def _differences(
             ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=INK, markersize=2.4)
         else:
             ax.hlines(y, part["ci_low"], part["ci_high"], color=INK, linewidth=0.8)
-        for found, of_verdict in part.groupby("verdict", sort=False):
-            ax.plot(of_verdict["estimate"], of_verdict["y"], linewidth=0, markersize=3.8, **_style(found))
+        for verdict, of_verdict in part.groupby("verdict", sort=False):
+            ax.plot(of_verdict["estimate"], of_verdict["y"], linewidth=0, markersize=3.8, **_style(verdict))
         ax.axvline(margin, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
 
     light = (
@@ -103,11 +103,11 @@ def _differences(
     for suffix, page in pages(placed, columns=3, around=1.7):
         options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
         fig = grid_figure(page, paint, **options)
-        found = page["verdict"].value_counts()
+        counts = page["verdict"].value_counts()
         methods = dict.fromkeys(names.name("method", m) for m in page["method"])
         of = f"{', '.join(methods)}. " if len(set(rows["method"])) > 1 else ""
         alt = f"{of}{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
-        alt += ", ".join(f"{_MARKS[v][2]} {found[v]}" for v in verdicts if v in found)
+        alt += ", ".join(f"{_MARKS[v][2]} {counts[v]}" for v in verdicts if v in counts)
         yield Plot(fig, f"{name}{suffix}", f"{alt}.", of + caption)
 
 

@@ -147,11 +147,11 @@ def panel(
     if frame.empty:
         raise ValueError(f"method: {method!r} has no values; there are {sorted(values['method'].unique())}")
     for column in ("corpus", "group"):
-        if len(found := sorted(frame[column].unique())) > 1:
-            raise ValueError(f"{column}: expected one, found {found[:5]}; select one first")
+        if len(several := sorted(frame[column].unique())) > 1:
+            raise ValueError(f"{column}: expected one, found {several[:5]}; select one first")
     paired = frame["dialogue_b"].notna().all()
-    found = set(frame["system"].unique()) | (set(frame["system_b"].unique()) if paired else set())
-    systems = sorted(found) if systems is None else [s for s in systems if s in found]
+    present = set(frame["system"].unique()) | (set(frame["system_b"].unique()) if paired else set())
+    systems = sorted(present) if systems is None else [s for s in systems if s in present]
     frame = frame[frame["system"].isin(systems) & (frame["system_b"].isin(systems) | (not paired))]
     column, labels = pd.factorize(frame["label"])
     row = frame.groupby(["dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
