@@ -1,9 +1,9 @@
 """Who notices a planted fault: the design check, and the tools that a user might otherwise pick.
 
 The files of `tests/faults/bank.py`, each with one fault, and their clean twins are given to five packages in an
-environment of its own, `build/other-tools`, and to `judgebook.questions.design.checks.examine`. Prints the table; with
---write, it also writes `docs/faults.md` and `faults.csv`. What the packages say is kept in `build/faults-SEED.jsonl`:
-delete that file to ask them again (6 minutes of CPU time).
+environment of its own, `build/other-tools`, and to `judgebook.questions.design.analysis.examine`. Prints the table;
+with --write, it also writes `docs/faults.md` and `faults.csv`. What the packages say is kept in
+`build/faults-SEED.jsonl`: delete that file to ask them again (6 minutes of CPU time).
 
     PYTHONPATH=src python benchmarks/faults.py [--seed 1] [--write]
 """
@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader
 
-from judgebook.questions.design import checks
+from judgebook.questions.design import analysis
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.schema import DataError
@@ -147,7 +147,7 @@ def ours(case: Case, seed: int) -> list[str]:
             refused = "expected a whole number from" in str(error)
             return ["outside_scale" if refused else "refused"]
     frames = {k: built.frames[k] for k in ("counts", "metric_scores", "dialogue_facts")}
-    found = checks.examine(
+    found = analysis.examine(
         built.frames["annotations"], built.frames["dialogues"], study.label_list(), own_ids=built.own_ids, **frames
     )
     return [one.code for one in found.findings]

@@ -21,7 +21,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "faults")]
 import queues  # noqa: E402
 
 from judgebook.display.names import display_names  # noqa: E402
-from judgebook.questions.design import checks, findings  # noqa: E402
+from judgebook.questions.design import analysis, findings  # noqa: E402
 from judgebook.sources import build  # noqa: E402
 from judgebook.study import params  # noqa: E402
 
@@ -34,7 +34,7 @@ def shown(file: queues.File, folder: Path) -> list[str]:
     built = build.build(study)
     marks, given = built.frames["annotations"], ("counts", "metric_scores", "dialogue_facts")
     frames = {name: built.frames[name] for name in given}
-    found = checks.examine(
+    found = analysis.examine(
         marks, built.frames["dialogues"], study.label_list(), own_ids=built.own_ids, selection=study.heds.selection,
         **frames,
     )  # fmt: skip

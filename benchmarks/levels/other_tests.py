@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from judgebook.questions.agreement import beta_binomial, bounds
+from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.coincidences import Patterns
 from judgebook.questions.annotators.outliers import esd
 from judgebook.questions.groups.effects import LabelScores
@@ -283,8 +283,8 @@ def _rare(rng: np.random.Generator, n: int, p: np.ndarray, runs: int) -> Iterato
         if bounds.is_degenerate(items) and counts[1:].any():
             how = {"unit": "item", "clusters": None, "mirrored": False, "confidence": 0.95}
             both = bounds.degenerate(items, "nominal", ["alpha"], **how)["alpha"]
-            region = beta_binomial.region(here, np.full(len(here), m), counts[here], counts[1:].sum(), 0.95)
-            low, high = beta_binomial.ends(region, counts @ k / (n * m))["alpha"]
+            region = bounds.likelihood_region(here, np.full(len(here), m), counts[here], counts[1:].sum(), 0.95)
+            low, high = bounds.likelihood_ends(region, counts @ k / (n * m))["alpha"]
             out.append((both.low <= truth <= both.high, min(low, both.estimate) <= truth <= max(high, both.estimate)))
     return out
 

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from judgebook.questions.operating_characteristics.many_clusters import Clustered, any_apart
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
 from judgebook.questions.performance import davidson, ranking
 from judgebook.statistics.clusters import LEAST_DF, Covariance, effective_number
 

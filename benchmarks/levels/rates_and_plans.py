@@ -25,7 +25,7 @@ from judgebook.questions.annotators.consensus import dawid_skene, mace
 from judgebook.questions.judges.assisted import Sums, estimate, selection
 from judgebook.questions.performance.mixed import pooled
 from judgebook.questions.planning import simulated
-from judgebook.questions.planning.components import Pilot
+from judgebook.questions.planning.components import PilotVariances
 from judgebook.questions.planning.designs import Prices, cheapest
 
 SYSTEMS, DIALOGUES, PEOPLE = 4, 80, 8
@@ -79,7 +79,7 @@ def plans(n: int) -> Iterator[dict]:
             total, dialogue = rate * (1 - rate), 0.1
             shares = {"dialogue": dialogue, "annotator": annotator, "annotator_of_system": of_system}
             variance = {k: v * total for k, v in shares.items()} | {"residual": (1 - sum(shares.values())) * total}
-            pilot = Pilot("dialogue_rating", "x", variance, {}, {}, 1.0, 2.0, people, 100, False, 0.2,
+            pilot = PilotVariances("dialogue_rating", "x", variance, {}, {}, 1.0, 2.0, people, 100, False, 0.2,
                           np.array([0.0, 1.0]), np.array([1 - rate, rate]), tuple(shares))  # fmt: skip
             options = {
                 "annotators_per_dialogue": (each,),

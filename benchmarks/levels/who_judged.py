@@ -17,8 +17,7 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.population import populations
-from judgebook.questions.performance.annotator_effects import annotator_effects
-from judgebook.questions.performance.who_judged import who_judged
+from judgebook.questions.performance.who_judged import annotator_effects, who_judged
 from judgebook.statistics.intervals import generator
 
 SYSTEMS, DIALOGUES = 4, 40

@@ -2,7 +2,7 @@
 
 from judgebook.display.names import display_names
 from judgebook.display.page import NotebookPage, Section
-from judgebook.questions.design import analysis, checks, figures, findings, tables
+from judgebook.questions.design import analysis, figures, findings, tables
 
 
 class Page(NotebookPage):
@@ -10,7 +10,7 @@ class Page(NotebookPage):
         super().__init__("17_design_check", study, run_id)
         annotations = self.run.read("annotations")
         self.names = display_names(self.study, annotations)
-        examined = checks.examine(
+        examined = analysis.examine(
             annotations,
             self.run.read("dialogues"),
             self.labels,

@@ -2,8 +2,8 @@
 
 from judgebook.display.names import display_names
 from judgebook.questions.groups import analysis
+from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.page import Sections
-from judgebook.questions.groups.who_judged import comparable
 
 
 class Page(Sections):

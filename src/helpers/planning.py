@@ -26,7 +26,7 @@ class Page(NotebookPage):
         self.names, self.currency = display_names(self.study, self.everybody), costs.currency
         systems, first = self.names.systems(without=[control, *self.study.unranked_systems]), self.study.seeds.bootstrap
         work, rate = self.run.read("work_units"), costs.hourly_rate
-        self.data = analysis.material(
+        self.data = analysis.planning_input(
             self.annotations, work, self.labels, self.options, systems=systems, hourly_rate=rate, seed=first
         )
         level = self.study.bootstrap.confidence

@@ -8,8 +8,8 @@ from judgebook.annotations.features import NO_MEANS
 from judgebook.annotations.summary import with_means
 from judgebook.display.views import without_means
 from judgebook.questions.groups import analysis as groups
+from judgebook.questions.groups.analysis import comparable
 from judgebook.questions.groups.question import GroupEffects
-from judgebook.questions.groups.who_judged import comparable
 from judgebook.questions.operating_characteristics import analysis as characteristics
 from judgebook.questions.performance import analysis as performance
 from judgebook.questions.sensitivity import analysis as sensitivity
@@ -95,7 +95,7 @@ def test_simulations_draw_from_scores_with_a_mean_and_from_all_answers_for_agree
     for frames, labels, _ in both:
         marks = frames["annotations"]
         options = {"systems": ["A", "B"], "first": None, "pick": 1}
-        material = characteristics.material(marks, frames["dialogues"], labels, **options)
+        material = characteristics.simulation_input(marks, frames["dialogues"], labels, **options)
         assert set(material.all_values["label"]) == {"fluent", "polite"}
         assert [p.labels for p in material.panels] == [["fluent", "polite"]]
         assert {r.label.id for r in material.twice} == set(marks["label"])

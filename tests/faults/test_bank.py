@@ -9,7 +9,7 @@ from faults import bank
 
 from judgebook.display.names import display_names
 from judgebook.questions.design import findings
-from judgebook.questions.design.checks import examine
+from judgebook.questions.design.analysis import examine
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.schema import DataError

@@ -64,13 +64,13 @@ def look(study: params.Study) -> tuple[build.Built, list[str]]:
 def _design(study: params.Study, built: build.Built) -> list[str]:
     """What the design check finds, a line each, the most expensive finding first; and how much was looked at."""
     from judgebook.display.names import display_names
-    from judgebook.questions.design import checks, findings
+    from judgebook.questions.design import analysis, findings
     from judgebook.study.escape import from_markdown
 
     frames, left_out = built.frames, [study.control_system, *study.unranked_systems]
     given = {name: frames[name] for name in ("counts", "metric_scores", "dialogue_facts")} | {"leave_out": left_out}
     given["selection"] = study.heds.selection
-    examined = checks.examine(
+    examined = analysis.examine(
         frames["annotations"], frames["dialogues"], study.label_list(), own_ids=built.own_ids, **given
     )
     names = display_names(study, frames["annotations"])

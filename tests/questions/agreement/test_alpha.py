@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from scipy import optimize, stats
 
 from judgebook.questions.agreement import alpha as module
-from judgebook.questions.agreement import beta_binomial
+from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.alpha import alpha, alpha_intervals, alpha_of
 from judgebook.questions.agreement.bounds import are_degenerate, is_degenerate
 from judgebook.questions.agreement.coincidences import (
@@ -434,8 +434,8 @@ def test_the_likelihood_interval_covers_and_the_bootstrap_does_not(raters):
         held = []
         for counts in r.multinomial(n, p, size=300):
             if counts[1:].any():
-                found = beta_binomial.region(k, np.full(len(k), raters), counts, counts[1:].sum(), 0.95)
-                low, high = beta_binomial.ends(found, counts @ k / (n * raters))["alpha"]
+                found = bounds.likelihood_region(k, np.full(len(k), raters), counts, counts[1:].sum(), 0.95)
+                low, high = bounds.likelihood_ends(found, counts @ k / (n * raters))["alpha"]
                 held.append(low - 0.005 <= truth <= high + 0.005)  # half a step of the grid
         assert np.mean(held) > 0.95 - 3 * np.sqrt(0.05 * 0.95 / 300)
 
@@ -444,7 +444,7 @@ def test_a_single_disagreement_leaves_the_likelihood_alone():
     rows = np.repeat([[0, 0, 0], [1, 1, 1], [1, 0, 0]], [50, 3, 1], axis=0).astype(float)
     found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=rng())
     k, counts = np.arange(4), np.array([50, 1, 0, 3])
-    ends = beta_binomial.ends(beta_binomial.region(k, np.full(4, 3), counts, 4, 0.95), 10 / 162)
+    ends = bounds.likelihood_ends(bounds.likelihood_region(k, np.full(4, 3), counts, 4, 0.95), 10 / 162)
     assert (found["raw_agreement"].low, found["raw_agreement"].high) == pytest.approx(ends["raw_agreement"])
     assert (found["alpha"].low, found["alpha"].high) == pytest.approx(ends["alpha"])
 
@@ -458,8 +458,8 @@ def test_slips_on_clear_items_are_covered_where_the_likelihood_alone_fails():
     for counts in r.multinomial(1000, p, size=n):
         rows = np.repeat(np.tril(np.ones((6, 5)), -1), counts, axis=0)
         found = alpha_intervals(patterns(rows, (0, 1)), "nominal", unit="turn", rng=r, only=["alpha"])["alpha"]
-        region = beta_binomial.region(k, np.full(6, 5), counts, counts[1:].sum(), 0.95)
-        low, high = beta_binomial.ends(region, counts @ k / 5000)["alpha"]
+        region = bounds.likelihood_region(k, np.full(6, 5), counts, counts[1:].sum(), 0.95)
+        low, high = bounds.likelihood_ends(region, counts @ k / 5000)["alpha"]
         held["both"].append(found.low <= truth <= found.high)
         held["likelihood"].append(low <= truth <= high)
     assert np.mean(held["likelihood"]) < 0.75

@@ -45,12 +45,6 @@ def simulate(r, s, d, a, sd_system=1.0, sd_annotator=0.5, sd_both=0.4, sd_dialog
     return out[r.random(len(out)) < keep].reset_index(drop=True)
 
 
-def test_spearman_brown_by_hand():
-    assert g.spearman_brown(0.5, 2) == pytest.approx(2 / 3)
-    assert g.spearman_brown(2 / 3, 0.5) == pytest.approx(0.5)
-    assert g.spearman_brown(np.array([0.0, 1.0]), 7) == pytest.approx([0, 1])
-
-
 def test_balanced_components_equal_r():
     found = g.variance_components(balanced())
     assert list(found.raw) == ["system", "annotator", "system_annotator", "dialogue", "residual"]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from judgebook.questions.agreement.pairs_of_people import kappas
+from judgebook.questions.agreement.kappa_icc import kappas
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
 

@@ -53,7 +53,7 @@ def test_labels_with_an_order_have_a_mean_instead(marks):
 @pytest.mark.data
 def test_printed_majorities_and_kappas_of_pandalm(raw_data, monkeypatch):
     """README of WeOpenML/PandaLM: kappas .85, .88, .86; majorities 105 ties, 422 first, 472 second."""
-    from judgebook.questions.agreement.pairs_of_people import kappas
+    from judgebook.questions.agreement.kappa_icc import kappas
 
     monkeypatch.setattr(places, "raw_roots", lambda: [raw_data, raw_data.parent / "data_more"])
     study = params.load("pandalm")

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from fixtures.planted_designs import LABELS, SYSTEMS, VOTE, ratings, talk, votes
 
-from judgebook.questions.design.checks import examine
+from judgebook.questions.design.analysis import examine
 from judgebook.questions.design.registry import ANSWERS, CHECKS, UNKNOWN
 from judgebook.sources.sampling import UNUSED
 from judgebook.study.labels import Label

@@ -10,10 +10,10 @@ from judgebook.questions.agreement import analysis as agreement
 from judgebook.questions.agreement.library_check import largest_differences
 from judgebook.questions.groups import analysis, figures, findings, library_check, many_pairs, tables
 from judgebook.questions.groups.alphas import alpha_between, alpha_within
+from judgebook.questions.groups.analysis import comparable, group_counts
 from judgebook.questions.groups.conclusions import QUESTIONS, VERDICTS, counted
 from judgebook.questions.groups.effects import label_scores, without_one_annotator
 from judgebook.questions.groups.question import GroupEffects
-from judgebook.questions.groups.who_judged import comparable, group_counts
 from judgebook.study.labels import LABEL_SETS, Label
 from judgebook.study.results import collect, fold
 

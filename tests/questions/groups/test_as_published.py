@@ -13,8 +13,7 @@ from judgebook.display.names import display_names
 from judgebook.published import numbers, verdicts
 from judgebook.questions.groups import analysis, effects, findings, pick_ranges, tables
 from judgebook.questions.groups.alphas import alpha_within
-from judgebook.questions.groups.as_published import as_published
-from judgebook.questions.groups.who_judged import comparable, group_counts
+from judgebook.questions.groups.analysis import as_published, comparable, group_counts
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import LABEL_SETS

@@ -20,7 +20,7 @@ def winning_rates(annotations, **options):
 def panel_of(values, dialogue, min_items=30):
     """The panel of an (items, annotators) array, NaN where nobody judged, and its scores."""
     item, annotator = np.nonzero(np.isfinite(values))
-    return alternative.Panel(item, annotator, np.asarray(dialogue), min_items), values[item, annotator]
+    return alternative.AnnotatorPanel(item, annotator, np.asarray(dialogue), min_items), values[item, annotator]
 
 
 def left_out(values, judge, dialogue, level, *, min_items=30, **options):

@@ -8,8 +8,8 @@ from fixtures.made_annotations import monte_carlo
 from judgebook.display.names import DisplayNames
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.judges import analysis, figures, findings, tables
+from judgebook.questions.judges.agreement import judge_alpha
 from judgebook.questions.judges.items import judged_items
-from judgebook.questions.judges.judge_alpha import judge_alpha
 from judgebook.questions.judges.replacement import conclusions
 from judgebook.sources.build import build
 from judgebook.study import params

@@ -13,9 +13,9 @@ from judgebook.questions.judges import analysis, figures, findings, tables
 from judgebook.questions.judges import assisted as room
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate
 from judgebook.questions.judges.items import judged_items
-from judgebook.questions.judges.margin import decisions
+from judgebook.questions.judges.replacement import decisions
 from judgebook.questions.operating_characteristics import other_procedures
-from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.sources import build
 from judgebook.statistics.clusters import clustered_covariance
 from judgebook.study import params
@@ -381,7 +381,7 @@ def test_labels_without_order_have_no_means():
     assert list(findings.findings(found, names, confidence=0.95, cost=0.15))
     assert tables.margins(found, names) is tables.consequences(found, names) is None
     (items,) = judged_items(frame, [topic])
-    assert not list(other_procedures.assisted_coverage(items, Plan(n_runs=100)))
+    assert not list(other_procedures.assisted_coverage(items, SimulationPlan(n_runs=100)))
 
 
 def test_without_a_margin_nothing_is_decided():
@@ -424,7 +424,7 @@ def test_intervals_of_gpt_abceval_cover_with_half_of_the_human_labels_hidden(raw
     rows = [
         row
         for items in judged_items(annotations[annotations["annotator"] != "specialized"], study.label_list())
-        for row in other_procedures.assisted_coverage(items, Plan(n_runs=400))
+        for row in other_procedures.assisted_coverage(items, SimulationPlan(n_runs=400))
     ]
     found = pd.DataFrame(rows)
     for of in ("assisted_mean", "assisted_difference"):

@@ -11,7 +11,7 @@ from statsmodels.stats import inter_rater
 from judgebook.display.names import DisplayNames
 from judgebook.published import numbers as published
 from judgebook.questions.agreement import kappa_icc as coefficients
-from judgebook.questions.moderation import analysis, categories, figures, findings, kappa_bounds, preferences, tables
+from judgebook.questions.moderation import analysis, categories, figures, findings, preferences, tables
 from judgebook.questions.moderation.question import Moderation
 from judgebook.questions.performance.rates import wilson
 from judgebook.simulation import moderation as simulated
@@ -132,7 +132,7 @@ class TestBounds:
             rows = categories.shares_of_items(table).sum(axis=0)
             with np.errstate(invalid="ignore", divide="ignore"):
                 seen.append(float(categories.kappa(rows[None])[0]))
-        low, high = kappa_bounds.kappa_bounds(counts, m)
+        low, high = categories.kappa_bounds(counts, m)
         finite = [k for k in seen if np.isfinite(k)]
         assert low <= min(finite) + 1e-9
         assert high >= max(finite) - 1e-6
@@ -141,13 +141,13 @@ class TestBounds:
     def test_the_highest_is_no_less_than_any_mixture(self):
         rng, counts = np.random.default_rng(3), np.zeros((3, 8))
         counts[0, 4], counts[1, 3], counts[2, 5] = 30, 10, 25
-        ways, weights = kappa_bounds._ways(counts, 7)
-        low, high = kappa_bounds.kappa_bounds(counts, 7)
+        ways, weights = categories._ways(counts, 7)
+        low, high = categories.kappa_bounds(counts, 7)
         mixed = []
         for _ in range(3000):
             shares = [rng.dirichlet(np.full(len(w), 0.3)) for w in ways]
-            parts = [x * s @ kappa_bounds._parts(w, 7) for w, s, x in zip(ways, shares, weights, strict=True)]
-            mixed.append(kappa_bounds._kappa_of(np.sum(parts, axis=0) / sum(weights)))
+            parts = [x * s @ categories._parts(w, 7) for w, s, x in zip(ways, shares, weights, strict=True)]
+            mixed.append(categories._kappa_of(np.sum(parts, axis=0) / sum(weights)))
         assert low <= min(mixed)
         assert max(mixed) <= high
         assert high - max(mixed) < 0.05
@@ -155,10 +155,10 @@ class TestBounds:
     def test_impossible_counts_are_refused(self):
         counts = np.zeros((3, 8))
         with pytest.raises(ValueError, match="at least one item"):
-            kappa_bounds.kappa_bounds(counts, 7)
+            categories.kappa_bounds(counts, 7)
         counts[0, 2] = 1
         with pytest.raises(ValueError, match="cannot be the most"):
-            kappa_bounds.kappa_bounds(counts, 7)
+            categories.kappa_bounds(counts, 7)
 
 
 def compared(rows):

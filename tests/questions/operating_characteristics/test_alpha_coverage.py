@@ -18,8 +18,14 @@ from judgebook.questions.operating_characteristics.alpha_coverage import (
     alpha_over_dialogues,
     alpha_over_items,
 )
-from judgebook.questions.operating_characteristics.many_intervals import bca_ends, cluster_ends, pattern_ends, times
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, coverage_rows, mean, share, shared_out
+from judgebook.questions.operating_characteristics.many_data_sets import bca_ends, cluster_ends, pattern_ends, times
+from judgebook.questions.operating_characteristics.monte_carlo import (
+    SimulationPlan,
+    coverage_rows,
+    mean,
+    share,
+    shared_out,
+)
 from judgebook.questions.performance.rates import design_effect, rare_bound, student_t
 from judgebook.simulation import study as simulate
 from judgebook.statistics.intervals import Replicates, exact_binomial, generator, jackknife_t
@@ -29,7 +35,7 @@ from judgebook.study.labels import Label
 # --- kernels ----------------------------------------------------------------------------------------------------------
 
 
-MANY = Plan(n_resamples=20_000)
+MANY = SimulationPlan(n_resamples=20_000)
 
 
 def ratio(sums):
@@ -103,7 +109,7 @@ def test_coverage_width_and_power_are_counted():
 
 
 def test_closed_forms_are_those_used_for_one_sample():
-    plan = Plan()
+    plan = SimulationPlan()
     scores = rng(13).integers(1, 6, (4, 30)).astype(float)
     scores[3] = 2.0
     found = operating_estimates.student(np.full(4, 30.0), scores.sum(axis=1), (scores**2).sum(axis=1), plan)
@@ -140,7 +146,7 @@ def test_rows_of_shares_and_means_by_hand():
     half = 1.96 * np.sqrt(7.0 / 3)
     assert (row["estimate"], row["ci_low"], row["ci_high"]) == pytest.approx((3, 3 - half, 3 + half))
     assert mean("bias", np.array([1.0]))["note"] == "no run gave an interval"
-    assert Plan(seed=4).rng("a").random() == generator(4, "operating", "a").random()
+    assert SimulationPlan(seed=4).rng("a").random() == generator(4, "operating", "a").random()
 
 
 def test_what_a_repeated_label_is():
@@ -185,7 +191,7 @@ def twice(n_sessions=300, label="empathetic", seed=21):
 
 @pytest.fixture(scope="module")
 def drawn_dialogues():
-    return alpha_over_dialogues(twice(), Plan(n_runs=1000, n_resamples=500), sizes=[25, 100], turns=[100])
+    return alpha_over_dialogues(twice(), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[25, 100], turns=[100])
 
 
 def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not(drawn_dialogues):
@@ -199,7 +205,9 @@ def test_intervals_over_dialogues_hold_alpha_and_those_over_turns_do_not(drawn_d
 
 
 def test_bca_of_few_marks_fails_and_the_policy_does_not():
-    rows = alpha_over_items(twice(label="ignore"), Plan(n_runs=1000, n_resamples=500), sizes=[], marks=[8, 40])
+    rows = alpha_over_items(
+        twice(label="ignore"), SimulationPlan(n_runs=1000, n_resamples=500), sizes=[], marks=[8, 40]
+    )
     few = value(rows, "interval_coverage", interval="bca", marks=8)
     policy = value(rows, "interval_coverage", interval="policy", marks=8)
     assert few["estimate"] < 0.93 or few["n_undefined"] > 20
@@ -209,7 +217,7 @@ def test_bca_of_few_marks_fails_and_the_policy_does_not():
 
 
 def test_the_bound_holds_where_nearly_all_agree():
-    rows = alpha_near_perfect(twice(), Plan(n_runs=500, n_resamples=300), n=34, disagreement=0.02)
+    rows = alpha_near_perfect(twice(), SimulationPlan(n_runs=500, n_resamples=300), n=34, disagreement=0.02)
     bound, bca = (value(rows, "interval_coverage", interval=k) for k in ("bound", "bca"))
     assert bound["estimate"] > 0.95 - monte_carlo(0.95, 500)
     assert bca["n_undefined"] > 200  # in half of the samples all items agree
@@ -234,7 +242,9 @@ def test_the_bound_of_a_run_is_that_of_its_items():
 
 
 def test_rates_over_dialogues_hold_and_wilson_on_turns_does_not():
-    rows = operating_estimates.estimate_coverage(simulated("incorrect_fact"), 0, Plan(n_runs=1000, n_resamples=500))
+    rows = operating_estimates.estimate_coverage(
+        simulated("incorrect_fact"), 0, SimulationPlan(n_runs=1000, n_resamples=500)
+    )
     assert value(rows, "interval_coverage", interval="wilson")["ci_high"] < 0.92
     ours = value(rows, "interval_coverage", interval="policy")
     assert abs(ours["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 1000)
@@ -251,7 +261,7 @@ def test_a_rare_rate_has_the_bound_of_notebook_07():
 
 def test_means_of_ratings():
     data = simulated("quality", 400, "turn_likert")
-    rows = operating_estimates.estimate_coverage(data, 0, Plan(n_runs=1000, n_resamples=500))
+    rows = operating_estimates.estimate_coverage(data, 0, SimulationPlan(n_runs=1000, n_resamples=500))
     assert value(rows, "interval_coverage", interval="t")["ci_high"] < 0.9
     ours = value(rows, "interval_coverage", interval="bca")
     assert abs(ours["estimate"] - 0.95) < 0.01 + monte_carlo(0.95, 1000)
@@ -268,7 +278,7 @@ def quality_design(r, n_people=40, each=8, seed=25):
 
 def test_an_interval_of_r_squared_fails_near_zero_and_that_of_r_does_not():
     rows = operating_estimates.correlation_coverage(
-        quality_design(0.0), ("behavior", "ignore"), Plan(n_runs=1000, n_resamples=500)
+        quality_design(0.0), ("behavior", "ignore"), SimulationPlan(n_runs=1000, n_resamples=500)
     )
     square = value(rows, "interval_coverage", of="r2")
     ours = value(rows, "interval_coverage", of="r", interval="jackknife_t")
@@ -280,7 +290,7 @@ def test_an_interval_of_r_squared_fails_near_zero_and_that_of_r_does_not():
 def test_groups_that_do_not_differ():
     g = rng(26)
     scores = [np.clip(np.rint(g.normal(3 + 0.2 * s, 1, (30, 2))), 1, 5) for s in range(4)]
-    plan = Plan(n_runs=300, n_resamples=200)
+    plan = SimulationPlan(n_runs=300, n_resamples=200)
     rows = operating_estimates.group_coverage(scores, "quality", "dialogue_likert", ("a", "b"), plan)
     published = value(rows, "interval_coverage", interval="bca", scenario="null")
     ours = value(rows, "interval_coverage", interval="noncentral_chi2", scenario="null")
@@ -292,7 +302,7 @@ def test_groups_that_do_not_differ():
 
 
 def test_the_share_of_first_place_of_equal_systems_has_a_median_of_056():
-    rows = operating_estimates.first_place(simulated(), 0, Plan(n_runs=600, n_resamples=400))
+    rows = operating_estimates.first_place(simulated(), 0, SimulationPlan(n_runs=600, n_resamples=400))
     assert value(rows, "top_share", point="median")["estimate"] == pytest.approx(0.56, abs=0.03)
     assert value(rows, "top_share", point="q95")["estimate"] > 0.8
     joint = value(rows, "interval_coverage", of="rank")

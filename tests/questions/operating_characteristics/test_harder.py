@@ -6,20 +6,12 @@ import pytest
 from fixtures.made_annotations import comparisons, monte_carlo
 from fixtures.placebo_systems import rated, rng
 
-from judgebook.questions.operating_characteristics import (
-    as_used,
-    findings,
-    harder,
-    harder_votes,
-    procedures,
-    tables,
-    worlds,
-)
-from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics import as_used, findings, harder, procedures, tables, worlds
+from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.study.results import Results, collect
 
 SYSTEMS = ["a", "b"]
-PLAN = Plan(1000)
+PLAN = SimulationPlan(1000)
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +96,7 @@ def test_confounded_annotators_are_found_out(sizes):
 @pytest.mark.parametrize("people", [8, 3])
 def test_ranks_of_many_systems_on_few_clusters_hold(people):
     one = worlds.world(worlds.design(rated(rng(4), people=people), SYSTEMS))
-    rows = [r for r in harder.ranks(one, Plan(300)) if r["scenario"] == "few_clusters"]
+    rows = [r for r in harder.ranks(one, SimulationPlan(300)) if r["scenario"] == "few_clusters"]
     times = 2 if people == 8 else 1  # eight annotators are a sample too
     assert [(r["systems"], r["sample_size"]) for r in rows] == list(harder.FEW_CLUSTERS) * times
     assert all(r["ci_high"] > 0.95 for r in rows)
@@ -134,11 +126,11 @@ def votes(voters, n=400):
 
 
 def test_strengths_hold_with_the_studys_voters_and_with_one_who_dominates():
-    rows = {(r["scenario"], r["of"]): r for r in harder_votes.strengths(votes(20), Plan(200))}
+    rows = {(r["scenario"], r["of"]): r for r in harder.strengths(votes(20), SimulationPlan(200))}
     assert len(rows) == 4
     assert all(r["ci_high"] > 0.95 and r["people"] == "sampled" for r in rows.values())
     # with five voters and one of 40% there is no claim about other voters
-    rows = {(r["scenario"], r["of"]): r for r in harder_votes.strengths(votes(5), Plan(100))}
+    rows = {(r["scenario"], r["of"]): r for r in harder.strengths(votes(5), SimulationPlan(100))}
     assert rows["dominant_voter", "strength"]["n"] == 0
 
 

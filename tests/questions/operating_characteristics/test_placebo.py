@@ -14,10 +14,10 @@ from judgebook.annotations import picks
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Prose, Table
 from judgebook.questions.agreement.coincidences import patterns
-from judgebook.questions.operating_characteristics import analysis, comparisons, figures, findings, tables
+from judgebook.questions.operating_characteristics import analysis, figures, findings, procedures, tables
 from judgebook.questions.operating_characteristics import placebo as operating
 from judgebook.questions.operating_characteristics.alpha_coverage import Repeated, by_prevalence, repeated
-from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.sensitivity.contrasts import panel, z_test
 from judgebook.sources import build
@@ -51,7 +51,7 @@ def test_permutation_of_placebos_is_that_of_scipy():
 
 
 def test_on_turns_a_true_null_is_rejected_too_often_and_on_dialogues_it_is_not():
-    rows = operating.placebo_size(simulated(), Plan(n_runs=2000))
+    rows = operating.placebo_size(simulated(), SimulationPlan(n_runs=2000))
     z, ours = (value(rows, "null_rejection", test=t, alpha=0.05, label=None) for t in ("z", "session"))
     assert z["ci_low"] > 0.10
     assert abs(ours["estimate"] - 0.05) < monte_carlo(0.05, 2000)
@@ -66,20 +66,22 @@ def test_sizes_are_those_of_one_run_at_a_time():
         rows = generator.permutation(np.flatnonzero(data.system == run % 4))[:100]
         one, two = (data.total[half, 0].sum() for half in (rows[:50], rows[50:]))
         hits += z_test(one, data.n[rows[:50], 0].sum(), two, data.n[rows[50:], 0].sum()) < 0.05
-    fast = value(operating.placebo_size(data, Plan(n_runs=2000)), "null_rejection", test="z", alpha=0.05, label=None)
+    fast = value(
+        operating.placebo_size(data, SimulationPlan(n_runs=2000)), "null_rejection", test="z", alpha=0.05, label=None
+    )
     assert fast["n_dialogues"] == 50
     assert abs(fast["estimate"] - hits / n_runs) < monte_carlo(hits / n_runs, n_runs) + monte_carlo(0.1, 2000)
 
 
 def test_ratings_of_turns_likewise():
-    rows = operating.placebo_size(simulated("quality", 400, "turn_likert"), Plan(n_runs=1000))
+    rows = operating.placebo_size(simulated("quality", 400, "turn_likert"), SimulationPlan(n_runs=1000))
     assert value(rows, "null_rejection", test="student", alpha=0.05, label=None)["ci_low"] > 0.15
     ours = value(rows, "null_rejection", test="session", alpha=0.05, label=None)
     assert abs(ours["estimate"] - 0.05) < monte_carlo(0.05, 1000)
 
 
 def test_the_sign_test_rejects_too_little_and_the_permutation_of_signs_with_half_ties_does_not():
-    rows = operating.placebo_size(made_comparisons(), Plan(n_runs=2000))
+    rows = operating.placebo_size(made_comparisons(), SimulationPlan(n_runs=2000))
     sign, ours = (value(rows, "null_rejection", test=t, alpha=0.05, label=None) for t in ("sign", "session"))
     assert sign["ci_high"] < 0.05
     assert abs(ours["estimate"] - 0.05) < monte_carlo(0.05, 2000)
@@ -87,7 +89,7 @@ def test_the_sign_test_rejects_too_little_and_the_permutation_of_signs_with_half
 
 def test_power_is_compared_at_the_same_size():
     differing = simulated("lack_of_empathy", spec=Simulate())
-    rows = operating.power_curves(differing, Plan(n_runs=600), sizes=[16, 64])
+    rows = operating.power_curves(differing, SimulationPlan(n_runs=600), sizes=[16, 64])
     found = {
         (t, n, s): value(rows, "power", test=t, n_dialogues=n, size=s, label=None)["estimate"]
         for t in ("z", "session")
@@ -101,7 +103,7 @@ def test_power_is_compared_at_the_same_size():
 
 def test_testing_after_every_conversation_finds_what_is_not_there():
     for data in (simulated(), made_comparisons()):
-        rows = operating.false_crossings(data, Plan(n_runs=2000), n=60)
+        rows = operating.false_crossings(data, SimulationPlan(n_runs=2000), n=60)
         each, last = (value(rows, "false_crossing", looks=k) for k in ("each", "last"))
         assert each["ci_low"] > 0.12
         assert last["estimate"] < 0.05 + monte_carlo(0.05, 2000)
@@ -126,7 +128,7 @@ def test_too_few_dialogues_give_no_rows():
 def test_the_permutation_test_keeps_its_level_on_new_studies(label):
     rejected = np.zeros(2)
     for i in range(5):
-        rows = operating.placebo_size(simulated(label, 300, "behavior", i), Plan(n_runs=2000, seed=i))
+        rows = operating.placebo_size(simulated(label, 300, "behavior", i), SimulationPlan(n_runs=2000, seed=i))
         rejected += [
             value(rows, "null_rejection", test=t, alpha=0.05, label=None)["estimate"] / 5 for t in ("z", "session")
         ]
@@ -148,7 +150,7 @@ def small():
     ids = annotations[["corpus", "dialogue", "system", "session"]].drop_duplicates("dialogue")
     dialogues = ids.assign(interactor=ids["dialogue"].map(who))
     data = annotations, dialogues, list(LABEL_SETS["abc_eval"])
-    material = analysis.material(*data, systems=list("abcd"), **OPTIONS)
+    material = analysis.simulation_input(*data, systems=list("abcd"), **OPTIONS)
     return material, analysis.analyse(*data, SMALL, systems=list("abcd"), confidence=0.95, seed=1, **OPTIONS)
 
 
@@ -181,7 +183,9 @@ def test_all_parts_are_stored_and_read_back(small):
 
 def test_a_seed_gives_the_same_numbers(small):
     material, results = small
-    again = operating.placebo_size(material.panels[0], Plan(n_runs=60, n_resamples=200), picked=material.picked[0])
+    again = operating.placebo_size(
+        material.panels[0], SimulationPlan(n_runs=60, n_resamples=200), picked=material.picked[0]
+    )
     before = results.select("null_rejection", method=material.panels[0].method, scenario=None)
     np.testing.assert_array_equal([r["estimate"] for r in again], before["estimate"])
 
@@ -233,7 +237,7 @@ def test_what_the_data_do_not_allow_is_left_out():
 
 def test_shares_of_several_labels_are_added_up():
     rows = pd.DataFrame({"of": "alpha", "estimate": [0.9, 1.0], "n": [100, 300], "n_undefined": [0, 5]})
-    one = comparisons.pool(rows, ["of"]).iloc[0]
+    one = procedures.pool(rows, ["of"]).iloc[0]
     assert (one["estimate"], one["n"], one["n_undefined"]) == (0.975, 400, 5)
     assert one["ci_low"] < 0.975 < one["ci_high"]
 
@@ -250,7 +254,7 @@ def test_shares_of_several_labels_are_added_up():
 def test_a_verdict_needs_the_monte_carlo_interval_to_exclude_the_level(test, low, high, role, verdict):
     row = {"statistic": "null_rejection", "method": "behavior", "test": test, "alpha": 0.05}
     rows = collect([row | {"estimate": (low + high) / 2, "ci_low": low, "ci_high": high}])
-    found = comparisons.rejection_rates(rows).iloc[0]
+    found = procedures.rejection_rates(rows).iloc[0]
     assert (found["role"], found["verdict"]) == (role, verdict)
 
 
@@ -258,12 +262,12 @@ def test_an_interval_that_is_often_missing_is_not_close_to_its_confidence_level(
     row = pd.Series({"estimate": 0.95, "n": 2000, "n_undefined": 0})
     half = row.copy()
     half[["n", "n_undefined"]] = 1000, 1000
-    assert comparisons.counted_missing(half)[1] < 0.5
-    assert comparisons.closer(half, row, 0.95) == "primary"
-    assert comparisons.closer(row, half, 0.95) == "as published"
+    assert procedures.counted_missing(half)[1] < 0.5
+    assert procedures.closer(half, row, 0.95) == "primary"
+    assert procedures.closer(row, half, 0.95) == "as published"
     near = row.copy()
     near["estimate"] = 0.945
-    assert comparisons.closer(row, near, 0.95) is None
+    assert procedures.closer(row, near, 0.95) is None
 
 
 def test_labels_are_taken_from_the_rarest_to_the_commonest():
@@ -306,7 +310,7 @@ def test_on_public_marks_the_z_test_rejects_placebos_and_ours_does_not(raw_data)
     annotations = build.build(study).frames["annotations"]
     people = annotations[annotations["annotator_kind"] == "human"]
     one = panel(values.dialogue_values(next(picks.picks(people, 1, study.seeds.pick))), "behavior")
-    rows = operating.placebo_size(one, Plan(n_runs=2000))
+    rows = operating.placebo_size(one, SimulationPlan(n_runs=2000))
     z, ours = (value(rows, "null_rejection", test=t, alpha=0.05, label=None) for t in ("z", "session"))
     assert z["estimate"] == pytest.approx(0.16, abs=0.02)  # DESIGN: about 15 %
     assert ours["ci_high"] <= 0.05 + 0.005

@@ -7,17 +7,17 @@ from fixtures.made_annotations import metric_study, monte_carlo
 from fixtures.placebo_systems import rng
 from scipy import stats
 
+from judgebook.questions.judges.agreement import judge_alpha
 from judgebook.questions.judges.items import JudgedItems
-from judgebook.questions.judges.judge_alpha import judge_alpha
 from judgebook.questions.judges.replacement import replacement
 from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import human_means, join, scored_items
 from judgebook.questions.operating_characteristics import findings, other_procedures, procedures, tables
-from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
-PLAN = Plan(n_runs=300, n_resamples=300)
+PLAN = SimulationPlan(n_runs=300, n_resamples=300)
 
 
 def by(rows, of):
@@ -86,7 +86,7 @@ def test_intervals_about_metrics_cover_the_values_of_the_study():
     joined = join(human_means(rows), scores)
     (scored,) = scored_items(joined)
     ((_, both),) = ceiling.with_rest(rows, scores)
-    found = list(other_procedures.metric_coverage(scored, joined, both, Plan(n_runs=200, n_resamples=300)))
+    found = list(other_procedures.metric_coverage(scored, joined, both, SimulationPlan(n_runs=200, n_resamples=300)))
     for of in ("rho", "within_context", "replaceability"):
         row = by(found, of)
         assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02  # 40 contexts: BCa is a little narrow
@@ -101,7 +101,7 @@ def test_with_many_contexts_the_intervals_tried_are_those_of_notebook_09(monkeyp
     joined = join(human_means(rows), scores)
     (scored,), ((_, both),) = scored_items(joined), ceiling.with_rest(rows, scores)
     used = collect(correlations.correlations(joined, "spearman", seed=1, n_resamples=200))["correlation"]
-    found = list(other_procedures.metric_coverage(scored, joined, both, Plan(n_runs=200, n_resamples=300)))
+    found = list(other_procedures.metric_coverage(scored, joined, both, SimulationPlan(n_runs=200, n_resamples=300)))
     row = by(found, "rho")
     assert set(used["ci_kind"]) == {row["interval"]} == {"cluster_robust"}
     assert row["estimate"] > 0.95 - monte_carlo(0.05, 200) - 0.02
@@ -120,7 +120,7 @@ def test_reliability_covers_that_of_the_fitted_model():
                 rows.append((f"s{s}", f"s{s}d{d}", f"a{a}", score))
     scores = pd.DataFrame(rows, columns=["system", "dialogue", "annotator", "score"])
     scores = scores.assign(method="dialogue_likert", label="quality", annotator_known=True)
-    found = list(other_procedures.reliability_coverage(scores, Plan(n_runs=300, n_resamples=200)))
+    found = list(other_procedures.reliability_coverage(scores, SimulationPlan(n_runs=300, n_resamples=200)))
     for name in ("generalizability", "dependability"):
         row = by(found, name)
         assert (row["sample_size"], row["n_annotators"], row["n_undefined"]) == (96, 5, 0)

@@ -7,8 +7,8 @@ from fixtures.made_annotations import comparisons, monte_carlo
 from fixtures.placebo_systems import rated, rng
 from scipy import stats
 
-from judgebook.questions.operating_characteristics import as_used, many_clusters, other_procedures, worlds
-from judgebook.questions.operating_characteristics.monte_carlo import Plan
+from judgebook.questions.operating_characteristics import as_used, many_data_sets, other_procedures, worlds
+from judgebook.questions.operating_characteristics.monte_carlo import SimulationPlan
 from judgebook.questions.performance import ranking
 from judgebook.statistics import clusters, reml
 
@@ -101,7 +101,7 @@ def test_comparisons_are_symmetric_and_turned_to_the_order_of_systems():
 def test_covariances_of_many_are_those_of_one(crossed, ways):
     codes, weights, over, arrange = as_used.samples(crossed.design, "session")
     scores = arrange(next(crossed.draw(5, rng(8))))
-    used = many_clusters.Clustered(codes, weights, over[:ways])
+    used = many_data_sets.Clustered(codes, weights, over[:ways])
     means, found = used.covariance(scores)
     for i in range(5):
         one = clusters.clustered_covariance(codes, scores[i], weights, over[:ways])
@@ -116,7 +116,7 @@ def test_systems_are_apart_where_rank_intervals_exclude_a_rank():
     r = rng(9)
     means = r.normal(0, 0.35, (60, 4))
     covariance = clusters.Covariance(np.tile(np.eye(4) * 0.02, (60, 1, 1)))
-    apart = many_clusters.any_apart(means, covariance, 20, 0.95)
+    apart = many_data_sets.any_apart(means, covariance, 20, 0.95)
     kept = [ranking.rank_intervals(*one, 20, 0.95)[1:3] for one in zip(means, covariance.pair_errors(), strict=True)]
     narrowed = np.array([not (np.all(low == 1) and np.all(high == 4)) for low, high in kept])
     assert (apart == narrowed).all()
@@ -129,7 +129,7 @@ def test_systems_are_apart_where_rank_intervals_exclude_a_rank():
 def test_the_permutation_test_holds_for_the_same_annotators_and_not_for_others():
     frame = rated(rng(11), people=4, sd_favour=0.7)
     one = worlds.world(worlds.design(frame, SYSTEMS))
-    found = [r for r in as_used.rejections(one, Plan(1500)) if r["statistic"] == "null_rejection"]
+    found = [r for r in as_used.rejections(one, SimulationPlan(1500)) if r["statistic"] == "null_rejection"]
     rows = {(r["test"], r["people"]): r for r in found}
     assert abs(rows["session", "fixed"]["estimate"] - 0.05) < monte_carlo(0.05, 1500)
     assert rows["session", "sampled"]["ci_low"] > 0.15
@@ -138,7 +138,7 @@ def test_the_permutation_test_holds_for_the_same_annotators_and_not_for_others()
 
 def test_intervals_of_means_need_annotators():
     one = worlds.world(worlds.design(rated(rng(12), people=10, sd_person=0.6), SYSTEMS))
-    rows = {(r["of"], r["interval"]): r for r in as_used.means_and_ranks(one, Plan(1500))}
+    rows = {(r["of"], r["interval"]): r for r in as_used.means_and_ranks(one, SimulationPlan(1500))}
     assert rows["mean", "t"]["ci_high"] < 0.8
     assert rows["mean", "two_way"]["ci_high"] > 0.94
     assert rows["rank", "simultaneous"]["ci_high"] > 0.94
@@ -163,6 +163,6 @@ def test_parts_of_one_chat_are_exchanged_together():
 
 def test_the_alternative_annotator_test_keeps_its_level_for_one_more_annotator():
     one = worlds.world(worlds.design(rated(rng(15), n=160, people=4, sd_person=0.0), SYSTEMS))
-    (row,) = other_procedures.placebo_judge(one, Plan(200), "ordinal")
+    (row,) = other_procedures.placebo_judge(one, SimulationPlan(200), "ordinal")
     assert row["ci_low"] <= 0.05 + monte_carlo(0.05, 200)
     assert row["estimate"] > 0.01

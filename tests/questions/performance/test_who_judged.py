@@ -7,8 +7,7 @@ from scipy import stats
 
 from judgebook.annotations.population import populations
 from judgebook.questions.performance import analysis
-from judgebook.questions.performance.annotator_effects import annotator_effects, reversal
-from judgebook.questions.performance.who_judged import who_judged
+from judgebook.questions.performance.who_judged import annotator_effects, reversal, who_judged
 from judgebook.study.labels import Label
 
 

@@ -45,11 +45,11 @@ def pilot_of(*kinds, **shape):
 
 
 def planned(study, frame, **options):
-    """Material, options, results, names, facts."""
+    """Planning input, options, results, names, facts."""
     chosen, names = Planning(**QUICK | options), display_names(study, frame)
     none = pd.DataFrame(columns=list(WORK_UNITS))
     given = {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
-    data = analysis.material(frame, none, study.label_list(), chosen, **given)
+    data = analysis.planning_input(frame, none, study.label_list(), chosen, **given)
     results = analysis.analyse(data, chosen, confidence=0.95, seed=1)
     return data, chosen, results, names, findings.facts(results, data, names, chosen)
 
@@ -164,7 +164,9 @@ def test_a_label_without_a_mean_is_not_said_to_lack_variance(study):
     kind = Label("kind", "dialogue_likert", "Kind", (0, 2), level="nominal", categories=("x", "y", "z"))
     none, given = pd.DataFrame(columns=list(WORK_UNITS)), {"systems": ["a", "b"], "hourly_rate": 12.0, "seed": 1}
     both_ = conform(pd.concat([frame, kinds], ignore_index=True), ANNOTATIONS)
-    data = analysis.material(both_, none, [*study.label_list(), kind], Planning(**QUICK | {"n_worlds": 0}), **given)
+    data = analysis.planning_input(
+        both_, none, [*study.label_list(), kind], Planning(**QUICK | {"n_worlds": 0}), **given
+    )
     assert (len(data.pilots), data.left_out) == (1, [])
 
 
@@ -243,7 +245,7 @@ def material_of(study, frame, systems="abcd", **options):
     none = pd.DataFrame(columns=list(WORK_UNITS))
     chosen = Planning(**QUICK | {"n_worlds": 0} | options)
     given = {"systems": list(systems), "hourly_rate": 12.0, "seed": 1}
-    return analysis.material(frame, none, study.label_list(), chosen, **given)
+    return analysis.planning_input(frame, none, study.label_list(), chosen, **given)
 
 
 def test_systems_that_only_ever_come_second_count(study):

@@ -13,7 +13,7 @@ from statsmodels.stats.power import TTestIndPower, TTestPower
 from judgebook.questions.operating_characteristics.worlds import design
 from judgebook.questions.planning import simulated
 from judgebook.questions.planning.analysis import limits, pilot_variances
-from judgebook.questions.planning.components import Pilot, of_design
+from judgebook.questions.planning.components import PilotVariances, of_design
 from judgebook.questions.planning.designs import (
     SAMPLE,
     Plan,
@@ -30,19 +30,19 @@ N_RUNS = 1500
 
 
 @pytest.fixture(scope="module", params=["dialogue_likert", "behavior", "comparative"])
-def pilot(request) -> Pilot:
+def pilot(request) -> PilotVariances:
     found = design(judged(request.param), ["a", "b"])
     return of_design(found, n_worlds=40, rng=np.random.default_rng(1))
 
 
-def plain(**variance: float) -> Pilot:
+def plain(**variance: float) -> PilotVariances:
     """Nearly normal scores with these variances."""
     values = np.arange(-20, 21) / 4
     shape = np.exp(-(values**2) / (2 * sum(variance.values())))
     total = sum(variance.values())
     variance = {name: v / total * float(shape @ values**2 / shape.sum()) for name, v in variance.items()}
     factors = tuple(name for name in variance if name != "residual")
-    return Pilot(
+    return PilotVariances(
         "dialogue_likert", "x", variance, {}, {}, 1.0, 1.0, 10, 100, False, 1.0, values, shape / shape.sum(), factors
     )
 
@@ -269,7 +269,7 @@ def test_more_comparisons_than_planned_have_the_power_too(won):
     """The power of the sign test goes up and down: of the numbers that have it, the first after which none lacks it."""
     values, half = np.array([-1.0, 1.0]), np.array([0.5, 0.5])
     variance = {"residual": 1.0}
-    made = Pilot("comparative", "x", variance, {}, {}, 1.0, 1.0, 10, 100, True, 1.0, values, half, ())
+    made = PilotVariances("comparative", "x", variance, {}, {}, 1.0, 1.0, 10, 100, True, 1.0, values, half, ())
     given = {"annotators_per_dialogue": [1], "people": 10, "paired": False, "tests": 1, "n_systems": 2}
     found = cheapest(made, Prices(1.0, 1.0, 60.0), 2 * won - 1, **given).n_dialogues
     powers = {n: sign_power(won, 1 - won, n) for n in range(2, 201)}

@@ -9,12 +9,11 @@ from fixtures.conversations import COMPARED, SINGLE, marks
 
 from judgebook.display.names import display_names
 from judgebook.display.views import Plot, Prose, Table
-from judgebook.questions.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_weights
-from judgebook.questions.techniques.chunks import part_numbers, variability
-from judgebook.questions.techniques.hours import contests, seconds
+from judgebook.questions.techniques import analysis, figures, findings, sittings, tables, turn_marks, turn_ratings
+from judgebook.questions.techniques.hours import contests, part_numbers, seconds, variability
 from judgebook.questions.techniques.question import Mixture, Technique, Techniques
-from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.questions.techniques.turn_ratings import paired
+from judgebook.questions.techniques.win_rates import same_winner
 from judgebook.sources import build
 from judgebook.study import params
 from judgebook.study.labels import Label
@@ -195,7 +194,7 @@ class TestResults:
         frame = study()
         turns = frame["method"] == "single_turn"
         (both,) = paired(frame[turns], frame[frame["method"] == "single_dialogue"], LABELS)
-        direct = [row["estimate"] for row in turn_weights.by_turn(both, 0.95) if "turn" in row]
+        direct = [row["estimate"] for row in turn_ratings.by_turn(both, 0.95) if "turn" in row]
         assert results["turn_coefficient"]["estimate"].tolist() == pytest.approx(direct, nan_ok=True)
         without = gathered(frame[~turns])
         found = turn_marks.gather(frame[~turns], without, LABELS, ["a", "b"], Techniques())

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.api as sm
 from scipy.stats import t
 
-from judgebook.questions.techniques import turn_weights
+from judgebook.questions.techniques import turn_ratings
 from judgebook.questions.techniques.turn_ratings import paired
 from judgebook.study.labels import Label
 from judgebook.study.results import collect
@@ -17,15 +17,15 @@ def test_coefficients_and_intervals_are_those_of_statsmodels():
     x = rng.integers(0, 2, (60, 4)).astype(float)
     y = x @ [0.1, 0.2, 0.3, 0.9] + rng.normal(0, 0.3 + x[:, 0])
     fit = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True)
-    beta, low, high = turn_weights.coefficients(x, y)
+    beta, low, high = turn_ratings.coefficients(x, y)
     assert beta == pytest.approx(fit.params[1:])
     assert np.column_stack([low, high]) == pytest.approx(fit.conf_int()[1:])
 
 
 def test_what_is_not_identified_is_missing():
     x = np.zeros((30, 2))
-    assert np.isnan(turn_weights.coefficients(x, np.arange(30.0))[0]).all()
-    assert np.isnan(turn_weights.coefficients(np.eye(4), np.arange(4.0))[0]).all()
+    assert np.isnan(turn_ratings.coefficients(x, np.arange(30.0))[0]).all()
+    assert np.isnan(turn_ratings.coefficients(np.eye(4), np.arange(4.0))[0]).all()
 
 
 def test_rows_of_one_cluster_count_together():
@@ -39,12 +39,12 @@ def test_rows_of_one_cluster_count_together():
 
     every = fit(np.full(60, True))
     changes = np.array([every - fit(clusters != c) for c in range(20)])
-    beta, low, high = turn_weights.coefficients(x, y, clusters=clusters)
+    beta, low, high = turn_ratings.coefficients(x, y, clusters=clusters)
     assert beta == pytest.approx(every)
     assert (high - low) / 2 == pytest.approx(t.ppf(0.975, 19) * np.sqrt((changes**2).sum(axis=0)))
-    alone = turn_weights.coefficients(x, y, clusters=np.arange(60))
-    assert np.array(alone) == pytest.approx(np.array(turn_weights.coefficients(x, y)))
-    _, *plain = turn_weights.coefficients(x, y)
+    alone = turn_ratings.coefficients(x, y, clusters=np.arange(60))
+    assert np.array(alone) == pytest.approx(np.array(turn_ratings.coefficients(x, y)))
+    _, *plain = turn_ratings.coefficients(x, y)
     assert not np.allclose(plain, [low, high])
 
 
@@ -54,7 +54,7 @@ def test_a_contrast_is_that_of_statsmodels():
     y = x @ [0.1, 0.2, 0.3, 0.9] + rng.normal(size=50)
     contrast = np.array([-0.5, -0.5, 0.5, 0.5])
     fitted = sm.OLS(y, sm.add_constant(x)).fit(cov_type="HC3", use_t=True).t_test(np.r_[0, contrast])
-    estimate, low, high = turn_weights.coefficients(x, y, contrasts=contrast)
+    estimate, low, high = turn_ratings.coefficients(x, y, contrasts=contrast)
     assert estimate == pytest.approx(fitted.effect)
     assert [low[0], high[0]] == pytest.approx(fitted.conf_int()[0])
 
@@ -83,7 +83,7 @@ def test_conversations_by_hand_and_weights_come_back():
     seen = marks.query("dialogue == 'd0'").groupby("turn")["score"].mean()
     assert first[[1, 2, 3]].tolist() == seen.tolist()
     assert first["rating"] == pytest.approx(1 + seen @ [0.5, 1.0, 2.0])
-    found = collect(turn_weights.by_turn(both))
+    found = collect(turn_ratings.by_turn(both))
     rows = found["turn_coefficient"]
     overall = rows[rows["system"].isna()].set_index("turn")["estimate"]
     assert overall.to_dict() == pytest.approx({1: 0.5, 2: 1.0, 3: 2.0})
@@ -97,7 +97,7 @@ def test_people_who_judged_several_conversations_are_the_clusters():
     few = {f"w{i}": f"v{i // 2}" for i in range(80)}
     marks, ratings = (f.assign(annotator=f["annotator"].map(few)) for f in (marks, ratings))
     (both,) = paired(marks, ratings, labels)
-    rows = collect(turn_weights.by_turn(both))["turn_coefficient"]
+    rows = collect(turn_ratings.by_turn(both))["turn_coefficient"]
     assert set(rows.loc[rows["system"].isna(), "resample_unit"]) == {"annotator"}
     assert set(rows.loc[rows["system"].notna(), "resample_unit"]) == {"dialogue"}
 
@@ -105,7 +105,7 @@ def test_people_who_judged_several_conversations_are_the_clusters():
 def test_few_conversations_give_a_reason():
     marks, ratings, labels = made(3, [1, 1, 1])
     (both,) = paired(marks, ratings, labels)
-    found = collect(turn_weights.by_turn(both))
+    found = collect(turn_ratings.by_turn(both))
     assert found["turn_coefficient"]["estimate"].isna().all()
     assert found["turn_coefficient"]["note"].str.startswith("too few").all()
     assert found["turn_recency"].empty

@@ -12,7 +12,7 @@ from judgebook.questions.techniques import effective_rates as effective
 from judgebook.questions.techniques import sittings as sat
 from judgebook.questions.techniques import win_rates as winrates
 from judgebook.questions.techniques.analysis import combined
-from judgebook.questions.techniques.same_winner import joined, same_sitting
+from judgebook.questions.techniques.win_rates import joined, same_sitting
 from judgebook.statistics.intervals import generator
 from judgebook.study import params
 

@@ -4,16 +4,16 @@ import pytest
 from scipy.stats import pearsonr, rankdata
 
 from judgebook.annotations import dialogue_values as values
-from judgebook.questions.validity import label_ranks
+from judgebook.questions.validity import importance
 from judgebook.study.results import collect, fold
 
 
 def ranks(one):
-    return collect(label_ranks.importance_ranks(one))["importance_rank"]
+    return collect(importance.importance_ranks(one))["importance_rank"]
 
 
 def shared(values, known=("dialogue_likert",)):
-    return {s: frame.iloc[0] for s, frame in collect(label_ranks.shared_source(values, known)).items()}
+    return {s: frame.iloc[0] for s, frame in collect(importance.shared_source(values, known)).items()}
 
 
 def design(x, y, clusters):
@@ -42,7 +42,7 @@ def test_ranks_are_those_of_absolute_correlations():
     assert (found["estimate"] <= found["ci_high"]).all()
     strongest = found.set_index("label").loc["x1"]
     assert (strongest["ci_low"], strongest["ci_high"]) == (1, 1)
-    fold(collect(label_ranks.importance_ranks(one)), study="test", notebook="04_importance")
+    fold(collect(importance.importance_ranks(one)), study="test", notebook="04_importance")
 
 
 def test_intervals_of_ranks_hold_all_at_once():

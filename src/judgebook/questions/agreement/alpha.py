@@ -103,20 +103,22 @@ def alpha_intervals(
     names = ["alpha", "raw_agreement"]
     names += ["positive_agreement", "negative_agreement", "prevalence"] if len(items.values) == 2 else []
     names = [name for name in names if not only or name in only]
-    here = None if clusters is None else _clusters(items, clusters)
+    item_clusters = None if clusters is None else _clusters(items, clusters)
     if bounds.is_degenerate(items, mirrored=mirrored):
         return bounds.degenerate(
-            items, level, names, unit=unit, clusters=here, mirrored=mirrored, confidence=confidence
+            items, level, names, unit=unit, clusters=item_clusters, mirrored=mirrored, confidence=confidence
         )
     options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence, "method": method}
     options["expanded"] = expanded
-    if items.sampling is not None and here is None:  # an item is a cluster: patterns are nearly as many
-        here = np.where(items.index >= 0, np.cumsum(items.index >= 0) - 1, -1)
+    if items.sampling is not None and item_clusters is None:  # an item is a cluster: patterns are nearly as many
+        item_clusters = np.where(items.index >= 0, np.cumsum(items.index >= 0) - 1, -1)
     if level == "ordinal" and len(items.values) > MANY_VALUES:
-        out = _many_values(items, here, names, options)
+        out = _many_values(items, item_clusters, names, options)
     else:
         t = terms(items.counts, items.values, level, mirrored=mirrored, sampling=items.sampling)
-        rows, weights = (t.rows, items.weights) if here is None else _alike(_sum_by(t.rows, items, here))
+        rows, weights = (
+            (t.rows, items.weights) if item_clusters is None else _alike(_sum_by(t.rows, items, item_clusters))
+        )
         statistic = _statistic(t, names)
         out = resampling.bootstrap_sums(rows, statistic, counts=weights, **options)
     return dict(zip(names, out, strict=True))
@@ -143,9 +145,10 @@ def _clusters(items: Patterns, clusters: np.ndarray) -> np.ndarray:
 
 def _sum_by(rows: np.ndarray, items: Patterns, clusters: np.ndarray) -> np.ndarray:
     """(clusters, q): the rows of the items of each cluster added up."""
-    here = items.index >= 0
+    has_pattern = items.index >= 0
     times = sparse.csr_array(
-        (np.ones(here.sum()), (clusters[here], items.index[here])), shape=(clusters.max() + 1, len(rows))
+        (np.ones(has_pattern.sum()), (clusters[has_pattern], items.index[has_pattern])),
+        shape=(clusters.max() + 1, len(rows)),
     )
     return times @ rows
 
@@ -179,8 +182,8 @@ def _many_values(items: Patterns, clusters: np.ndarray | None, names: list[str],
         observed = 2 * np.sum(w * (m * second - first**2) / (m - 1), axis=1)
         expected = 2 * (n * np.sum(n_c * rank**2, axis=1) - np.sum(n_c * rank, axis=1) ** 2)
         expected = np.where(np.sum(n_c > 0, axis=1) > 1, expected, nan)
-        found = {"alpha": 1 - (n - 1) * observed / expected, "raw_agreement": (w @ same) / n}
-        return np.stack([found[name] for name in names], axis=1)
+        coefficients = {"alpha": 1 - (n - 1) * observed / expected, "raw_agreement": (w @ same) / n}
+        return np.stack([coefficients[name] for name in names], axis=1)
 
     width = 4 * (len(codes) + len(m) + len(items.values))
     return resampling.bootstrap_weights(int(units.max()) + 1, statistic, width=width, **options)
@@ -198,17 +201,17 @@ def alpha_two_way(
     The standard error of ordinal alpha of more than MANY_VALUES values is that of the values in as many groups of about
     the same size.
     """
-    found = patterns_of(judged, values)
-    estimate = alpha_of(found, level, mirrored=mirrored).estimate
-    if bounds.is_degenerate(found, mirrored=mirrored):
+    item_patterns = patterns_of(judged, values)
+    estimate = alpha_of(item_patterns, level, mirrored=mirrored).estimate
+    if bounds.is_degenerate(item_patterns, mirrored=mirrored):
         reason = "too few marks of the rarer value, or no disagreement"
         n = len(np.unique(judged.cluster))
         return Interval(estimate, nan, nan, "not_estimable", f"{unit} and annotator", n, note=reason)
-    if found.sampling is not None:
-        at = found.index[judged.item]
-        judged = replace(judged, weight=np.where(at >= 0, found.sampling[at], 0.0))
+    if item_patterns.sampling is not None:
+        at = item_patterns.index[judged.item]
+        judged = replace(judged, weight=np.where(at >= 0, item_patterns.sampling[at], 0.0))
     if level == "ordinal" and len(values) > MANY_VALUES:
-        groups = _groups_of_values(found, mirrored)
+        groups = _groups_of_values(item_patterns, mirrored)
         judged, values = replace(judged, value=groups[judged.value]), np.arange(groups.max() + 1.0)
         values = values - values.mean() if mirrored else values
 

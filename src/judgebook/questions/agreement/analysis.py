@@ -30,9 +30,8 @@ from judgebook.questions.agreement.items import (
     scale_values,
     without_weights,
 )
-from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc
+from judgebook.questions.agreement.kappa_icc import cohen_kappa, fleiss_kappa, icc, kappas
 from judgebook.questions.agreement.over_annotators import TWO_WAY, alpha_over_annotators, judgements
-from judgebook.questions.agreement.pairs_of_people import kappas
 from judgebook.questions.agreement.population import FIXED, SAMPLE, UNKNOWN, population
 from judgebook.questions.agreement.variance import variance_shares
 from judgebook.statistics.intervals import Interval, generator
@@ -98,26 +97,26 @@ def analyse(
         added.append(nominal_alphas(plain, labels, first=first))
         added += [plain_alphas(plain, labels)] if first else []
     others = alpha_over_annotators(annotations, labels, first=first, unit=unit, confidence=confidence)
-    found = collect(
+    results = collect(
         alpha_table(annotations, labels, first=first, n_resamples=n_resamples, unit=unit, **boot),
         *(frame.assign(statistic="alpha") for frame in (others["alpha"], *added)),
         kappas(annotations, labels, n_resamples=people_resamples, **boot),
         decision_study(annotations, labels, seed=seed, confidence=confidence),
         variance_shares(annotations, labels, confidence=confidence, only=modelled),
     )
-    return _of_these(found) if people == "fixed" else found
+    return _of_these(results) if people == "fixed" else results
 
 
-def _of_these(found: Results) -> Results:
+def _of_these(results: Results) -> Results:
     """Without intervals for other annotators, as the study declares; why there are none stands in `note`."""
     for statistic in ("alpha", "ac"):
-        rows = found[statistic]
+        rows = results[statistic]
         if len(rows):
             others = rows["resample"].fillna("").str.endswith(TWO_WAY).astype(bool)
             ends = rows[["ci_low", "ci_high"]].mask(others)
             kind, note = rows["ci_kind"].mask(others, "not_estimable"), rows["note"].mask(others, DECLARED)
-            found[statistic] = rows.assign(ci_low=ends["ci_low"], ci_high=ends["ci_high"], ci_kind=kind, note=note)
-    return found
+            results[statistic] = rows.assign(ci_low=ends["ci_low"], ci_high=ends["ci_high"], ci_kind=kind, note=note)
+    return results
 
 
 def primary(results: Results) -> pd.DataFrame:
@@ -142,12 +141,14 @@ def judged(results: Results) -> pd.DataFrame:
     people = rows["resample"].str.endswith(TWO_WAY).astype(bool)
     unit = rows["resample"].str.removesuffix(TWO_WAY)
     keys = [rows[c] for c in CELL]
-    known = people.groupby(keys, dropna=False).transform("any").astype(bool)
+    all_known = people.groupby(keys, dropna=False).transform("any").astype(bool)
     others = rows["note"].where(people).groupby(keys, dropna=False).transform("first")
     speaks = people & rows["ci_low"].notna()
     rank = unit.map(_RANK).where(~people, len(_RANK)).where(speaks | ~people, -1)
     rows = rows.assign(
-        population=np.select([speaks, known], [SAMPLE, FIXED], UNKNOWN), unit=unit, others=others.where(~speaks, None)
+        population=np.select([speaks, all_known], [SAMPLE, FIXED], UNKNOWN),
+        unit=unit,
+        others=others.where(~speaks, None),
     )
     return rows[rank == rank.groupby(keys, dropna=False).transform("max")]
 
@@ -277,8 +278,8 @@ def alpha_between(
     """
     missing = sorted({group, group_b} - set(annotations["group"]))
     if missing or group == group_b:
-        known = sorted(set(annotations["group"]))
-        raise ValueError(f"group, group_b: expected two of {', '.join(known)}, found {group!r} and {group_b!r}")
+        group_names = sorted(set(annotations["group"]))
+        raise ValueError(f"group, group_b: expected two of {', '.join(group_names)}, found {group!r} and {group_b!r}")
     ours = annotations[annotations["group"].isin([group, group_b])]
     if pick is not None:
         ours = ours.iloc[pick.permutation(len(ours))].reset_index(drop=True).assign(source_row=np.arange(len(ours)))
@@ -308,11 +309,11 @@ def plain_alphas(annotations: pd.DataFrame, labels: Iterable[Label], *, first: i
         mirrored = unit == "pair"
         values = domain(frame["score"], label) if mirrored else None
         item = pd.factorize(frame["item"])[0]
-        found = patterns_long(item, frame["score"].to_numpy(), int(item.max()) + 1, values)
-        found = alpha_of(with_sampling(found, item_weights(frame)), label.level, mirrored=mirrored)
+        item_patterns = patterns_long(item, frame["score"].to_numpy(), int(item.max()) + 1, values)
+        alpha = alpha_of(with_sampling(item_patterns, item_weights(frame)), label.level, mirrored=mirrored)
         keys = {"measurement": label.level, "raters": f"first{first}" if first else "all", "kind": "human"}
         rows.append(
-            {"statistic": "alpha", **cell, "level": unit, **keys, "estimate": found.estimate, "n": found.n_items}
+            {"statistic": "alpha", **cell, "level": unit, **keys, "estimate": alpha.estimate, "n": alpha.n_items}
         )
     return collect(rows)["alpha"]
 
@@ -341,16 +342,16 @@ def _rows(
     mirrored = level == "pair"
     item = pd.factorize(frame["item"])[0]
     n_items = int(item.max()) + 1
-    found = patterns_long(item, frame["score"].to_numpy(), n_items, domain(frame["score"], label))
-    found = with_sampling(found, item_weights(frame))
+    item_patterns = patterns_long(item, frame["score"].to_numpy(), n_items, domain(frame["score"], label))
+    item_patterns = with_sampling(item_patterns, item_weights(frame))
     by_item = frame.groupby(pd.Series(item, frame.index))
-    several = frame[found.index[item] >= 0]
+    several = frame[item_patterns.index[item] >= 0]
     by_unit = {}
     for unit in units:
         clusters = None if unit == level else by_item[unit].first().to_numpy()
         rng = generator(seed, *names, unit)
         how = {"clusters": clusters, "mirrored": mirrored, "expanded": unit != "turn"}  # over turns as published
-        by_unit[unit] = alpha_intervals(found, label.level, unit=unit, rng=rng, **how, **options)
+        by_unit[unit] = alpha_intervals(item_patterns, label.level, unit=unit, rng=rng, **how, **options)
     measurement = {"measurement": label.level, **keys}
     out = [
         {"statistic": "alpha", **measurement, "resample": unit, **intervals["alpha"].row()}
@@ -361,24 +362,24 @@ def _rows(
         measures = [m for m in behind if m != "alpha" and (label.binary or m == "raw_agreement")]
         out += [{"statistic": m, **keys, **behind[m].row()} for m in measures]
         out += _width_ratio(by_unit, keys["raters"])
-        if found.n_items:
+        if item_patterns.n_items:
             out += _gwet(frame, several, label, keys, units[-1], behind["raw_agreement"], (seed, *names), options)
-            alpha = alpha_of(found, label.level, mirrored=mirrored)
+            alpha = alpha_of(item_patterns, label.level, mirrored=mirrored)
             out.append({"statistic": "observed_disagreement", **measurement, "estimate": alpha.observed})
             out.append({"statistic": "expected_disagreement", **measurement, "estimate": alpha.expected})
             out += _coefficients(several, label, keys, mirrored)
             if mirrored:
                 stored = alpha_of(_as_stored(item, frame), label.level)
                 out.append({"statistic": "alpha", **measurement, "orientation": "stored", "estimate": stored.estimate})
-    common = {"level": level, "n": found.n_items, "n_annotators": several["annotator"].nunique(), "seed": seed}
+    common = {"level": level, "n": item_patterns.n_items, "n_annotators": several["annotator"].nunique(), "seed": seed}
     return [common | row for row in out]
 
 
 def _as_stored(item: np.ndarray, frame: pd.DataFrame) -> Patterns:
     """Comparisons each in one orientation, that in which the pair is met first, as other software takes them."""
     turned = frame.groupby("item")["turned"].transform("first")
-    found = patterns_long(item, frame["score"].where(~turned, -frame["score"]).to_numpy(), int(item.max()) + 1)
-    return with_sampling(found, item_weights(frame))
+    item_patterns = patterns_long(item, frame["score"].where(~turned, -frame["score"]).to_numpy(), int(item.max()) + 1)
+    return with_sampling(item_patterns, item_weights(frame))
 
 
 def _gwet(
@@ -388,9 +389,9 @@ def _gwet(
     level, values = METHODS[label.method].unit, scale_values(frame["score"], label)
     judged = judgements(frame, values, "item" if unit == level else unit)
     how = {"mirrored": level == "pair", "others": population(several) == SAMPLE, "rng": generator(*names, "gwet")}
-    found = gwet.intervals(judged, values, label.level, raw, unit=unit, **how, **options)
+    intervals = gwet.intervals(judged, values, label.level, raw, unit=unit, **how, **options)
     head = {"statistic": "ac", "weights": gwet.WEIGHTS["nominal" if len(values) == 2 else label.level], **keys}
-    return [{**head, "resample": over, **one.row()} for over, one in found.items()]
+    return [{**head, "resample": over, **one.row()} for over, one in intervals.items()]
 
 
 def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[dict]:
@@ -405,16 +406,16 @@ def _width_ratio(by_unit: dict[str, dict[str, Interval]], raters: str) -> list[d
 
 def _coefficients(frame: pd.DataFrame, label: Label, keys: dict, mirrored: bool) -> list[dict]:
     values = matrix(frame).to_numpy()
-    both = np.concatenate([values, -values]) if mirrored else values
+    oriented = np.concatenate([values, -values]) if mirrored else values
     out = []
     if values.shape[1] == 2:
         ordered = label.level not in ("nominal", "sets") and not label.binary
         for weights in ("none", "linear", "quadratic") if ordered else ("none",):
-            kappa, note = cohen_kappa(both, weights)
+            kappa, note = cohen_kappa(oriented, weights)
             out.append(
                 {"statistic": "cohen_kappa", "weights": weights, **keys, "estimate": kappa, "note": note or None}
             )
-    kappa, note = fleiss_kappa(both)
+    kappa, note = fleiss_kappa(oriented)
     out.append({"statistic": "fleiss_kappa", **keys, "estimate": kappa, "note": note or None})
     if not (label.binary or mirrored or label.unordered):
         same_people = frame["annotator_known"].all() and frame["annotator"].nunique() == values.shape[1]

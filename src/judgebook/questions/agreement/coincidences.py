@@ -102,15 +102,15 @@ def patterns_long(
     base = int(counts.max(initial=0)) + 1
     if v * math.log2(base) <= 62:
         return _from_keys(counts @ base ** np.arange(v), base, kinds)
-    found, index, weights = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
-    return _paired(kinds, found, weights, index.reshape(-1))
+    distinct, index, weights = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    return _paired(kinds, distinct, weights, index.reshape(-1))
 
 
 def _domain(values: np.ndarray, domain: Sequence[float] | None) -> np.ndarray:
     if domain is not None:
         return np.unique(np.asarray(domain, dtype=float))
-    found = np.asarray(pd.unique(values.ravel()), dtype=float)
-    return np.sort(found[~np.isnan(found)])
+    distinct = np.asarray(pd.unique(values.ravel()), dtype=float)
+    return np.sort(distinct[~np.isnan(distinct)])
 
 
 def positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
@@ -127,13 +127,13 @@ def positions(column: np.ndarray, kinds: np.ndarray) -> np.ndarray:
 def _from_keys(key: np.ndarray, base: int, kinds: np.ndarray) -> Patterns:
     if key.max(initial=0) < 10 * len(key) + 100_000:
         times = np.bincount(key)
-        found = np.flatnonzero(times)
+        distinct = np.flatnonzero(times)
         place = np.zeros(len(times), dtype=np.int64)
-        place[found] = np.arange(len(found))
-        index, weights = place[key], times[found]
+        place[distinct] = np.arange(len(distinct))
+        index, weights = place[key], times[distinct]
     else:
-        found, index, weights = np.unique(key, return_inverse=True, return_counts=True)
-    counts = found[:, None] // base ** np.arange(len(kinds)) % base
+        distinct, index, weights = np.unique(key, return_inverse=True, return_counts=True)
+    counts = distinct[:, None] // base ** np.arange(len(kinds)) % base
     return _paired(kinds, counts, weights, index)
 
 
@@ -278,9 +278,9 @@ def distances(values: np.ndarray, level: str) -> np.ndarray:
 
 
 def _masi(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    both, either = a & b, a | b
-    jaccard = np.bitwise_count(both) / np.maximum(np.bitwise_count(either), 1)
-    monotonic = np.where(a == b, 1.0, np.where((both == a) | (both == b), 2 / 3, np.where(both > 0, 1 / 3, 0.0)))
+    common, either = a & b, a | b
+    jaccard = np.bitwise_count(common) / np.maximum(np.bitwise_count(either), 1)
+    monotonic = np.where(a == b, 1.0, np.where((common == a) | (common == b), 2 / 3, np.where(common > 0, 1 / 3, 0.0)))
     return 1 - np.where(a == b, 1.0, jaccard * monotonic)
 
 

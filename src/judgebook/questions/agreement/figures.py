@@ -100,15 +100,15 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
     if rows.empty:
         return
     parts = {part: title for part, title in PARTS.items() if part in set(rows["part"])}
-    told = (
+    text = (
         f"{title.lower()} {percent(rows.loc[rows['part'] == p, 'estimate'].median())}" for p, title in parts.items()
     )
-    alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(told)}."
+    alt = f"Stacked bars: shares of the variance of scores by label. Medians: {', '.join(text)}."
     caption = "Where differences between scores come from: shares of the variance in mixed models of the scores, by"
     caption += f" label; the residual is not explained by any of the other parts; {counted(rows['n'], 'scores')}."
     pages: list[list] = [[]]
     for panel in rows.groupby(["corpus", "method", "group"], sort=False):
-        tall = sum(own["label"].nunique() + 1.8 for _, own in [*pages[-1], panel])
+        tall = sum(shares["label"].nunique() + 1.8 for _, shares in [*pages[-1], panel])
         pages += [[]] if pages[-1] and tall > SHARE_ROWS else []
         pages[-1].append(panel)
     for i, panels in enumerate(pages):
@@ -117,19 +117,19 @@ def variance(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 
 def _variance(panels: list, parts: dict[str, str], names: DisplayNames, several: bool) -> Figure:
-    heights = [own["label"].nunique() for _, own in panels]
+    heights = [shares["label"].nunique() for _, shares in panels]
     size = {"width": 6.0, "height": 0.2 * sum(heights) + 0.35 * len(panels) + 0.8}
     fig, axes = subplots(len(panels), 1, squeeze=False, sharex=True, gridspec_kw={"height_ratios": heights}, **size)
     shades = dict(zip(parts, _SHADES[-len(parts) :], strict=True))
-    for ax, ((corpus, method, group), own) in zip(axes.flat, panels, strict=True):
-        wide = own.set_index(["label", "part"])["estimate"].unstack("part")  # noqa: PD010 (twice must raise)
-        wide = wide.reindex(index=dict.fromkeys(own["label"]), columns=parts).fillna(0)
+    for ax, ((corpus, method, group), shares) in zip(axes.flat, panels, strict=True):
+        wide = shares.set_index(["label", "part"])["estimate"].unstack("part")  # noqa: PD010 (twice must raise)
+        wide = wide.reindex(index=dict.fromkeys(shares["label"]), columns=parts).fillna(0)
         left, at = wide.cumsum(axis=1) - wide, np.arange(len(wide))
         labels = [names.name("label", x, method) for x in wide.index]
         for part, title in parts.items():
             ax.barh(at, wide[part], left=left[part], color=shades[part], height=0.75)
-            said = [f"{x}, {title.lower()}: {percent(v)}" for x, v in zip(labels, wide[part], strict=True)]
-            tips(ax, said, left[part], at - 0.37, x_to=left[part] + wide[part], y_to=at + 0.37)
+            tooltips = [f"{x}, {title.lower()}: {percent(v)}" for x, v in zip(labels, wide[part], strict=True)]
+            tips(ax, tooltips, left[part], at - 0.37, x_to=left[part] + wide[part], y_to=at + 0.37)
         ax.set_yticks(at, labels)
         ax.set(ylim=(len(wide) - 0.5, -0.5), xlim=(0, 1))
         ax.tick_params(axis="y", length=0)

@@ -64,8 +64,8 @@ def findings(
     yield Prose(_PHRASES.say("orientation", parts=_orientation(results, rows, names)))
     yield Prose(_PHRASES.say("widths", ratios=list(results["interval_width_ratio"]["estimate"])))
     bounds = rows[rows["ci_kind"].isin(BOUNDS)]
-    told = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
-    yield Prose(_PHRASES.say("bounds", rows=told))
+    undecided = [(names.full(r), r["ci_kind"] == "exact_bound", r["note"]) for _, r in bounds.iterrows()]
+    yield Prose(_PHRASES.say("bounds", rows=undecided))
     rare = rows[rows["ci_kind"] == "profile"]
     named = [(names.full(r), int(r["n_clusters"]), r["note"]) for _, r in rare.iterrows()]
     yield Prose(_PHRASES.say("rare", rows=named, level=confidence))
@@ -98,7 +98,7 @@ def _means(results: Results, names: DisplayNames) -> list[dict]:
 
 def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
     """Labels on which nearly all get the same value, so that alpha is low though most annotations agree."""
-    found = names.sort(primary_ac(results)).set_index(CELL)
+    coefficients = names.sort(primary_ac(results)).set_index(CELL)
     raw = results["raw_agreement"].set_index(CELL)["estimate"]
     share = results["prevalence"].set_index(CELL)["estimate"]
     out = []
@@ -109,9 +109,9 @@ def _collapsed(results: Results, rows: pd.DataFrame, names: DisplayNames) -> lis
             min(marks, 1 - marks) < RARE
             and raw.get(key, 0) >= HIGH
             and r["estimate"] < TENTATIVE
-            and key in found.index
+            and key in coefficients.index
         ):
-            ac = found.loc[key]
+            ac = coefficients.loc[key]
             facts = {"who": names.full(r), "alpha": r["estimate"], "ac": ac.to_dict(), "raw": raw[key]}
             out.append(facts | {"marks": min(marks, 1 - marks)})
     return sorted(out, key=lambda f: f["alpha"] - f["ac"]["estimate"])
@@ -121,9 +121,9 @@ def _orientation(results: Results, rows: pd.DataFrame, names: DisplayNames) -> l
     """Alpha of comparisons in both orientations, and in the one in which pairs are stored."""
     stored = results.select("alpha", orientation="stored", scope=None).set_index(CELL)["estimate"]
     keyed = rows[pd.MultiIndex.from_frame(rows[CELL]).isin(stored.index)]
-    both = [(names.full(r), r["estimate"], stored[tuple(r[CELL])]) for _, r in keyed.iterrows()]
-    known = [(who, a, b) for who, a, b in both if pd.notna(a) and pd.notna(b)]
-    return [{"who": who, "both": a, "stored": b, "change": abs(a - b)} for who, a, b in sorted(known, key=_moved)]
+    two_ways = [(names.full(r), r["estimate"], stored[tuple(r[CELL])]) for _, r in keyed.iterrows()]
+    comparable = [(who, a, b) for who, a, b in two_ways if pd.notna(a) and pd.notna(b)]
+    return [{"who": who, "both": a, "stored": b, "change": abs(a - b)} for who, a, b in sorted(comparable, key=_moved)]
 
 
 def _moved(row: tuple[str, float, float]) -> float:
@@ -155,12 +155,12 @@ def _by_method(rows: pd.DataFrame, names: DisplayNames) -> list[dict]:
     several = len(set(rows["group"])) > 1
     out = []
     for (method, group), part in rows.groupby(["method", "group"], sort=False):
-        known = part["estimate"].count()
-        if not known:
+        n_estimated = part["estimate"].count()
+        if not n_estimated:
             continue
         middle, low, high = part["estimate"].agg(["median", "min", "max"])
         who = _who(names, method, group if several else "all")
-        out.append({"who": who, "n": known, "median": middle, "low": low, "high": high})
+        out.append({"who": who, "n": n_estimated, "median": middle, "low": low, "high": high})
     return out
 
 
@@ -171,12 +171,12 @@ def _who(names: DisplayNames, method: str, group: str) -> str:
 def variance(results: Results, names: DisplayNames) -> Prose:
     """Median shares of the variance by method and group, and which labels have no model and why."""
     rows = results["variance_share"]
-    known = rows.dropna(subset="estimate").drop_duplicates([*CELL, "part"])
+    estimated = rows.dropna(subset="estimate").drop_duplicates([*CELL, "part"])
     parts = []
-    for (method, group), own in names.sort(known).groupby(["method", "group"], sort=False):
-        sure = own[(own["part"] == "annotator") & (own["ci_low"] > NOTABLE)]
-        medians = own.groupby("part")["estimate"].median()
-        facts = {"who": _who(names, method, group), "n": own["label"].nunique()}
+    for (method, group), of_method in names.sort(estimated).groupby(["method", "group"], sort=False):
+        sure = of_method[(of_method["part"] == "annotator") & (of_method["ci_low"] > NOTABLE)]
+        medians = of_method.groupby("part")["estimate"].median()
+        facts = {"who": _who(names, method, group), "n": of_method["label"].nunique()}
         facts["medians"] = [(title.lower(), medians[p]) for p, title in PARTS.items() if p in medians]
         facts["annotators"] = [names.name("label", label, method).lower() for label in dict.fromkeys(sure["label"])]
         parts.append(facts)

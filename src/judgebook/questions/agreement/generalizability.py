@@ -43,14 +43,6 @@ OWN = "study"
 MOST_DRAWN = 4_000_000
 
 
-def spearman_brown(r: float | np.ndarray, k: float | np.ndarray) -> float | np.ndarray:
-    """Reliability of the mean of k parallel measurements, given that of one (Spearman 1910; Brown 1910).
-
-    k may be a fraction: with 1/2 the reliability of half as many.
-    """
-    return k * r / (1 + (k - 1) * r)
-
-
 @dataclass(frozen=True)
 class Components:
     """Variance components: `raw` as estimated, `variance` with those below 0 set to 0. The residual comes last."""
@@ -231,10 +223,10 @@ def draws(components: Components, *, rng: np.random.Generator, n_resamples: int 
         return None
     size = max(1, min(n_resamples, MOST_DRAWN // components.n))
     parts = [len(p) for p in np.array_split(np.arange(n_resamples), -(-n_resamples // size))]
-    found = np.concatenate([design.components(design.draw(fitted, part, rng)) for part in parts], axis=1)
-    drawn = np.maximum(found, 0.0)
+    simulated = np.concatenate([design.components(design.draw(fitted, part, rng)) for part in parts], axis=1)
+    drawn = np.maximum(simulated, 0.0)
     errors = np.maximum(design.in_error @ drawn, 1e-9 * error)
-    relative = (1 + found[0] / errors) / (1 + fitted[0] / error)
+    relative = (1 + simulated[0] / errors) / (1 + fitted[0] / error)
     with np.errstate(divide="ignore"):
         ratio = np.where(relative > 0, (1 + raw[0] / error) / relative, np.inf)
     system = np.maximum(ratio - 1, 0.0) * error**2 / errors
@@ -243,7 +235,7 @@ def draws(components: Components, *, rng: np.random.Generator, n_resamples: int 
 
 def intervals(
     components: Components,
-    found: Draws | None,
+    simulated: Draws | None,
     n_dialogues: int,
     n_annotators: int,
     confidence: float = 0.95,
@@ -251,27 +243,29 @@ def intervals(
 ) -> dict[str, tuple[float, float]]:
     """Intervals of the coefficients of `generalizability`, from `draws`; error variances enter by their relative errors
     in the draws, too. In simulations of five designs 95% intervals covered 89% to 97% (tests)."""
-    if found is None:
+    if simulated is None:
         return dict.fromkeys(COEFFICIENTS, (nan, nan))
     design = (n_dialogues, n_annotators, people)
     estimate = error_variances(components.variance, *design)
-    drawn = error_variances(found.drawn, *design)
+    drawn = error_variances(simulated.drawn, *design)
     return {
-        name: _ends(fitted, errors, found, confidence)
+        name: _ends(fitted, errors, simulated, confidence)
         for name, fitted, errors in zip(COEFFICIENTS, estimate, drawn, strict=True)
     }
 
 
-def _ends(fitted: float, drawn: np.ndarray, found: Draws, confidence: float) -> tuple[float, float]:
+def _ends(fitted: float, drawn: np.ndarray, simulated: Draws, confidence: float) -> tuple[float, float]:
     """Ends of a reliability whose error variance is estimated as `fitted`, and in the draws as `drawn`."""
     error = fitted**2 / np.maximum(drawn, 1e-9 * fitted)
     with np.errstate(invalid="ignore"):
-        values = np.where(np.isinf(found.system), 1.0, found.system / (found.system + error))
+        values = np.where(np.isinf(simulated.system), 1.0, simulated.system / (simulated.system + error))
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
-def of_own_means(components: Components, found: Draws | None, confidence: float = 0.95) -> tuple[float, float, float]:
+def of_own_means(
+    components: Components, simulated: Draws | None, confidence: float = 0.95
+) -> tuple[float, float, float]:
     """Generalizability of the means of the very judgements that the components come from, and its interval.
 
     The error variance is that of a system's mean relative to the others' in the study's own design
@@ -280,13 +274,15 @@ def of_own_means(components: Components, found: Draws | None, confidence: float 
     """
     if components.design is None:
         return nan, nan, nan
-    names, own = components.design.names, components.design.in_error
-    error = float(own @ list(components.variance.values()))
+    names, in_error = components.design.names, components.design.in_error
+    error = float(in_error @ list(components.variance.values()))
     total = components.variance["system"] + error
     estimate = components.variance["system"] / total if total > 0 else nan
-    if found is None:
+    if simulated is None:
         return estimate, nan, nan
-    return estimate, *_ends(error, own @ np.array([found.drawn[name] for name in names]), found, confidence)
+    return estimate, *_ends(
+        error, in_error @ np.array([simulated.drawn[name] for name in names]), simulated, confidence
+    )
 
 
 def decision_study(
@@ -312,21 +308,28 @@ def decision_study(
     kind, rows = "+".join(kinds), []
     for cell, _, frame in cells(chosen[chosen["dialogue_b"].isna()], labels):
         scores = frame.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-        found = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
-        common = {**cell, "level": "system", "kind": kind, "note": found.note or _note(found)}
-        common |= {"n": found.n_systems, "n_clusters": found.n_dialogues, "n_annotators": found.n_annotators}
-        for facet, value in found.variance.items():
+        components = variance_components(scores, annotators_known=bool(frame["annotator_known"].all()))
+        common = {**cell, "level": "system", "kind": kind, "note": components.note or _note(components)}
+        common |= {
+            "n": components.n_systems,
+            "n_clusters": components.n_dialogues,
+            "n_annotators": components.n_annotators,
+        }
+        for facet, value in components.variance.items():
             rows.append({**common, "statistic": "facet_variance", "facet": facet, "estimate": value})
-        drawn = draws(found, rng=generator(seed, "decision_study", *cell.values()))
-        own, low, high = of_own_means(found, drawn, confidence)
-        size = {"n_dialogues": _typical(scores), "annotators_per_dialogue": max(1, round(found.n / found.n_dialogues))}
-        interval = {"estimate": own, "ci_low": low, "ci_high": high}
+        drawn = draws(components, rng=generator(seed, "decision_study", *cell.values()))
+        own_mean, low, high = of_own_means(components, drawn, confidence)
+        size = {
+            "n_dialogues": _typical(scores),
+            "annotators_per_dialogue": max(1, round(components.n / components.n_dialogues)),
+        }
+        interval = {"estimate": own_mean, "ci_low": low, "ci_high": high}
         interval["ci_kind"] = "parametric" if np.isfinite(low) else "not_estimable"
         rows.append({**common, "statistic": "generalizability", "design": OWN, **size, "seed": seed, **interval})
         for d, a in product(n_dialogues, n_annotators):
             design = {"n_dialogues": d, "annotators_per_dialogue": a, "seed": seed}
-            ends = intervals(found, drawn, d, a, confidence)
-            for name, value in generalizability(found, d, a).items():
+            ends = intervals(components, drawn, d, a, confidence)
+            for name, value in generalizability(components, d, a).items():
                 low, high = ends[name]
                 kind = "parametric" if np.isfinite(low) else "not_estimable"
                 interval = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": kind}
@@ -340,6 +343,6 @@ def _typical(scores: pd.DataFrame) -> int:
     return round(len(n) / float((1 / n).sum()))
 
 
-def _note(found: Components) -> str:
-    below = f"; estimated below 0 and set to 0: {', '.join(found.negative)}" if found.negative else ""
-    return f"{found.n_systems} systems{below}"
+def _note(components: Components) -> str:
+    below = f"; estimated below 0 and set to 0: {', '.join(components.negative)}" if components.negative else ""
+    return f"{components.n_systems} systems{below}"

@@ -105,30 +105,32 @@ def intervals(
         the coefficient: its ends take those of raw agreement for p_a, with p_e as estimated.
     """
     rows, shares = terms(values, level, mirrored=mirrored)
-    given = np.ones(len(judged.item)), (judged.item, judged.value)
-    counts = sparse.csr_array(given, shape=(judged.item.max() + 1, len(values))).toarray()
+    ones = np.ones(len(judged.item)), (judged.item, judged.value)
+    counts = sparse.csr_array(ones, shape=(judged.item.max() + 1, len(values))).toarray()
     of_item = judged.item_weights()[:, None] * rows(counts)
     sums = np.zeros((judged.cluster.max() + 1, of_item.shape[1]))
     item, first = np.unique(judged.item, return_index=True)
     np.add.at(sums, judged.cluster[first], of_item[item])
     (observed,), (chance,) = shares(sums.sum(axis=0)[None])
     estimate = float(beyond_chance(observed, chance))
-    both = f"{unit} and annotator"
+    unit_and_annotator = f"{unit} and annotator"
     if raw.kind not in ("bca", "percentile"):
-        found = {unit: _carried(raw, estimate, float(chance))}
-        none = Interval(estimate, nan, nan, "not_estimable", both, raw.n_units, note="too few marks or disagreements")
-        return found | ({both: none} if others else {})
+        by_unit = {unit: _carried(raw, estimate, float(chance))}
+        none = Interval(
+            estimate, nan, nan, "not_estimable", unit_and_annotator, raw.n_units, note="too few marks or disagreements"
+        )
+        return by_unit | ({unit_and_annotator: none} if others else {})
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         return beyond_chance(*shares(sums))
 
     options = {"unit": unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence}
-    found = {unit: resampling.bootstrap_sums(sums, statistic, **options)}
+    by_unit = {unit: resampling.bootstrap_sums(sums, statistic, **options)}
     if others:
-        found[both] = interval(
+        by_unit[unit_and_annotator] = interval(
             judged, len(values), rows, statistic, estimate=estimate, unit=unit, confidence=confidence, cautious=True
         )
-    return found
+    return by_unit
 
 
 def _carried(raw: Interval, estimate: float, chance: float) -> Interval:

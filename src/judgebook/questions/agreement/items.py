@@ -100,8 +100,8 @@ def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> 
         return level
     whole = ["dialogue", "dialogue_b"]
     held = frame.drop_duplicates([*whole, "context"]) if "context" in frame else frame.iloc[:0]
-    known = held["context"].notna().all() if len(held) else False
-    if known and len(held) == len(frame.drop_duplicates(whole)) and 1 < held["context"].nunique() < len(held):
+    all_known = held["context"].notna().all() if len(held) else False
+    if all_known and len(held) == len(frame.drop_duplicates(whole)) and 1 < held["context"].nunique() < len(held):
         return "context"
     return "pair" if level == "pair" else "dialogue"
 

@@ -31,8 +31,8 @@ def compare(
             continue
         ours = where(results["alpha"], **cell, scope=None, resample=[*PRIMARY, *SHARED, "turn"])["estimate"]
         if item_weights(frame) is None:  # the library knows no sampling weights
-            theirs = _krippendorff(frame, label)
-            rows.append({**cell, "library": "krippendorff", "ours": ours.iloc[0], "theirs": theirs})
+            by_library = _krippendorff(frame, label)
+            rows.append({**cell, "library": "krippendorff", "ours": ours.iloc[0], "theirs": by_library})
         icc = where(results["icc"], **cell, form="ICC(1,1)")["estimate"].dropna()
         if len(icc):
             rows.append({**cell, "library": "pingouin", "ours": icc.iloc[0], "theirs": _pingouin(frame)})

@@ -58,8 +58,8 @@ def _rows(chosen: pd.DataFrame, labels: Iterable[Label], first, unit: str | None
 
 def two_way_interval(frame: pd.DataFrame, label: Label, unit: str, confidence: float) -> Interval:
     """The interval of alpha for other annotators. frame : of items judged twice, by known people."""
-    known = domain(frame["score"], label)
-    values = np.unique(frame["score"] if known is None else known).astype(float)
+    scale_values = domain(frame["score"], label)
+    values = np.unique(frame["score"] if scale_values is None else scale_values).astype(float)
     judged = judgements(frame, values, unit if unit != METHODS[label.method].unit else "item")
     mirrored = METHODS[label.method].unit == "pair"
     if population(frame) != SAMPLE:
@@ -91,11 +91,11 @@ def _without_one(frame: pd.DataFrame, label: Label) -> Interval:
     mirrored, n = METHODS[label.method].unit == "pair", int(item.max()) + 1
     rest = [patterns_long(item[kept], score[kept], n, values) for kept in annotator != np.unique(annotator)[:, None]]
     weights = item_weights(frame)
-    without = [alpha_of(with_sampling(found, weights), label.level, mirrored=mirrored) for found in rest]
-    found = np.array([a.estimate for a in without])
-    if np.isnan(found).all():
+    without = [alpha_of(with_sampling(one, weights), label.level, mirrored=mirrored) for one in rest]
+    estimates = np.array([a.estimate for a in without])
+    if np.isnan(estimates).all():
         note = "no two people are left when one is left out"
         return Interval(np.nan, np.nan, np.nan, "not_estimable", ONE_OUT, 0, note=note)
-    low, high, undefined = float(np.nanmin(found)), float(np.nanmax(found)), int(np.isnan(found).sum())
-    note = f"smallest and largest of {len(found)}, from {min(a.n_items for a in without)} items or more"
-    return Interval(np.nan, low, high, "range", ONE_OUT, len(found), undefined, note=note)
+    low, high, undefined = float(np.nanmin(estimates)), float(np.nanmax(estimates)), int(np.isnan(estimates).sum())
+    note = f"smallest and largest of {len(estimates)}, from {min(a.n_items for a in without)} items or more"
+    return Interval(np.nan, low, high, "range", ONE_OUT, len(estimates), undefined, note=note)

@@ -82,14 +82,16 @@ def interval(
         The variance is at least V_a, for coefficients that would be covered too rarely without.
     """
     spread, df, n, reason = _spread(judged, n_values, terms, statistic, cautious)
-    both = f"{unit} and annotator"
+    unit_and_annotator = f"{unit} and annotator"
     if not reason and not estimate < 1:
         reason = "all judgements of an item agree"
     if reason:
-        return Interval(estimate, nan, nan, "not_estimable", both, n, note=reason)
+        return Interval(estimate, nan, nan, "not_estimable", unit_and_annotator, n, note=reason)
     half = stdtrit(df, (1 + confidence) / 2) * spread
     low, high = (float(1 - (1 - estimate) * np.exp(sign * half)) for sign in (1, -1))
-    return Interval(estimate, low, high, "jackknife_t", both, n, standard_error=float((1 - estimate) * spread))
+    return Interval(
+        estimate, low, high, "jackknife_t", unit_and_annotator, n, standard_error=float((1 - estimate) * spread)
+    )
 
 
 def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool) -> tuple[float, float, int, str]:
@@ -99,11 +101,11 @@ def _spread(judged: Judgements, n_values: int, terms, statistic, cautious: bool)
     for number, what in zip(effective, ("clusters", "annotators"), strict=True):
         if round(number, 1) < LEAST:
             return nan, nan, n, f"{number:.1f} effective {what}, of {LEAST} needed"
-    given = sparse.csr_array(
+    received = sparse.csr_array(
         (np.ones(len(judged.item)), (judged.item, judged.value)), shape=(judged.item.max() + 1, n_values)
     )
-    found, pattern = np.unique(np.c_[given.toarray(), judged.item_weights()], axis=0, return_inverse=True)
-    counts, weight, pattern = found[:, :-1].astype(np.int64), found[:, -1:], pattern.reshape(-1)
+    distinct, pattern = np.unique(np.c_[received.toarray(), judged.item_weights()], axis=0, return_inverse=True)
+    counts, weight, pattern = distinct[:, :-1].astype(np.int64), distinct[:, -1:], pattern.reshape(-1)
     of_pattern = weight * terms(counts)
     total = np.bincount(pattern, minlength=len(counts)) @ of_pattern
     whole = _log(statistic(total[None]))[0]
@@ -142,8 +144,8 @@ def _jackknife(kind, group, rows, total, whole: float, statistic) -> float:
     for start in range(0, sums.shape[0], step):
         part = sums[start : start + step]
         apart = _log(statistic(total + (part if sums is rows else part @ rows))) - whole
-        own = weights[start : start + step]
-        out += float(np.sum(own[own > 0] * apart[own > 0] ** 2))
+        part_weights = weights[start : start + step]
+        out += float(np.sum(part_weights[part_weights > 0] * apart[part_weights > 0] ** 2))
     return (size - 1) / size * out
 
 

@@ -50,12 +50,12 @@ def variance_shares(
             none = {"model": "none", "part": "residual", "ci_kind": "not_estimable", "note": LEFT_OUT}
             rows.append({**head, **none})
             continue
-        found = [mixed_models.first_fit(frame, confidence=confidence)]
-        if not isinstance(found[0], str) and "ordinal" in mixed_models.models(frame["score"]):
-            found.append(mixed_models.fit(frame, "ordinal", confidence=confidence))
-        for one in found:
+        fits = [mixed_models.first_fit(frame, confidence=confidence)]
+        if not isinstance(fits[0], str) and "ordinal" in mixed_models.models(frame["score"]):
+            fits.append(mixed_models.fit(frame, "ordinal", confidence=confidence))
+        for one in fits:
             if isinstance(one, str):
-                if one is found[0]:
+                if one is fits[0]:
                     rows.append({**head, "model": "none", "part": "residual", "ci_kind": "not_estimable", "note": one})
                 continue
             kind = "profile" if one.model == "linear" else "wald"
@@ -67,5 +67,5 @@ def variance_shares(
 
 def _work(frame: pd.DataFrame) -> int:
     """Levels of all factors but dialogues, which cost little, cubed."""
-    found = mixed_models.factors(frame, mixed_models.MOST_LEVELS)
-    return sum(len(levels) for name, (_, levels) in found.items() if name != "dialogue") ** 3
+    factors = mixed_models.factors(frame, mixed_models.MOST_LEVELS)
+    return sum(len(levels) for name, (_, levels) in factors.items() if name != "dialogue") ** 3

@@ -41,9 +41,9 @@ def with_others(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """
     all_ = rows.assign(square=rows["score"] ** 2).groupby(by, dropna=False, sort=False)
     n, total, squares = (all_[c].transform(f) for c, f in (("score", "size"), ("score", "sum"), ("square", "sum")))
-    mine = rows.assign(square=rows["score"] ** 2).groupby([*by, "annotator"], dropna=False, sort=False)
-    n, total = n - mine["score"].transform("size"), total - mine["score"].transform("sum")
-    squares = squares - mine["square"].transform("sum")
+    of_annotator = rows.assign(square=rows["score"] ** 2).groupby([*by, "annotator"], dropna=False, sort=False)
+    n, total = n - of_annotator["score"].transform("size"), total - of_annotator["score"].transform("sum")
+    squares = squares - of_annotator["square"].transform("sum")
     out = rows.assign(others=total / n.where(n > 0), n_others=n, squares=squares)[(n > 0).to_numpy()]
     squared = out["score"] ** 2 - 2 * out["score"] * out["others"] + out["squares"] / out["n_others"]
     return out.drop(columns="squares").assign(squared=squared)
@@ -80,8 +80,8 @@ def agreement(rows: pd.DataFrame) -> tuple[list[dict], pd.Series]:
         spread = beside.groupby("label")["squared"].transform("std")
         value = (beside["squared"] - beside.groupby("label")["squared"].transform("mean")) / spread.where(spread > 0)
     else:  # different dialogues: what counts is whether systems are ordered as by the others
-        own = [beside[c] - beside.groupby(["annotator", "label"])[c].transform("mean") for c in ("score", "others")]
-        value = -own[0] * own[1]
+        centred = [beside[c] - beside.groupby(["annotator", "label"])[c].transform("mean") for c in ("score", "others")]
+        value = -centred[0] * centred[1]
     blocks = beside.assign(value=value).groupby(_BLOCK, dropna=False, sort=False)["value"].mean().dropna()
     return list(_correlations(beside, over)), _drawn(blocks)
 
@@ -100,13 +100,13 @@ def _drawn(blocks: pd.Series) -> pd.Series:
 
 
 def _correlations(beside: pd.DataFrame, over: str) -> Iterator[dict]:
-    for name, own in beside.groupby("annotator", sort=True):
-        row = {"statistic": "annotator_agreement", "annotator": name, "over": over, "n": len(own)}
-        row |= {"n_clusters": own["dialogue"].nunique()}
-        x, y = own["score"].to_numpy(float), own["others"].to_numpy(float)
-        if len(own) < MIN_SHARED or x.std() == 0 or y.std() == 0:
-            few = f"{len(own)} scores that can be compared with those of others, fewer than {MIN_SHARED}"
-            yield row | {"estimate": np.nan, "note": few if len(own) < MIN_SHARED else "all scores are equal"}
+    for name, of_annotator in beside.groupby("annotator", sort=True):
+        row = {"statistic": "annotator_agreement", "annotator": name, "over": over, "n": len(of_annotator)}
+        row |= {"n_clusters": of_annotator["dialogue"].nunique()}
+        x, y = of_annotator["score"].to_numpy(float), of_annotator["others"].to_numpy(float)
+        if len(of_annotator) < MIN_SHARED or x.std() == 0 or y.std() == 0:
+            few = f"{len(of_annotator)} scores that can be compared with those of others, fewer than {MIN_SHARED}"
+            yield row | {"estimate": np.nan, "note": few if len(of_annotator) < MIN_SHARED else "all scores are equal"}
             continue
         yield row | {"estimate": float(np.corrcoef(x, y)[0, 1])}
 
@@ -117,9 +117,9 @@ def alpha_without(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -
     rows : oriented annotations of one corpus, group and method. Positive: agreement is higher without the annotator.
     """
     change: dict[str, list[float]] = {}
-    for (method, label), own in rows.groupby(["method", "label"], sort=False):
-        key = own.groupby(ITEM, dropna=False, sort=False).ngroup().to_numpy()
-        repeated = own[np.bincount(key)[key] > 1]
+    for (method, label), of_label in rows.groupby(["method", "label"], sort=False):
+        key = of_label.groupby(ITEM, dropna=False, sort=False).ngroup().to_numpy()
+        repeated = of_label[np.bincount(key)[key] > 1]
         if repeated["annotator"].nunique() < 3:
             continue
         items = repeated.groupby(ITEM, dropna=False, sort=False).ngroup().to_numpy()
@@ -130,11 +130,11 @@ def alpha_without(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) -
         )
         for name, value in zip(names, without - everyone, strict=True):
             change.setdefault(name, []).append(float(value))
-    for name, found in sorted(change.items()):
-        known = [v for v in found if np.isfinite(v)]
-        row = {"statistic": "alpha_without", "annotator": name, "n": len(known)}
-        note = {} if known else {"note": "no label has an alpha without them"}
-        yield row | {"estimate": float(np.mean(known)) if known else np.nan} | note
+    for name, changes in sorted(change.items()):
+        finite = [v for v in changes if np.isfinite(v)]
+        row = {"statistic": "alpha_without", "annotator": name, "n": len(finite)}
+        note = {} if finite else {"note": "no label has an alpha without them"}
+        yield row | {"estimate": float(np.mean(finite)) if finite else np.nan} | note
 
 
 def _alphas(
@@ -153,10 +153,10 @@ def _alphas(
     judged, at = np.unique(items * k + people, return_inverse=True)
     item, who = judged // k, judged % k
     rest = counts[item] - np.bincount(at * v + code, minlength=len(judged) * v).reshape(-1, v)
-    both = np.concatenate([counts, rest])
-    kept = both.sum(axis=1) >= 2
-    t = terms(both[kept], values, level, mirrored=mirrored)
-    rows = np.zeros((len(both), t.rows.shape[1]))
+    stacked = np.concatenate([counts, rest])
+    kept = stacked.sum(axis=1) >= 2
+    t = terms(stacked[kept], values, level, mirrored=mirrored)
+    rows = np.zeros((len(stacked), t.rows.shape[1]))
     rows[kept] = t.rows
     total, change = rows[:n].sum(axis=0), rows[n:] - rows[item]
     without = total + np.stack([np.bincount(who, column, k) for column in change.T], axis=1)

@@ -51,22 +51,22 @@ def analyse(
     compared, with p-values.
     """
     people = annotations[(annotations["annotator_kind"] == "human") & annotations["annotator_known"]]
-    known = {(x.method, x.id): x for x in labels}
+    by_key = {(x.method, x.id): x for x in labels}
     pieces, heads = [], []
-    for (corpus, group), own in people.groupby(_CELL, sort=False):
-        for method, rows in own.groupby("method", sort=False):
+    for (corpus, group), of_group in people.groupby(_CELL, sort=False):
+        for method, rows in of_group.groupby("method", sort=False):
             heads.append({"corpus": corpus, "group": group, "method": method, "level": METHODS[method].unit})
             rng = generator(seed, "annotators", corpus, group, method)
-            pieces.append((rows, known, options, confidence, rng))
+            pieces.append((rows, by_key, options, confidence, rng))
     cells = run(_of_method, pieces, doing="annotators, method")
-    rows = [head | row for head, (found, _) in zip(heads, cells, strict=True) for row in found]
-    z = [(h, indicator, v) for h, (_, found) in zip(heads, cells, strict=True) for indicator, v in found.items()]
-    here = work_units[work_units["corpus"].isin(set(people["corpus"]))]
-    times = costs.minutes(here, people) if len(people) else here.iloc[:0]
-    for (corpus, group), own in times.groupby(_CELL, sort=False):
-        found, values = conduct.speed(own[own["method"] != costs.COLLECTION], confidence)
+    rows = [head | row for head, (own_rows, _) in zip(heads, cells, strict=True) for row in own_rows]
+    z = [(h, indicator, v) for h, (_, values) in zip(heads, cells, strict=True) for indicator, v in values.items()]
+    timed = work_units[work_units["corpus"].isin(set(people["corpus"]))]
+    times = costs.minutes(timed, people) if len(people) else timed.iloc[:0]
+    for (corpus, group), of_group in times.groupby(_CELL, sort=False):
+        speeds, values = conduct.speed(of_group[of_group["method"] != costs.COLLECTION], confidence)
         head = {"corpus": corpus, "group": group}
-        rows += [head | row for row in found]
+        rows += [head | row for row in speeds]
         z.append((head, "speed", values))
     rows += _severities(people, labels, confidence)
     return collect(rows, named(z, options.false_alarms))
@@ -81,24 +81,24 @@ def _of_method(
 ) -> tuple[list[dict], dict[str, pd.Series]]:
     """Rows and z values of one corpus, group and method."""
     z: dict[str, pd.Series] = {}
-    found, z["answers"] = conduct.answers(rows, rng, options.n_draws)
+    of_indicators, z["answers"] = conduct.answers(rows, rng, options.n_draws)
     turned, pairwise = others.oriented(rows), rows["dialogue_b"].notna().any()
     with_order = with_means(turned, labels.values())
     if len(with_order):
-        own, z["disagreement"] = others.agreement(with_order)
-        found += own
+        agreements, z["disagreement"] = others.agreement(with_order)
+        of_indicators += agreements
     if len(with_order) and not pairwise:
         better = severity.towards_better(with_order, labels)
-        own, z["severity"] = severity.overall(better, confidence)
+        severities, z["severity"] = severity.overall(better, confidence)
         drifts, z["drift"] = conduct.drift(better, confidence)
-        found += own + drifts
-    found += others.alpha_without(turned, labels)
-    for (method, label), own in turned.groupby(["method", "label"], sort=False):
+        of_indicators += severities + drifts
+    of_indicators += others.alpha_without(turned, labels)
+    for (method, label), of_label in turned.groupby(["method", "label"], sort=False):
         one = labels[method, label]
         if one.binary or one.level == "nominal" or pairwise:
-            made = consensus.consensus(own, one, min_items=options.min_items)
-            found += [{"label": label} | row for row in made]
-    return found, z
+            made = consensus.consensus(of_label, one, min_items=options.min_items)
+            of_indicators += [{"label": label} | row for row in made]
+    return of_indicators, z
 
 
 def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float) -> list[dict]:
@@ -109,8 +109,8 @@ def _severities(people: pd.DataFrame, labels: Sequence[Label], confidence: float
     for key, rows in rated.groupby(keys, sort=False):
         heads.append(dict(zip(keys, key, strict=True)) | {"level": METHODS[key[2]].unit})
         pieces.append((rows, confidence))
-    found = run(_of_label, pieces, doing="severity, label")
-    return [head | row for head, rows in zip(heads, found, strict=True) for row in rows]
+    results = run(_of_label, pieces, doing="severity, label")
+    return [head | row for head, rows in zip(heads, results, strict=True) for row in rows]
 
 
 def _of_label(rows: pd.DataFrame, confidence: float) -> list[dict]:

@@ -33,22 +33,22 @@ def speed(times: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series
     log = np.log(times["minutes"])
     rest = log - log.groupby([times["method"], times["task"]]).transform("median")
     limit = CLIP * (_MAD * rest.abs().median() or rest.std())  # where most times are equal, the deviation is 0
-    known = times["annotator"].map(times["annotator"].value_counts()) >= MIN_UNITS
-    rest, who = rest.clip(-limit, limit)[known], times.loc[known, "annotator"]
+    enough = times["annotator"].map(times["annotator"].value_counts()) >= MIN_UNITS
+    rest, who = rest.clip(-limit, limit)[enough], times.loc[enough, "annotator"]
     codes, names = pd.factorize(who, sort=True)
     if len(names) < 3 or rest.std() == 0:
         return [], pd.Series(dtype=float)
-    found = reml.fit_linear_mixed(rest.to_numpy(float), np.ones((len(rest), 1)), [codes], None)
-    if not found.converged:
+    fitted = reml.fit_linear_mixed(rest.to_numpy(float), np.ones((len(rest), 1)), [codes], None)
+    if not fitted.converged:
         return [], pd.Series(dtype=float)
-    effect, error, n = found.effects[0], found.effect_se[0], np.bincount(codes)
+    effect, error, n = fitted.effects[0], fitted.effect_se[0], np.bincount(codes)
     half = stdtrit(len(names) - 1, (1 + confidence) / 2) * error
     rows = [
         {"statistic": "annotator_speed", "annotator": name, "estimate": value, "ci_low": low, "ci_high": high,
          "ci_kind": "t", "n": int(k)}
         for name, value, low, high, k in zip(names, *np.exp([effect, effect - half, effect + half]), n, strict=True)
     ]  # fmt: skip
-    spread = np.sqrt(np.maximum(found.variances[0] - error**2, 0.0))
+    spread = np.sqrt(np.maximum(fitted.variances[0] - error**2, 0.0))
     z = np.divide(effect, spread, out=np.zeros(len(effect)), where=spread > 1e-6)
     return rows, pd.Series(z, index=names)
 
@@ -71,14 +71,14 @@ def answers(rows: pd.DataFrame, rng: np.random.Generator, n_draws: int) -> tuple
     """
     z: dict[str, list[float]] = {}
     seen: dict[str, list[tuple[float, float]]] = {}
-    for _, own in rows.groupby("label", sort=False):
-        if own["score"].nunique() < 2:
+    for _, of_label in rows.groupby("label", sort=False):
+        if of_label["score"].nunique() < 2:
             continue
-        block = own.groupby(["annotator", "dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
-        value = pd.factorize(own["score"], sort=True)[0]
+        block = of_label.groupby(["annotator", "dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
+        value = pd.factorize(of_label["score"], sort=True)[0]
         counts = np.zeros((block.max() + 1, value.max() + 1))
         np.add.at(counts, (block, value), 1)
-        who = own["annotator"].groupby(block).first().to_numpy()
+        who = of_label["annotator"].groupby(block).first().to_numpy()
         codes, names = pd.factorize(who, sort=True)
         total = np.zeros((len(names), counts.shape[1]))
         np.add.at(total, codes, counts)
@@ -138,12 +138,14 @@ def drift(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Series]
     units = by.agg(rest=("rest", "mean"), time=("time", "min"), row=("row", "min")).reset_index()
     units["normal"] = ndtri((units["rest"].rank() - 0.5) / len(units))
     out, z = [], {}
-    for name, own in units.groupby("annotator", sort=True):
-        if len(own) < MIN_UNITS:
+    for name, of_annotator in units.groupby("annotator", sort=True):
+        if len(of_annotator) < MIN_UNITS:
             continue
-        own = own.sort_values("row" if own["time"].isna().any() else ["time", "row"], kind="stable")
-        row, _ = _trend(own["rest"].to_numpy(float), confidence)
-        _, z[name] = _trend(own["normal"].to_numpy(float), confidence)
+        of_annotator = of_annotator.sort_values(
+            "row" if of_annotator["time"].isna().any() else ["time", "row"], kind="stable"
+        )
+        row, _ = _trend(of_annotator["rest"].to_numpy(float), confidence)
+        _, z[name] = _trend(of_annotator["normal"].to_numpy(float), confidence)
         out.append({"statistic": "annotator_drift", "annotator": name, **row})
     return out, pd.Series(z, dtype=float)
 

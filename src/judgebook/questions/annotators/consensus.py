@@ -30,8 +30,6 @@ from judgebook.questions.annotators.agreement_with_others import ITEM
 from judgebook.statistics.intervals import MIN_MINORITY, generator
 from judgebook.study.labels import Label
 
-#: what says how a consensus was made, in the order of tables
-SOURCES = ("mean", "dawid_skene", "mace")
 #: fewer annotators say nothing about accuracy
 MIN_ANNOTATORS = 3
 #: annotations per item on average below which accuracies and labels cannot be distinguished
@@ -123,14 +121,14 @@ def mace(
     count = np.ones(len(items)) if weights is None else weights[items]
     for _ in range(_STEPS + 1):
         guessed = knowing[annotators, 0] * guesses[annotators, answers]
-        given = guessed + knowing[annotators, 1]  # probability of an answer that is true
-        log_p = np.bincount(items * k + answers, np.log(given / guessed), n_items * k).reshape(n_items, k)
+        evidence = guessed + knowing[annotators, 1]  # probability of an answer that is true
+        log_p = np.bincount(items * k + answers, np.log(evidence / guessed), n_items * k).reshape(n_items, k)
         p = np.exp(log_p - log_p.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
-        known = p[items, answers] * knowing[annotators, 1] / given
-        counts = np.stack([np.bincount(annotators, count * x, n_people) for x in (1 - known, known)], axis=1)
+        knew = p[items, answers] * knowing[annotators, 1] / evidence
+        counts = np.stack([np.bincount(annotators, count * x, n_people) for x in (1 - knew, knew)], axis=1)
         knowing = _expected(counts + _KNOWING)
-        counts = np.bincount(annotators * k + answers, count * (1 - known), n_people * k).reshape(n_people, k)
+        counts = np.bincount(annotators * k + answers, count * (1 - knew), n_people * k).reshape(n_people, k)
         guesses = _expected(counts + _GUESSES)
     return p, np.bincount(annotators, p[items, answers]) / np.bincount(annotators)
 
@@ -174,9 +172,9 @@ def consensus(rows: pd.DataFrame, label: Label, *, min_items: int) -> Iterator[d
         yield {"statistic": "consensus_changed", "estimate": np.nan, "n": n, "note": why}
         return
     items = pd.factorize(items)[0]
-    found = dawid_skene(items, people, answers)
-    if found.converged:
-        of = {"dawid_skene": (found.labels, found.accuracy)}
+    estimated = dawid_skene(items, people, answers)
+    if estimated.converged:
+        of = {"dawid_skene": (estimated.labels, estimated.accuracy)}
     else:
         of = {}
         yield {"statistic": "consensus_changed", "source": "dawid_skene", "estimate": np.nan, "n": n,
@@ -253,6 +251,6 @@ def _rates(first: pd.DataFrame, scores: dict[str, np.ndarray]) -> Iterator[dict]
         if first["system_b"].notna().any():
             sides.append((first["system_b"], -values))
         frame = pd.concat([pd.DataFrame({"system": s.to_numpy(), "score": v}) for s, v in sides]).dropna()
-        for system, own in frame.groupby("system", sort=True)["score"]:
-            row = {"statistic": "consensus_rate", "source": source, "system": system, "n": len(own)}
-            yield row | {"estimate": float(own.mean())}
+        for system, of_system in frame.groupby("system", sort=True)["score"]:
+            row = {"statistic": "consensus_rate", "source": source, "system": system, "n": len(of_system)}
+            yield row | {"estimate": float(of_system.mean())}

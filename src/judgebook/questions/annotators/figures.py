@@ -55,19 +55,19 @@ def severity(results: Results, names: DisplayNames, false_alarms: float) -> Iter
         return
     several = len(set(rows["corpus"])) > 1
     out = flagged(results, false_alarms)
-    panels = [own for _, own in rows.groupby([*_GROUP, "method"], sort=False)]
+    panels = [of_panel for _, of_panel in rows.groupby([*_GROUP, "method"], sort=False)]
     panels.sort(key=len, reverse=True)
     for start in range(0, len(panels), PANELS):
         part = panels[start : start + PANELS]
-        height = max(min(len(own), MOST) for own in part) * 0.105 + 1.1
+        height = max(min(len(of_panel), MOST) for of_panel in part) * 0.105 + 1.1
         rest = -(-len(part) // 2)
         fig, axes = subplots(rest, min(len(part), 2), squeeze=False, width=PAGE, height=rest * height + 0.4)
         for ax in axes.flat[len(part) :]:
             ax.set_visible(False)
-        for ax, own in zip(axes.flat, part, strict=False):
-            _caterpillar(ax, own, _named_in(out, own.iloc[0]), names)
-            ax.set_title(title(names, own.iloc[0], several=several))
-        stand_out = any(len(_named_in(out, own.iloc[0])) for own in part)
+        for ax, of_panel in zip(axes.flat, part, strict=False):
+            _caterpillar(ax, of_panel, _named_in(out, of_panel.iloc[0]), names)
+            ax.set_title(title(names, of_panel.iloc[0], several=several))
+        stand_out = any(len(_named_in(out, of_panel.iloc[0])) for of_panel in part)
         key = [handle("flagged (any indicator)", BAD, "D")] if stand_out else []
         legend_of(fig, [handle(names.ci, NEUTRAL[1], "o"), *key])
         shown, total = sum(min(len(p), MOST) for p in part), sum(map(len, part))
@@ -86,22 +86,24 @@ def _named_in(out: pd.DataFrame, row: pd.Series) -> set[str]:
     return set(out.loc[(out["corpus"] == row["corpus"]) & (out["group"] == row["group"]), "annotator"])
 
 
-def _caterpillar(ax: Axes, own: pd.DataFrame, out: set[str], names: DisplayNames) -> None:
-    far = own["estimate"].abs() + np.where(own["annotator"].isin(out), np.inf, 0.0)
-    own = own.loc[far.sort_values(ascending=False, kind="stable").index[:MOST]].sort_values("estimate", kind="stable")
-    y = np.arange(len(own))
-    bad = own["annotator"].isin(out).to_numpy()
+def _caterpillar(ax: Axes, of_panel: pd.DataFrame, out: set[str], names: DisplayNames) -> None:
+    far = of_panel["estimate"].abs() + np.where(of_panel["annotator"].isin(out), np.inf, 0.0)
+    of_panel = of_panel.loc[far.sort_values(ascending=False, kind="stable").index[:MOST]].sort_values(
+        "estimate", kind="stable"
+    )
+    y = np.arange(len(of_panel))
+    bad = of_panel["annotator"].isin(out).to_numpy()
     colors = np.where(bad, BAD, NEUTRAL[1])
-    ax.hlines(y, own["ci_low"], own["ci_high"], colors=list(colors), linewidth=0.9)
-    for marker, here, color in (("o", ~bad, NEUTRAL[1]), ("D", bad, BAD)):
-        ax.plot(own["estimate"][here], y[here], marker, color=color, markersize=3)
-    said = [f"{r.annotator}: {interval(r.estimate, r.ci_low, r.ci_high)}" for r in own.itertuples()]
-    tips(ax, said, own["estimate"], y)
+    ax.hlines(y, of_panel["ci_low"], of_panel["ci_high"], colors=list(colors), linewidth=0.9)
+    for marker, marked, color in (("o", ~bad, NEUTRAL[1]), ("D", bad, BAD)):
+        ax.plot(of_panel["estimate"][marked], y[marked], marker, color=color, markersize=3)
+    tooltips = [f"{r.annotator}: {interval(r.estimate, r.ci_low, r.ci_high)}" for r in of_panel.itertuples()]
+    tips(ax, tooltips, of_panel["estimate"], y)
     ax.axvline(0, color="#8A8A8A", linewidth=0.8, zorder=0)
-    marks = all(label.binary for (m, _), label in names.labels.items() if m == own["method"].iloc[0])
+    marks = all(label.binary for (m, _), label in names.labels.items() if m == of_panel["method"].iloc[0])
     less, more = ("fewer marks", "more marks") if marks else ("less favourable", "more favourable")
-    ax.set(yticks=y, ylim=(-0.8, len(own) - 0.2), xlabel=worded(f"← {less}       {more} →", names))
-    ax.set_yticklabels(own["annotator"], fontsize=5.5)
+    ax.set(yticks=y, ylim=(-0.8, len(of_panel) - 0.2), xlabel=worded(f"← {less}       {more} →", names))
+    ax.set_yticklabels(of_panel["annotator"], fontsize=5.5)
     ax.tick_params(axis="y", length=0)
 
 
@@ -121,12 +123,14 @@ def indicators(results: Results, names: DisplayNames, false_alarms: float) -> It
         gridspec_kw={"height_ratios": ratios},
     )  # fmt: skip
     for ax, indicator in zip(axes[:, 0], shown, strict=True):
-        own = rows[rows["indicator"] == indicator]
-        y = own["place"].map({p: k for k, p in enumerate(lines[indicator])}).to_numpy(float)
-        bad = (own["p_adjusted"] < false_alarms).to_numpy()
-        ax.plot(own["estimate"][~bad], y[~bad], "|", color=NEUTRAL[0], markersize=7, markeredgewidth=0.7)
-        ax.plot(own["estimate"][bad], y[bad], "D", color=BAD, markersize=4.5)
-        tips(ax, [f"{r.annotator}: {number(r.estimate)}" for r in own.itertuples()], own["estimate"], y)
+        of_indicator = rows[rows["indicator"] == indicator]
+        y = of_indicator["place"].map({p: k for k, p in enumerate(lines[indicator])}).to_numpy(float)
+        bad = (of_indicator["p_adjusted"] < false_alarms).to_numpy()
+        ax.plot(of_indicator["estimate"][~bad], y[~bad], "|", color=NEUTRAL[0], markersize=7, markeredgewidth=0.7)
+        ax.plot(of_indicator["estimate"][bad], y[bad], "D", color=BAD, markersize=4.5)
+        tips(
+            ax, [f"{r.annotator}: {number(r.estimate)}" for r in of_indicator.itertuples()], of_indicator["estimate"], y
+        )
         ax.set(ylim=(len(lines[indicator]) - 0.4, -0.6), yticks=range(len(lines[indicator])))
         ax.set_yticklabels(lines[indicator], fontsize=6.5)
         ax.set_title(TITLES[indicator], fontsize=8)

@@ -37,22 +37,23 @@ def facts(results: Results, names: DisplayNames, false_alarms: float) -> dict:
     compared = z.drop_duplicates(_WHO)
     several = len(set(people["corpus"])) > 1
     shown = []
-    for (corpus, group, name), own in out.groupby(_WHO, sort=False):
+    for (corpus, group, name), of_method in out.groupby(_WHO, sort=False):
         where_ = [names.name("group", group)] if group != "all" else []
         where_ += [names.name("corpus", corpus)] if several else []
         why = [
             worded(MEANING[i][int(v > 0)], names) + (f" ({names.name('method', m)})" if pd.notna(m) else "")
-            for i, v, m in zip(own["indicator"], own["estimate"], own["method"], strict=True)
+            for i, v, m in zip(of_method["indicator"], of_method["estimate"], of_method["method"], strict=True)
         ]
         shown.append({"name": name, "where": ", ".join(where_), "why": list(dict.fromkeys(why))})
     groups = people.groupby(["corpus", "group"]).size()
-    known = compared.groupby(["corpus", "group"]).size().reindex(groups.index, fill_value=0)
+    n_compared = compared.groupby(["corpus", "group"]).size().reindex(groups.index, fill_value=0)
     few = [
         {"group": names.name("group", g) if g != "all" else names.name("corpus", c), "n": int(groups[c, g])}
-        for c, g in known.index[known == 0]
+        for c, g in n_compared.index[n_compared == 0]
     ]
     return {
-        "n": len(compared), "shown": shown[:LISTED], "named": len(shown), "few": few, "groups": int((known > 0).sum()),
+        "n": len(compared), "shown": shown[:LISTED], "named": len(shown), "few": few,
+        "groups": int((n_compared > 0).sum()),
         "indicators": [TITLES[i].lower() for i in TITLES if i in set(z["indicator"])],
     }  # fmt: skip
 
@@ -62,12 +63,12 @@ def _spread(results: Results, names: DisplayNames) -> list[dict]:
     rows = results["annotator_severity"]
     rows = rows[rows["label"].isna() & rows["estimate"].notna()]
     several, out = len(set(rows["corpus"])) > 1, []
-    for (corpus, group, method), own in rows.groupby(["corpus", "group", "method"], sort=False):
+    for (corpus, group, method), of_method in rows.groupby(["corpus", "group", "method"], sort=False):
         parts = [names.name("method", method)] + ([names.name("group", group)] if group != "all" else [])
         parts += [names.name("corpus", corpus)] if several else []
-        off = int(((own["ci_low"] > 0) | (own["ci_high"] < 0)).sum())
-        out.append({"name": ", ".join(parts), "n": len(own), "off": off, "low": own["estimate"].min(),
-                    "high": own["estimate"].max()})  # fmt: skip
+        off = int(((of_method["ci_low"] > 0) | (of_method["ci_high"] < 0)).sum())
+        out.append({"name": ", ".join(parts), "n": len(of_method), "off": off, "low": of_method["estimate"].min(),
+                    "high": of_method["estimate"].max()})  # fmt: skip
     return out
 
 
@@ -75,12 +76,12 @@ def _consensus(results: Results) -> dict:
     """By source: changes of rates (of `labels`, 0 where none has rates because they have no order), and the largest
     `share` of items that change, and the `stability` of the least stable label."""
     changes, tried = order_changes(results), results["consensus_changed"]
-    known = tried[tried["estimate"].notna()]
+    estimated = tried[tried["estimate"].notna()]
     of = []
-    for source in [s for s in SOURCES if s in {*changes["source"], *known["source"]}]:
-        own, share = changes[changes["source"] == source], where(known, source=source)["estimate"]
-        of.append({"name": SOURCES[source], "largest": own["changed"].max(), "turned": int(own["turned"].sum()),
-                   "pairs": int(own["pairs"].sum()), "labels": len(own), "median": own["changed"].median(),
+    for source in [s for s in SOURCES if s in {*changes["source"], *estimated["source"]}]:
+        moves, share = changes[changes["source"] == source], where(estimated, source=source)["estimate"]
+        of.append({"name": SOURCES[source], "largest": moves["changed"].max(), "turned": int(moves["turned"].sum()),
+                   "pairs": int(moves["pairs"].sum()), "labels": len(moves), "median": moves["changed"].median(),
                    "share": share.max() if len(share) else None,
                    "stability": _least_stable(results, source)})  # fmt: skip
     why = sorted(set(tried["note"].dropna()))[:3]
@@ -105,7 +106,7 @@ def disagreeing(results: Results, false_alarms: float) -> pd.DataFrame:
     change = results["alpha_without"].dropna(subset="estimate")
     gains = []
     for row in out.itertuples():
-        own = (change[_WHO] == [row.corpus, row.group, row.annotator]).all(axis=1)
-        own &= (change["method"] == row.method) | pd.isna(row.method)
-        gains.append(change.loc[own, "estimate"].mean())
+        of_annotator = (change[_WHO] == [row.corpus, row.group, row.annotator]).all(axis=1)
+        of_annotator &= (change["method"] == row.method) | pd.isna(row.method)
+        gains.append(change.loc[of_annotator, "estimate"].mean())
     return out.assign(gain=gains).reset_index(drop=True)

@@ -54,13 +54,13 @@ def esd(values: np.ndarray, side: str = "both") -> np.ndarray:
         raise ValueError(f"side: expected one of {', '.join(SIDES)}, found {side!r}")
     values = np.asarray(values, dtype=float)
     out = np.full(len(values), np.nan)
-    known = np.flatnonzero(np.isfinite(values))
-    if len(known) < MIN_VALUES or np.ptp(values[known]) == 0:
+    finite = np.flatnonzero(np.isfinite(values))
+    if len(finite) < MIN_VALUES or np.ptp(values[finite]) == 0:
         return out
-    p, taken = (x[0] for x in _steps(values[known][None, :], side))
+    p, taken = (x[0] for x in _steps(values[finite][None, :], side))
     p = np.minimum.accumulate(p[::-1])[::-1]
-    out[known] = 1.0
-    out[known[taken]] = _calibrated(p, len(known), side) if len(known) < ROSNER_FROM else p
+    out[finite] = 1.0
+    out[finite[taken]] = _calibrated(p, len(finite), side) if len(finite) < ROSNER_FROM else p
     return out
 
 

@@ -46,8 +46,8 @@ def towards_better(rows: pd.DataFrame, labels: Mapping[tuple[str, str], Label]) 
     Labels that are neither good nor bad are left out, unless there are no others. Marks stay as they are: what differs
     between annotators is how readily they mark, whatever is marked.
     """
-    known = {key: 1 if label.binary else label.direction for key, label in labels.items()}
-    sign = pd.Series([known[key] for key in zip(rows["method"], rows["label"], strict=True)], index=rows.index)
+    directions = {key: 1 if label.binary else label.direction for key, label in labels.items()}
+    sign = pd.Series([directions[key] for key in zip(rows["method"], rows["label"], strict=True)], index=rows.index)
     if not sign.any():
         return rows
     return rows.assign(score=rows["score"] * sign)[sign != 0]
@@ -64,11 +64,11 @@ def by_label(rows: pd.DataFrame, confidence: float) -> Iterator[dict]:
         of = mixed_models.models(rows["score"])
         names = tuple(dict.fromkeys([*(m for m in of if m != "linear"), "linear"]))
     for name in () if why else names:
-        found = mixed_models.fit(rows[_COLUMNS], name)
-        if isinstance(found, str):
-            why = found
+        fitted = mixed_models.fit(rows[_COLUMNS], name)
+        if isinstance(fitted, str):
+            why = fitted
             continue
-        yield from _rows(found, confidence, len(rows))
+        yield from _rows(fitted, confidence, len(rows))
         return
     yield {"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": why}
 
@@ -84,30 +84,30 @@ def overall(rows: pd.DataFrame, confidence: float) -> tuple[list[dict], pd.Serie
     keys = ["annotator", "annotator_known", "system", *_ITEM]
     means = rows.groupby(keys, dropna=False, sort=False)["score"].mean().reset_index()
     why = mixed_models.why_not(means)
-    found = why or mixed_models.fit(means[_COLUMNS], "linear")
-    if isinstance(found, str) or "annotator" not in found.parts:
-        note = found if isinstance(found, str) else INSEPARABLE
+    fitted = why or mixed_models.fit(means[_COLUMNS], "linear")
+    if isinstance(fitted, str) or "annotator" not in fitted.parts:
+        note = fitted if isinstance(fitted, str) else INSEPARABLE
         return [{"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": note}], pd.Series(dtype=float)
-    return list(_rows(found, confidence, len(means))), z_values(found)
+    return list(_rows(fitted, confidence, len(means))), z_values(fitted)
 
 
-def _rows(found: Fitted, confidence: float, n: int) -> Iterator[dict]:
-    if "annotator" not in found.parts:
+def _rows(fitted: Fitted, confidence: float, n: int) -> Iterator[dict]:
+    if "annotator" not in fitted.parts:
         yield {"statistic": "annotator_severity", "ci_kind": "not_estimable", "note": INSEPARABLE}
         return
-    effect, error = found.effects["annotator"], found.errors["annotator"]
+    effect, error = fitted.effects["annotator"], fitted.errors["annotator"]
     half = stdtrit(max(len(effect) - 1, 1), (1 + confidence) / 2) * error
-    same = {"statistic": "annotator_severity", "model": found.model, "ci_kind": "t", "n": n}
+    same = {"statistic": "annotator_severity", "model": fitted.model, "ci_kind": "t", "n": n}
     if np.ptp(effect) == 0:  # the model would be certain that all are alike
         half = np.full(len(effect), np.nan)
         same |= {"ci_kind": "not_estimable", "note": "the variance of annotators is estimated as 0"}
-    for name, value, reach in zip(found.levels["annotator"], effect, half, strict=True):
+    for name, value, reach in zip(fitted.levels["annotator"], effect, half, strict=True):
         yield {**same, "annotator": name, "estimate": value, "ci_low": value - reach, "ci_high": value + reach}
 
 
-def z_values(found: Fitted) -> pd.Series:
+def z_values(fitted: Fitted) -> pd.Series:
     """Effects of annotators, by the standard deviation that predicted effects have; 0 where annotators do not vary."""
-    effect, error, sd = found.effects["annotator"], found.errors["annotator"], found.sd["annotator"]
+    effect, error, sd = fitted.effects["annotator"], fitted.errors["annotator"], fitted.sd["annotator"]
     spread = np.sqrt(np.maximum(sd**2 - error**2, 0.0))
     z = np.divide(effect, spread, out=np.zeros(len(effect)), where=spread > 1e-3 * max(sd, 1e-12))
-    return pd.Series(z, index=found.levels["annotator"])
+    return pd.Series(z, index=fitted.levels["annotator"])

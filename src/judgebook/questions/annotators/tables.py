@@ -127,8 +127,8 @@ def order_changes(results: Results) -> pd.DataFrame:
     systems change their order."""
     rows, out = results["consensus_rate"], []
     keys = ["corpus", "group", "method", "label"]
-    for key, own in rows.groupby(keys, sort=False):
-        wide = own.set_index(["system", "source"])["estimate"].unstack()  # noqa: PD010
+    for key, of_case in rows.groupby(keys, sort=False):
+        wide = of_case.set_index(["system", "source"])["estimate"].unstack()  # noqa: PD010
         base = wide["mean"].to_numpy()
         upper = np.triu_indices(len(base), 1)
         before = np.sign(base[:, None] - base)[upper]

@@ -8,7 +8,7 @@ import pandas as pd
 
 from judgebook.annotations import summary
 from judgebook.questions.agreement.analysis import plain_alphas
-from judgebook.questions.collection import pilot, quiz, screening
+from judgebook.questions.collection import pilot, screening
 from judgebook.questions.collection.answers import answers
 from judgebook.questions.collection.costs import costs, medians
 from judgebook.questions.collection.question import Costs, Pilot
@@ -66,16 +66,16 @@ def pilots(
     """
     boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     rule = {"below": section.mistakes_below, "other": section.other_tasks_below}
-    found = screening.verdicts(attempts, deciding=section.deciding_dialogue, **rule)
-    rounds = collect(pilot.agreements(annotations, labels, found[found["passed"]], **boot))
+    verdicts = screening.verdicts(attempts, deciding=section.deciding_dialogue, **rule)
+    rounds = collect(pilot.agreements(annotations, labels, verdicts[verdicts["passed"]], **boot))
     rated = annotations["corpus"].str.fullmatch(pilot.BOT_PILOT)
     least = pilot.least_mean(section.least, section.label, labels) if rated.any() else 0.0
     return collect(
         pilot.bots(annotations, section.label, least=least, confidence=confidence),
         Results({statistic: rows.assign(seed=seed) for statistic, rows in rounds.items()}),
         pilot.gains(rounds["alpha"], confidence),
-        screening.pass_rates(found, **boot),
-        quiz.pass_rates(annotations, section.quiz, confidence),
+        screening.pass_rates(verdicts, **boot),
+        screening.quiz_pass_rates(annotations, section.quiz, confidence),
     )
 
 

@@ -41,9 +41,9 @@ def answers(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **
     `majority_count`, the items by the answer that more of two people or more gave than any other (`answer` is none
     where there is no such answer). size : n_resamples, confidence.
     """
-    known = {(x.method, x.id): x for x in labels}
+    by_key = {(x.method, x.id): x for x in labels}
     for key, rows in annotations.groupby(CELL, sort=False):
-        label = known[key[2:]]
+        label = by_key[key[2:]]
         if not of_interest(label):
             continue
         if METHODS[label.method].unit == "pair":
@@ -57,8 +57,8 @@ def answers(annotations: pd.DataFrame, labels: Iterable[Label], *, seed: int, **
             parts += list(rows.groupby("system"))
         for system, part in parts:
             for word, interval, n in _shares(part, label, words, (*key, system or ""), seed, size):
-                own = head | {"statistic": "answer_share", "system": system, "answer": word, "n": n, "seed": seed}
-                yield own | interval.row()
+                row = head | {"statistic": "answer_share", "system": system, "answer": word, "n": n, "seed": seed}
+                yield row | interval.row()
         for word, n, total in _majorities(rows, words) if label.level != "sets" else ():
             yield head | {"statistic": "majority_count", "answer": word, "estimate": float(n), "n": total}
 
@@ -76,19 +76,21 @@ def _shares(
 ) -> Iterator[tuple]:
     """Word, interval and number of annotations; of sets the share of annotations that hold the answer."""
     pair = rows["dialogue_b"].notna().all()
-    both = unordered(rows)
-    unit = both["low"].astype(str) + "\x1f" + both["high"].astype(str) if pair else rows["dialogue"].astype(str)
+    ends = unordered(rows)
+    unit = ends["low"].astype(str) + "\x1f" + ends["high"].astype(str) if pair else rows["dialogue"].astype(str)
     codes = pd.factorize(unit)[0]
     sums = np.zeros((codes.max() + 1, len(words) + 1))
     sums[:, 0] = np.bincount(codes)
     for i, score in enumerate(words, start=1):
-        given = rows["score"] == score
+        chosen = rows["score"] == score
         if label.level == "sets":
-            given = (rows["score"].astype(int) & int(score)) > 0
-        sums[:, i] = np.bincount(codes, given, len(sums))
+            chosen = (rows["score"].astype(int) & int(score)) > 0
+        sums[:, i] = np.bincount(codes, chosen, len(sums))
     rng = generator(seed, "answers", *key)
-    found = bootstrap_sums(sums, lambda s: s[:, 1:] / s[:, :1], unit="pair" if pair else "dialogue", rng=rng, **size)
-    for word, interval in zip(words.values(), found, strict=True):
+    intervals = bootstrap_sums(
+        sums, lambda s: s[:, 1:] / s[:, :1], unit="pair" if pair else "dialogue", rng=rng, **size
+    )
+    for word, interval in zip(words.values(), intervals, strict=True):
         yield word, interval, len(rows)
 
 

@@ -77,11 +77,11 @@ def as_whole(annotations: pd.DataFrame) -> pd.DataFrame:
     mixed = annotations.groupby("work_unit")["method"].transform("nunique") > 1
     if not mixed.any():
         return annotations
-    own = annotations[mixed].assign(method=TOGETHER)
-    second = own.dropna(subset=["dialogue_b"])
+    mixed_rows = annotations[mixed].assign(method=TOGETHER)
+    second = mixed_rows.dropna(subset=["dialogue_b"])
     second = second.assign(dialogue=second["dialogue_b"], system=second["system_b"])
-    both = pd.concat([own, second]).assign(dialogue_b=None, system_b=None)
-    return pd.concat([annotations[~mixed], both])
+    sides = pd.concat([mixed_rows, second]).assign(dialogue_b=None, system_b=None)
+    return pd.concat([annotations[~mixed], sides])
 
 
 def in_units(annotations: pd.DataFrame) -> pd.DataFrame:
@@ -246,11 +246,11 @@ def _cost_rows(tasks: pd.DataFrame, n_labels: int, rate: float, planned: int, pa
         yield {"statistic": name, "estimate": value, "note": why[name] if np.isnan(value) else None}
 
 
-def _payment(given: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:
+def _payment(payment: float | Mapping[str, float] | None, tasks: pd.Series) -> float | None:
     """Payment of all tasks of one unit; None where one of them has none."""
-    if isinstance(given, Mapping):
-        return sum(given[t] for t in tasks) if set(tasks) <= set(given) else None
-    return None if given is None else given * len(tasks)
+    if isinstance(payment, Mapping):
+        return sum(payment[t] for t in tasks) if set(tasks) <= set(payment) else None
+    return None if payment is None else payment * len(tasks)
 
 
 def money(

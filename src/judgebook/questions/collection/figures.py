@@ -113,7 +113,7 @@ def systems(results: Results, names: DisplayNames) -> Plot:
     )
     line = handle(f"minimum mean to pass ({least:g})", INK, "", linewidth=0.9, linestyle="--")
     title = declared.title.lower() if declared else label
-    rows, said = _highest(rows)
+    rows, note = _highest(rows)
     keys = [*interval_keys(f"{names.ci}, people left out", f"{names.ci}, conversations independent", rows), line]
     fig = grid_figure(rows, intervals, names=names, xlabel=f"Mean rating of {title}", keys=keys)
     for ax in fig.axes[: rows["panel"].nunique()]:
@@ -126,7 +126,7 @@ def systems(results: Results, names: DisplayNames) -> Plot:
     caption += f" means; thick lines: {names.ci} leaving out one person at a time; thin lines: {names.ci} as if"
     caption += " conversations were independent, both truncated at the ends of the scale;"
     caption += f" {counted(rows['n'], 'conversations per system')}."
-    caption += _hollow(rows) + said
+    caption += _hollow(rows) + note
     return Plot(fig, "systems", alt, caption)
 
 
@@ -137,8 +137,8 @@ def _highest(rows: pd.DataFrame, most: int = 40) -> tuple[pd.DataFrame, str]:
     if len(order) <= each:
         return rows, ""
     kept = [*order[: each // 2], *order[-(each // 2) :]]
-    said = f" Of {len(order)} systems the {each // 2} highest and {each // 2} lowest are drawn; all are in the table."
-    return rows[rows["system"].isin(kept)], said
+    note = f" Of {len(order)} systems the {each // 2} highest and {each // 2} lowest are drawn; all are in the table."
+    return rows[rows["system"].isin(kept)], note
 
 
 def _hollow(rows: pd.DataFrame) -> str:
@@ -223,8 +223,8 @@ def minutes(times: pd.DataFrame, results: Results, names: DisplayNames) -> Plot 
         y, color = places[tuple(row[k] for k in KEYS)], _color(row, rows, names)
         right.plot([row["ci_low"], row["ci_high"]], [y, y], color=color, linewidth=1.7)
         right.plot(row["estimate"], y, "o", color=color, markersize=3.5)
-        said = told(f"{names.name('method', row['method'])}, {names.name('group', row['group'])}, minutes", row, 1)
-        tips(right, [said], [row["ci_low"]], [y], x_to=[row["ci_high"]])
+        tooltip = told(f"{names.name('method', row['method'])}, {names.name('group', row['group'])}, minutes", row, 1)
+        tips(right, [tooltip], [row["ci_low"]], [y], x_to=[row["ci_high"]])
     right.set(xlabel=f"Minutes for all tasks, {names.ci}", xlim=(0, None))
     right.tick_params(axis="y", length=0)
     right.grid(axis="x")
@@ -255,8 +255,8 @@ def _distributions(rows: pd.DataFrame, value: str, ax: Axes, names: DisplayNames
         ax.plot([low, high], [y, y], color=color, linewidth=1.0, solid_capstyle="butt")
         ax.plot([quarter, three], [y, y], color=color, linewidth=5.0, alpha=0.45, solid_capstyle="butt")
         ax.plot(middle, y, "o", color=color, markersize=4)
-        said = f"{one['row']}: median {number(middle, 1)}, quartiles {number(quarter, 1)} and {number(three, 1)}"
-        tips(ax, [f"{said}, n = {len(values):,}"], [low], [y - 0.2], x_to=[high], y_to=[y + 0.2])
+        tooltip = f"{one['row']}: median {number(middle, 1)}, quartiles {number(quarter, 1)} and {number(three, 1)}"
+        tips(ax, [f"{tooltip}, n = {len(values):,}"], [low], [y - 0.2], x_to=[high], y_to=[y + 0.2])
     ax.set_yticks(range(len(first)), [one["row"] for one in first])
     ax.set(ylim=(len(first) - 0.4, -0.6), ylabel="")
     ax.tick_params(axis="y", length=0)

@@ -37,9 +37,9 @@ def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, 
     facts = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
     people = annotations[annotations["annotator_kind"] == "human"]
     sides = [annotations[["corpus", "dialogue", "system"]], annotations[["corpus", "dialogue_b", "system_b"]].dropna()]
-    both = pd.concat([side.set_axis(["corpus", "dialogue", "system"], axis=1) for side in sides])
-    facts["n_dialogues"] = len(both.drop_duplicates(["corpus", "dialogue"]))  # an id may recur in another corpus
-    facts |= {"n_systems": both["system"].nunique(), "n_main": len(annotations)}
+    either_side = pd.concat([side.set_axis(["corpus", "dialogue", "system"], axis=1) for side in sides])
+    facts["n_dialogues"] = len(either_side.drop_duplicates(["corpus", "dialogue"]))  # an id may recur in another corpus
+    facts |= {"n_systems": either_side["system"].nunique(), "n_main": len(annotations)}
     facts["n_people"] = people.loc[people["annotator_known"], "annotator"].nunique()
     sizes = people.groupby([c for c in ("group", *ITEM) if c in people], dropna=False).size()
     facts["per_item"] = int(sizes.max()) if len(sizes) else 0
@@ -86,10 +86,10 @@ def _gains(results: Results, names: DisplayNames) -> list[dict]:
 
 def _screening(results: Results, names: DisplayNames) -> list[dict]:
     out = []
-    for group, own in shown_rates(results, names).groupby("group", sort=False):
-        tasks = own[own["task"] != ALL_TASKS]
+    for group, of_group in shown_rates(results, names).groupby("group", sort=False):
+        tasks = of_group[of_group["task"] != ALL_TASKS]
         fewest = tasks.loc[tasks["estimate"].idxmin()]
-        facts = {"who": names.name("group", group), "every": own[own["task"] == ALL_TASKS].iloc[0].to_dict()}
+        facts = {"who": names.name("group", group), "every": of_group[of_group["task"] == ALL_TASKS].iloc[0].to_dict()}
         out.append(facts | {"task": task_name(fewest["task"]).lower(), "fewest": fewest["estimate"]})
     return out
 

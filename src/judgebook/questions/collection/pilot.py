@@ -52,21 +52,21 @@ def bots(annotations: pd.DataFrame, label: str, *, least: float, confidence: flo
     """
     rows = annotations[annotations["corpus"].str.fullmatch(BOT_PILOT) & annotations["turn"].isna()]
     rows = rows[(rows["label"] == label) & rows["dialogue_b"].isna()]
-    for (method, group, system), own in rows.groupby(["method", "group", "system"], sort=False):
-        x, level = own["score"].to_numpy(float), METHODS[method].unit
-        mean, people = x.mean(), own.groupby("annotator")["score"].agg(["sum", "size"])
+    for (method, group, system), of_system in rows.groupby(["method", "group", "system"], sort=False):
+        x, level = of_system["score"].to_numpy(float), METHODS[method].unit
+        mean, people = x.mean(), of_system.groupby("annotator")["score"].agg(["sum", "size"])
         head = {"corpus": BOTS, "method": method, "label": label, "group": group, "system": system, "level": level}
-        head["n"] = len(own)
+        head["n"] = len(of_system)
         low, high, reason = rates.student_t(x, confidence)
         ends = {"ci_low": low, "ci_high": high, "ci_kind": "not_estimable" if reason else "t", "note": reason or None}
         row = head | {"statistic": "mean", "interval": "independent", "estimate": mean, "n_annotators": len(people)}
         yield row | ends | {"resample_unit": level}
-        without = (x.sum() - people["sum"]) / (len(own) - people["size"]).replace(0, np.nan)
+        without = (x.sum() - people["sum"]) / (len(of_system) - people["size"]).replace(0, np.nan)
         left_out = jackknife_t(mean, without.to_numpy(), "annotator", confidence, bounded=False).row()
         if np.ptp(x) == 0:  # no spread is no certainty
             left_out |= ends
         yield head | {"statistic": "mean", "interval": "annotator"} | left_out
-        for what, n in {"dialogues": own["dialogue"].nunique(), "annotators": len(people)}.items():
+        for what, n in {"dialogues": of_system["dialogue"].nunique(), "annotators": len(people)}.items():
             yield head | {"statistic": "count", "what": what, "estimate": n}
         yield head | {"statistic": "pilot_passed", "least": least, "estimate": float(mean >= least)}
 
@@ -109,28 +109,28 @@ def agreements(
     """
     pilots = annotations[annotations["corpus"].str.fullmatch(ANNOTATION_PILOT)]
     pilots = pilots[(pilots["annotator_kind"] == "human") & pilots["annotator_known"]]
-    known = _with_pilot_labels(pilots, labels)
+    pilot_labels = _with_pilot_labels(pilots, labels)
     options = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
     for cell, rows in _parts(pilots):
-        whole = _pooled(cell, rows, known)
+        whole = _pooled(cell, rows, pilot_labels)
         yield from whole.rows(None, **options)
-        screened = _screened(rows, known, passed)
+        screened = _screened(rows, pilot_labels, passed)
         if len(set(screened["annotator"])) > 1:
-            some = _pooled(cell, screened, known)
+            some = _pooled(cell, screened, pilot_labels)
             yield from some.rows("screened", **options)
             yield _gain(whole, some, confidence)
 
 
 def _with_pilot_labels(pilots: pd.DataFrame, labels: Iterable[Label]) -> dict[tuple[str, str], Label]:
     """Labels by method and id. One that only a pilot had is like the others of its method, and belongs to no task."""
-    known = {(label.method, label.id): label for label in labels}
+    by_key = {(label.method, label.id): label for label in labels}
     for method, label in pilots[["method", "label"]].drop_duplicates().itertuples(index=False, name=None):
-        alike = {(x.scale, x.level): x for x in known.values() if x.method == method}
-        if (method, label) not in known:
+        alike = {(x.scale, x.level): x for x in by_key.values() if x.method == method}
+        if (method, label) not in by_key:
             if len(alike) != 1:
                 raise ValueError(f"labels: declare {label!r} of method {method!r}, which only a pilot has")
-            known[method, label] = replace(next(iter(alike.values())), id=label, title=label, task="")
-    return known
+            by_key[method, label] = replace(next(iter(alike.values())), id=label, title=label, task="")
+    return by_key
 
 
 def _parts(pilots: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
@@ -147,8 +147,8 @@ def _screened(rows: pd.DataFrame, labels: Mapping, passed: pd.DataFrame | None) 
     """The annotations made in tasks that their annotator had passed; none where the pilot had no training."""
     if passed is None:
         return rows.iloc[:0]
-    own = passed[passed["corpus"] == rows["corpus"].iloc[0]]
-    able = set(zip(own["annotator"], own["task"], strict=True))
+    of_corpus = passed[passed["corpus"] == rows["corpus"].iloc[0]]
+    able = set(zip(of_corpus["annotator"], of_corpus["task"], strict=True))
     task = [labels[key].task for key in zip(rows["method"], rows["label"], strict=True)]
     return rows[[pair in able for pair in zip(rows["annotator"], task, strict=True)]]
 
@@ -191,14 +191,14 @@ class _Pooled:
         alpha = {**head, "statistic": "alpha", "measurement": self.level, "raters": "all"}
         estimate = self.alpha(self.judged)
         for unit in ("dialogue", "annotator"):
-            found = jackknife_t(estimate, self.left_out(self.judged, unit), unit, confidence, bounded=False)
-            yield {**alpha, "resample": unit, **found.row(), **people}
+            interval = jackknife_t(estimate, self.left_out(self.judged, unit), unit, confidence, bounded=False)
+            yield {**alpha, "resample": unit, **interval.row(), **people}
         if len(self.judged):
             rng = generator(seed, "pilot", *self.cell.values(), str(scope))
             size = {"n_resamples": n_resamples, "confidence": confidence, "mirrored": self.mirrored}
             options = {"unit": "item", "rng": rng, "only": ["alpha"], **size}
-            found = alpha_intervals(self._patterns(*_arrays(self.judged)), self.level, **options)
-            yield {**alpha, "resample": "item", **found["alpha"].row(), **people}
+            intervals = alpha_intervals(self._patterns(*_arrays(self.judged)), self.level, **options)
+            yield {**alpha, "resample": "item", **intervals["alpha"].row(), **people}
         for what, column in {"dialogues": "dialogue", "annotators": "annotator", "labels": "label"}.items():
             yield {**head, "statistic": "count", "what": what, "estimate": self.chosen[column].nunique(), **people}
 
@@ -223,9 +223,9 @@ def _gain(whole: _Pooled, some: _Pooled, confidence: float) -> dict:
     same = whole.judged[pd.MultiIndex.from_frame(whole.judged[ITEM]).isin(items)]
     gain = some.alpha(some.judged) - whole.alpha(same)
     without = some.left_out(some.judged, "dialogue") - whole.left_out(same, "dialogue")
-    found = jackknife_t(gain, without, "dialogue", confidence, bounded=False).row()
+    row = jackknife_t(gain, without, "dialogue", confidence, bounded=False).row()
     keys = {"against": "everybody on the same items", "resample": "dialogue", "scope": "screened"}
-    return {**whole.cell, "statistic": "alpha_gain", **keys, "n": items.nunique(), **found}
+    return {**whole.cell, "statistic": "alpha_gain", **keys, "n": items.nunique(), **row}
 
 
 def gains(alphas: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
@@ -245,25 +245,25 @@ def gains(alphas: pd.DataFrame, confidence: float = 0.95) -> Iterator[dict]:
 
 def _difference(before: Mapping, after: Mapping, confidence: float) -> dict:
     value = after["estimate"] - before["estimate"]
-    found = {"estimate": value, "resample_unit": "dialogue"}
+    result = {"estimate": value, "resample_unit": "dialogue"}
     clusters = np.array([before["n_clusters"], after["n_clusters"]], dtype=float)
     half = np.array([row["ci_high"] - row["estimate"] for row in (before, after)], dtype=float)
     if not np.isfinite(half).all() or not half.any():
-        return found | {"ci_kind": "not_estimable", "note": "too few dialogues in one of the pilots"}
+        return result | {"ci_kind": "not_estimable", "note": "too few dialogues in one of the pilots"}
     variance = (half / stdtrit(clusters - 1, (1 + confidence) / 2)) ** 2
     df = variance.sum() ** 2 / np.sum(variance**2 / (clusters - 1))
     wide = stdtrit(df, (1 + confidence) / 2) * np.sqrt(variance.sum())
     ends = {"ci_low": value - wide, "ci_high": value + wide}
-    return found | ends | {"ci_kind": "welch", "n_clusters": int(clusters.sum())}
+    return result | ends | {"ci_kind": "welch", "n_clusters": int(clusters.sum())}
 
 
-def least_mean(given: float | None, label: str, labels: Iterable[Label]) -> float:
+def least_mean(stated: float | None, label: str, labels: Iterable[Label]) -> float:
     """The smallest mean with which a system passes: as given, else the middle of the label's scale.
 
     Finch et al. 2023 print no number: all systems above the middle of the scale passed, and none below (Table 1).
     Raises ValueError where neither is known.
     """
     scales = [x.scale for x in labels if x.id == label and METHODS[x.method].unit == "dialogue"]
-    if given is None and not scales:
+    if stated is None and not scales:
         raise ValueError(f"pilot.least: expected a number, as no label {label!r} rates whole dialogues")
-    return float(np.mean(scales[0])) if given is None else given
+    return float(np.mean(scales[0])) if stated is None else stated

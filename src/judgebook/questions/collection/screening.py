@@ -1,7 +1,11 @@
-"""Who passes the training for a task? Attempts at training dialogues, judged by a rule: pass rates by workforce.
+"""Who passes before they may judge: the training for a task, or the quiz before the first conversation.
 
-Finch et al. 2023, section 5: an annotator may work on a task after marking fewer than a given number of turns wrongly
-in its third training dialogue. Figure 9 shows the share that passed, by task and workforce.
+Training: attempts at training dialogues are judged by a rule. Finch et al. 2023, section 5: an annotator may work on a
+task after marking fewer than a given number of turns wrongly in its third training dialogue. Figure 9 shows the share
+that passed, by task and workforce.
+
+Quiz (Smith et al. 2022, Appendix A): before they may talk, people choose between two answers at each turn of a
+conversation in which one answer is clearly better. They must choose it every time, and have two tries.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from judgebook.questions.collection.question import Quiz
 from judgebook.questions.performance import rates
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums
@@ -61,9 +66,9 @@ def verdicts(
     else:
         decides = places(attempts) == deciding
     limit = attempts["task"].map(lambda task: below.get(task, other))
-    known = decides & attempts["mistakes"].notna()
-    passed = known & (attempts["mistakes"] < limit).fillna(False).astype(bool)
-    tries = attempts.assign(finished=known, passed=passed, at_once=passed & (attempts["attempt"] == 0))
+    counted = decides & attempts["mistakes"].notna()
+    passed = counted & (attempts["mistakes"] < limit).fillna(False).astype(bool)
+    tries = attempts.assign(finished=counted, passed=passed, at_once=passed & (attempts["attempt"] == 0))
     out = tries.groupby(PERSON, sort=False)[["finished", "passed", "at_once"]].any()
     noted = attempts.dropna(subset="passed").groupby(PERSON)["passed"].any()
     return out.assign(recorded=noted.reindex(out.index)).reset_index()
@@ -87,13 +92,13 @@ RATES = {
 
 
 def pass_rates(
-    found: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
+    tried: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95
 ) -> Iterator[dict]:
     """Share of the people who tried a task that passed it: `screening_pass_rate` rows by workforce and task.
 
     Parameters
     ----------
-    found : DataFrame
+    tried : DataFrame
         From `verdicts`.
 
     Returns
@@ -104,7 +109,7 @@ def pass_rates(
     the `first`). What the platform recorded counts in any dialogue, as in the authors' code
     (sfillwo/DialogueEval-AnnotatorImpact, `utilities/analysis.py`, commit 6908236).
     """
-    for (corpus, group), people in found.groupby(["corpus", "group"], sort=False):
+    for (corpus, group), people in tried.groupby(["corpus", "group"], sort=False):
         for (by, of, tries), (column, among) in RATES.items():
             rows = (people if among is None else people[people[among]]).dropna(subset=column)
             head = {"corpus": corpus, "group": group, "statistic": "screening_pass_rate", "level": "annotator"}
@@ -132,3 +137,40 @@ def _over_people(
         rates.rare_interval(n, passed, passed, "annotator", confidence)
         or bootstrap_sums(who, lambda sums: sums[:, 1] / sums[:, 0], unit="annotator", rng=rng, **size).row()
     )
+
+
+def quiz_tries(annotations: pd.DataFrame, quiz: Quiz) -> pd.DataFrame:
+    """One row per group, label, person and try: `right`, whether every choice was the better answer, and `place`, the
+    number of the try.
+
+    A try is a work unit, or a conversation where work units are not known, in the order of the source.
+    """
+    rows = annotations[annotations["corpus"] == quiz.corpus]
+    unit = rows["work_unit"].astype(object).where(rows["work_unit"].notna(), rows["dialogue"].astype(object))
+    won = rows["score"].where(rows["system"] == quiz.better, -rows["score"]) > 0
+    person = ["group", "label", "annotator"]
+    by_try = rows.assign(unit=unit, right=won).groupby([*person, "unit"], sort=False, observed=True)
+    out = by_try.agg(right=("right", "all"), first=("source_row", "min")).reset_index().sort_values("first")
+    return out.assign(place=out.groupby(person).cumcount() + 1).drop(columns=["unit", "first"])
+
+
+def quiz_pass_rates(annotations: pd.DataFrame, quiz: Quiz | None, confidence: float = 0.95) -> Iterator[dict]:
+    """`quiz_pass_rate`: share of the people who tried the quiz on a label and passed at the `first` try, and within as
+    many as are allowed (`any`), with Wilson's interval; and `quiz_failed`, how many of those who did not pass judged
+    anything all the same."""
+    if quiz is None:
+        return
+    tried = quiz_tries(annotations, quiz)
+    tried = tried[tried["place"] <= quiz.tries]
+    elsewhere = set(annotations.loc[annotations["corpus"] != quiz.corpus, "annotator"])
+    for (group, label), part in tried.groupby(["group", "label"], sort=False):
+        head = {"corpus": quiz.corpus, "group": group, "label": label, "level": "annotator"}
+        passed = part.groupby("annotator")["right"].any()
+        first = part[part["place"] == 1].set_index("annotator")["right"]
+        for name, each in {"first": first, "any": passed}.items():
+            k, n = int(each.sum()), len(each)
+            low, high = rates.wilson(k, n, confidence)
+            row = {"statistic": "quiz_pass_rate", "tries": name, "estimate": k / n, "ci_low": low, "ci_high": high}
+            yield head | row | {"n": n, "n_annotators": n, "ci_kind": "wilson", "resample_unit": "annotator"}
+        failed = set(passed.index[~passed])
+        yield head | {"statistic": "quiz_failed", "estimate": len(failed & elsewhere), "n": len(failed)}

@@ -54,7 +54,7 @@ def kind_names(annotations: pd.DataFrame, names: DisplayNames) -> dict[str, str]
     kinds = annotations[["annotator_kind", "group"]].drop_duplicates()
     alone = kinds[~kinds["group"].duplicated(keep=False) & (kinds["annotator_kind"] != "human")]
     groups = alone.groupby("annotator_kind")["group"]
-    return KINDS | {kind: listing(names.name("group", g) for g in own) for kind, own in groups}
+    return KINDS | {kind: listing(names.name("group", g) for g in members) for kind, members in groups}
 
 
 # 00
@@ -85,8 +85,8 @@ def labels(annotations: pd.DataFrame, study: Study, names: DisplayNames) -> Tabl
     rows: dict[tuple[str, ...], list[str]] = {}
     for (method, id_), label in names.labels.items():
         if (method, id_) in judged:
-            known = GOOD_IF if METHODS[method].unit == "pair" else GOOD_WHEN
-            good = known[label.direction] if label.direction_declared else "not declared"
+            conditions = GOOD_IF if METHODS[method].unit == "pair" else GOOD_WHEN
+            good = conditions[label.direction] if label.direction_declared else "not declared"
             row = (label.title, definitions(study, method).get(id_), _offered(label), good)
             rows.setdefault(row, []).append(names.name("method", method))
     frame = pd.DataFrame([[*row, listing(methods)] for row, methods in rows.items()],
@@ -116,10 +116,10 @@ def answers(results: Results, names: DisplayNames) -> Iterator[Table]:
         if part.empty:
             continue
         part = names.sort(part) if name == "answers_by_system" else names.sort(part.drop(columns="system"))
-        own = [k for k in keys if k in part]
+        present = [k for k in keys if k in part]
         texts = part[["estimate", "ci_low", "ci_high"]].mul(100)
         part = part.assign(text=tables.intervals(texts, 1))
-        wide = part.set_index([*own, "answer"])["text"].unstack("answer", sort=False).reset_index()  # noqa: PD010
+        wide = part.set_index([*present, "answer"])["text"].unstack("answer", sort=False).reset_index()  # noqa: PD010
         answered = list(dict.fromkeys(part["answer"]))
         units = listing(f"{u}s" for u in dict.fromkeys(part["resample_unit"]))
         caption = f"Percent of annotations that give each answer; CI over {units}."
@@ -139,8 +139,8 @@ def card(results: Results, names: DisplayNames) -> Table:
     rows = pd.concat([results["count"], results["mean_count"]]).dropna(subset="method")
     wide = names.sort(tables.pivot(rows, index, "what", {c: c.capitalize() for c in CARD}))
     alphas = results["alpha"].dropna(subset="estimate").groupby(index)["estimate"]
-    found = alphas.agg(["median", "min", "max"]).astype(float)
-    texts = cells.numbers(found["median"]) + " (" + cells.ranges(found[["min", "max"]]) + ")"
+    summary = alphas.agg(["median", "min", "max"]).astype(float)
+    texts = cells.numbers(summary["median"]) + " (" + cells.ranges(summary[["min", "max"]]) + ")"
     wide["Agreement"] = texts.reindex(wide.set_index(index).index).to_numpy()
     why = dict.fromkeys(["Utterances", "Context words"], "The data contain no text.")
     why["Agreement"] = "No item was judged twice within a group."
@@ -206,8 +206,8 @@ def agreement(results: Results, names: DisplayNames, confidence: float) -> Table
     heads = {"dialogue": "CI: one dialogue left out", "annotator": "CI: one person left out"}
     heads["item"] = "CI: turns and labels resampled"
     for unit, head in heads.items():
-        own = _beside(rows, results.select("alpha", resample=unit))
-        out[head] = cells.ranges(own[["ci_low", "ci_high"]], brackets=True)
+        alphas = _beside(rows, results.select("alpha", resample=unit))
+        out[head] = cells.ranges(alphas[["ci_low", "ci_high"]], brackets=True)
     why = dict.fromkeys([heads["dialogue"], heads["annotator"]], "Fewer than five, or alpha is undefined without one.")
     why[heads["item"]] = "Annotators always agree, or marks are rare."
     caption = f"Alpha over all labels in the annotation pilots, with three {percent(confidence)} CIs."
@@ -216,8 +216,8 @@ def agreement(results: Results, names: DisplayNames, confidence: float) -> Table
 
 def _beside(rows: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """The row of `others` that belongs to each of `rows`, with the index of `rows`."""
-    found = rows[ROUND].merge(others, on=ROUND, how="left", validate="one_to_one")
-    return found.set_axis(rows.index)
+    joined = rows[ROUND].merge(others, on=ROUND, how="left", validate="one_to_one")
+    return joined.set_axis(rows.index)
 
 
 def task_name(task: str) -> str:
@@ -329,8 +329,8 @@ def costs(results: Results, names: DisplayNames, section: Costs, paid_per_unit: 
     wide = names.sort(tables.side_by_side(results, ["corpus", "group", "method", "tasks"], spec))
     several = (wide["tasks"] != "all").any() if len(wide) else False
     wide = wide.rename(columns={"tasks": "Tasks"}) if several else wide.drop(columns="tasks")
-    known = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
-    why = {f"Own cost ({section.currency})": known if paid_per_unit else "The YAML states no payment."}
+    note = "The YAML has the payment per work unit (`quality_control.payment`), not per annotation: see notebook 10."
+    why = {f"Own cost ({section.currency})": note if paid_per_unit else "The YAML states no payment."}
     why[f"Cost per label ({section.currency})"] = "No label was judged, or labels of several methods were."
     planned = section.planned_dialogues
     caption = f"One annotation of {number(planned)} dialogues or {number(planned // 2)} pairs, at"

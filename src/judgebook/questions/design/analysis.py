@@ -1,16 +1,98 @@
-"""Results of notebook 17: what the checks found, so that the first page can say it again from what is stored."""
+"""Can this design answer the questions? The results of notebook 17: all checks of a study's design, made in seconds and
+without a run, and stored so that the first page can say again what they found.
+
+Each check is a small function in a module of its topic, which registers it (`registry.check`); findings are ranked by
+their price: what changes when they are acted on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from judgebook.questions.design import material
-from judgebook.questions.design.checks import Examined
-from judgebook.questions.design.registry import Finding, Unchecked
+from judgebook.questions.design import answers, conduct, drawing, items, material, missing, order, people, votes  # noqa: F401 they register
+from judgebook.questions.design.registry import CHECKS, UNKNOWN, Check, Finding, NotCheckableError, Unchecked
+from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
+
+
+class Examined(NamedTuple):
+    """findings : by price, the highest first. unchecked : checks that could not be made. passed : codes of others.
+
+    parts : (corpus, group, method) of every evaluation that was looked at.
+    """
+
+    findings: list[Finding]
+    unchecked: list[Unchecked]
+    passed: list[str]
+    parts: list[tuple[str, str, str]]
+
+
+def examine(
+    annotations: pd.DataFrame,
+    dialogues: pd.DataFrame,
+    labels: Sequence[Label],
+    *,
+    counts: pd.DataFrame | None = None,
+    metric_scores: pd.DataFrame | None = None,
+    dialogue_facts: pd.DataFrame | None = None,
+    own_ids: pd.DataFrame | None = None,
+    leave_out: Sequence[str] = (),
+    selection: str = "",
+) -> Examined:
+    """What the design of a study does not allow to conclude, and what could not be looked at.
+
+    Parameters
+    ----------
+    annotations, dialogues, counts, metric_scores, dialogue_facts : DataFrames
+        As `sources.build` makes them (`study.schema`); of annotations and dialogues, columns that may be empty may be
+        absent. A missing score counts as one that was dropped. `counts` says what was dropped while reading.
+    own_ids : DataFrame, optional
+        Ids of the source (`Built.own_ids`), which tell two spellings of one person.
+    leave_out : ids of systems
+        Control and unranked systems.
+    selection : str
+        What the YAML says of how the outputs were selected (`heds.selection`).
+
+    Returns
+    -------
+    `Examined`. A check counts as not made if no evaluation (corpus, group, method) allows it.
+    """
+    study = material.study(
+        annotations, dialogues, labels, counts, metric_scores, dialogue_facts, own_ids, [s for s in leave_out if s],
+        selection,
+    )  # fmt: skip
+    findings: list[Finding] = []
+    unchecked: list[Unchecked] = []
+    passed: list[str] = []
+    for one in CHECKS.values():
+        of_check, reasons, made = _made(one, study)
+        findings += of_check
+        if not made:
+            unchecked.append(Unchecked(one.code, reasons[0] if reasons else "There are no judgements."))
+        elif not of_check:
+            passed.append(one.code)
+    findings.sort(key=lambda f: -f.price)  # stable: equal prices stay in the order in which checks are registered
+    return Examined(findings, unchecked, passed, [(part.corpus, part.group, part.method) for part in study.parts])
+
+
+def _made(one: Check, study: material.StudyFrames) -> tuple[list[Finding], list[str], bool]:
+    """Findings of a check, reasons why it could not be made somewhere, and whether it was made anywhere."""
+    findings, reasons, made = [], [], False
+    for where in [study] if one.whole else study.parts:
+        place = {} if one.whole else {"corpus": where.corpus, "group": where.group, "method": where.method}
+        try:
+            for price, facts in one.run(where):
+                place_ = place | {k: facts[k] for k in ("corpus", "group", "method") if k in facts}
+                rest = {k: v for k, v in facts.items() if k not in place_ and v == v}  # what is NaN is not known
+                findings.append(Finding(one.code, min(float(price), UNKNOWN), rest, one.touches, place_))
+            made = True
+        except NotCheckableError as reason:
+            reasons.append(str(reason))
+    return findings, reasons, made
+
 
 #: annotators in the figure of who judged what, those with most dialogues
 SHOWN = 40
@@ -53,10 +135,10 @@ def _is_system(fact: str) -> bool:
 def _loads(annotations: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Who judged how many dialogues of each system, in the largest evaluation with known annotators."""
     study = material.study(annotations, pd.DataFrame({"corpus": []}), [], None, None, None, None, [])
-    known = [part for part in study.parts if part.known and len(part.systems) > 1]
-    if not known:
+    with_known = [part for part in study.parts if part.known and len(part.systems) > 1]
+    if not with_known:
         return
-    part = max(known, key=lambda p: len(p.rows))
+    part = max(with_known, key=lambda p: len(p.rows))
     loads = part.loads.loc[part.loads.sum(axis=1).sort_values(ascending=False, kind="stable").index[:SHOWN]]
     for annotator, row in loads.iterrows():
         for system, n in row.items():
@@ -66,17 +148,17 @@ def _loads(annotations: pd.DataFrame) -> Iterator[dict[str, Any]]:
 
 def stored(results: Results) -> Examined:
     """What `store` stored, the findings with the highest price first."""
-    found, evidence = results["design_finding"], results["design_evidence"]
+    stored_findings, evidence = results["design_finding"], results["design_evidence"]
     facts: dict[str, dict[str, Any]] = {}
     for row in evidence.to_dict("records"):
         value: Any = row["system"] if pd.notna(row["system"]) else row["text"]
         if pd.notna(row["estimate"]):
             value = {"int": int, "bool": bool}.get(row["text"], float)(row["estimate"])
-        own = facts.setdefault(row["case"], {})
+        of_case = facts.setdefault(row["case"], {})
         if pd.isna(row["k"]):
-            own[row["fact"]] = value
+            of_case[row["fact"]] = value
         else:
-            own.setdefault(row["fact"], []).append(value)
+            of_case.setdefault(row["fact"], []).append(value)
     findings = [
         Finding(
             row["code"],
@@ -85,7 +167,7 @@ def stored(results: Results) -> Examined:
             tuple(row["touches"].split(",")),
             {c: row[c] for c in _PLACE if pd.notna(row[c])},
         )
-        for row in found.to_dict("records")
+        for row in stored_findings.to_dict("records")
     ]
     unchecked = results["design_unchecked"]
     return Examined(

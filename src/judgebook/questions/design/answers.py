@@ -10,7 +10,7 @@ from scipy.stats import binom, linregress
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import COPIED, EXPECTED
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import plain
@@ -32,7 +32,7 @@ _MARKS = 3
 
 
 @check("undeclared_direction", "order")
-def direction(part: Part) -> Found:
+def direction(part: Evaluation) -> Found:
     """Labels of which nobody said whether a high score is good."""
     rated = part.rated if part.votes.empty else part.rows
     judged = [label for i, label in part.labels.items() if i in set(rated["label"])]
@@ -53,7 +53,7 @@ def direction(part: Part) -> Found:
 
 
 @check("outside_scale", "labels", "order")
-def outside(part: Part) -> Found:
+def outside(part: Evaluation) -> Found:
     """Scores that are not on the declared scale."""
     rows, label = part.rated, part.rated["label"]
     if rows.empty:
@@ -79,51 +79,51 @@ def _labels_of(rows: pd.DataFrame, off: pd.Series) -> dict[str, Any]:
     }
 
 
-def _left_out(part: Part, off: pd.Series, facts: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _left_out(part: Evaluation, off: pd.Series, facts: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """A finding on scores that should perhaps be left out, with what that changes."""
     after = changes.change(part.table, part.without(off.reindex(part.rows.index, fill_value=False)))
     return max(changes.price(after, UNKNOWN), 0.3), facts | after
 
 
 @check("missing_codes", "labels", "order")
-def codes(part: Part) -> Found:
+def codes(part: Evaluation) -> Found:
     """Values such as -1, 0, 9 or 99 that look like codes for a missing answer."""
     rows = part.rated
     if rows.empty:
         raise NotCheckableError(part.unrated)
     off, why = pd.Series(False, rows.index), {}
-    for name, own in rows.groupby("label"):
-        found, why[name] = _codes(own, part.labels.get(str(name)))
-        off |= rows.index.isin(own.index[own["score"].isin(found)])
+    for name, of_label in rows.groupby("label"):
+        suspects, why[name] = _codes(of_label, part.labels.get(str(name)))
+        off |= rows.index.isin(of_label.index[of_label["score"].isin(suspects)])
     if off.any():
         facts = _labels_of(rows, off)
         yield _left_out(part, off, facts | {"why": why[facts["label_named"]]})
 
 
-def _codes(own: pd.DataFrame, label: Label | None) -> tuple[list[float], str]:
+def _codes(of_label: pd.DataFrame, label: Label | None) -> tuple[list[float], str]:
     """Scores by one label that look like codes, and why: `far` from all others, off the `scale`, or `unlike` a low
     score."""
-    used = np.sort(own["score"].unique())
+    used = np.sort(of_label["score"].unique())
     far = _apart(used)
     if far:
         return far, "far"
     off = [c for c in used if c in CODES and label is not None and not label.scale[0] <= c <= label.scale[1]]
     if off:
         return off, "scale"
-    return ([0.0] if _unlike_a_low_score(own) else []), "unlike"
+    return ([0.0] if _unlike_a_low_score(of_label) else []), "unlike"
 
 
-def _unlike_a_low_score(own: pd.DataFrame) -> bool:
+def _unlike_a_low_score(of_label: pd.DataFrame) -> bool:
     """Whether items that some rated 0 are no worse than others by those who rated them from 1 on.
 
-    own : judgements by one label. A low score would be followed by the others' as any other is: they are compared with
-    the line through those of 1 and more.
+    of_label : judgements by one label. A low score would be followed by the others' as any other is: they are compared
+    with the line through those of 1 and more.
     """
-    score = own["score"]
+    score = of_label["score"]
     used = np.unique(score)
     if len(used) < _LEVELS or used[0] != 0 or used[1] < 1 or np.any(used % 1):
         return False
-    item = own.groupby([c for c in ITEM if c in own], dropna=False, sort=False).ngroup()
+    item = of_label.groupby([c for c in ITEM if c in of_label], dropna=False, sort=False).ngroup()
     rated = score > 0
     total, n = (score.where(rated, 0.0).groupby(item).transform("sum"), rated.groupby(item).transform("sum"))
     n = n - rated
@@ -155,34 +155,34 @@ def _apart(values: np.ndarray) -> list[float]:
 
 
 @check("unused_scale_ends", "labels")
-def scale_ends(part: Part) -> Found:
+def scale_ends(part: Evaluation) -> Found:
     """Ends of a scale that nobody uses although the value beside them is common."""
-    rows, found = part.rated, []
+    rows, beyond = part.rated, []
     if rows.empty:
         raise NotCheckableError(part.unrated)
-    for name, own in rows.groupby("label"):
+    for name, of_label in rows.groupby("label"):
         label = part.labels.get(str(name))
-        if label is None or not label.integer or label.binary or label.level == "sets" or len(own) < ENOUGH:
+        if label is None or not label.integer or label.binary or label.level == "sets" or len(of_label) < ENOUGH:
             continue
         low, high = label.scale
         steps = high - low
-        share = own["score"].value_counts(normalize=True)
-        used = own["score"].min(), own["score"].max()
+        share = of_label["score"].value_counts(normalize=True)
+        used = of_label["score"].min(), of_label["score"].max()
         for end, beside in ((low, used[0]), (high, used[1])):
             cut = end not in share and abs(beside - end) <= 2 and share.get(beside, 0.0) >= BESIDE
             if steps <= 10 and cut:
-                found.append((float(share[beside]), name, end, beside, used, len(own)))
+                beyond.append((float(share[beside]), name, end, beside, used, len(of_label)))
         if steps > 4 and used[1] - used[0] <= steps / 2:
-            found.append((0.5, name, low if used[0] > low else high, used[0], used, len(own)))
-    if found:
-        share, name, end, beside, used, n = max(found)
+            beyond.append((0.5, name, low if used[0] > low else high, used[0], used, len(of_label)))
+    if beyond:
+        share, name, end, beside, used, n = max(beyond)
         facts = {"label_named": name, "end": f"{end:g}", "beside": f"{beside:g}", "share": share, "n": n}
-        facts |= {"low": f"{used[0]:g}", "high": f"{used[1]:g}", "labels": len({f[1] for f in found})}
+        facts |= {"low": f"{used[0]:g}", "high": f"{used[1]:g}", "labels": len({f[1] for f in beyond})}
         yield min(share, 0.5), facts
 
 
 @check("constant_label", "labels")
-def constant(part: Part) -> Found:
+def constant(part: Evaluation) -> Found:
     """Labels to which everybody gives one answer."""
     rows = part.rows[part.rows["dialogue_b"].isna()]
     if rows.empty:
@@ -195,7 +195,7 @@ def constant(part: Part) -> Found:
 
 
 @check("dependent_judge", "judges", "labels", whole=True)
-def judge(study: Study) -> Found:
+def judge(study: StudyFrames) -> Found:
     """Models that repeat people's labels, or judge themselves."""
     marks = study.annotations
     model = marks["annotator_kind"] != "human"
@@ -205,8 +205,8 @@ def judge(study: Study) -> Found:
     for name, rows in marks[model].groupby("annotator"):
         if system := _own(str(name), systems):
             yield _favour(str(name), system, rows, marks[~model])
-        if found := _repeats(str(name), rows, marks[~model]):
-            yield UNKNOWN / 2, found
+        if repeats := _repeats(str(name), rows, marks[~model]):
+            yield UNKNOWN / 2, repeats
 
 
 def _own(judge: str, systems: dict[str, str]) -> str | None:
@@ -222,13 +222,13 @@ def _favour(name: str, system: str, rows: pd.DataFrame, people: pd.DataFrame) ->
     """How much better the judge sees its own system than people do, in standard deviations of its scores."""
     facts: dict[str, Any] = {"kind": "own", "judge": name, "system": system, "n": len(rows)}
     gaps = []
-    for _, own in rows[rows["dialogue_b"].isna()].groupby(["method", "label"]):
-        there = people.merge(own[["method", "label", "dialogue"]].drop_duplicates())
-        if there.empty or not own["score"].std() > 0:
+    for _, of_label in rows[rows["dialogue_b"].isna()].groupby(["method", "label"]):
+        there = people.merge(of_label[["method", "label", "dialogue"]].drop_duplicates())
+        if there.empty or not of_label["score"].std() > 0:
             continue
         gap = [f.loc[f["system"] == system, "score"].mean() - f.loc[f["system"] != system, "score"].mean()
-               for f in (own, there)]  # fmt: skip
-        gaps.append((gap[0] - gap[1]) / own["score"].std())
+               for f in (of_label, there)]  # fmt: skip
+        gaps.append((gap[0] - gap[1]) / of_label["score"].std())
     if gaps and np.isfinite(np.mean(gaps)):
         facts["favour"] = float(np.mean(gaps))
     return 1.0 + abs(facts.get("favour", 0.0)), facts
@@ -237,35 +237,37 @@ def _favour(name: str, system: str, rows: pd.DataFrame, people: pd.DataFrame) ->
 def _repeats(name: str, rows: pd.DataFrame, people: pd.DataFrame) -> dict[str, Any] | None:
     """Whether a judge equals one person, or people's median, majority or mean, where people themselves do not."""
     item = [c for c in ITEM if c in rows]
-    both = pd.concat([rows, people], keys=["own", "people"])
-    code = both.groupby(item, dropna=False, sort=False).ngroup()
-    own = both.loc["own", "score"].groupby(code["own"]).first()
-    told = people.assign(item=code["people"])[["item", "annotator", "score"]]
-    told = told[told["item"].isin(own.index)]
-    each, summary = told.groupby("item")["score"], {}
-    if len(told):
+    marks = pd.concat([rows, people], keys=["own", "people"])
+    code = marks.groupby(item, dropna=False, sort=False).ngroup()
+    of_judge = marks.loc["own", "score"].groupby(code["own"]).first()
+    by_people = people.assign(item=code["people"])[["item", "annotator", "score"]]
+    by_people = by_people[by_people["item"].isin(of_judge.index)]
+    each, summary = by_people.groupby("item")["score"], {}
+    if len(by_people):
         summary = {"median": each.median(), "majority": each.agg(lambda s: s.mode().iloc[0]), "mean": each.mean()}
-    if people["annotator_known"].astype(bool).all() and told["annotator"].nunique() <= _PEOPLE:
-        summary |= {str(a): f.groupby("item")["score"].first() for a, f in told.groupby("annotator")}
-    found = [{"of": of, **facts} for of, values in summary.items() if (facts := _as(own, told, of, values))]
-    return min(found, key=lambda f: f["differs"]) | {"kind": "repeats", "judge": name} if found else None
+    if people["annotator_known"].astype(bool).all() and by_people["annotator"].nunique() <= _PEOPLE:
+        summary |= {str(a): f.groupby("item")["score"].first() for a, f in by_people.groupby("annotator")}
+    agreements = [
+        {"of": of, **facts} for of, values in summary.items() if (facts := _as(of_judge, by_people, of, values))
+    ]
+    return min(agreements, key=lambda f: f["differs"]) | {"kind": "repeats", "judge": name} if agreements else None
 
 
-def _as(own: pd.Series, told: pd.DataFrame, of: str, values: pd.Series) -> dict[str, Any] | None:
-    """How often a judge (`own`) and how often people differ from a summary of people, or from one of them; None where
-    the judge does so no less than a good judge would.
+def _as(of_judge: pd.Series, by_people: pd.DataFrame, of: str, values: pd.Series) -> dict[str, Any] | None:
+    """How often a judge (`of_judge`) and how often people differ from a summary of people, or from one of them; None
+    where the judge does so no less than a good judge would.
 
     A median or mean between two answers is equal to both. Where items were judged once, people are taken to differ on a
     quarter of what answers drawn at random would give.
     """
-    pairs = pd.DataFrame({"own": own, "of": values}).dropna()
+    pairs = pd.DataFrame({"own": of_judge, "of": values}).dropna()
     n, k = len(pairs), int(_differ(pairs["own"], pairs["of"]).sum())
-    others = told[(told["annotator"] != of) & told["item"].isin(pairs.index)]
+    others = by_people[(by_people["annotator"] != of) & by_people["item"].isin(pairs.index)]
     several = others if of not in ("median", "majority", "mean") else others[others.duplicated("item", keep=False)]
     if len(several):
         usual = float(_differ(several["score"], several["item"].map(values)).mean())
     else:
-        usual = float(1 - (told["score"].value_counts(normalize=True) ** 2).sum()) / 4
+        usual = float(1 - (by_people["score"].value_counts(normalize=True) ** 2).sum()) / 4
     if n * usual < EXPECTED or k > min(COPIED, usual / 5) * n or binom.cdf(k, n, usual) > ALPHA:
         return None
     return {"n": n, "differs": k / n, "usual": usual}

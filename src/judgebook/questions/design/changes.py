@@ -43,10 +43,10 @@ def _joined(parts: list[pd.DataFrame]) -> pd.DataFrame:
 def _errors(by: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """(m, m) standard errors and Welch's degrees of freedom of differences."""
     v = (by["var"] / by["size"]).to_numpy()
-    own = v**2 / np.maximum(by["size"].to_numpy() - 1, 1)
+    variances = v**2 / np.maximum(by["size"].to_numpy() - 1, 1)
     total = v[:, None] + v[None, :]
     with np.errstate(invalid="ignore", divide="ignore"):
-        df = total**2 / (own[:, None] + own[None, :])
+        df = total**2 / (variances[:, None] + variances[None, :])
     return np.sqrt(np.where(total > 0, total, np.nan)), df
 
 
@@ -160,21 +160,27 @@ def change(before: pd.DataFrame, after: pd.DataFrame, *, widening: bool = False)
     of that one; `widened`: the median ratio of standard errors, with `widening`; `separated` pairs before, how many of
     these are `lost`, and `pairs`. Differences of pairs with a standard error of 0 are left out.
     """
-    both = before.merge(after, on=["label", "system", "system_b"], suffixes=("", "_after"))
-    both = both[both["difference_after"].notna() & both["se"].notna()]
-    if both.empty:
+    joined = before.merge(after, on=["label", "system", "system_b"], suffixes=("", "_after"))
+    joined = joined[joined["difference_after"].notna() & joined["se"].notna()]
+    if joined.empty:
         return {}
-    moved = (both["difference_after"] - both["difference"]).abs() / both["se"]
-    row = both.loc[moved.idxmax()]
+    moved = (joined["difference_after"] - joined["difference"]).abs() / joined["se"]
+    row = joined.loc[moved.idxmax()]
     facts = {"moved": float(moved.max()), "label": row["label"], "system": row["system"], "system_b": row["system_b"],
              "was": float(row["difference"]), "now": float(row["difference_after"])}  # fmt: skip
-    known = both[both["se_after"].notna()]
-    if len(known):
-        ratio = (known["se_after"] * _quantile(known["df_after"])) / (known["se"] * _quantile(known["df"]))
+    estimated = joined[joined["se_after"].notna()]
+    if len(estimated):
+        ratio = (estimated["se_after"] * _quantile(estimated["df_after"])) / (
+            estimated["se"] * _quantile(estimated["df"])
+        )
         facts["widened"] = float(ratio.median()) if widening else None
-        was = separated(known)
-        now = separated(known.assign(difference=known["difference_after"], se=known["se_after"], df=known["df_after"]))
-        facts |= {"separated": int(was.sum()), "lost": int((was & ~now).sum()), "pairs": len(known)}
+        was = separated(estimated)
+        now = separated(
+            estimated.assign(
+                difference=estimated["difference_after"], se=estimated["se_after"], df=estimated["df_after"]
+            )
+        )
+        facts |= {"separated": int(was.sum()), "lost": int((was & ~now).sum()), "pairs": len(estimated)}
     return {k: v for k, v in facts.items() if v is not None}
 
 

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from judgebook.questions.annotators.outliers import MIN_VALUES, esd
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import alike
@@ -49,11 +49,11 @@ def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
     values, names = wide.to_numpy(), list(wide.columns)
     pairs, n, k = [], [], []
     for i, j in combinations(range(len(names)), 2):
-        both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
-        if (size := int(both.sum())) > 0:
+        shared = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
+        if (size := int(shared.sum())) > 0:
             pairs.append((i, j))
             n.append(size)
-            k.append(int((values[both, i] != values[both, j]).sum()))
+            k.append(int((values[shared, i] != values[shared, j]).sum()))
     n, k = np.array(n, dtype=float), np.array(k, dtype=float)
     shares = rows["score"].groupby(rows["label"]).transform(lambda s: 1 - (s.value_counts(normalize=True) ** 2).sum())
     chance = float(shares.mean()) / 4
@@ -67,18 +67,18 @@ def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
 
 
 @check("copied_annotator", "labels", "judges")
-def copied(part: Part) -> Found:
+def copied(part: Evaluation) -> Found:
     """Two annotators with the same answers, who count as one."""
     part.need_people()
     if part.rows["annotator"].nunique() < 2:
         raise NotCheckableError("There is only one annotator.")
     if not part.rows.duplicated(_ITEM).any():
         raise NotCheckableError("No item was judged twice.")
-    found = copies(part.rows)
-    if not found:
+    pairs = copies(part.rows)
+    if not pairs:
         return
-    one, other, n, differs, usual = found[0]
-    facts = {"annotator": one, "annotator_b": other, "n": n, "differs": differs, "usual": usual, "copies": len(found)}
+    one, other, n, differs, usual = pairs[0]
+    facts = {"annotator": one, "annotator_b": other, "n": n, "differs": differs, "usual": usual, "copies": len(pairs)}
     facts["annotators"] = part.rows["annotator"].nunique()
     without = changes.change(part.table, part.without(part.rows["annotator"] == other), widening=True)
     with_both, without_one = _agreement(part.rows), _agreement(part.rows[part.rows["annotator"] != other])
@@ -92,13 +92,13 @@ def _agreement(rows: pd.DataFrame) -> float:
     values = answers(rows).to_numpy()
     total = same = 0
     for i, j in combinations(range(values.shape[1]), 2):
-        both = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
-        total, same = total + both.sum(), same + (values[both, i] == values[both, j]).sum()
+        shared = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
+        total, same = total + shared.sum(), same + (values[shared, i] == values[shared, j]).sum()
     return float(same / total) if total else float("nan")
 
 
 @check("constant_annotator", "labels", "judges", "order")
-def constant(part: Part) -> Found:
+def constant(part: Evaluation) -> Found:
     """Annotators who always give one answer where the others would not have."""
     part.need_people()
     ways = [rows for rows in (_as_stored(part.rows), _as_shown(part.rows)) if len(rows)]
@@ -123,8 +123,8 @@ def _always(rows: pd.DataFrame) -> list[str]:
     same = rows.groupby(["annotator", "label"])["score"].nunique().groupby("annotator").max() == 1
     named = []
     for who in size.index[(size >= CONSTANT) & same]:
-        own, others = rows[rows["annotator"] == who], rows[rows["annotator"] != who]
-        if len(others) and _log_chance(own, others) < np.log(ALPHA / len(size)):
+        of_person, others = rows[rows["annotator"] == who], rows[rows["annotator"] != who]
+        if len(others) and _log_chance(of_person, others) < np.log(ALPHA / len(size)):
             named.append(who)
     return named
 
@@ -147,12 +147,12 @@ def _as_shown(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(score=rows["score"] * first)[first.notna() & rows["dialogue_b"].notna()]
 
 
-def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:
+def _log_chance(of_person: pd.DataFrame, others: pd.DataFrame) -> float:
     """Log probability that the others would have given these answers, by label and system; one more of each counted."""
     key = ["label", "system"]
     total = others.groupby(key).size()
     same = others.groupby([*key, "score"]).size()
-    counts = own.groupby([*key, "score"]).size()
+    counts = of_person.groupby([*key, "score"]).size()
     share = (same.reindex(counts.index, fill_value=0) + 1) / (
         total.reindex(counts.index.droplevel("score"), fill_value=0).to_numpy() + 2
     )
@@ -160,7 +160,7 @@ def _log_chance(own: pd.DataFrame, others: pd.DataFrame) -> float:
 
 
 @check("fast_annotator", "labels", "judges")
-def fast(part: Part) -> Found:
+def fast(part: Evaluation) -> Found:
     """Annotators far faster than the rest."""
     part.need_people()
     rows = part.rows[part.rows["seconds"].gt(0)]
@@ -169,8 +169,8 @@ def fast(part: Part) -> Found:
     unit = rows["work_unit"].astype(object).fillna(rows["dialogue"].astype(object))
     times = rows.assign(unit=unit).groupby(["annotator", "unit"])
     each = times["seconds"].first() / times["dialogue"].nunique()
-    known = each.groupby("annotator").size() >= MIN_VALUES
-    median = np.log(each.groupby("annotator").median()[known])
+    enough = each.groupby("annotator").size() >= MIN_VALUES
+    median = np.log(each.groupby("annotator").median()[enough])
     if len(median) < MIN_VALUES:
         raise NotCheckableError(f"Fewer than {MIN_VALUES} annotators have times of {MIN_VALUES} tasks.")
     usual = float(median.median())
@@ -185,7 +185,7 @@ def fast(part: Part) -> Found:
 
 
 @check("annotator_spellings", "judges", whole=True)
-def spellings(study: Study) -> Found:
+def spellings(study: StudyFrames) -> Found:
     """One annotator under two spellings of an id."""
     marks = study.annotations
     people = marks[(marks["annotator_kind"] == "human") & marks["annotator_known"].astype(bool)]
@@ -193,8 +193,8 @@ def spellings(study: Study) -> Found:
         raise NotCheckableError("It is not known who judged what.")
     names = {a: a for a in people["annotator"].unique()}
     if len(study.own_ids):
-        own = study.own_ids[study.own_ids["kind"] == "person"].set_index("pseudonym")["own_id"]
-        names |= {a: own[a] for a in names if a in own.index}
+        own_ids = study.own_ids[study.own_ids["kind"] == "person"].set_index("pseudonym")["own_id"]
+        names |= {a: own_ids[a] for a in names if a in own_ids.index}
     elif people["annotator"].str.fullmatch(r"A\d{4,}").all():
         raise NotCheckableError("Only pseudonyms are known, which hide how ids are spelt.")
     pairs = alike(names)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import f_oneway, norm
 
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import NotCheckableError, check
 from judgebook.sources import sampling as drawn
@@ -35,31 +35,31 @@ _QUOTED = 120
 
 
 @check("enriched_sample", "order", "labels", "sample", whole=True)
-def enriched(study: Study) -> Found:
+def enriched(study: StudyFrames) -> Found:
     """A column or the YAML says how items were chosen, and the analyses do not use it or use something else."""
     marks, columns = study.annotations, _columns(study)
     if _USED in marks and marks[_USED].notna().any():
         yield from _contradicted(study, columns)
         return
-    said = _SAID.search(study.selection)
+    statement = _SAID.search(study.selection)
     certain = [name for name in [*columns, *study.not_used] if drawn.certain(name)]
-    if not (columns or certain or said):
+    if not (columns or certain or statement):
         raise NotCheckableError("No column says how the dialogues were chosen; they count as a random sample.")
-    found = [one for part in study.parts for name, values in columns.items() if (one := _effect(part, name, values))]
+    effects = [one for part in study.parts for name, values in columns.items() if (one := _effect(part, name, values))]
     # the column that says most: a probability or weight before a stratum, and the part in which it matters most
-    found.sort(key=lambda f: (not f["beyond"], f["kind"] != "weight", -f["moved"]))
-    if found and (found[0]["moved"] >= 1 or drawn.certain(found[0]["column"])):
-        yield max(found[0]["moved"] * found[0]["beyond"], 0.5), found[0]
+    effects.sort(key=lambda f: (not f["beyond"], f["kind"] != "weight", -f["moved"]))
+    if effects and (effects[0]["moved"] >= 1 or drawn.certain(effects[0]["column"])):
+        yield max(effects[0]["moved"] * effects[0]["beyond"], 0.5), effects[0]
     elif certain:
         # what is called so says how dialogues were drawn, whether results change or not
         yield 0.5, {"column": certain[0], "kind": "unknown"}
-    elif said:
+    elif statement:
         yield 0.5, {"text": study.selection[:_QUOTED], "kind": "said"}
     elif telling := [name for name in columns if drawn.telling(name)]:
         yield 0.5, {"column": telling[0], "kind": "chance"}
 
 
-def _contradicted(study: Study, columns: dict[str, pd.Series]) -> Found:
+def _contradicted(study: StudyFrames, columns: dict[str, pd.Series]) -> Found:
     """A probability or weight in the file that is not in proportion to the weights in use, within a system."""
     marks = study.annotations.dropna(subset=_USED)
     used = marks.groupby(["corpus", "dialogue"])[[_USED, "system"]].first()
@@ -69,14 +69,14 @@ def _contradicted(study: Study, columns: dict[str, pd.Series]) -> Found:
         if not (ratio.max() > _ROUNDED * ratio.min()).any():
             continue
         rows = marks.assign(other=pd.MultiIndex.from_frame(marks[["corpus", "dialogue"]]).map(weight.get))
-        found = [
+        contradicting = [
             one | {"corpus": corpus, "group": group, "method": method, "label": label, "system": system}
             for (corpus, group, method, label, system), cell in rows[rows["dialogue_b"].isna()].groupby(
                 ["corpus", "group", "method", *_BY]
             )
             if (one := _both(cell.groupby("dialogue")[["score", _USED, "other"]].mean().dropna()))
         ]
-        worst = max(found, key=lambda f: f["moved"], default={"moved": 0.0})
+        worst = max(contradicting, key=lambda f: f["moved"], default={"moved": 0.0})
         yield max(worst["moved"], 0.5), {"column": name, "kind": "contradicted"} | worst
         return
 
@@ -96,7 +96,7 @@ def _weights(name: str, values: pd.Series) -> pd.Series:
     return values if (values > 1).any() or drawn.named(name) == "weight" else 1 / values
 
 
-def _columns(study: Study) -> dict[str, pd.Series]:
+def _columns(study: StudyFrames) -> dict[str, pd.Series]:
     """Names of such columns -> their values by (corpus, dialogue)."""
     key = ["corpus", "dialogue"]
     facts = study.facts[study.facts["key"].astype(str).str.startswith(drawn.UNUSED)]
@@ -112,24 +112,24 @@ def _columns(study: Study) -> dict[str, pd.Series]:
     return {name: values for name, values in out.items() if len(values.unique()) > 1}
 
 
-def _effect(part: Part, name: str, values: pd.Series) -> dict[str, Any] | None:
+def _effect(part: Evaluation, name: str, values: pd.Series) -> dict[str, Any] | None:
     """What the column does to the mean of the system on which it does most: weighted by it, or, of a stratum, how far
     apart the strata are; None where that is no more than chance. Weights are strata, too: what they do to one side of
     comparisons may be undone by the other."""
     if part.corpus not in values.index.get_level_values(0):
         return None
-    own = values.xs(part.corpus, level=0)
-    number = pd.to_numeric(own, errors="coerce")
+    of_corpus = values.xs(part.corpus, level=0)
+    number = pd.to_numeric(of_corpus, errors="coerce")
     positive = number.notna().mean() > 0.9 and (number > 0).all() and number.min() < number.max()
-    found = []
+    effects = []
     if positive and drawn.named(name) != "stratum":
-        found.append(_moved(part, name, _weights(name, number), weighted=True))
-    if own.nunique() <= drawn.MOST_STRATA:
-        found.append(_moved(part, name, own, weighted=False))
-    return next((f for f in found if f and f["beyond"]), found[0] if found and drawn.certain(name) else None)
+        effects.append(_moved(part, name, _weights(name, number), weighted=True))
+    if of_corpus.nunique() <= drawn.MOST_STRATA:
+        effects.append(_moved(part, name, of_corpus, weighted=False))
+    return next((f for f in effects if f and f["beyond"]), effects[0] if effects and drawn.certain(name) else None)
 
 
-def _moved(part: Part, name: str, values: pd.Series, *, weighted: bool) -> dict[str, Any] | None:
+def _moved(part: Evaluation, name: str, values: pd.Series, *, weighted: bool) -> dict[str, Any] | None:
     """`_effect` of weights, or of strata. beyond : whether it is more than chance."""
     units = _units(part, values, weighted)
     cells = [_cell(cell, weighted) for _, cell in units.groupby(_BY)]
@@ -143,7 +143,7 @@ def _moved(part: Part, name: str, values: pd.Series, *, weighted: bool) -> dict[
     return facts | {k: worst[k] for k in ("label", "system", "was", "now", "moved")}
 
 
-def _of_all(part: Part, units: pd.DataFrame, table: pd.DataFrame, weighted: bool) -> bool:
+def _of_all(part: Evaluation, units: pd.DataFrame, table: pd.DataFrame, weighted: bool) -> bool:
     """Whether all systems together differ by more than chance, each perhaps by too little: weighted means in the same
     direction, or strata within systems."""
     if weighted:
@@ -156,7 +156,7 @@ def _of_all(part: Part, units: pd.DataFrame, table: pd.DataFrame, weighted: bool
     )
 
 
-def _units(part: Part, values: pd.Series, weighted: bool) -> pd.DataFrame:
+def _units(part: Evaluation, values: pd.Series, weighted: bool) -> pd.DataFrame:
     """Mean scores of dialogues, and shares of their comparisons that these win, with their `value`: the weight of a
     pair is that of either side; of a stratum, only sides count that have a value of their own."""
     rated = part.rated.groupby([*_BY, "dialogue"])["score"].mean().reset_index()

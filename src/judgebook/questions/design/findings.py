@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, plural
-from judgebook.questions.design.analysis import stored
-from judgebook.questions.design.checks import Examined
+from judgebook.questions.design.analysis import Examined, stored
 from judgebook.questions.design.registry import UNKNOWN, Finding
 from judgebook.study.results import Results
 
@@ -60,7 +59,7 @@ def said(examined: Examined, names: DisplayNames) -> list[Said]:
         alike.setdefault(one.code, []).append(one)
     of = zip(("corpus", "group", "method"), zip(*examined.parts, strict=True), strict=True)
     several = {kind: len(set(values)) > 1 for kind, values in of}
-    return [_said(found[0], names, several, len(found) - 1) for found in alike.values()]
+    return [_said(same[0], names, several, len(same) - 1) for same in alike.values()]
 
 
 def each(examined: Examined, names: DisplayNames) -> list[Said]:
@@ -100,10 +99,10 @@ def box(results: Results, names: DisplayNames) -> Box | None:
     Raises nothing: without results of notebook 17 there is no box.
     """
     examined = stored(results)
-    found = said(examined, names)
-    if not found:
+    sentences = said(examined, names)
+    if not sentences:
         return None
-    return Box(tuple(found[:BOX]), max(len(found) - BOX, 0), checked(examined))
+    return Box(tuple(sentences[:BOX]), max(len(sentences) - BOX, 0), checked(examined))
 
 
 def checked(examined: Examined) -> str:
@@ -114,14 +113,14 @@ def checked(examined: Examined) -> str:
 def headline(results: Results, names: DisplayNames) -> Iterator[Prose]:
     """How many findings there are, the most expensive one, and what was not checked."""
     examined = stored(results)
-    found = said(examined, names)
-    first = found[0] if found else None
+    sentences = said(examined, names)
+    first = sentences[0] if sentences else None
     from judgebook.display.views import Prose  # Matplotlib, which `check` does not need
 
     yield Prose(
         _PHRASES.say(
             "headline",
-            n=len(found),
+            n=len(sentences),
             first=_markup(first.what if first else ""),
             worst=_markup(f"{first.change} {first.todo}" if first else ""),
             passed=len(examined.passed),

@@ -11,7 +11,7 @@ from scipy.stats import poisson
 
 from judgebook.questions.design import changes
 from judgebook.questions.design.conduct import copies
-from judgebook.questions.design.material import Part, Study
+from judgebook.questions.design.material import Evaluation, StudyFrames
 from judgebook.questions.design.people import FEW, OVERLAP, Found, effective, overlaps, unusual
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 from judgebook.questions.design.spelling import alike
@@ -30,7 +30,7 @@ _TEXT = 20
 
 
 @check("unequal_n", "order", "sample")
-def unequal_n(part: Part) -> Found:
+def unequal_n(part: Evaluation) -> Found:
     """Systems with very few dialogues, or very many fewer than others."""
     part.need_systems()
     n = part.units.drop_duplicates(["dialogue", "system"])["system"].value_counts().sort_index(kind="stable")
@@ -51,7 +51,7 @@ def unequal_n(part: Part) -> Found:
 
 
 @check("single_item_context", "order", "sample")
-def single_item(part: Part) -> Found:
+def single_item(part: Evaluation) -> Found:
     """One dialogue, or one context, with a large part of a system's judgements."""
     rows = part.rows
     worst: tuple[float, dict[str, Any]] | None = None
@@ -61,8 +61,8 @@ def single_item(part: Part) -> Found:
         sides = [rows[["system", unit]]]
         other = "dialogue_b" if unit == "dialogue" else unit
         sides.append(rows[["system_b", other]].set_axis(["system", unit], axis=1))
-        both = pd.concat(sides).dropna()
-        count = both.groupby(["system", unit]).size()
+        judged = pd.concat(sides).dropna()
+        count = judged.groupby(["system", unit]).size()
         share = count / count.groupby("system").transform("sum")
         several = count.groupby("system").transform("size") >= 3  # of one or two, one has much of the work anyway
         share = share[several & (share >= DOMINANT)]
@@ -78,7 +78,7 @@ def single_item(part: Part) -> Found:
 
 
 @check("unbalanced_contexts", "order", "sample")
-def contexts(part: Part) -> Found:
+def contexts(part: Evaluation) -> Found:
     """Systems judged on different contexts or prompts."""
     part.need_systems()
     rows = part.rated
@@ -98,8 +98,8 @@ def contexts(part: Part) -> Found:
     worst = int(np.argmin(np.where(low, common, np.inf)))
     facts: dict[str, Any] = {"system": systems[a[worst]], "system_b": systems[b[worst]], "pairs": len(a)}
     facts |= {"common": float(common[worst]), "low": int(low.sum()), "contexts": len(loads)}
-    own = [effective(loads[s][loads[s] > 0].to_numpy()) for s in (facts["system"], facts["system_b"])]
-    facts["few"] = min(own) < FEW
+    effective_n = [effective(loads[s][loads[s] > 0].to_numpy()) for s in (facts["system"], facts["system_b"])]
+    facts["few"] = min(effective_n) < FEW
     after = changes.change(part.table, changes.adjusted(rows, "context"))
     wide = changes.change(part.table, changes.of_means(rows, "context"), widening=True)
     facts |= {
@@ -113,7 +113,7 @@ def contexts(part: Part) -> Found:
 
 
 @check("system_spellings", "order", "sample", whole=True)
-def spellings(study: Study) -> Found:
+def spellings(study: StudyFrames) -> Found:
     """One system under two spellings of its name."""
     marks = study.annotations
     names = sorted({*marks["system"], *marks["system_b"].dropna()})
@@ -130,27 +130,27 @@ def spellings(study: Study) -> Found:
 
 
 @check("repeated_rows", "sample", "labels", "order")
-def repeated(part: Part) -> Found:
+def repeated(part: Evaluation) -> Found:
     """Dialogues that occur twice under two ids, by their texts or by their scores; and copied rows."""
-    found = _by_texts(part) or _by_times(part) or _by_scores(part)
-    if not found and not part.known and (part.rows["annotator_kind"] == "human").all():
-        found = _by_position(part)
-    if not found:
+    groups = _by_texts(part) or _by_times(part) or _by_scores(part)
+    if not groups and not part.known and (part.rows["annotator_kind"] == "human").all():
+        groups = _by_position(part)
+    if not groups:
         return
-    gone = found.pop("gone")
-    facts = found | changes.change(part.table, part.without(gone), widening=True)
-    yield max(changes.price(facts, UNKNOWN), found["share"] * 2), facts
+    gone = groups.pop("gone")
+    facts = groups | changes.change(part.table, part.without(gone), widening=True)
+    yield max(changes.price(facts, UNKNOWN), groups["share"] * 2), facts
 
 
-def _by_texts(part: Part) -> dict[str, Any] | None:
+def _by_texts(part: Evaluation) -> dict[str, Any] | None:
     talk = part.dialogues[part.dialogues["system_text"].notna()] if "system_text" in part.dialogues else []
     if not len(talk):
         return None
     talk = talk.sort_values(["dialogue", "turn"], kind="stable")
-    said = talk["system_text"].astype(str)
+    texts = talk["system_text"].astype(str)
     if "user_text" in talk:
-        said = talk["user_text"].fillna("").astype(str) + "\n" + said
-    whole = said.groupby(talk["dialogue"]).agg("\n".join)
+        texts = talk["user_text"].fillna("").astype(str) + "\n" + texts
+    whole = texts.groupby(talk["dialogue"]).agg("\n".join)
     system = talk.groupby("dialogue")["system"].first()
     context = talk.groupby("dialogue")["context"].first() if "context" in talk else system
     judged = part.units["dialogue"].unique()
@@ -161,14 +161,14 @@ def _by_texts(part: Part) -> dict[str, Any] | None:
     return _copies(part, list(frame.index[again]), len(judged), "texts")
 
 
-def _copies(part: Part, again: list[str], judged: int, by: str) -> dict[str, Any] | None:
+def _copies(part: Evaluation, again: list[str], judged: int, by: str) -> dict[str, Any] | None:
     if len(again) < max(2, REPEATED * judged):
         return None
     gone = part.rows["dialogue"].isin(again) | part.rows["dialogue_b"].isin(again)
     return {"by": by, "n": len(again), "of": judged, "share": len(again) / judged, "gone": gone}
 
 
-def _by_times(part: Part) -> dict[str, Any] | None:
+def _by_times(part: Evaluation) -> dict[str, Any] | None:
     """Dialogues of one system with the same scores by the same annotators at the very same times, where an annotator's
     times usually tell dialogues apart."""
     rows = part.rated
@@ -189,7 +189,7 @@ def _vectors(rows: pd.DataFrame, *more: str) -> pd.Series:
     return pd.Series(entry, rows.index).groupby(rows["dialogue"]).agg(lambda s: tuple(sorted(s)))
 
 
-def _by_scores(part: Part) -> dict[str, Any] | None:
+def _by_scores(part: Evaluation) -> dict[str, Any] | None:
     """Dialogues of one system with the very same scores, far more than among dialogues of two systems."""
     rows = part.rated
     per = rows.groupby("dialogue").size()
@@ -214,10 +214,10 @@ def _by_scores(part: Part) -> dict[str, Any] | None:
     return _copies(part, list(frame.index[frame.duplicated()]), len(per), "scores")
 
 
-def _by_position(part: Part) -> dict[str, Any] | None:
+def _by_position(part: Evaluation) -> dict[str, Any] | None:
     """Rows that were entered twice: where nobody knows who judged, the second one looks like another annotator."""
-    found = copies(part.rows)
-    if not found:
+    pairs = copies(part.rows)
+    if not pairs:
         return None
-    gone = part.rows["annotator"] == found[0][1]
+    gone = part.rows["annotator"] == pairs[0][1]
     return {"by": "rows", "n": int(gone.sum()), "of": len(gone), "share": float(gone.mean()), "gone": gone}

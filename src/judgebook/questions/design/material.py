@@ -22,7 +22,7 @@ _FIXED = {"corpus": "main", "group": "all", "annotator_known": True, "annotator_
 
 
 @dataclass(frozen=True)
-class Part:
+class Evaluation:
     """One evaluation: the judgements of a corpus, group and method, by people, or by models where no people judged."""
 
     corpus: str
@@ -96,8 +96,8 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Study:
-    """All frames of an evaluation, without pilots and extra corpora; see `checks.examine`."""
+class StudyFrames:
+    """All frames of an evaluation, without pilots and extra corpora; see `analysis.examine`."""
 
     annotations: pd.DataFrame
     dialogues: pd.DataFrame
@@ -112,16 +112,16 @@ class Study:
     selection: str = ""
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Evaluation]:
         marks, out = self.annotations, []
         human = marks["annotator_kind"] == "human"
         judged = marks[human] if human.any() else marks
         for (corpus, group, method), rows in judged.groupby(["corpus", "group", "method"], sort=True):
-            own = {i: label for (m, i), label in self.labels.items() if m == method}
-            here = self.dialogues[self.dialogues["corpus"] == corpus]
+            of_method = {i: label for (m, i), label in self.labels.items() if m == method}
+            of_corpus = self.dialogues[self.dialogues["corpus"] == corpus]
             gone = self.absent[self.absent["corpus"].isna() | (self.absent["corpus"] == corpus)]
             gone = gone[gone["method"].isna() | (gone["method"] == method)]
-            out.append(Part(corpus, group, method, rows, own, here, gone))
+            out.append(Evaluation(corpus, group, method, rows, of_method, of_corpus, gone))
         return out
 
 
@@ -135,7 +135,7 @@ def study(
     own_ids: pd.DataFrame | None,
     leave_out: Sequence[str],
     selection: str = "",
-) -> Study:
+) -> StudyFrames:
     """The frames with all columns that checks use, without systems left out; missing scores apart from the others."""
     marks = evaluated(_filled(annotations)).reset_index(drop=True)
     marks = marks[~marks["system"].isin(leave_out) & ~marks["system_b"].isin(leave_out)]
@@ -148,20 +148,20 @@ def study(
     absent = absent[~absent["system"].isin(leave_out) & ~absent["system_b"].isin(leave_out)]
     marks = marks[marks["score"].notna()].reset_index(drop=True)
     talk = dialogues if "corpus" in dialogues else dialogues.assign(corpus="main")
-    known = {(label.method, label.id): label for label in labels}
+    by_key = {(label.method, label.id): label for label in labels}
     facts = (
         dialogue_facts if dialogue_facts is not None else pd.DataFrame(columns=["corpus", "dialogue", "key", "value"])
     )
     metrics = metric_scores if metric_scores is not None else pd.DataFrame(columns=["corpus", "dialogue", "metric"])
     ids = own_ids if own_ids is not None else pd.DataFrame()
-    return Study(marks, talk, known, absent, metrics, facts, ids, _not_used(counts), selection)
+    return StudyFrames(marks, talk, by_key, absent, metrics, facts, ids, _not_used(counts), selection)
 
 
 def _not_used(counts: pd.DataFrame | None) -> tuple[str, ...]:
     if counts is None:
         return ()
-    said = counts.loc[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped"), "reason"]
-    return tuple(dict.fromkeys(reason.partition(": ")[0] for reason in said))
+    reasons = counts.loc[(counts["what"] == sampling.NOT_USED) & (counts["action"] == "dropped"), "reason"]
+    return tuple(dict.fromkeys(reason.partition(": ")[0] for reason in reasons))
 
 
 def _filled(annotations: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from scipy.stats import binom, norm
 from scipy.stats import t as student
 
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part
+from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import ALPHA, UNKNOWN, NotCheckableError, check
 
@@ -26,13 +26,13 @@ _FEW = 10
 _POSITION = "It is not recorded which response or dialogue was judged first."
 
 
-def _first(part: Part) -> pd.DataFrame:
+def _first(part: Evaluation) -> pd.DataFrame:
     """Comparisons with a known order: `first` is 1 where the left side was shown first, else -1."""
     votes = part.votes[part.votes["first_shown"].isin(["left", "right"])]
     return votes.assign(first=np.where(votes["first_shown"] == "left", 1, -1))
 
 
-def _in_sessions(part: Part) -> pd.DataFrame:
+def _in_sessions(part: Evaluation) -> pd.DataFrame:
     """Means of dialogues, in standard deviations of the label and less the mean of the system, with their order."""
     if "order_shown" not in part.dialogues or part.rated.empty:
         return pd.DataFrame()
@@ -48,7 +48,7 @@ def _in_sessions(part: Part) -> pd.DataFrame:
 
 
 @check("order_effect", "order", "sample")
-def effect(part: Part) -> Found:
+def effect(part: Evaluation) -> Found:
     """Positions or orders that draw better judgements."""
     votes, units = _first(part), _in_sessions(part)
     if votes.empty and units.empty:
@@ -59,7 +59,7 @@ def effect(part: Part) -> Found:
         yield from _of_order(units)
 
 
-def _of_position(part: Part, votes: pd.DataFrame) -> Found:
+def _of_position(part: Evaluation, votes: pd.DataFrame) -> Found:
     won = np.sign(votes["score"]) * votes["first"]
     decided = votes.assign(won=won)[won != 0]
     # where nobody prefers a position, choices on different pairs are independent, whoever made them
@@ -73,8 +73,8 @@ def _of_position(part: Part, votes: pd.DataFrame) -> Found:
     share = (1 + mean) / 2
     if abs(share - 0.5) < CHOICES or 2 * student.sf(abs(mean) / error, max(len(by) - 1, 1)) > ALPHA:
         return
-    own = part.table.loc[part.table["label"].isin(votes["label"])]
-    after = changes.change(own, changes.of_votes(votes, shift=votes["first"].to_numpy(float)))
+    of_label = part.table.loc[part.table["label"].isin(votes["label"])]
+    after = changes.change(of_label, changes.of_votes(votes, shift=votes["first"].to_numpy(float)))
     facts = {"kind": "position", "share": float(share), "n": n, "first": float((votes["first"] > 0).mean()), **after}
     yield max(changes.price(after, UNKNOWN), 4 * abs(share - 0.5) ** 2, 0.1), facts
 
@@ -96,14 +96,14 @@ def _of_order(units: pd.DataFrame) -> Found:
 
 
 @check("order_is_system", "order")
-def coincides(part: Part) -> Found:
+def coincides(part: Evaluation) -> Found:
     """A system that is nearly always shown first, or second."""
     part.need_systems()
     votes = _first(part)
     if len(votes):
         left = votes[["system", "first"]]
         right = votes[["system_b", "first"]].set_axis(["system", "first"], axis=1)
-        both = pd.concat([left, right.assign(first=-right["first"])])
+        firsts = pd.concat([left, right.assign(first=-right["first"])])
         unit = "shown first"
     else:
         order = part.dialogues
@@ -113,10 +113,10 @@ def coincides(part: Part) -> Found:
         judged = judged.drop_duplicates("dialogue")
         if judged["order_shown"].nunique() < 2:
             raise NotCheckableError(_POSITION)
-        both = judged.assign(first=np.where(judged["order_shown"] == judged["order_shown"].min(), 1, -1))
+        firsts = judged.assign(first=np.where(judged["order_shown"] == judged["order_shown"].min(), 1, -1))
         unit = "talked to first"
-    by = both.groupby("system")["first"].agg(["mean", "size"])
-    by, overall = by[by["size"] >= _FEW], float((both["first"] > 0).mean())
+    by = firsts.groupby("system")["first"].agg(["mean", "size"])
+    by, overall = by[by["size"] >= _FEW], float((firsts["first"] > 0).mean())
     share = (1 + by["mean"]) / 2
     off = (share - overall).abs()
     p = [2 * min(binom.cdf(k, n, overall), binom.sf(k - 1, n, overall))
@@ -130,7 +130,7 @@ def coincides(part: Part) -> Found:
 
 
 @check("drift", "order", "judges")
-def drift(part: Part) -> Found:
+def drift(part: Evaluation) -> Found:
     """Systems judged at different times while severity shifts."""
     part.need_systems()
     rows = part.rated[part.rated["completed_at"].notna()]
@@ -178,13 +178,13 @@ def _trend(units: pd.DataFrame) -> tuple[float, float, float]:
     y = units["score"] - units.groupby(cell)["score"].transform("mean")
     y = y / y.groupby(units["label"]).transform("std")
     x = units["time"] - units.groupby(cell)["time"].transform("mean")
-    known = np.isfinite(y) & np.isfinite(x)
-    if not known.any() or (total := float((x[known] ** 2).sum())) <= 1e-9:
+    finite = np.isfinite(y) & np.isfinite(x)
+    if not finite.any() or (total := float((x[finite] ** 2).sum())) <= 1e-9:
         return 0.0, 0.0, 0.0
-    slope = float((x * y)[known].sum() / total)
-    share = ((x * (y - slope * x))[known]).groupby(units["dialogue"][known]).sum()
+    slope = float((x * y)[finite].sum() / total)
+    share = ((x * (y - slope * x))[finite]).groupby(units["dialogue"][finite]).sum()
     # the means of cells take some of the residuals with them, of small cells much (CR1)
-    n_cells, n_rows, n_clusters = len(units[known].drop_duplicates(cell)), int(known.sum()), len(share)
+    n_cells, n_rows, n_clusters = len(units[finite].drop_duplicates(cell)), int(finite.sum()), len(share)
     free = (n_rows - 1) / max(n_rows - n_cells - 1, 1) * n_clusters / max(n_clusters - 1, 1)
     error = float(np.sqrt(free * (share**2).sum())) / total
     mean = units.groupby("system")["time"].mean()

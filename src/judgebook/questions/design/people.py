@@ -12,7 +12,7 @@ from scipy.stats import random_table
 
 from judgebook.annotations.dialogue_values import all_own
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part
+from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
 from judgebook.statistics.clusters import LEAST_DF
 
@@ -50,8 +50,8 @@ def overlaps(loads: np.ndarray) -> np.ndarray:
     return np.minimum(shares[:, a], shares[:, b]).sum(axis=0)
 
 
-def unusual(loads: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """(pairs,) whether two systems have less in common (`own`, of `overlaps`) than random assignment would give them.
+def unusual(loads: np.ndarray, effective_n: np.ndarray) -> np.ndarray:
+    """(pairs,) whether two systems have less in common (`effective_n`, of `overlaps`) than by random assignment.
 
     Random tables have the same margins, so that sparse ones, in which nobody judged two systems, are not unusual.
     """
@@ -59,11 +59,11 @@ def unusual(loads: np.ndarray, own: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(1)
     tables = random_table(loads.sum(axis=1), loads.sum(axis=0), seed=rng).rvs(_TABLES)
     drawn = np.array([overlaps(table) for table in tables])
-    return own < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
+    return effective_n < drawn.mean(axis=0) - UNUSUAL * np.maximum(drawn.std(axis=0), 1e-9)
 
 
 @check("confounded_annotators", "order", "judges", "sample")
-def confounded(part: Part) -> Found:
+def confounded(part: Evaluation) -> Found:
     """Pairs of systems whose annotators differ, so that a difference may be one between annotators."""
     part.need_systems()
     part.need_people()
@@ -75,10 +75,10 @@ def confounded(part: Part) -> Found:
     low = common < OVERLAP
     if not low.any() or not (low := low & unusual(loads, common)).any():
         return
-    own = np.array([effective(column[column > 0]) for column in loads.T])
+    effective_n = np.array([effective(column[column > 0]) for column in loads.T])
     group = changes.components(loads)
     apart = group[a] != group[b]
-    few = low & (np.minimum(own[a], own[b]) < FEW)
+    few = low & (np.minimum(effective_n[a], effective_n[b]) < FEW)
     facts: dict[str, Any] = {"pairs": len(a), "low": int(low.sum()), "none": int((common == 0).sum())}
     worst = int(np.argmin(np.where(low, common, np.inf)))
     facts |= {"system": systems[a[worst]], "system_b": systems[b[worst]], "common": float(common[worst])}
@@ -96,14 +96,14 @@ def confounded(part: Part) -> Found:
         yield max(price, 2.0 * few.any(), 0.5 * apart.any()), facts
 
 
-def _by_people(part: Part) -> pd.DataFrame:
+def _by_people(part: Evaluation) -> pd.DataFrame:
     """The differences with annotators as what is independent."""
     means = changes.of_means(part.rated, "annotator")
     return pd.concat([means, changes.of_votes(part.votes, "annotator")], ignore_index=True)
 
 
 @check("few_annotators", "order", "judges", "sample")
-def few(part: Part) -> Found:
+def few(part: Evaluation) -> Found:
     """Fewer than five effective annotators, who cannot stand for others."""
     part.need_people()
     sizes = part.units["annotator"].value_counts()
@@ -116,7 +116,7 @@ def few(part: Part) -> Found:
     yield max(ratio - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
 
 
-def _for_others(part: Part) -> float:
+def _for_others(part: Evaluation) -> float:
     """How much wider intervals of differences are for other annotators: median over labels and pairs; NaN unknown.
 
     Student's t over the differences of the annotators who judged both systems, against that over dialogues. Of votes,
@@ -140,7 +140,7 @@ def _for_others(part: Part) -> float:
 
 
 @check("dominant_annotator", "order", "judges", "labels")
-def dominant_annotator(part: Part) -> Found:
+def dominant_annotator(part: Evaluation) -> Found:
     """One annotator with a large share of the ratings."""
     if part.rated.empty:
         raise NotCheckableError(part.unrated)
@@ -148,14 +148,14 @@ def dominant_annotator(part: Part) -> Found:
 
 
 @check("dominant_voter", "order", "judges", "sample")
-def dominant_voter(part: Part) -> Found:
+def dominant_voter(part: Evaluation) -> Found:
     """One annotator with a large share of the votes."""
     if part.votes.empty:
         raise NotCheckableError("No two systems were compared directly.")
     yield from _dominant(part, part.votes, DOMINANT_VOTES)
 
 
-def _dominant(part: Part, rows: pd.DataFrame, least: float) -> Found:
+def _dominant(part: Evaluation, rows: pd.DataFrame, least: float) -> Found:
     part.need_people()
     share = rows["annotator"].value_counts(normalize=True)
     if len(share) < 3 or share.iloc[0] < max(least, 2 / len(share)):
@@ -172,7 +172,7 @@ def _dominant(part: Part, rows: pd.DataFrame, least: float) -> Found:
 
 
 @check("annotator_is_session", "judges")
-def session(part: Part) -> Found:
+def session(part: Evaluation) -> Found:
     """Annotators who judged one session each, and sessions with one annotator: their effects cannot be separated."""
     part.need_people()
     unit = "session" if part.rows["session"].notna().all() else "dialogue"

@@ -46,7 +46,7 @@ class Unchecked:
 
 @dataclass(frozen=True)
 class Check:
-    """run : looks at a `material.Part`, or (`whole`) at the `material.Study`; yields (price, facts).
+    """run : looks at a `material.Evaluation`, or (`whole`) at the `material.StudyFrames`; yields (price, facts).
 
     It raises NotCheckableError where the data do not have what it takes.
     """

@@ -22,7 +22,7 @@ def plain(name: str) -> str:
 
 def alike(names: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pairs of ids whose names are spellings of one name. names : id -> name."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for id_, name in sorted(names.items()):
-        found.setdefault(plain(name), []).append(id_)
-    return [pair for ids in found.values() for pair in combinations(ids, 2)]
+        by_name.setdefault(plain(name), []).append(id_)
+    return [pair for ids in by_name.values() for pair in combinations(ids, 2)]

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.stats import t as student
 
 from judgebook.questions.design import changes
-from judgebook.questions.design.material import Part
+from judgebook.questions.design.material import Evaluation
 from judgebook.questions.design.people import Found
 from judgebook.questions.design.registry import UNKNOWN, NotCheckableError, check
 
@@ -21,7 +21,7 @@ CYCLES = 0.01
 _FEW = 5
 
 
-def _need(part: Part) -> pd.DataFrame:
+def _need(part: Evaluation) -> pd.DataFrame:
     if part.votes.empty:
         raise NotCheckableError("No two systems were compared directly.")
     if len(part.systems) < 3:
@@ -30,7 +30,7 @@ def _need(part: Part) -> pd.DataFrame:
 
 
 @check("uncompared_pairs", "order", "sample")
-def uncompared(part: Part) -> Found:
+def uncompared(part: Evaluation) -> Found:
     """Pairs of systems that nobody compared."""
     votes = _need(part)
     systems = part.systems
@@ -57,7 +57,7 @@ def uncompared(part: Part) -> Found:
 
 
 @check("cycles", "order")
-def cycles(part: Part) -> Found:
+def cycles(part: Evaluation) -> Found:
     """A beats B, B beats C, and C beats A, all three beyond chance."""
     votes = _need(part)
     systems = part.systems
@@ -83,7 +83,7 @@ def cycles(part: Part) -> Found:
         yield worst
 
 
-def _preferences(rows: pd.DataFrame, systems: list[str], part: Part) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _preferences(rows: pd.DataFrame, systems: list[str], part: Evaluation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(m, m) mean score of a system (row) against another, its t value and degrees of freedom; NaN with few clusters.
 
     Votes of one annotator or on one context are not independent: the larger standard error counts.
@@ -95,18 +95,18 @@ def _preferences(rows: pd.DataFrame, systems: list[str], part: Part) -> tuple[np
     turned = rows["system"] > rows["system_b"]
     low, high = rows["system"].where(~turned, rows["system_b"]), rows["system_b"].where(~turned, rows["system"])
     score = rows["score"].clip(-1, 1).where(~turned, -rows["score"].clip(-1, 1))
-    for (one, other), own in score.groupby([low, high]):
-        average, errors = float(own.mean()), []
+    for (one, other), scores in score.groupby([low, high]):
+        average, errors = float(scores.mean()), []
         for kind in kinds or [None]:
-            codes = rows.loc[own.index, kind] if kind else pd.Series(range(len(own)), own.index)
-            sums = (own - average).groupby(codes).sum()
+            codes = rows.loc[scores.index, kind] if kind else pd.Series(range(len(scores)), scores.index)
+            sums = (scores - average).groupby(codes).sum()
             c = len(sums)
             if c >= _FEW:
-                errors.append((float(np.sqrt((sums**2).sum() * c / (c - 1))) / len(own), c - 1))
+                errors.append((float(np.sqrt((sums**2).sum() * c / (c - 1))) / len(scores), c - 1))
         if not errors:
             continue
         se, free = max(errors)
-        se = max(se, np.sqrt(0.05 / len(own)))  # a unanimous pair is not certain
+        se = max(se, np.sqrt(0.05 / len(scores)))  # a unanimous pair is not certain
         i, j = place[one], place[other]
         mean[i, j], mean[j, i], t[i, j], t[j, i] = average, -average, average / se, -average / se
         df[i, j] = df[j, i] = free

@@ -23,7 +23,7 @@ from judgebook.annotations.scores import known_people
 from judgebook.annotations.summary import in_sessions, main_group, with_means
 from judgebook.questions.fragility import drop_few
 from judgebook.questions.fragility.question import Fragility
-from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, Material, curve, without_people
+from judgebook.questions.fragility.specifications import ALPHA, CHOICES, KEYS, MethodData, curve, without_people
 from judgebook.questions.quality_control.question import QualityControl
 from judgebook.questions.quality_control.worker_tests import of_those_who_passed
 from judgebook.study.labels import METHODS, Label
@@ -45,13 +45,13 @@ DIALOGUES, PERSON, SESSION, CONTEXT = "dialogues", "a person", "a session", "a c
 
 
 @dataclass(frozen=True)
-class Part:
+class GroupData:
     """One corpus and group: its annotations by method. labels : direction by (method, label). blocks : what sessions
     are, `session` or `context`."""
 
     corpus: str
     group: str
-    methods: list[Material]
+    methods: list[MethodData]
     directions: dict[tuple[str, str], int]
     blocks: str = "session"
 
@@ -64,26 +64,26 @@ def parts(
     control: str | None,
     options: QualityControl,
     pick_seed: int,
-) -> Iterator[Part]:
+) -> Iterator[GroupData]:
     """Each corpus with its main group. annotations : of the evaluation itself, by people."""
     directions = {(x.method, x.id): x.direction for x in labels}
-    for corpus, here in annotations.groupby("corpus", sort=False):
-        group = main_group(here)
-        rows, blocks = in_sessions(with_means(here[here["group"] == group], labels))
+    for corpus, of_corpus in annotations.groupby("corpus", sort=False):
+        group = main_group(of_corpus)
+        rows, blocks = in_sessions(with_means(of_corpus[of_corpus["group"] == group], labels))
         kept = {
-            value: here.index.isin(of_those_who_passed(here, labels, control, chosen).index)
+            value: of_corpus.index.isin(of_those_who_passed(of_corpus, labels, control, chosen).index)
             for value, chosen in _thresholds(options).items()
         }
         methods = []
-        for method, own in rows.groupby("method", sort=False):
-            own = own[own["system"].isin(list(systems))]
+        for method, of_method in rows.groupby("method", sort=False):
+            of_method = of_method[of_method["system"].isin(list(systems))]
             if METHODS[method].unit == "pair":
-                own = one_side(own[own["system_b"].isin(list(systems))])
-            if own["system"].nunique() + own["system_b"].dropna().nunique() < 2:
+                of_method = one_side(of_method[of_method["system_b"].isin(list(systems))])
+            if of_method["system"].nunique() + of_method["system_b"].dropna().nunique() < 2:
                 continue
-            masks = {value: mask[here.index.get_indexer(own.index)] for value, mask in kept.items()}
-            methods.append(Material(own, method, list(systems), distinct(masks), pick_seed))
-        yield Part(str(corpus), str(group), methods, directions, blocks)
+            masks = {value: mask[of_corpus.index.get_indexer(of_method.index)] for value, mask in kept.items()}
+            methods.append(MethodData(of_method, method, list(systems), distinct(masks), pick_seed))
+        yield GroupData(str(corpus), str(group), methods, directions, blocks)
 
 
 def _thresholds(options: QualityControl) -> dict[str, QualityControl]:
@@ -104,12 +104,12 @@ def distinct(masks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     everything = np.ones(len(masks["passed"]), dtype=bool)
     out = {"passed": masks["passed"] if masks["passed"].any() else everything}
     for value, mask in (masks | {"all": everything}).items():
-        if mask.any() and not any(np.array_equal(mask, known) for known in out.values()):
+        if mask.any() and not any(np.array_equal(mask, earlier) for earlier in out.values()):
             out[value] = mask
     return out
 
 
-def analyse(found: Sequence[Part], options: Fragility) -> Results:
+def analyse(evaluations: Sequence[GroupData], options: Fragility) -> Results:
     """All results of notebook 16.
 
     `conclusions_found` (how many there are by method; all else is about those
@@ -120,30 +120,30 @@ def analyse(found: Sequence[Part], options: Fragility) -> Results:
     """
     rows: list[dict] = []
     frames: list[pd.DataFrame] = []
-    curves = [{data.method: curve(data) for data in part.methods} for part in found]
-    for i, part in enumerate(found):
+    curves = [{data.method: curve(data) for data in part.methods} for part in evaluations]
+    for i, part in enumerate(evaluations):
         head = {"corpus": part.corpus, "group": part.group}
         for data in part.methods:
-            own = curves[i][data.method]
-            if own.empty:
+            specifications_of = curves[i][data.method]
+            if specifications_of.empty:
                 continue
             level = METHODS[data.method].unit
-            significant = conclusions(own[own["spec"] == 0], len(own))
+            significant = conclusions(specifications_of[specifications_of["spec"] == 0], len(specifications_of))
             if significant.empty:
                 continue
             what = {"statistic": "conclusions_found", "method": data.method, "level": level}
             rows.append(head | what | {"estimate": float(len(significant))})
             chosen = examined(significant, options.most)
-            every = own.assign(**{DATA: part.corpus})
+            every = specifications_of.assign(**{DATA: part.corpus})
             others = [
                 curves[k][data.method].assign(**{DATA: other.corpus})
-                for k, other in enumerate(found)
+                for k, other in enumerate(evaluations)
                 if k != i and other.group == part.group and len(curves[k].get(data.method, ()))
             ]
             every = _of_chosen(pd.concat([every, *others], ignore_index=True), chosen)
             frames += [f.assign(**head, level=level) for f in _curves(every, chosen)]
             rows += [head | {"level": level} | row for row in _of_choices(every, chosen)]
-            levels = holm_levels(own[own["spec"] == 0], chosen)
+            levels = holm_levels(specifications_of[specifications_of["spec"] == 0], chosen)
             rows += [head | {"level": level} | row for row in _of_few(data, chosen, levels, options, part.blocks)]
         rows += [head | row for row in first_systems(curves[i], part.directions)]
     results = collect(*frames, rows)
@@ -199,12 +199,12 @@ def _curves(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[pd.DataFrame]
 
 def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
     """Shares of specifications that keep sign and significance, and how they change with each choice."""
-    known = every.groupby(KEYS, sort=False).indices
+    places = every.groupby(KEYS, sort=False).indices
     estimates, p = every["estimate"].to_numpy(), every["p_adjusted"].to_numpy()
     choices = {choice: every[choice].to_numpy(object) for choice in (*CHOICES, DATA)}
     for row in chosen.to_dict("records"):
         key = {k: row[k] for k in KEYS}
-        at = known[tuple(key.values())]
+        at = places[tuple(key.values())]
         same = np.sign(estimates[at]) == np.sign(row["estimate"])
         kept, n = same & (p[at] < ALPHA), len(at)
         yield key | {"statistic": "specification_share", "kept": "sign", "estimate": float(same.mean()), "n": n}
@@ -218,7 +218,7 @@ def _of_choices(every: pd.DataFrame, chosen: pd.DataFrame) -> Iterator[dict]:
 
 
 def _of_few(
-    data: Material, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
+    data: MethodData, chosen: pd.DataFrame, levels: np.ndarray, options: Fragility, blocks: str
 ) -> Iterator[dict]:
     """How few dialogues and people turn each conclusion, and what remains without each session and person.
 
@@ -226,28 +226,32 @@ def _of_few(
     """
     rows = data.primary
     values = dict(iter(dialogue_values(rows).groupby("label", sort=False)))
-    known = known_people(rows)
+    all_known = known_people(rows)
     labels = chosen["label"].unique()
     by_session = {label: _by_session(data, values[label]) for label in labels}
-    by_person = {k: _by_person(data, own) for k, own in rows.groupby("label", sort=False) if known and k in labels}
+    by_person = {
+        k: _by_person(data, part) for k, part in rows.groupby("label", sort=False) if all_known and k in labels
+    }
     for row, level in zip(chosen.to_dict("records"), levels, strict=True):
         key = {k: row[k] for k in KEYS}
-        own = values[row["label"]]
-        for of, found in _dropped(data, own, row, level).items():
-            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(found)}
+        of_label = values[row["label"]]
+        for of, dropped in _dropped(data, of_label, row, level).items():
+            yield key | {"statistic": "drop_few", "dropped": "dialogue", "turns": of, **_few(dropped)}
         left = without_session(*by_session[row["label"]](row), row, level)
         yield key | {"statistic": "without_session", "resample_unit": blocks, **left}
-        if known:
-            found = drop_few.people(*by_person[row["label"]](row))
-            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(found)}
+        if all_known:
+            dropped = drop_few.people(*by_person[row["label"]](row))
+            yield key | {"statistic": "drop_few", "dropped": "annotator", "turns": drop_few.SIGN, **_few(dropped)}
     busiest = rows["annotator"].value_counts().index
-    tried = busiest[: options.people].tolist() if known else []
+    tried = busiest[: options.people].tolist() if all_known else []
     row = {"statistic": "people_tried", "method": data.method, "estimate": float(len(tried))}
-    yield row | ({"n_annotators": len(busiest)} if known else {"note": "not all annotators are known, or there is one"})
+    yield row | (
+        {"n_annotators": len(busiest)} if all_known else {"note": "not all annotators are known, or there is one"}
+    )
     yield from _without_people(data, chosen, tried)
 
 
-def _without_people(data: Material, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
+def _without_people(data: MethodData, chosen: pd.DataFrame, people: list[str]) -> Iterator[dict]:
     about = data.where(data.annotations["label"].isin(chosen["label"]).to_numpy())
     for person, left in zip(people, without_people(about, people), strict=True):
         keys = zip(*(left[k] for k in KEYS), strict=True) if len(left) else ()
@@ -289,46 +293,48 @@ def without_session(totals: np.ndarray, counts: np.ndarray, row: dict, level: fl
     return {"verdict": _verdict(nearest, row["estimate"], adjusted), "estimate": nearest, "n": len(totals)}
 
 
-def _few(found: drop_few.Dropped) -> dict:
-    if found.emptied:
-        return {"estimate": np.nan, "n": found.n, "note": NOTHING_LEFT}
-    note = None if found.needed is not None else "not even half of them"
-    return {"estimate": np.nan if found.needed is None else float(found.needed), "n": found.n, "note": note}
+def _few(dropped: drop_few.Dropped) -> dict:
+    if dropped.emptied:
+        return {"estimate": np.nan, "n": dropped.n, "note": NOTHING_LEFT}
+    note = None if dropped.needed is not None else "not even half of them"
+    return {"estimate": np.nan if dropped.needed is None else float(dropped.needed), "n": dropped.n, "note": note}
 
 
-def _dropped(data: Material, own: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
+def _dropped(data: MethodData, of_label: pd.DataFrame, row: dict, level: float) -> dict[str, drop_few.Dropped]:
     """By what turns: the sign, and the significance, at `level`, of a plain t test of dialogue values where that has
     any."""
     if METHODS[data.method].unit == "pair":
-        x = _seen_from_first(own, row, "value")["value"].to_numpy(float)
+        x = _seen_from_first(of_label, row, "value")["value"].to_numpy(float)
         out = {drop_few.SIGN: drop_few.sign_of_one(x)}
-        both = (x,)
+        samples = (x,)
     else:
-        both = tuple(own.loc[own["system"] == row[s], "value"].to_numpy(float) for s in ("system", "system_b"))
-        out = {drop_few.SIGN: _unless_emptied(drop_few.sign_of_two(*both), min(map(len, both)))}
+        samples = tuple(
+            of_label.loc[of_label["system"] == row[s], "value"].to_numpy(float) for s in ("system", "system_b")
+        )
+        out = {drop_few.SIGN: _unless_emptied(drop_few.sign_of_two(*samples), min(map(len, samples)))}
     with suppress(ValueError):  # significant within sessions only, or by other weights
-        out[drop_few.SIGNIFICANCE] = drop_few.significance(*both, alpha=level)
+        out[drop_few.SIGNIFICANCE] = drop_few.significance(*samples, alpha=level)
     return out
 
 
-def _unless_emptied(found: drop_few.Dropped, fewest: int) -> drop_few.Dropped:
+def _unless_emptied(dropped: drop_few.Dropped, fewest: int) -> drop_few.Dropped:
     """Where the smaller system has so few dialogues that all of them can be left out before the sign turns.
 
     fewest : its dialogues.
     """
-    sooner = found.needed is None or found.needed > fewest
-    return replace(found, needed=None, emptied=True) if sooner and fewest < STURDY_DIALOGUES * found.n else found
+    sooner = dropped.needed is None or dropped.needed > fewest
+    return replace(dropped, needed=None, emptied=True) if sooner and fewest < STURDY_DIALOGUES * dropped.n else dropped
 
 
 def _seen_from_first(rows: pd.DataFrame, row: dict, value: str) -> pd.DataFrame:
     """The comparisons of a conclusion's two systems, with `value` positive where its first system was chosen."""
     straight = (rows["system"] == row["system"]) & (rows["system_b"] == row["system_b"])
     turned = (rows["system"] == row["system_b"]) & (rows["system_b"] == row["system"])
-    own = rows[straight | turned]
-    return own.assign(**{value: np.where(straight[own.index], 1, -1) * own[value].astype(float)})
+    one_pair = rows[straight | turned]
+    return one_pair.assign(**{value: np.where(straight[one_pair.index], 1, -1) * one_pair[value].astype(float)})
 
 
-def _by_person(data: Material, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+def _by_person(data: MethodData, rows: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
     """Conclusion -> sums and numbers of dialogues that each annotator judged: (people, systems), or (people, 1) of
     comparisons. rows : of one label."""
     if METHODS[data.method].unit == "pair":
@@ -337,7 +343,7 @@ def _by_person(data: Material, rows: pd.DataFrame) -> Callable[[dict], tuple[np.
     return _two_columns(values, "annotator", "score")
 
 
-def _by_session(data: Material, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
+def _by_session(data: MethodData, values: pd.DataFrame) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
     """Sums and numbers of dialogues (pairs) of each session, as `_by_person`; values : of dialogues, one label."""
     unit = values["dialogue"].astype(str) + "\x1f" + values["dialogue_b"].fillna("").astype(str)
     values = values.assign(session=values["session"].fillna(unit))
@@ -352,15 +358,15 @@ def _one_column(by: object) -> tuple[np.ndarray, np.ndarray]:
 
 def _two_columns(values: pd.DataFrame, unit: str, value: str) -> Callable[[dict], tuple[np.ndarray, np.ndarray]]:
     by = values.groupby([unit, "system"], sort=True)[value]
-    both, sizes = by.sum(), by.size().to_numpy()
-    place, system = pd.factorize(both.index.get_level_values(0))[0], both.index.get_level_values(1).to_numpy(object)
-    sums, n = both.to_numpy(float), int(place.max(initial=-1)) + 1
+    whole, sizes = by.sum(), by.size().to_numpy()
+    place, system = pd.factorize(whole.index.get_level_values(0))[0], whole.index.get_level_values(1).to_numpy(object)
+    sums, n = whole.to_numpy(float), int(place.max(initial=-1)) + 1
 
     def of(row: dict) -> tuple[np.ndarray, np.ndarray]:
         totals, counts = np.zeros((2, n, 2))
         for column, name in enumerate((row["system"], row["system_b"])):
-            own = system == name
-            totals[place[own], column], counts[place[own], column] = sums[own], sizes[own]
+            of_system = system == name
+            totals[place[of_system], column], counts[place[of_system], column] = sums[of_system], sizes[of_system]
         judged = counts.any(axis=1)
         return totals[judged], counts[judged]
 
@@ -382,8 +388,8 @@ def first_systems(curves: dict[str, pd.DataFrame], directions: dict[tuple[str, s
         if len(met.drop_duplicates()) < comb(len({*met["system"], *met["system_b"]}), 2) or met.empty:
             continue
         turned = rows[["spec", "system_b", "d"]].set_axis(["spec", "system", "d"], axis=1).eval("d = -d")
-        both = pd.concat([rows[["spec", "system", "d"]], turned])
-        means = both.groupby(["spec", "system"])["d"].mean().unstack()  # noqa: PD010
+        either_side = pd.concat([rows[["spec", "system", "d"]], turned])
+        means = either_side.groupby(["spec", "system"])["d"].mean().unstack()  # noqa: PD010
         first = means.idxmax(axis=1)
         for system, share in first.value_counts(normalize=True).items():
             row = {"statistic": "first_system", "method": method, "level": "system", "system": system}

@@ -87,13 +87,13 @@ def significance(a: np.ndarray, b: np.ndarray | None = None, alpha: float = 0.05
     if _p(parts) >= alpha:
         raise ValueError("the difference is not significant")
     while len(gone) < MOST * n:
-        found = []
+        dropped = []
         for i, sample in enumerate(samples):
             left = np.flatnonzero(sample.counts)
             t = np.abs(_t([*parts[:i], _without_each(parts[i], sample.values[left]), *parts[i + 1 :]])[0])
             k = min(left[t == t.min()].tolist(), key=sample.next.__getitem__)
-            found.append((float(t.min()), sample.next[k], i, k))
-        smallest, place, i, k = min(found)
+            dropped.append((float(t.min()), sample.next[k], i, k))
+        smallest, place, i, k = min(dropped)
         if not np.isfinite(smallest):  # no spread is left, whichever value goes
             break
         gone.append(place)

@@ -44,16 +44,16 @@ def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
     rows, several = results["specification"], len(set(share["corpus"])) > 1
     panels = []
     for one in chosen.to_dict("records"):
-        own = rows[(rows[["corpus", *KEYS]] == [one[k] for k in ("corpus", *KEYS)]).all(axis=1)]
-        own = own.assign(place=range(len(own))).dropna(subset="estimate")
-        panels.append((one, own.sort_values("estimate", kind="stable").reset_index(drop=True)))
-    ratios = [inches for _, own in panels for inches in (1.3, 0.17 * max(len(_lines(own)), 1))]
+        of_conclusion = rows[(rows[["corpus", *KEYS]] == [one[k] for k in ("corpus", *KEYS)]).all(axis=1)]
+        of_conclusion = of_conclusion.assign(place=range(len(of_conclusion))).dropna(subset="estimate")
+        panels.append((one, of_conclusion.sort_values("estimate", kind="stable").reset_index(drop=True)))
+    ratios = [inches for _, of_conclusion in panels for inches in (1.3, 0.17 * max(len(_lines(of_conclusion)), 1))]
     size = {"width": PAGE, "height": sum(ratios) + 0.45 * len(panels) + 0.6}
     fig, axes = subplots(2 * len(panels), 1, squeeze=False, gridspec_kw={"height_ratios": ratios}, **size)
-    for i, (one, own) in enumerate(panels):
-        _curve(axes[2 * i, 0], own, names)
+    for i, (one, of_conclusion) in enumerate(panels):
+        _curve(axes[2 * i, 0], of_conclusion, names)
         axes[2 * i, 0].set_title(_heading(one, names, several=several), fontsize=8)
-        _choices(axes[2 * i + 1, 0], own, names)
+        _choices(axes[2 * i + 1, 0], of_conclusion, names)
     keys = [handle(f"significant (adjusted p < {ALPHA:g})", SIGNIFICANT, "o"), handle("not significant", NOT, "o")]
     legend_of(fig, [*keys, handle(names.ci, NEUTRAL[0], "", linewidth=1)])
     caption = (
@@ -62,8 +62,8 @@ def curves(results: Results, names: DisplayNames) -> Iterator[Plot]:
         " adjustment within the label. Lower panels: the choices in each combination."
     )
     note = captions.chosen(len(panels), len(share), "conclusions that are significant under the fewest combinations")
-    said = [f"{_heading(o, names, several=several)} {percent(o['estimate'])}" for o, _ in panels]
-    alt = f"Specification curves; share of combinations with a significant difference: {'; '.join(said)}."
+    shares = [f"{_heading(o, names, several=several)} {percent(o['estimate'])}" for o, _ in panels]
+    alt = f"Specification curves; share of combinations with a significant difference: {'; '.join(shares)}."
     yield Plot(fig, "curves", alt, captions.joined(caption, note))
 
 
@@ -74,19 +74,26 @@ def _heading(one: dict, names: DisplayNames, *, several: bool) -> str:
     return f"{names.distinct_label(one['label'], one['method'])}: {pair}{where}"
 
 
-def _curve(ax: Axes, own: pd.DataFrame, names: DisplayNames) -> None:
-    x, colour = np.arange(len(own)), np.where(own["p_adjusted"] < ALPHA, SIGNIFICANT, NOT)
-    known = own["ci_low"].notna()
-    ax.vlines(x[known], own["ci_low"][known], own["ci_high"][known], color=NEUTRAL[0], linewidth=0.8, zorder=1)
-    ax.scatter(x, own["estimate"], c=list(colour), s=10, zorder=2)
+def _curve(ax: Axes, of_conclusion: pd.DataFrame, names: DisplayNames) -> None:
+    x, colour = np.arange(len(of_conclusion)), np.where(of_conclusion["p_adjusted"] < ALPHA, SIGNIFICANT, NOT)
+    bounded = of_conclusion["ci_low"].notna()
+    ax.vlines(
+        x[bounded],
+        of_conclusion["ci_low"][bounded],
+        of_conclusion["ci_high"][bounded],
+        color=NEUTRAL[0],
+        linewidth=0.8,
+        zorder=1,
+    )
+    ax.scatter(x, of_conclusion["estimate"], c=list(colour), s=10, zorder=2)
     ax.axhline(0, color="#8A8A8A", linewidth=0.9, zorder=0)
-    open_ = list(dict.fromkeys(c for c, _ in _lines(own)))
-    said = [
+    open_ = list(dict.fromkeys(c for c, _ in _lines(of_conclusion)))
+    tooltips = [
         f"{', '.join(title(c, row[c], names) for c in open_)}: {number(row['estimate'])}"
-        for row in own.to_dict("records")
+        for row in of_conclusion.to_dict("records")
     ]
-    tips(ax, said, x, own["estimate"])
-    ax.set(xlim=(-0.6, len(own) - 0.4), xticks=[], ylabel="Difference (SD)")
+    tips(ax, tooltips, x, of_conclusion["estimate"])
+    ax.set(xlim=(-0.6, len(of_conclusion) - 0.4), xticks=[], ylabel="Difference (SD)")
 
 
 def title(choice: str, value: str, names: DisplayNames) -> str:
@@ -94,19 +101,19 @@ def title(choice: str, value: str, names: DisplayNames) -> str:
     return names.name("corpus", value) if choice == DATA else TITLES[choice][value]
 
 
-def _lines(own: pd.DataFrame) -> list[tuple[str, str]]:
+def _lines(of_conclusion: pd.DataFrame) -> list[tuple[str, str]]:
     """Choices that were open, and their values."""
-    values = {choice: [v for v in known if (own[choice] == v).any()] for choice, known in CHOICES.items()}
-    values[DATA] = list(dict.fromkeys(own.sort_values("place", kind="stable")[DATA]))
-    return [(c, value) for c, known in values.items() if len(known) > 1 for value in known]
+    values = {choice: [v for v in options if (of_conclusion[choice] == v).any()] for choice, options in CHOICES.items()}
+    values[DATA] = list(dict.fromkeys(of_conclusion.sort_values("place", kind="stable")[DATA]))
+    return [(c, value) for c, options in values.items() if len(options) > 1 for value in options]
 
 
-def _choices(ax: Axes, own: pd.DataFrame, names: DisplayNames) -> None:
-    lines = _lines(own)
+def _choices(ax: Axes, of_conclusion: pd.DataFrame, names: DisplayNames) -> None:
+    lines = _lines(of_conclusion)
     for y, (choice, value) in enumerate(lines):
-        at = np.flatnonzero(own[choice] == value)
+        at = np.flatnonzero(of_conclusion[choice] == value)
         ax.scatter(at, np.full(len(at), y), marker="s", s=6, color="#444444")
-    ax.set(xlim=(-0.6, len(own) - 0.4), ylim=(len(lines) - 0.4, -0.6), xticks=[], yticks=range(len(lines)))
+    ax.set(xlim=(-0.6, len(of_conclusion) - 0.4), ylim=(len(lines) - 0.4, -0.6), xticks=[], yticks=range(len(lines)))
     ax.set_yticklabels([title(c, v, names) for c, v in lines], fontsize=7)
     ax.set_xlabel("Combinations of choices, by the size of the difference", fontsize=7)
     ax.tick_params(axis="y", length=0)

@@ -79,8 +79,8 @@ def facts(results: Results, **keys: object) -> dict:
 
 def findings(results: Results, names: DisplayNames) -> Iterator[Prose]:
     """The headline: how many conclusions are sturdy, and what the others depend on; the leading system."""
-    given = {"share": STURDY_SHARE, "dialogues": STURDY_DIALOGUES}
-    yield Prose(_PHRASES.say("headline", **facts(results), **given))
+    thresholds = {"share": STURDY_SHARE, "dialogues": STURDY_DIALOGUES}
+    yield Prose(_PHRASES.say("headline", **facts(results), **thresholds))
     first = results["first_system"]
     several = len(set(first["corpus"])) > 1
     shown = [

@@ -37,7 +37,7 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Material:
+class MethodData:
     """Annotations of one corpus and group by people, of one method.
 
     workers : value of the choice `workers` -> (annotations,) whether each belongs to a worker who is kept; `passed`,
@@ -62,23 +62,23 @@ class Material:
         """The annotations of the primary analysis."""
         return self.annotations[self.workers["passed"]]
 
-    def where(self, kept: np.ndarray) -> Material:
+    def where(self, kept: np.ndarray) -> MethodData:
         """Some of the annotations, (annotations,) bool."""
         workers = {name: mask[kept] for name, mask in self.workers.items()}
-        return Material(self.annotations[kept], self.method, self.systems, workers, self.pick_seed)
+        return MethodData(self.annotations[kept], self.method, self.systems, workers, self.pick_seed)
 
 
-def open_choices(data: Material) -> dict[str, tuple[str, ...]]:
+def open_choices(data: MethodData) -> dict[str, tuple[str, ...]]:
     """The choices that make a difference to these data, with their values."""
     rows = data.annotations
     pairwise = METHODS[data.method].unit == "pair"
     item = ["label", "dialogue", "dialogue_b", "turn"]
-    known = known_people(rows)
+    all_known = known_people(rows)
     there = {
         "ratings": bool(rows.duplicated(item).any()),
-        "scores": known and not pairwise and _rated_several(rows),
+        "scores": all_known and not pairwise and _rated_several(rows),
         "units": METHODS[data.method].unit == "turn",
-        "people": known,
+        "people": all_known,
         "ties": pairwise and bool((rows["score"] == 0).any()) and bool((rows["score"] != 0).any()),
     }
     out = {name: values if there.get(name) else values[:1] for name, values in CHOICES.items()}
@@ -91,14 +91,14 @@ def _rated_several(rows: pd.DataFrame) -> bool:
     return bool((met > 1).mean() > 0.5)
 
 
-def specifications(data: Material) -> Iterator[dict[str, str]]:
+def specifications(data: MethodData) -> Iterator[dict[str, str]]:
     """Every combination of the open choices, the primary analysis first."""
     there = open_choices(data)
     for values in product(*there.values()):
         yield dict(zip(there, values, strict=True))
 
 
-def under(data: Material, choice: Mapping[str, str]) -> pd.DataFrame:
+def under(data: MethodData, choice: Mapping[str, str]) -> pd.DataFrame:
     """All pairs of systems and labels under one combination: estimate, interval, p-value, and p adjusted by Holm within
     the label."""
     kept = data.workers[choice["workers"]]
@@ -117,18 +117,18 @@ def under(data: Material, choice: Mapping[str, str]) -> pd.DataFrame:
     return _compared(data, rows, people=choice["people"] == "a sample")
 
 
-def _compared(data: Material, rows: pd.DataFrame, *, people: bool) -> pd.DataFrame:
+def _compared(data: MethodData, rows: pd.DataFrame, *, people: bool) -> pd.DataFrame:
     """rows : of `numbers`."""
-    found = of_numbers(rows, data.method, data.systems, people=people)
-    return found if found.empty else adjust_rows(found, ["label"], "systems of one label")
+    estimated = of_numbers(rows, data.method, data.systems, people=people)
+    return estimated if estimated.empty else adjust_rows(estimated, ["label"], "systems of one label")
 
 
 def spread(rows: pd.DataFrame) -> pd.Series:
     """Standard deviation within systems of the mean scores of dialogues (comparisons), by label."""
     unit = ["label", "system", "system_b", "dialogue", "dialogue_b"]
     values = rows.groupby(unit, dropna=False, sort=False)["score"].mean().reset_index()
-    own = values.groupby(["label", "system", "system_b"], dropna=False)["score"]
-    centred = (values["score"] - own.transform("mean")).groupby(values["label"])
+    scores = values.groupby(["label", "system", "system_b"], dropna=False)["score"]
+    centred = (values["score"] - scores.transform("mean")).groupby(values["label"])
     df = centred.size() - values.groupby("label")[["system", "system_b"]].apply(lambda x: len(x.drop_duplicates()))
     return np.sqrt(centred.agg(lambda x: (x**2).sum()) / df.where(df > 0)).where(lambda sd: sd > 1e-12)
 
@@ -141,7 +141,7 @@ def standardised(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(score=((rows["score"] - by.transform("mean")) / sd).fillna(0.0))
 
 
-def curve(data: Material) -> pd.DataFrame:
+def curve(data: MethodData) -> pd.DataFrame:
     """Every pair and label under every combination.
 
     Returns the frame of `under` with a column for each choice, `spec`, the number of the combination (0: the primary
@@ -154,14 +154,14 @@ def curve(data: Material) -> pd.DataFrame:
         raw = choice["scores"] == CHOICES["scores"][0]
         if raw not in scales:
             scales[raw] = spread(data.primary if raw else standardised(data.primary))
-        found = under(data, choice)
-        if len(found):
-            out.append(found.drop(columns="people", errors="ignore").assign(**choice, spec=number))
-            out[-1]["sd"] = found["label"].map(scales[raw])
+        estimated = under(data, choice)
+        if len(estimated):
+            out.append(estimated.drop(columns="people", errors="ignore").assign(**choice, spec=number))
+            out[-1]["sd"] = estimated["label"].map(scales[raw])
     return pd.concat(out, ignore_index=True) if out else pd.DataFrame()
 
 
-def without_people(data: Material, people: list[str]) -> Iterator[pd.DataFrame]:
+def without_people(data: MethodData, people: list[str]) -> Iterator[pd.DataFrame]:
     """The primary analysis without each of these people in turn; an empty frame where nothing is left."""
     kept = data.workers["passed"]
     rows, annotator = data.numbers[kept], data.annotations["annotator"].to_numpy(object)[kept]

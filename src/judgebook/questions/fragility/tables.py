@@ -34,14 +34,14 @@ def conclusions(results: Results, names: DisplayNames) -> Table:
         ("annotator", drop_few.SIGN): "Annotators to reverse it",
     }
     for (dropped, turns), heading in headings.items():
-        own = few[(few["dropped"] == dropped) & (few["turns"] == turns)].set_index(_BY) if len(few) else few
-        if len(own):
-            own = own.reindex(key)
-            out[heading] = [_of(n, total) for n, total in zip(own["estimate"], own["n"], strict=True)]
+        needed = few[(few["dropped"] == dropped) & (few["turns"] == turns)].set_index(_BY) if len(few) else few
+        if len(needed):
+            needed = needed.reindex(key)
+            out[heading] = [_of(n, total) for n, total in zip(needed["estimate"], needed["n"], strict=True)]
     verdict = results["sturdy"].set_index(_BY)["estimate"]
     reasons = results["hangs_on"].groupby(_BY)["reason"].agg(list).reindex(key)
     out["Sturdy?"] = ["yes" if v else "no" for v in verdict.reindex(key)]
-    out["Depends on"] = ["; ".join(HANGS_ON[r] for r in own) if isinstance(own, list) else "–" for own in reasons]
+    out["Depends on"] = ["; ".join(HANGS_ON[r] for r in each) if isinstance(each, list) else "–" for each in reasons]
     if len(set(out["corpus"])) == 1:
         out = out.drop(columns="corpus")
     caption = (

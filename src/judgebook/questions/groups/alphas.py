@@ -21,8 +21,8 @@ from judgebook.study.results import Results, collect
 def alpha_within(annotations: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
     """Alpha of the first two annotations per item within each group (Finch et al. 2024, Table 3), where an item was
     judged twice. boot : n_resamples, confidence, seed."""
-    found = agreement.alpha_table(annotations, labels, first=2, alone=True, **boot)["alpha"]
-    return Results(alpha=found[found["n"] > 0])
+    alphas = agreement.alpha_table(annotations, labels, first=2, alone=True, **boot)["alpha"]
+    return Results(alpha=alphas[alphas["n"] > 0])
 
 
 def alpha_between(picked: pd.DataFrame, labels: Sequence[Label], **boot: float) -> Results:
@@ -32,11 +32,11 @@ def alpha_between(picked: pd.DataFrame, labels: Sequence[Label], **boot: float) 
     """
     parts = []
     for a, b in combinations(sorted(picked["group"].unique()), 2):
-        both = picked[picked["group"].isin([a, b])]
-        kinds = sorted(both["annotator_kind"].unique())
-        parts.append(agreement.alpha_between(both, labels, a, b, kinds=kinds, alone=True, **boot))
-    found = collect(*parts)["alpha"]
-    return Results(alpha=found[found["n"] > 0])
+        of_pair = picked[picked["group"].isin([a, b])]
+        kinds = sorted(of_pair["annotator_kind"].unique())
+        parts.append(agreement.alpha_between(of_pair, labels, a, b, kinds=kinds, alone=True, **boot))
+    alphas = collect(*parts)["alpha"]
+    return Results(alpha=alphas[alphas["n"] > 0])
 
 
 def alpha_ranges(
@@ -46,11 +46,11 @@ def alpha_ranges(
 
     annotations : **all** annotations. Labels of which no item was judged by people of both groups are left out.
     """
-    known = {(x.method, x.id): x for x in labels}
-    both = first_annotations(annotations[annotations["group"].isin([group, group_b])], first=None)
-    for key, rows in both.groupby(KEY, sort=False):
+    by_key = {(x.method, x.id): x for x in labels}
+    of_pair = first_annotations(annotations[annotations["group"].isin([group, group_b])], first=None)
+    for key, rows in of_pair.groupby(KEY, sort=False):
         wide = [matrix(rows[rows["group"] == g]) for g in (group, group_b)]
-        shared, label = wide[0].index.intersection(wide[1].index), known[key[1:]]
+        shared, label = wide[0].index.intersection(wide[1].index), by_key[key[1:]]
         if shared.empty:
             continue
         rng = generator(seed, "alpha_over_picks", *key, group, group_b)
@@ -64,13 +64,13 @@ def alpha_ranges(
 def _alphas(values: list[np.ndarray], label: Label, rng: np.random.Generator, n: int) -> np.ndarray:
     """Alpha of n picks. values : for each of two groups (items, annotations), NaN behind the last annotation."""
     mirrored = METHODS[label.method].unit == "pair"
-    found = np.unique(np.concatenate([v[np.isfinite(v)] for v in values]))
-    kinds = np.unique(np.r_[found, -found]) if mirrored else found
+    distinct = np.unique(np.concatenate([v[np.isfinite(v)] for v in values]))
+    kinds = np.unique(np.r_[distinct, -distinct]) if mirrored else distinct
     v, code = len(kinds), 0
-    for given in values:
-        m = np.isfinite(given).sum(axis=1)
-        chosen = np.floor(rng.random((n, len(given))) * m).astype(int)
-        code = code * v + np.searchsorted(kinds, given[np.arange(len(given)), chosen])
+    for judged in values:
+        m = np.isfinite(judged).sum(axis=1)
+        chosen = np.floor(rng.random((n, len(judged))) * m).astype(int)
+        code = code * v + np.searchsorted(kinds, judged[np.arange(len(judged)), chosen])
     weights = np.stack([np.bincount(row, minlength=v * v) for row in code])
     one = np.eye(v, dtype=int)
     t = terms((one[:, None] + one[None]).reshape(-1, v), kinds, label.level, mirrored=mirrored)

@@ -9,16 +9,18 @@ counting once; the range over picks of one annotation per item shows what using 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.families import adjust_rows
-from judgebook.annotations.picks import picks
-from judgebook.annotations.summary import with_means
-from judgebook.questions.groups.alphas import alpha_between, alpha_within
-from judgebook.questions.groups.as_published import as_published
+from judgebook.annotations.picks import pick_as_published, picks
+from judgebook.annotations.summary import evaluated, in_scope, with_means
+from judgebook.published import numbers
+from judgebook.questions.agreement.items import without_weights
+from judgebook.questions.groups.alphas import alpha_between, alpha_ranges, alpha_within
 from judgebook.questions.groups.conclusions import conclusions
 from judgebook.questions.groups.effects import (
     KEY,
@@ -33,12 +35,12 @@ from judgebook.questions.groups.extremes import extremes
 from judgebook.questions.groups.joint_resampling import resampled, resampled_two_way
 from judgebook.questions.groups.many_pairs import many_pairs
 from judgebook.questions.groups.permutation_null import permutation_null
-from judgebook.questions.groups.pick_ranges import effect_ranges
+from judgebook.questions.groups.pick_ranges import effect_ranges, wrong_inside
 from judgebook.questions.groups.question import GroupEffects
 from judgebook.questions.groups.robustness import robustness
-from judgebook.questions.groups.who_judged import comparable, group_counts
-from judgebook.study.labels import Label
+from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
+from judgebook.study.schema import unordered
 from judgebook.study.sections.data import Scope
 
 #: identifies a difference between groups
@@ -184,3 +186,80 @@ def verdict(p_difference: float, p_equivalence: float, level: float) -> str:
         return UNTESTED
     differs, same = p_difference < level, p_equivalence < level
     return BOTH if differs and same else DIFFERS if differs else EQUIVALENT if same else UNDECIDED
+
+
+def as_published(
+    annotations: pd.DataFrame,
+    labels: Sequence[Label],
+    options: GroupEffects,
+    scope: Scope | None,
+    *,
+    pick_seed: int,
+    permute_seed: int,
+    **boot: float,
+) -> Iterator[Results]:
+    """The paper's values by its own pick (`pick` is paper), on all data and on its scope (`scope` is paper).
+
+    On its scope also: the permutation null of Figure 1, ranges over picks, alpha within groups (Table 3), counts (Table
+    2), and how many wrong values lie inside the ranges. Parameters as `analysis.analyse`.
+    """
+    annotations = without_weights(annotations)
+    seeds = {"seed": pick_seed, "source_order": options.source_order}
+    frames = {"paper": annotations}
+    if scope:
+        kept = in_scope(annotations, dialogues=scope.exclude_dialogues, sessions=scope.exclude_sessions)
+        frames = {None: annotations, "paper": kept}
+    for name, frame in frames.items():
+        by_dialogue, by_pair = (pick_as_published(frame, comparisons=c, **seeds) for c in ("dialogue", "pair"))
+        table, figure = (collect(for_each_label(published, f, **boot)) for f in (by_dialogue, by_pair))
+        figure["mean_absolute_effect"] = table["mean_absolute_effect"]
+        results = collect(figure, alpha_between(by_pair, labels, **boot))
+        yield Results({s: rows.assign(pick="paper", scope=name) for s, rows in results.items()})
+    null = collect(for_each_label(permutation_null, by_pair, seed=permute_seed, n_permutations=options.n_permutations))
+    ranges = {"seed": permute_seed, "n_picks": options.n_picks}
+    around = collect(
+        Results({s: rows.assign(pick="paper") for s, rows in null.items()}),
+        for_each_label(effect_ranges, frame, sides="apart", **ranges),
+        *(alpha_ranges(frame, labels, *pair, **ranges) for pair in combinations(sorted(frame["group"].unique()), 2)),
+        alpha_within(frame, labels, **boot),
+        group_counts(frame),
+    )
+    around = Results({s: rows.assign(scope="paper") for s, rows in around.items()})
+    yield collect(around, wrong_inside(numbers.load(options.paper), around))
+
+
+def comparable(annotations: pd.DataFrame) -> pd.DataFrame:
+    """Judgements of labels that two groups or more judged, each on two systems or more; no pilots, no gold units.
+
+    Where no session is known, each dialogue (each pair, for comparisons) is a session.
+    """
+    main = evaluated(annotations)
+    sides = pd.concat([main, main.dropna(subset=["system_b"]).assign(system=lambda f: f["system_b"])])
+    systems = sides.groupby([*KEY, "group"])["system"].nunique()
+    systems = systems[systems >= 2]
+    enough = systems.index[(systems.groupby(KEY).transform("size") >= 2).to_numpy()]
+    kept = main[pd.MultiIndex.from_frame(main[[*KEY, "group"]]).isin(enough)]
+    ends = unordered(kept)
+    alone = ends["low"].astype(str) + "\x1f" + ends["high"].fillna("").astype(str)
+    return kept.assign(session=kept["session"].astype(object).where(kept["session"].notna(), alone))
+
+
+def group_counts(annotations: pd.DataFrame) -> Iterator[dict[str, object]]:
+    """Dialogues (pairs) evaluated once or twice, those evaluated twice, and by whom, as Table 2 of Finch et al. 2024
+    counts them, which leaves out what was judged more than twice: rows of `count`.
+
+    `evaluators` is over all methods, `evaluators_of_method` within one; neither exists where annotators are positions.
+    """
+    who = ["corpus", "group", "annotator_kind"]
+    for (corpus, group, kind), part in annotations.groupby(who, sort=False):
+        head = {"statistic": "count", "corpus": corpus, "group": group, "kind": kind}
+        if part["annotator_known"].all():
+            yield head | {"what": "evaluators", "estimate": part["annotator"].nunique()}
+        for method, of_method in part.groupby("method", sort=False):
+            items = of_method.groupby(["label", "dialogue", "turn", "dialogue_b"], dropna=False).size()
+            times = items.groupby(["dialogue", "dialogue_b"], dropna=False).max()
+            counts = {"evaluated": (times <= 2).sum(), "doubly_annotated": (times == 2).sum()}
+            if of_method["annotator_known"].all():
+                counts["evaluators_of_method"] = of_method["annotator"].nunique()
+            place = {"method": method, "level": METHODS[method].unit}
+            yield from (head | place | {"what": what, "estimate": n} for what, n in counts.items())

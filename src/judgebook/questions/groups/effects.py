@@ -196,14 +196,14 @@ class LabelScores:
     @cached_property
     def _sizes(self) -> dict[str, tuple[int, int]]:
         """Scores (items, if these are weighted) and annotators of each group; counted once, as there are many rows."""
-        known = self.scores[self.scores["score"].notna()]
-        group, names = pd.factorize(known["group"])
-        n = np.bincount(group, known.get("weight"), len(names)).round().astype(int)
-        who = pd.factorize(known["annotator"])[0]
+        scored = self.scores[self.scores["score"].notna()]
+        group, names = pd.factorize(scored["group"])
+        n = np.bincount(group, scored.get("weight"), len(names)).round().astype(int)
+        who = pd.factorize(scored["annotator"])[0]
         most = int(who.max(initial=0)) + 1
         people = np.unique((group * most + who)[who >= 0]) // most
-        both = zip(n.tolist(), np.bincount(people, minlength=len(names)).tolist(), strict=True)
-        return dict(zip(names, both, strict=True))
+        counts = zip(n.tolist(), np.bincount(people, minlength=len(names)).tolist(), strict=True)
+        return dict(zip(names, counts, strict=True))
 
 
 def label_scores(annotations: pd.DataFrame, *, per_item: bool = False) -> Iterator[LabelScores]:

@@ -58,10 +58,10 @@ def extremes(
     options = {"n_resamples": n_resamples, "confidence": confidence}
     for (corpus, method), part in rated.groupby(["corpus", "method"], sort=False):
         for pair in combinations(sorted(part["group"].unique()), 2):
-            both = _shared(part[part["group"].isin(pair)], pair)
-            if len(both):
+            shared = _shared(part[part["group"].isin(pair)], pair)
+            if len(shared):
                 head = {"corpus": corpus, "method": method, "level": METHODS[method].unit}
-                yield from _compared(both, pair, head, seed, people_resamples, options)
+                yield from _compared(shared, pair, head, seed, people_resamples, options)
 
 
 def _shared(part: pd.DataFrame, pair: tuple[str, str]) -> pd.DataFrame:
@@ -76,23 +76,23 @@ def _shared(part: pd.DataFrame, pair: tuple[str, str]) -> pd.DataFrame:
 
 
 def _compared(
-    both: pd.DataFrame, pair: tuple[str, str], head: dict, seed: int, people_resamples: int, options: dict
+    shared: pd.DataFrame, pair: tuple[str, str], head: dict, seed: int, people_resamples: int, options: dict
 ) -> Iterator[dict[str, object]]:
-    names = list(both["label"].unique())
-    session, sessions = pd.factorize(both["session"].astype(str), sort=True)
-    counts, rows = _counts(both, names, session)
+    names = list(shared["label"].unique())
+    session, sessions = pd.factorize(shared["session"].astype(str), sort=True)
+    counts, rows = _counts(shared, names, session)
     rng = generator(seed, "extremes", *head.values(), *pair)
     statistic = _statistic(len(names))
     yield from _rows(
-        both, pair, head, names, counts, bootstrap_sums(rows, statistic, unit="session", rng=rng, **options)
+        shared, pair, head, names, counts, bootstrap_sums(rows, statistic, unit="session", rng=rng, **options)
     )
-    if both["annotator_known"].all() and (both["annotator_kind"] == "human").all():
-        person, people = pd.factorize(both["annotator"].astype(str), sort=True)
+    if shared["annotator_known"].all() and (shared["annotator_kind"] == "human").all():
+        person, people = pd.factorize(shared["annotator"].astype(str), sort=True)
         cell, pairs = pd.factorize(session * len(people) + person)
         u, v = np.divmod(pairs, len(people))
-        sums = _counts(both, names, cell)[1]
-        home = both.drop_duplicates("annotator").set_index("annotator")["group"].loc[people].to_numpy(str)
-        found = bootstrap_two_way(
+        sums = _counts(shared, names, cell)[1]
+        home = shared.drop_duplicates("annotator").set_index("annotator")["group"].loc[people].to_numpy(str)
+        over_people = bootstrap_two_way(
             len(sessions),
             len(people),
             lambda w, x: statistic((w[:, u] * x[:, v]) @ sums),
@@ -102,18 +102,18 @@ def _compared(
             width=3 * len(sums) + sums.shape[1],
             **(options | {"n_resamples": people_resamples}),
         )
-        yield from _rows(both, pair, head, names, counts, found)
+        yield from _rows(shared, pair, head, names, counts, over_people)
 
 
-def _counts(both: pd.DataFrame, names: list[str], of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _counts(shared: pd.DataFrame, names: list[str], of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Items (2, labels), and for each of the units `of` annotations, numbers from 0, (2 * labels * groups * 2):
     weight, and weight if extreme, on all items and on those disagreed on."""
-    label, second = pd.Index(names).get_indexer(both["label"]), both["second"].to_numpy(int)
+    label, second = pd.Index(names).get_indexer(shared["label"]), shared["second"].to_numpy(int)
     shape = (int(of.max()) + 1, len(names), 2)
     cell = np.ravel_multi_index((of, label, second), shape)
-    weight, extreme = both["weight"].to_numpy(), both["extreme"].to_numpy()
+    weight, extreme = shared["weight"].to_numpy(), shared["extreme"].to_numpy()
     parts = []
-    for chosen in (1.0, both["disagreed"].to_numpy(float)):
+    for chosen in (1.0, shared["disagreed"].to_numpy(float)):
         sums = [
             np.bincount(cell, w, int(np.prod(shape))).reshape(shape)
             for w in (weight * chosen, weight * chosen * extreme)
@@ -139,11 +139,11 @@ def _statistic(n: int):
 
 
 def _rows(
-    both: pd.DataFrame, pair: tuple, head: dict, names: list[str], counts: np.ndarray, intervals: list[Interval]
+    shared: pd.DataFrame, pair: tuple, head: dict, names: list[str], counts: np.ndarray, intervals: list[Interval]
 ) -> Iterator[dict[str, object]]:
-    people = both.groupby("second")["annotator"].nunique()
-    for of, items, own in zip((RATED, DISAGREED), counts, np.array_split(np.arange(len(intervals)), 2), strict=True):
-        *shares, whole = (intervals[i] for i in own[:3])
+    people = shared.groupby("second")["annotator"].nunique()
+    for of, items, places in zip((RATED, DISAGREED), counts, np.array_split(np.arange(len(intervals)), 2), strict=True):
+        *shares, whole = (intervals[i] for i in places[:3])
         fixed = head | {"of": of, "resample": whole.unit}
         size = {"n": int(items.sum())}
         for k, share in enumerate(shares):
@@ -152,5 +152,5 @@ def _rows(
         who = {"statistic": "extreme_share_difference", "group": pair[0], "group_b": pair[1]}
         who["n_annotators"] = int(people.sum())
         yield fixed | who | size | whole.row()
-        for name, n, i in zip(names, items, own[3:], strict=True):
+        for name, n, i in zip(names, items, places[3:], strict=True):
             yield fixed | who | {"label": name, "n": int(n)} | intervals[i].row()

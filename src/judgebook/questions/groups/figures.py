@@ -49,8 +49,8 @@ def figure_one(results: Results, names: DisplayNames, confidence: float, margin:
     """Figure 1 of the paper for the groups in these data, with differences expected by chance."""
     rows = analysis.differences(results, confidence, scope="paper", pick="paper")
     # equivalence is tested in the primary analysis alone
-    known = [analysis.verdict(p, float("nan"), 1 - confidence) for p in rows["p_adjusted"]]
-    yield from _differences(rows.assign(verdict=known), names, "figure1", confidence, margin)
+    verdicts = [analysis.verdict(p, float("nan"), 1 - confidence) for p in rows["p_adjusted"]]
+    yield from _differences(rows.assign(verdict=verdicts), names, "figure1", confidence, margin)
 
 
 def _differences(
@@ -75,8 +75,8 @@ def _differences(
             ax.plot(part["debiased"], y + 0.35 * ROW, "d", color=INK, markersize=2.4)
         else:
             ax.hlines(y, part["ci_low"], part["ci_high"], color=INK, linewidth=0.8)
-        for found, own in part.groupby("verdict", sort=False):
-            ax.plot(own["estimate"], own["y"], linewidth=0, markersize=3.8, **_style(found))
+        for verdict, of_verdict in part.groupby("verdict", sort=False):
+            ax.plot(of_verdict["estimate"], of_verdict["y"], linewidth=0, markersize=3.8, **_style(verdict))
         ax.axvline(margin, color=INK, linewidth=0.6, linestyle=(0, (3, 2)))
 
     light = (
@@ -103,11 +103,11 @@ def _differences(
     for suffix, page in pages(placed, columns=3, around=1.7):
         options = {"xlabel": "Mean absolute difference of effect sizes", "columns": 3, "sharex": True, "keys": keys}
         fig = grid_figure(page, paint, **options)
-        found = page["verdict"].value_counts()
+        counts = page["verdict"].value_counts()
         methods = dict.fromkeys(names.name("method", m) for m in page["method"])
         of = f"{', '.join(methods)}. " if len(set(rows["method"])) > 1 else ""
         alt = f"{of}{len(page)} differences between groups by label{_spanned(page)}; verdicts: "
-        alt += ", ".join(f"{_MARKS[v][2]} {found[v]}" for v in verdicts if v in found)
+        alt += ", ".join(f"{_MARKS[v][2]} {counts[v]}" for v in verdicts if v in counts)
         yield Plot(fig, f"{name}{suffix}", f"{alt}.", of + caption)
 
 
@@ -158,8 +158,8 @@ def _most_contested_labels(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
         return rows, ""
     spread = rows.groupby(["block", "label"])["estimate"].agg(lambda v: v.max() - v.min())
     kept = spread.groupby("label").mean().nlargest(MANY_PAIRS).index
-    said = captions.chosen(len(kept), rows["label"].nunique(), "labels on which they do")
-    return rows[rows["label"].isin(kept)], said
+    note = captions.chosen(len(kept), rows["label"].nunique(), "labels on which they do")
+    return rows[rows["label"].isin(kept)], note
 
 
 def alphas(results: Results, names: DisplayNames) -> Iterator[Plot]:
@@ -199,8 +199,8 @@ def _by(rows: pd.DataFrame, columns: list[str], stem: str) -> Iterator[tuple[str
 
 
 def _spanned(rows: pd.DataFrame) -> str:
-    found = rows["estimate"].dropna()
-    return f" from {span(found)}" if len(found) else ", none of them defined"
+    estimates = rows["estimate"].dropna()
+    return f" from {span(estimates)}" if len(estimates) else ", none of them defined"
 
 
 def conclusions(results: Results, names: DisplayNames, margin: float) -> Plot:

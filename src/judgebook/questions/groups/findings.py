@@ -76,10 +76,10 @@ def _method(rows: pd.DataFrame, names: DisplayNames) -> dict:
 
 def _conclusions(results: Results, names: DisplayNames) -> list[dict]:
     """Of each method and question, the number of pairs of systems and the share of each verdict."""
-    found = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
-    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in found.items()}
+    verdicts = {question: counted(results, question).groupby("method")[VERDICTS].sum() for question in QUESTIONS}
+    shares = {question: counts.div(counts.sum(axis=1), axis=0).dropna() for question, counts in verdicts.items()}
     return [
-        {"method": names.name("method", m), "n": int(found["sign"].loc[m].sum())}
+        {"method": names.name("method", m), "n": int(verdicts["sign"].loc[m].sum())}
         | {question: table.loc[m].to_dict() if m in table.index else None for question, table in shares.items()}
         for m in sorted(shares["sign"].index, key=lambda m: names.position("method", m))
     ]
@@ -104,8 +104,8 @@ def claims(results: Results, names: DisplayNames, objective: Sequence[str]) -> I
     """A sentence for each of three claims of Finch et al. 2024, section 5, with the interval that decides."""
     yield Prose(_PHRASES.say("by_method_claim", contrasts=_contrasts(results, names, SHARED)))
     rows = where(results["extreme_share_difference"], label=None, resample="session").dropna(subset="ci_low")
-    found = [_extreme(row, results, names) for row in where(rows, of=DISAGREED).to_dict("records")]
-    yield Prose(_PHRASES.say("extreme_claim", pairs=found))
+    disagreed = [_extreme(row, results, names) for row in where(rows, of=DISAGREED).to_dict("records")]
+    yield Prose(_PHRASES.say("extreme_claim", pairs=disagreed))
     titles = dict.fromkeys(label.title for (_, key), label in names.labels.items() if key in objective)
     yield Prose(_PHRASES.say("objective_claim", contrasts=_contrasts(results, names, OBJECTIVE), labels=list(titles)))
 

@@ -53,9 +53,9 @@ def resampled(
     names, sums = one.sums("session")
     rng = generator(seed, "resampled_group_difference", "session", *one.key)
     options = {"unit": "session", "rng": rng, "n_resamples": n_resamples}
-    found = replicate_sums(sums.reshape(len(names), -1), _joint_statistic(one), **options)
-    yield from _named(one, found.intervals(confidence), "session")
-    yield from _beyond_noise(one, found, margin, confidence)
+    replicates = replicate_sums(sums.reshape(len(names), -1), _joint_statistic(one), **options)
+    yield from _named(one, replicates.intervals(confidence), "session")
+    yield from _beyond_noise(one, replicates, margin, confidence)
 
 
 def _joint_statistic(one: LabelScores) -> Callable[[np.ndarray], np.ndarray]:
@@ -88,12 +88,12 @@ def resampled_two_way(one: LabelScores, *, seed: int, n_resamples: int = 2_000, 
     one : of judgements by known people. Returns rows of effect_size and effect_difference with
     percentile intervals.
     """
-    found = two_way_sums(one, seed=seed, n_resamples=n_resamples)
+    replicates = two_way_sums(one, seed=seed, n_resamples=n_resamples)
     wanted = (len(one.groups) + len(one.group_pairs)) * comb(len(one.systems), 2)
     statistic = _joint_statistic(one)
     with np.errstate(divide="ignore", invalid="ignore"):
-        estimate, values = (statistic(sums)[:, :wanted] for sums in (found.estimate[None], found.values))
-    intervals = replace(found, estimate=estimate[0], values=values).intervals(confidence, "percentile")
+        estimate, values = (statistic(sums)[:, :wanted] for sums in (replicates.estimate[None], replicates.values))
+    intervals = replace(replicates, estimate=estimate[0], values=values).intervals(confidence, "percentile")
     yield from _named(one, intervals, "session and annotator")
 
 
@@ -108,13 +108,13 @@ def two_way_sums(one: LabelScores, *, seed: int, n_resamples: int) -> Replicates
     # most are 0: one person judges few systems in a session
     rows = sparse.coo_array(sums.reshape(len(names), -1))
     (at, column), width = rows.coords, rows.shape[1]
-    own, of = np.unique(a[at] * width + column, return_inverse=True)  # what a person gave, and to which sum it adds
-    by_person = sparse.csr_array((rows.data, (of, u[at])), shape=(len(own), len(sessions)))
-    total = sparse.csr_array((np.ones(len(own)), (own % width, np.arange(len(own)))), shape=(width, len(own)))
+    gave, of = np.unique(a[at] * width + column, return_inverse=True)  # what a person gave, and to which sum it adds
+    by_person = sparse.csr_array((rows.data, (of, u[at])), shape=(len(gave), len(sessions)))
+    total = sparse.csr_array((np.ones(len(gave)), (gave % width, np.arange(len(gave)))), shape=(width, len(gave)))
     return replicate_two_way(
         len(sessions),
         len(people),
-        lambda w, v: (total @ ((by_person @ w.T) * v.T[own // width])).T,
+        lambda w, v: (total @ ((by_person @ w.T) * v.T[gave // width])).T,
         rng=generator(seed, "two_way_group_difference", "session", *one.key),
         unit="session and annotator",
         strata=one.home(people),
@@ -123,14 +123,14 @@ def two_way_sums(one: LabelScores, *, seed: int, n_resamples: int) -> Replicates
     )
 
 
-def _beyond_noise(one: LabelScores, found: Replicates, margin: float, confidence: float) -> Rows:
+def _beyond_noise(one: LabelScores, replicates: Replicates, margin: float, confidence: float) -> Rows:
     """The noise-corrected difference and the equivalence margin of each pair of groups."""
     n_pairs = comb(len(one.systems), 2)
     for k, pair in enumerate(one.group_pairs, len(one.groups)):
         at = slice(k * n_pairs, (k + 1) * n_pairs)
-        covariance = jackknife_covariance(found.jackknife[:, at])
-        moments = found.estimate[at], np.diag(covariance), np.sum(covariance**2)
-        yield from beyond_noise(one, pair, *moments, found.n_units, margin, confidence)
+        covariance = jackknife_covariance(replicates.jackknife[:, at])
+        moments = replicates.estimate[at], np.diag(covariance), np.sum(covariance**2)
+        yield from beyond_noise(one, pair, *moments, replicates.n_units, margin, confidence)
 
 
 def beyond_noise(

@@ -41,15 +41,15 @@ def compare(annotations: pd.DataFrame, results: Results, pick_seed: int) -> pd.D
             key = (*one.key, group)
             if key not in ours.index:
                 continue
-            found = []
+            checks = []
             for pair in combinations(one.systems, 2):
                 a, b = (scores[group, system].to_numpy() for system in pair)
                 cohens_d = one.effect == "d"
-                found.append(
+                checks.append(
                     pingouin.compute_effsize(a, b, eftype="cohen")
                     if cohens_d
                     else proportion_effectsize(a.mean(), b.mean())
                 )
             library = "pingouin" if one.effect == "d" else "statsmodels"
-            rows.append({"library": library, "ours": ours[key], "theirs": float(np.abs(found).mean())})
+            rows.append({"library": library, "ours": ours[key], "theirs": float(np.abs(checks).mean())})
     return pd.DataFrame(rows, columns=["library", "ours", "theirs"])

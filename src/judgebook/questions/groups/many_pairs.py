@@ -87,13 +87,13 @@ def many_pairs(
     """
     if annotations["session"].isna().any():
         raise ValueError("session: must be known for every annotation, because sessions are resampled")
-    known = {one.key: one for one in label_scores(people, per_item=True)} if len(people) else {}
+    of_people = {one.key: one for one in label_scores(people, per_item=True)} if len(people) else {}
     sizes = _Sizes(seed, margin, min(n_resamples, MOST_RESAMPLES), min(people_resamples, MOST_RESAMPLES), confidence)
-    pieces = [(one, known.get(one.key), sizes) for one in label_scores(annotations, per_item=True)]
-    found = run(of_label, pieces, doing="effects, label")
-    every = pd.concat([frame for _, frame in found], ignore_index=True)
+    pieces = [(one, of_people.get(one.key), sizes) for one in label_scores(annotations, per_item=True)]
+    results = run(of_label, pieces, doing="effects, label")
+    every = pd.concat([frame for _, frame in results], ignore_index=True)
     keep(every, STORED)
-    return collect(*(rows for rows, _ in found), *_stored(most_contested(every)))
+    return collect(*(rows for rows, _ in results), *_stored(most_contested(every)))
 
 
 def of_label(one: LabelScores, people: LabelScores | None, sizes: _Sizes) -> tuple[list[dict], pd.DataFrame]:
@@ -131,18 +131,20 @@ def _over_sessions(one: LabelScores, rows: np.ndarray, confidence: float) -> tup
     values, errors, gram = [], [], np.zeros((len(one.group_pairs), n, n))
     for i, j in _blocks(len(one.systems), len(left) * (len(one.groups) + len(one.group_pairs))):
         effects = pair_effects(left, one.effect, (i, j))
-        both = np.concatenate([effects, between_groups(effects)], axis=1)  # (1 + n, groups + pairs of groups, pairs)
-        centred = both[1:] - both[1:].mean(axis=0)
-        values.append(both[0])
+        all_effects = np.concatenate(
+            [effects, between_groups(effects)], axis=1
+        )  # (1 + n, groups + pairs of groups, pairs)
+        centred = all_effects[1:] - all_effects[1:].mean(axis=0)
+        values.append(all_effects[0])
         errors.append(np.sqrt((n - 1) / n * np.sum(centred**2, axis=0)))
-        for k, own in enumerate(centred[:, len(one.groups) :].transpose(1, 0, 2)):
-            gram[k] += own @ own.T
+        for k, of_pair in enumerate(centred[:, len(one.groups) :].transpose(1, 0, 2)):
+            gram[k] += of_pair @ of_pair.T
     value, error = np.concatenate(values, axis=1), np.concatenate(errors, axis=1)
     half = stdtrit(max(n - 1, 1), (1 + confidence) / 2) * error
-    given = np.isfinite(half) & (error > 0) & (n > 1)
-    low, high = (np.where(given, value + sign * half, np.nan) for sign in (-1, 1))
+    estimable = np.isfinite(half) & (error > 0) & (n > 1)
+    low, high = (np.where(estimable, value + sign * half, np.nan) for sign in (-1, 1))
     frame = _frame(one, {"estimate": value, "ci_low": low, "ci_high": high}).assign(n_clusters=n)
-    frame["ci_kind"] = np.where(given.ravel(), "jackknife_t", "not_estimable")
+    frame["ci_kind"] = np.where(estimable.ravel(), "jackknife_t", "not_estimable")
     squared = ((n - 1) / n) ** 2 * np.sum(gram**2, axis=(1, 2))
     at = range(len(one.groups), len(value))
     return frame, [(value[k], error[k] ** 2, squared[k - len(one.groups)]) for k in at]
@@ -150,8 +152,8 @@ def _over_sessions(one: LabelScores, rows: np.ndarray, confidence: float) -> tup
 
 def _over_people(people: LabelScores, one: LabelScores, sizes: _Sizes) -> pd.DataFrame:
     """Percentile ends of all pairs when annotators are resampled as well as sessions."""
-    found = two_way_sums(people, seed=sizes.seed, n_resamples=sizes.people_resamples)
-    sums = found.values.reshape(len(found.values), len(people.groups), len(people.systems), 3)
+    replicates = two_way_sums(people, seed=sizes.seed, n_resamples=sizes.people_resamples)
+    sums = replicates.values.reshape(len(replicates.values), len(people.groups), len(people.systems), 3)
     tail, ends = (1 - sizes.confidence) / 2, []
     for i, j in _blocks(len(people.systems), len(sums) * (len(people.groups) + len(people.group_pairs))):
         effects = pair_effects(sums, people.effect, (i, j))
@@ -212,8 +214,8 @@ def _stored(frame: pd.DataFrame) -> Sequence[pd.DataFrame]:
     bare = frame.drop(columns=[c for ends in _UNITS.values() for c in ends]).assign(statistic=statistic)
     out = []
     for unit, ends in _UNITS.items():
-        own = bare.assign(ci_low=frame[ends[0]], ci_high=frame[ends[1]], resample=unit, resample_unit=unit)
+        bounded = bare.assign(ci_low=frame[ends[0]], ci_high=frame[ends[1]], resample=unit, resample_unit=unit)
         if unit != "session":
-            own = own[own["ci_low"].notna()].assign(ci_kind="percentile", n_clusters=np.nan)
-        out.append(own)
+            bounded = bounded[bounded["ci_low"].notna()].assign(ci_kind="percentile", n_clusters=np.nan)
+        out.append(bounded)
     return out

@@ -81,31 +81,31 @@ def _exchange_judgements(two: LabelScores) -> tuple[np.ndarray, Callable]:
     session = pd.factorize(facts["session"].to_numpy()[shared])[0]
     swap = np.zeros((session.max(initial=-1) + 1, sums.shape[2]))
     np.add.at(swap, session, sums[shared, 1] - sums[shared, 0])
-    base, alone, mine = sums[shared, 0].sum(axis=0), sums[~shared].sum(axis=1), judged[0][~shared]
+    base, alone, of_first = sums[shared, 0].sum(axis=0), sums[~shared].sum(axis=1), judged[0][~shared]
     kind = facts["system"].to_numpy()
     if METHODS[two.key[1]].unit == "pair":
         kind = np.array(["\x1f".join(sorted(p)) for p in zip(facts["system"], facts["system_b"], strict=True)])
 
-    subsets = _subset_sums(kind[~shared], mine, alone)
+    subsets = _subset_sums(kind[~shared], of_first, alone)
 
     def draw(rng: np.random.Generator, k: int) -> np.ndarray:
         first = base + rng.integers(0, 2, (k, len(swap))).astype(float) @ swap
         return first + subsets(rng, k)
 
-    return base + mine @ alone, draw
+    return base + of_first @ alone, draw
 
 
 def _exchange_annotators(two: LabelScores) -> tuple[np.ndarray, Callable, np.ndarray | None]:
     """The same with whole annotators exchanged; the sums of all arrangements where these are few."""
     people, sums = two.sums("annotator")
     work = sums.sum(axis=1).reshape(len(people), -1)
-    mine = two.home(people) == two.groups[0]
-    n, n_mine, exact = len(people), int(mine.sum()), None
+    of_first = two.home(people) == two.groups[0]
+    n, n_mine, exact = len(people), int(of_first.sum()), None
     if comb(n, n_mine) <= EXACT_LIMIT:
         masks = np.zeros((comb(n, n_mine), n))
         np.put_along_axis(masks, np.array(list(combinations(range(n), n_mine))), 1.0, axis=1)
         exact = masks @ work
-    return mine @ work, _subset_sums(np.zeros(n), mine, work), exact
+    return of_first @ work, _subset_sums(np.zeros(n), of_first, work), exact
 
 
 def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> Permutation | str:
@@ -125,10 +125,12 @@ def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> 
 
     def difference(first: np.ndarray) -> np.ndarray:
         """(k,) differences when the first group has the sums `first` (k, systems * 3) and the second the rest."""
-        both = np.stack([first, total - first], axis=1)
-        both = np.where(np.abs(both) < 1e-9, 0.0, both)  # all minus all must leave nothing, in spite of rounding
-        both = both.reshape(len(first), 2, len(two.systems), 3)
-        return over_pairs(both, two.effect)[:, 2]
+        of_groups = np.stack([first, total - first], axis=1)
+        of_groups = np.where(
+            np.abs(of_groups) < 1e-9, 0.0, of_groups
+        )  # all minus all must leave nothing, in spite of rounding
+        of_groups = of_groups.reshape(len(first), 2, len(two.systems), 3)
+        return over_pairs(of_groups, two.effect)[:, 2]
 
     def permute(rng: np.random.Generator, k: int) -> np.ndarray:
         sizes = [len(part) for part in np.array_split(range(k), -(-k * width // CHUNK))]
@@ -144,22 +146,22 @@ def _test(two: LabelScores, exchange: str, rng: np.random.Generator, n: int) -> 
     )
 
 
-def _subset_sums(kind: np.ndarray, mine: np.ndarray, rows: np.ndarray) -> Callable:
+def _subset_sums(kind: np.ndarray, of_first: np.ndarray, rows: np.ndarray) -> Callable:
     """A function of a generator and k that gives (k, q) sums of rows (n, q): those of random subsets with the same
-    number of each kind as `mine`."""
+    number of each kind as `of_first`."""
     parts = []
     for value in np.unique(kind):
-        own = rows[at := kind == value]
-        if n := int(mine[at].sum()):
-            used = np.flatnonzero(own.any(axis=0))  # a system's judgements have sums of their own
-            parts.append((n, used, own[:, used]))
+        of_kind = rows[at := kind == value]
+        if n := int(of_first[at].sum()):
+            used = np.flatnonzero(of_kind.any(axis=0))  # a system's judgements have sums of their own
+            parts.append((n, used, of_kind[:, used]))
 
     def draw(rng: np.random.Generator, k: int) -> np.ndarray:
         out = np.zeros((k, rows.shape[1]))
-        for n, used, own in parts:
-            numbers = rng.random((k, len(own)))
+        for n, used, of_kind in parts:
+            numbers = rng.random((k, len(of_kind)))
             smallest = numbers <= np.partition(numbers, n - 1, axis=1)[:, [n - 1]]
-            out[:, used] += smallest.astype(float) @ own
+            out[:, used] += smallest.astype(float) @ of_kind
         return out
 
     return draw

@@ -71,8 +71,8 @@ def agreement(numbers: pd.DataFrame, paper: str) -> pd.DataFrame:
 
 def odd_one_out(by_pair: pd.DataFrame) -> str:
     """The group whose effects differ most from those of the others, on average over pairs and methods."""
-    both = pd.concat([by_pair, by_pair.assign(group=by_pair["group_b"])])
-    return both.assign(gap=both["gap"].map(_middle)).groupby("group")["gap"].mean().idxmax()
+    either_side = pd.concat([by_pair, by_pair.assign(group=by_pair["group_b"])])
+    return either_side.assign(gap=either_side["gap"].map(_middle)).groupby("group")["gap"].mean().idxmax()
 
 
 def smaller(first: Range, second: Range) -> str:
@@ -97,8 +97,8 @@ def facts(numbers: pd.DataFrame, paper: str, objective: Sequence[str]) -> dict:
     sides = by_pair.pivot(index=["group", "group_b"], columns="method", values="gap")  # noqa: PD010
     table = effects.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
     alphas = select(numbers, paper, AGREEMENT)
-    theirs = alphas["row"].str.split("__").map(lambda pair: odd in pair)
-    best = [part.groupby(["panel", "column"])["value"].max() for part in (alphas[theirs], alphas[~theirs])]
+    with_it = alphas["row"].str.split("__").map(lambda pair: odd in pair)
+    best = [part.groupby(["panel", "column"])["value"].max() for part in (alphas[with_it], alphas[~with_it])]
     mean_gap = by_pair["gap"].map(_middle)
     of_odd = (by_pair["group"] == odd) | (by_pair["group_b"] == odd)
     inner = rows[~with_odd & rows["label"].isin(objective)]

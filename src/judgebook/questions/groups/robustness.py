@@ -86,17 +86,17 @@ def robustness(
     says how often true effects have one sign.
     """
     for corpus, part in annotations.groupby("corpus", sort=False):
-        known = part["annotator_known"] & (part["annotator_kind"] == "human")
-        known = known.groupby([part[c] for c in KEY]).transform("all")
-        ways = ((part, "over_sessions", n_resamples), (part[known], "over_people", people_resamples))
+        all_known = part["annotator_known"] & (part["annotator_kind"] == "human")
+        all_known = all_known.groupby([part[c] for c in KEY]).transform("all")
+        ways = ((part, "over_sessions", n_resamples), (part[all_known], "over_people", people_resamples))
         for rows, way, n in ways:
             joint = _Joint(list(label_scores(rows)), seed)
             comparisons = [*_methods(joint), *_objective(joint, objective)]
             if comparisons:
                 n = min(n, MOST_RESAMPLES) if joint.many else n
-                found = getattr(joint, way)(generator(seed, "robustness", way, corpus), n)
+                replicates = getattr(joint, way)(generator(seed, "robustness", way, corpus), n)
                 note = f"of {MOST_KEPT} random pairs of systems of each label" if joint.many else ""
-                for row in _rows(comparisons, found, confidence):
+                for row in _rows(comparisons, replicates, confidence):
                     yield row | {"note": "; ".join(filter(None, [note, row["note"]])) or None}
 
 
@@ -205,12 +205,14 @@ class _Noise:
     factor: float
 
     @classmethod
-    def of(cls, found: Replicates) -> _Noise:
-        if found.jackknife is None:
-            centred = found.values - np.nanmean(found.values, axis=0)  # where few people judged, some lack a system
+    def of(cls, replicates: Replicates) -> _Noise:
+        if replicates.jackknife is None:
+            centred = replicates.values - np.nanmean(
+                replicates.values, axis=0
+            )  # where few people judged, some lack a system
             return cls(np.nan_to_num(centred), 1 / (len(centred) - 1))
-        n = len(found.jackknife)
-        return cls(found.jackknife - found.jackknife.mean(axis=0), (n - 1) / n)
+        n = len(replicates.jackknife)
+        return cls(replicates.jackknife - replicates.jackknife.mean(axis=0), (n - 1) / n)
 
     def __call__(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         return self.factor * np.einsum("km,km->m", self.centred[:, i], self.centred[:, j])
@@ -231,27 +233,29 @@ def _objective(joint: _Joint, objective: Collection[str]) -> Iterator[tuple[_Sid
     """The objective labels of each method against its others."""
     inside = joint.of["label"].isin(list(objective)).to_numpy()
     for method in dict.fromkeys(joint.of["method"]):
-        mine = (joint.of["method"] == method).to_numpy()
+        of_method = (joint.of["method"] == method).to_numpy()
         ends = ((OBJECTIVE, OTHER), (OTHER, OBJECTIVE))
         keys = [{"method": method, "against": other, "labels": name} for name, other in ends]
-        yield from _pairs(joint, [mine & inside, mine & ~inside], keys)
+        yield from _pairs(joint, [of_method & inside, of_method & ~inside], keys)
 
 
 def _pairs(joint: _Joint, chosen: Sequence[np.ndarray], keys: Sequence[dict]) -> Iterator[tuple[_Side, _Side]]:
     """Both sides for each two groups, and over all pairs of groups where there are several."""
-    found = []
+    comparisons = []
     for a, b in combinations(joint.groups, 2):
-        both = np.array([{a, b} <= groups for groups in joint.of["groups"]], dtype=bool)
+        shared = np.array([{a, b} <= groups for groups in joint.of["groups"]], dtype=bool)
         # only labels that these two groups judged on both sides, where the sides are two methods
-        kept = [np.flatnonzero(side & both) for side in chosen]
+        kept = [np.flatnonzero(side & shared) for side in chosen]
         if keys[0]["labels"] == SHARED:
             labels = set.intersection(*(set(joint.of["label"].iloc[at]) for at in kept))
             kept = [at[joint.of["label"].iloc[at].isin(labels)] for at in kept]
         if all(map(len, kept)):
-            found.append((a, b, [(joint.columns(a, at), joint.columns(b, at)) for at in kept]))
-    parts = [({"group": a, "group_b": b}, sides) for a, b, sides in found]
-    if len(found) > 1:
-        pooled = [tuple(np.concatenate(ends) for ends in zip(*(f[2][k] for f in found), strict=True)) for k in (0, 1)]
+            comparisons.append((a, b, [(joint.columns(a, at), joint.columns(b, at)) for at in kept]))
+    parts = [({"group": a, "group_b": b}, sides) for a, b, sides in comparisons]
+    if len(comparisons) > 1:
+        pooled = [
+            tuple(np.concatenate(ends) for ends in zip(*(f[2][k] for f in comparisons), strict=True)) for k in (0, 1)
+        ]
         parts.append(({}, pooled))
     head = {"corpus": joint.of["corpus"].iloc[0]} if len(joint.of) else {}
     for who, sides in parts:
@@ -259,21 +263,23 @@ def _pairs(joint: _Joint, chosen: Sequence[np.ndarray], keys: Sequence[dict]) ->
         yield one, two
 
 
-def _rows(comparisons: Sequence[tuple[_Side, _Side]], found: Replicates, confidence: float) -> Rows:
-    noise = _Noise.of(found)
+def _rows(comparisons: Sequence[tuple[_Side, _Side]], replicates: Replicates, confidence: float) -> Rows:
+    noise = _Noise.of(replicates)
     for one, two in comparisons:
-        estimate = [side.measures(found.estimate[None], noise, 1) for side in (one, two)]
-        values = [side.measures(found.values, noise, 2) for side in (one, two)]
+        estimate = [side.measures(replicates.estimate[None], noise, 1) for side in (one, two)]
+        values = [side.measures(replicates.values, noise, 2) for side in (one, two)]
         parts = [("robustness", side, estimate[k], values[k], len(side.first)) for k, side in enumerate((one, two))]
-        both = estimate[0] - estimate[1], values[0] - values[1]
+        differences = estimate[0] - estimate[1], values[0] - values[1]
         for statistic, side, at, resampled, n in [
-            *parts, ("robustness_contrast", one, *both, len(one.first) + len(two.first))
+            *parts, ("robustness_contrast", one, *differences, len(one.first) + len(two.first))
         ]:  # fmt: skip
-            intervals = _intervals(found, at[0], resampled, confidence)
+            intervals = _intervals(replicates, at[0], resampled, confidence)
             for of, interval in zip(MEASURES, intervals, strict=True):
-                yield {"statistic": statistic, "of": of, "resample": found.unit, "n": n} | side.keys | interval.row()
+                yield (
+                    {"statistic": statistic, "of": of, "resample": replicates.unit, "n": n} | side.keys | interval.row()
+                )
 
 
-def _intervals(found: Replicates, estimate: np.ndarray, values: np.ndarray, confidence: float) -> list[Interval]:
-    mine = replace(found, estimate=estimate, values=values, jackknife=None, scalar=False)
-    return mine.intervals(confidence, "percentile")
+def _intervals(replicates: Replicates, estimate: np.ndarray, values: np.ndarray, confidence: float) -> list[Interval]:
+    combined = replace(replicates, estimate=estimate, values=values, jackknife=None, scalar=False)
+    return combined.intervals(confidence, "percentile")

@@ -113,8 +113,8 @@ def _robustness(results: Results, names: DisplayNames, labels: list[str]) -> pd.
     rows = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
     if rows.empty:
         return rows
-    both = zip(rows["method"], rows["against"], strict=True)
-    rows["sides"] = [" ".join(sorted(x)) for x in both] if SHARED in labels else rows["method"]
+    methods = zip(rows["method"], rows["against"], strict=True)
+    rows["sides"] = [" ".join(sorted(x)) for x in methods] if SHARED in labels else rows["method"]
     rows = ordered(rows, names)
     keys = zip(*(rows[c] for c in ("contrast", "method", "labels", "against")), strict=True)
     rows["title"] = [side_title(names, *key) for key in keys]
@@ -135,20 +135,20 @@ def _robustness(results: Results, names: DisplayNames, labels: list[str]) -> pd.
 
 def side_title(names: DisplayNames, statistic: str, method: str, labels: str, against: str) -> str:
     """What a row of `robustness` or `robustness_contrast` is about: a method (and its labels), or one minus another."""
-    mine = names.name("method", method)
+    method_name = names.name("method", method)
     contrast = statistic == "robustness_contrast"
     if labels == SHARED:
-        return f"{mine} − {names.name('method', against)}" if contrast else mine
-    return f"{mine}, {labels}{f' − {against}' if contrast else ''}"
+        return f"{method_name} − {names.name('method', against)}" if contrast else method_name
+    return f"{method_name}, {labels}{f' − {against}' if contrast else ''}"
 
 
 def extremes(results: Results, names: DisplayNames) -> Table:
     """Shares of scores at an end of the scale by group, on items that both groups rated."""
     index = ["corpus", "method", "of", "group", "group_b"]
-    found = {s: where(results[s], label=None) for s in ("extreme_share", "extreme_share_difference")}
-    rows = where(ordered(found["extreme_share_difference"], names), resample="session").set_index(index)
-    people = where(found["extreme_share_difference"], resample="session and annotator").set_index(index)
-    share = where(found["extreme_share"], resample="session").set_index(index)["estimate"]
+    shares = {s: where(results[s], label=None) for s in ("extreme_share", "extreme_share_difference")}
+    rows = where(ordered(shares["extreme_share_difference"], names), resample="session").set_index(index)
+    people = where(shares["extreme_share_difference"], resample="session and annotator").set_index(index)
+    share = where(shares["extreme_share"], resample="session").set_index(index)["estimate"]
     out = rows.index.to_frame(index=False).drop(columns=["group", "group_b"]).rename(columns={"of": "Items"})
     out["Groups"] = [" − ".join(names.name("group", g) for g in key[3:]) for key in rows.index]
     out["Number"] = rows["n"].to_numpy()

@@ -26,7 +26,7 @@ from judgebook.study.labels import METHODS, Label
 MIN_ANNOTATORS, MIN_JUDGED, FALSE_DISCOVERIES = 3, 30, 0.05
 
 
-class Panel:
+class AnnotatorPanel:
     """Who judged which items of one label; made once, where many sets of scores on the same items are tested.
 
     Attributes
@@ -84,17 +84,19 @@ class Panel:
         ----------
         Calderon et al. 2025, section 3.1.
         """
-        item, own, other = self._item, value[self.used], judge[self._item[self.used]]
+        item, of_annotator, other = self._item, value[self.used], judge[self._item[self.used]]
         if level == "nominal":
             levels = np.unique(np.concatenate([value, judge]))
             says = item * len(levels) + np.searchsorted(levels, value)
             count = np.bincount(says, minlength=len(self._size) * len(levels))
             first = item[self.used] * len(levels)
-            agree = count[first + np.searchsorted(levels, own)] - 1
-            return np.sign(agree - count[first + np.searchsorted(levels, other)] + (own == other))
+            agree = count[first + np.searchsorted(levels, of_annotator)] - 1
+            return np.sign(agree - count[first + np.searchsorted(levels, other)] + (of_annotator == other))
         n = self._size[item[self.used]] - 1
-        mean = (np.bincount(item, value, minlength=len(self._size))[item[self.used]] - own) / n
-        apart = (other - own) * ((other + own) / 2 - mean)  # > 0: the mean is on the annotator's side of the middle
+        mean = (np.bincount(item, value, minlength=len(self._size))[item[self.used]] - of_annotator) / n
+        apart = (other - of_annotator) * (
+            (other + of_annotator) / 2 - mean
+        )  # > 0: the mean is on the annotator's side of the middle
         nil = 1e-9 * (np.ptp(value) if len(value) else 0.0) ** 2
         return np.where(np.abs(apart) <= nil, 0, np.sign(apart)).astype(int)
 
@@ -113,13 +115,15 @@ class Panel:
         return _p(mean - cost, np.sqrt(g / np.maximum(g - 1, 1) * squares) / self.n, g - 1)
 
 
-def left_out(panel: Panel, value: np.ndarray, judge: np.ndarray, level: str, *, cost: float = 0.15) -> pd.DataFrame:
+def left_out(
+    panel: AnnotatorPanel, value: np.ndarray, judge: np.ndarray, level: str, *, cost: float = 0.15
+) -> pd.DataFrame:
     """The test of each annotator.
 
     Parameters
     ----------
     panel, value, judge, level
-        See `Panel.closer`.
+        See `AnnotatorPanel.closer`.
     cost : float
         What the judge may be worse by (epsilon of the paper: 0.2 for experts, 0.15 for skilled annotators, 0.1 for
         crowd workers).
@@ -159,7 +163,7 @@ def winning_rates(
     ----------
     annotations : DataFrame
         Choices between two responses are compared as nominal values.
-    cost : see `left_out`. min_items : see `Panel`.
+    cost : see `left_out`. min_items : see `AnnotatorPanel`.
 
     Yields
     ------
@@ -171,17 +175,17 @@ def winning_rates(
     rated = annotations[annotations["dialogue_b"].isna()]
     rated, chosen = rated.assign(cluster=rated["dialogue"]), choices(annotations).assign(dialogue_b=None)
     labels = list(labels)
-    for key, label, everybody, theirs in chain(by_label_and_judge(rated, labels), by_label_and_judge(chosen, labels)):
-        people = everybody.merge(theirs[ITEM], on=ITEM)
+    for key, label, everybody, of_judge in chain(by_label_and_judge(rated, labels), by_label_and_judge(chosen, labels)):
+        people = everybody.merge(of_judge[ITEM], on=ITEM)
         head, reason = key | {"level": METHODS[label.method].unit}, _why_not(people, min_items)
         if reason:
             yield head | {"statistic": "winning_rate", "test": "items", "cost": cost, "estimate": nan, "note": reason}
             continue
-        judge = theirs.assign(item=np.arange(len(theirs)))
+        judge = of_judge.assign(item=np.arange(len(of_judge)))
         once = people[[*ITEM, "annotator", "score"]].drop_duplicates([*ITEM, "annotator"])
         once = once.merge(judge[[*ITEM, "item"]], on=ITEM)
         annotator = np.unique(once["annotator"], return_inverse=True)[1]
-        panel = Panel(once["item"].to_numpy(), annotator, judge["cluster"].to_numpy(), min_items)
+        panel = AnnotatorPanel(once["item"].to_numpy(), annotator, judge["cluster"].to_numpy(), min_items)
         nominal = label.binary or METHODS[label.method].unit == "pair"
         level = "nominal" if nominal else label.level
         tests = left_out(panel, once["score"].to_numpy(float), judge["score"].to_numpy(float), level, cost=cost)

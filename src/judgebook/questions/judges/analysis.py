@@ -1,10 +1,10 @@
 """Can a model judge in place of people? The results of notebook 13.
 
-Three questions, from the weakest to the one that matters. Does the judge mark what people mark (`detection`)? Does it
-agree with one person as another person does (`judge_alpha`)? Would the rates of systems, their differences and their
-order be the same (`replacement`)? Each is compared with what changes when one person replaces another, the least that
-any replacement can be expected to change. The alternative annotator test is in `alternative_annotator`. Whether a judge
-may stand in is decided by a margin (`margin`); where it may not, it can still save human labels (`assisted`).
+From the weakest question to the one that matters: Does the judge mark what people mark, and agree with one person as
+another person does (`agreement`)? Would the rates of systems, their differences and their order be the same
+(`replacement`)? Each is compared with what changes when one person replaces another, the least that any replacement can
+be expected to change. The alternative annotator test is in `alternative_annotator`. Whether a judge may stand in is
+decided by a margin; where it may not, it can still save human labels (`assisted`).
 
 Everything resamples dialogues, as turns of one dialogue are not independent.
 """
@@ -17,13 +17,11 @@ from types import MappingProxyType
 import pandas as pd
 
 from judgebook.questions.judges import choices
+from judgebook.questions.judges.agreement import detection, judge_alpha
 from judgebook.questions.judges.alternative_annotator import winning_rates
 from judgebook.questions.judges.assisted import assisted
-from judgebook.questions.judges.detection import detection
 from judgebook.questions.judges.items import LABEL, JudgedItems, judged_items
-from judgebook.questions.judges.judge_alpha import judge_alpha
-from judgebook.questions.judges.margin import decisions
-from judgebook.questions.judges.replacement import conclusions, replacement
+from judgebook.questions.judges.replacement import conclusions, decisions, replacement
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
 
@@ -51,7 +49,7 @@ def analyse(
     cost, min_items
         Of the alternative annotator test, see `alternative_annotator.left_out`.
     margin
-        See `margin.decisions`.
+        See `replacement.decisions`.
     half_width
         See `assisted.assisted`.
     """
@@ -80,11 +78,11 @@ def compared(items: JudgedItems, **_: object) -> Iterator[dict]:
 
 def chosen(annotations: pd.DataFrame, labels: Iterable[Label], **boot) -> Results:
     """Of choices between two responses: agreement, position bias and the order of systems (`choices`)."""
-    found = list(choices.judged_pairs(annotations, labels))
+    all_pairs = list(choices.judged_pairs(annotations, labels))
     kernels = (choices.agreement, choices.position_bias)
     return collect(
-        [row for pairs in found for kernel in kernels for row in kernel(pairs, **boot)],
-        [row for pairs in found for row in choices.orders(pairs)],
+        [row for pairs in all_pairs for kernel in kernels for row in kernel(pairs, **boot)],
+        [row for pairs in all_pairs for row in choices.orders(pairs)],
     )
 
 

@@ -140,8 +140,8 @@ def estimate(data: Sums, weight: float | None = None) -> tuple[Estimates, Estima
     if weight is None:
         weight = max(0.0, float(-np.nansum(u * b) / max(np.nansum(b**2), 1e-300)))
     differ, sizes, out = varied(data), effective(data), []
-    for value, own in ((people, u), (people - weight * gap, u + weight * b)):
-        out.append(Estimates(value, _covariance(own, number), differ, sizes, data.scale))
+    for value, influence in ((people, u), (people - weight * gap, u + weight * b)):
+        out.append(Estimates(value, _covariance(influence, number), differ, sizes, data.scale))
     return out[0], out[1], weight
 
 
@@ -149,12 +149,12 @@ def _influences(data: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
     """What means of systems change by without a cluster: (clusters, s) of people's mean, and of the model's mean of all
     less that of what people judged. Also (s,) the latter less the former, people's mean, and numbers of clusters with
     a dialogue that people judged."""
-    m, known, at = len(data.systems), data.labelled, data.system
+    m, labelled, at = len(data.systems), data.labelled, data.system
     w_all, w = data.weighted()
-    w = w * known
+    w = w * labelled
     total, some = np.bincount(at, w_all * data.items, m), np.bincount(at, w * data.items, m)
     safe = np.where(some > 0, some, np.nan)
-    scores = np.where(known, data.people, 0.0)
+    scores = np.where(labelled, data.people, 0.0)
     people, model_some = np.bincount(at, w * scores, m) / safe, np.bincount(at, w * data.model, m) / safe
     model = np.bincount(at, w_all * data.model, m) / total
     cell, place = np.unique(data.cluster * m + at, return_inverse=True)
@@ -164,19 +164,19 @@ def _influences(data: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndar
         return np.bincount(place, x)
 
     out = left_out(by_cell(w * data.items / safe[at])), left_out(by_cell(w_all * data.items / total[at]))
-    u = by_cell(np.where(known, w * (scores - people[at] * data.items) / safe[at], 0.0)) * out[0]
-    g = by_cell(np.where(known, w * (data.model - model_some[at] * data.items) / safe[at], 0.0)) * out[0]
+    u = by_cell(np.where(labelled, w * (scores - people[at] * data.items) / safe[at], 0.0)) * out[0]
+    g = by_cell(np.where(labelled, w * (data.model - model_some[at] * data.items) / safe[at], 0.0)) * out[0]
     h = by_cell(w_all * (data.model - model[at] * data.items) / total[at]) * out[1]
     influences = np.zeros((2, int(data.cluster.max()) + 1, m))
     influences[0, cluster, owner], influences[1, cluster, owner] = u, h - g
-    number = np.bincount(owner[by_cell(known.astype(float)) > 0], minlength=m)
+    number = np.bincount(owner[by_cell(labelled.astype(float)) > 0], minlength=m)
     return influences[0], influences[1], model_some - model, people, number
 
 
 def _covariance(influences: np.ndarray, number: np.ndarray) -> np.ndarray:
     """(s, s) from (clusters, s); missing for systems with fewer than two clusters."""
-    own = influences * np.sqrt(np.maximum(number - 1, 0) / np.maximum(number, 1))
-    covariance = own.T @ own
+    scaled = influences * np.sqrt(np.maximum(number - 1, 0) / np.maximum(number, 1))
+    covariance = scaled.T @ scaled
     covariance[number < 2, :] = covariance[:, number < 2] = np.nan
     return covariance
 
@@ -205,10 +205,12 @@ def varied(data: Sums) -> np.ndarray:
     """(s,) clusters of each system with a labelled dialogue whose value is not the commonest."""
     out = np.zeros(len(data.systems), dtype=int)
     for i in range(len(out)):
-        mine = data.labelled & (data.system == i)
-        values, place, counts = np.unique((data.people / data.items)[mine], return_inverse=True, return_counts=True)
+        of_system = data.labelled & (data.system == i)
+        values, place, counts = np.unique(
+            (data.people / data.items)[of_system], return_inverse=True, return_counts=True
+        )
         if len(values):
-            out[i] = len(np.unique(data.cluster[mine][place != counts.argmax()]))
+            out[i] = len(np.unique(data.cluster[of_system][place != counts.argmax()]))
     return out
 
 
@@ -222,28 +224,28 @@ def explained(data: Sums, *, seed: int, name: Sequence[str], n_resamples: int, c
     """Share of the variance of people's dialogue values, within systems, that the model's explain: the squared
     correlation, 0 where it is negative or the model does not vary, with a BCa interval over clusters; without one where
     it is 0, which a bootstrap of a square cut at 0 says nothing about."""
-    known, m = data.labelled, len(data.systems)
-    items, cluster = data.items[known], pd.factorize(data.cluster[known])[0]
-    x, y, w = data.people[known] / items, data.model[known] / items, items * data.weighted()[1][known]
+    labelled, m = data.labelled, len(data.systems)
+    items, cluster = data.items[labelled], pd.factorize(data.cluster[labelled])[0]
+    x, y, w = data.people[labelled] / items, data.model[labelled] / items, items * data.weighted()[1][labelled]
     rows = np.zeros((int(cluster.max()) + 1, m, 6))
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], axis=1) * w[:, None]
-    np.add.at(rows, (cluster, data.system[known]), terms)
+    np.add.at(rows, (cluster, data.system[labelled]), terms)
 
     def statistic(sums: np.ndarray) -> np.ndarray:
         n, sx, sy, sxx, sxy, syy = np.moveaxis(sums.reshape(len(sums), m, 6), 2, 0)
         n = np.maximum(n, 1e-300)
         xx, xy, yy = ((a - b * c / n).sum(axis=1) for a, b, c in ((sxx, sx, sx), (sxy, sx, sy), (syy, sy, sy)))
-        given = (xx > 1e-9) & (yy > 1e-9)
-        r = np.where(given, xy, 0.0) / np.sqrt(np.where(given, xx * yy, 1.0))
+        varying = (xx > 1e-9) & (yy > 1e-9)
+        r = np.where(varying, xy, 0.0) / np.sqrt(np.where(varying, xx * yy, 1.0))
         return np.where(xx > 1e-9, np.maximum(r, 0.0) ** 2, np.nan)
 
     rng = generator(seed, "assisted", *name)
     boot = {"unit": data.unit, "rng": rng, "n_resamples": n_resamples, "confidence": confidence}
-    found = bootstrap_sums(rows.reshape(len(rows), -1), statistic, **boot)
-    if found.estimate == 0:
+    interval = bootstrap_sums(rows.reshape(len(rows), -1), statistic, **boot)
+    if interval.estimate == 0:
         note = "the judge explains nothing of what people's labels vary by, or goes against them: 0 has no interval"
-        return replace(found, low=np.nan, high=np.nan, kind="not_estimable", note=note)
-    return found
+        return replace(interval, low=np.nan, high=np.nan, kind="not_estimable", note=note)
+    return interval
 
 
 def gain(explained: float, share: float) -> float:
@@ -264,21 +266,21 @@ def hidden(data: Sums, share: float, rng: np.random.Generator) -> Sums:
     return replace(data, people=np.where(kept[data.cluster], data.people, np.nan))
 
 
-def half_widths(people: Estimates, both: Estimates, confidence: float = 0.95) -> dict[str, np.ndarray]:
+def half_widths(people: Estimates, with_model: Estimates, confidence: float = 0.95) -> dict[str, np.ndarray]:
     """Half-widths of intervals by people alone and by people and model, as (2, k) arrays: `mean` of the systems and
     `difference` of their pairs. NaN where `Estimates.contrast` gives no interval."""
     df, i, k = people.effective - 1, *np.triu_indices(len(people.values), 1)
     out = {}
     for of in ("mean", "difference"):
         se = []
-        for one in (people, both):
+        for one in (people, with_model):
             variance = np.diag(one.covariance)
             if of == "difference":
                 variance = variance[i] + variance[k] - 2 * one.covariance[i, k]
             se.append(np.sqrt(np.maximum(variance, 0)))
         least = [x if of == "mean" else np.minimum(x[i], x[k]) for x in (df, people.varied)]
-        given = (least[1] >= LEAST_VARIED) & (least[0] >= LEAST_DF) & (se[0] > 1e-12)
-        t = stdtrit(np.where(given, least[0], np.nan), (1 + confidence) / 2)
+        estimable = (least[1] >= LEAST_VARIED) & (least[0] >= LEAST_DF) & (se[0] > 1e-12)
+        t = stdtrit(np.where(estimable, least[0], np.nan), (1 + confidence) / 2)
         out[of] = t * np.stack(se)
     return out
 
@@ -299,27 +301,27 @@ def sums(annotations: pd.DataFrame, labels: Sequence[Label]) -> Iterator[tuple[d
     """Every label and judge with something that people and the judge judged: ratings and marks of dialogues, and wins
     of systems in comparisons (a tie is half a win). Labels without a mean are left out."""
     annotations = with_means(annotations, labels)
-    for key, label, people, theirs in by_label_and_judge(annotations, labels):
-        frame = theirs.drop_duplicates(ITEM).join(_by_people(people), on=ITEM)
+    for key, label, people, of_judge in by_label_and_judge(annotations, labels):
+        frame = of_judge.drop_duplicates(ITEM).join(_by_people(people), on=ITEM)
         cluster = frame["session"].fillna(frame["dialogue"].astype(str) + "\x1f")
         yield from _sums(key, frame.assign(cluster=cluster, row=frame["dialogue"]), "dialogue", label.scale)
     for case, rows in choices(annotations).groupby(LABEL, sort=False):
         human, wins = rows["annotator_kind"] == "human", rows.assign(score=(np.sign(rows["score"]) + 1) / 2)
         mean = _by_people(wins[human])
-        for judge, theirs in wins[~human].groupby("annotator", sort=False):
-            one = theirs.drop_duplicates(ITEM).join(mean, on=ITEM)
+        for judge, of_judge in wins[~human].groupby("annotator", sort=False):
+            one = of_judge.drop_duplicates(ITEM).join(mean, on=ITEM)
             other = one.assign(system=one["system_b"], score=1 - one["score"], people=1 - one["people"])
-            both = pd.concat([one, other])
-            both = both.assign(row=both["dialogue" if sampled(rows) else "cluster"])
+            either_side = pd.concat([one, other])
+            either_side = either_side.assign(row=either_side["dialogue" if sampled(rows) else "cluster"])
             key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
-            yield from _sums(key, both, str(rows["unit"].iloc[0]))
+            yield from _sums(key, either_side, str(rows["unit"].iloc[0]))
 
 
 def _by_people(rows: pd.DataFrame) -> pd.DataFrame:
     """Of items that people judged: their mean score and their sampling weight."""
     weight = "sampling_weight" if "sampling_weight" in rows else "score"
-    found = rows.groupby(ITEM, sort=False).agg(people=("score", "mean"), drawn=(weight, "first"))
-    return found if weight != "score" else found.assign(drawn=1.0)
+    items = rows.groupby(ITEM, sort=False).agg(people=("score", "mean"), drawn=(weight, "first"))
+    return items if weight != "score" else items.assign(drawn=1.0)
 
 
 def _sums(
@@ -332,8 +334,8 @@ def _sums(
     """
     some = frame.groupby(["system", "row"])["people"].transform("count") > 0
     frame = frame[frame["people"].notna() | ~some]
-    given = frame["sampling_weight"].fillna(1.0) if "sampling_weight" in frame else 1.0
-    by = frame.assign(weight=given, drawn=frame["drawn"].fillna(given)).groupby(["system", "row"], sort=True)
+    sampling = frame["sampling_weight"].fillna(1.0) if "sampling_weight" in frame else 1.0
+    by = frame.assign(weight=sampling, drawn=frame["drawn"].fillna(sampling)).groupby(["system", "row"], sort=True)
     first = {column: (column, "first") for column in ("cluster", "weight", "drawn")}
     people = ("people", lambda x: x.sum(min_count=1))
     rows = by.agg(people=people, model=("score", "sum"), items=("score", "size"), **first).reset_index()
@@ -374,14 +376,18 @@ def assisted(
     for key, data in sums(annotations, labels):
         head = key | {"level": METHODS[key["method"]].unit, "n": int(data.labelled.sum())}
         boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-        found = explained(data, name=list(key.values()), **boot)
-        yield head | {"statistic": "assisted_explained", **found.row()}
-        if np.isfinite(found.estimate):
+        interval = explained(data, name=list(key.values()), **boot)
+        yield head | {"statistic": "assisted_explained", **interval.row()}
+        if np.isfinite(interval.estimate):
             for share in SHARES:
                 row = {"statistic": "assisted_gain", "share": f"{share:g}"}
-                yield head | row | _ends(found, [gain(r, share) for r in (found.estimate, found.low, found.high)])
+                yield (
+                    head
+                    | row
+                    | _ends(interval, [gain(r, share) for r in (interval.estimate, interval.low, interval.high)])
+                )
             wanted = half_width.get(key["label"], half_width.get("*"))
-            yield from ({**head, **row} for row in _bought(data, found, wanted, confidence))
+            yield from ({**head, **row} for row in _bought(data, interval, wanted, confidence))
         rng = generator(seed, "hidden", *key.values())
         yield from ({**head, **row} for row in _widths(data, rng, confidence))
         if data.unit != "dialogue":
@@ -390,15 +396,15 @@ def assisted(
             yield from ({**head, **row} for row in _estimates(data, confidence))
 
 
-def _ends(found: Interval, values: Sequence[float]) -> dict:
+def _ends(interval: Interval, values: Sequence[float]) -> dict:
     """A row of a monotone function of an interval."""
-    return found.row() | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
+    return interval.row() | dict(zip(("estimate", "ci_low", "ci_high"), values, strict=True))
 
 
-def _bought(data: Sums, found: Interval, wanted: float | None, confidence: float) -> Iterator[dict]:
+def _bought(data: Sums, interval: Interval, wanted: float | None, confidence: float) -> Iterator[dict]:
     """Dialogues that people must judge, from the mean variance of systems; as many per cluster as now."""
-    people, both, _ = estimate(data)
-    now = half_widths(people, both, confidence)["mean"][0]
+    people, with_model, _ = estimate(data)
+    now = half_widths(people, with_model, confidence)["mean"][0]
     variance = np.diag(people.covariance) * people.effective
     if not np.isfinite(now).any():
         return
@@ -411,9 +417,9 @@ def _bought(data: Sums, found: Interval, wanted: float | None, confidence: float
 
     row = {"statistic": "assisted_dialogues", "half_width": wanted, "resample_unit": data.unit}
     yield row | {"raters": HUMAN, "estimate": dialogues(0.0)}
-    ends = (found.estimate, found.high, found.low)  # the more is explained, the fewer dialogues
+    ends = (interval.estimate, interval.high, interval.low)  # the more is explained, the fewer dialogues
     few = [dialogues(r) if np.isfinite(r) else np.nan for r in ends]
-    yield row | {"raters": ASSISTED} | _ends(found, few)
+    yield row | {"raters": ASSISTED} | _ends(interval, few)
 
 
 def _widths(data: Sums, rng: np.random.Generator, confidence: float) -> Iterator[dict]:
@@ -437,14 +443,14 @@ def _widths(data: Sums, rng: np.random.Generator, confidence: float) -> Iterator
 
 def _win_rate_changes(data: Sums, confidence: float) -> Iterator[dict]:
     change = replace(data, people=data.model - data.people, model=np.zeros_like(data.model), scale=(-1.0, 1.0))
-    found = estimate(change, weight=0.0)[0]
+    estimates = estimate(change, weight=0.0)[0]
     for i, one in enumerate(np.eye(len(data.systems))):
         row = {"statistic": "win_rate_change", "system": data.systems[i], "resample_unit": data.unit}
-        yield row | found.contrast(one, confidence)
+        yield row | estimates.contrast(one, confidence)
 
 
 def _estimates(data: Sums, confidence: float) -> Iterator[dict]:
-    people, both, weight = estimate(data)
+    people, with_model, weight = estimate(data)
     one = np.eye(len(data.systems))
     yield {"statistic": "assisted_weight", "estimate": weight}
     yield from selection(data, confidence)
@@ -455,4 +461,4 @@ def _estimates(data: Sums, confidence: float) -> Iterator[dict]:
     for statistic, of, weights in wanted:
         row = {"statistic": statistic, **of, "resample_unit": data.unit}
         yield row | {"raters": HUMAN} | people.contrast(weights, confidence)
-        yield row | {"raters": ASSISTED} | both.contrast(weights, confidence)
+        yield row | {"raters": ASSISTED} | with_model.contrast(weights, confidence)

@@ -42,8 +42,8 @@ def choices(annotations: pd.DataFrame) -> pd.DataFrame:
     out = annotations[annotations["dialogue_b"].notna()].copy()
     if out.empty:
         return out.assign(cluster=None, unit=None, first=np.nan)
-    both = unordered(out)
-    turned = (out["dialogue"] != both["low"]).to_numpy()
+    ends = unordered(out)
+    turned = (out["dialogue"] != ends["low"]).to_numpy()
     sign = np.where(turned, -1.0, 1.0)
     out["score"] = out["score"] * sign + 0.0
     out["first"] = out["first_shown"].map({"left": 1.0, "right": -1.0}).astype(float) * sign
@@ -51,11 +51,11 @@ def choices(annotations: pd.DataFrame) -> pd.DataFrame:
         out["system"].where(~turned, out["system_b"]),
         out["system_b"].where(~turned, out["system"]),
     )
-    out["dialogue"] = both["low"].astype(str) + " and " + both["high"].astype(str)
+    out["dialogue"] = ends["low"].astype(str) + " and " + ends["high"].astype(str)
     out["turn"] = out["turn"].fillna(-1)
-    known = out["context"].notna().groupby([out[c] for c in LABEL]).transform("all")
-    out["cluster"] = out["context"].where(known, out["corpus"] + " " + out["dialogue"])
-    out["unit"] = np.where(known, "context", "pair")
+    has_context = out["context"].notna().groupby([out[c] for c in LABEL]).transform("all")
+    out["cluster"] = out["context"].where(has_context, out["corpus"] + " " + out["dialogue"])
+    out["unit"] = np.where(has_context, "context", "pair")
     return out
 
 
@@ -96,23 +96,23 @@ class JudgedPairs:
 
 def judged_pairs(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator[JudgedPairs]:
     """Every label and judge with pairs that the judge and a person judged."""
-    known = {(label.method, label.id): label for label in labels}
+    by_key = {(label.method, label.id): label for label in labels}
     for case, rows in choices(annotations).groupby(LABEL, sort=False):
         human = rows["annotator_kind"] == "human"
         item = ["dialogue", "turn"]
-        for judge, theirs in rows[~human].groupby("annotator", sort=False):
-            theirs = theirs.drop_duplicates(item).set_index(item)
-            people = rows[human].join(theirs[[]], on=item, how="inner").sort_values("source_row", kind="stable")
+        for judge, of_judge in rows[~human].groupby("annotator", sort=False):
+            of_judge = of_judge.drop_duplicates(item).set_index(item)
+            people = rows[human].join(of_judge[[]], on=item, how="inner").sort_values("source_row", kind="stable")
             if people.empty:
                 continue
             place = people.groupby(item, sort=False).cumcount()
             wide = people.assign(place=place).set_index([*item, "place"])[["score", "first"]].unstack()  # noqa: PD010
-            theirs = theirs.loc[wide.index]
+            of_judge = of_judge.loc[wide.index]
             key = dict(zip(LABEL, case, strict=True)) | {"metric": judge}
             columns = [wide[c].to_numpy(float) for c in ("score", "first")]
-            columns += [theirs[c].to_numpy(float) for c in ("score", "first")]
-            cluster, unit = pd.factorize(theirs["cluster"])[0], theirs["unit"].iloc[0]
-            yield JudgedPairs(key, known[case[1:]], *columns, cluster, unit, people, theirs.reset_index())
+            columns += [of_judge[c].to_numpy(float) for c in ("score", "first")]
+            cluster, unit = pd.factorize(of_judge["cluster"])[0], of_judge["unit"].iloc[0]
+            yield JudgedPairs(key, by_key[case[1:]], *columns, cluster, unit, people, of_judge.reset_index())
 
 
 def agreement(pairs: JudgedPairs, **boot) -> Iterator[dict]:
@@ -130,13 +130,13 @@ def agreement(pairs: JudgedPairs, **boot) -> Iterator[dict]:
         with_judge = (votes == judge[:, None]).sum(axis=1) / np.maximum(n, 1)
         each_other = (counts * (counts - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
         rows = np.column_stack([several, with_judge * several, each_other * several]).astype(float)
-        found = pairs.resample(rows, _shares, "choice_agreement", **boot)
+        intervals = pairs.resample(rows, _shares, "choice_agreement", **boot)
         size = {"n": int(several.sum())}
-        for who, interval in zip(PAIRS, found, strict=True):
+        for who, interval in zip(PAIRS, intervals, strict=True):
             yield pairs.head | size | {"statistic": "choice_agreement", "pair": who} | interval.row()
-        found = pairs.resample(*_alphas(votes, judge, n, pairs.label.level), "judge_alpha", **boot)
+        intervals = pairs.resample(*_alphas(votes, judge, n, pairs.label.level), "judge_alpha", **boot)
         row = {"statistic": "judge_alpha", "measurement": pairs.label.level}
-        for who, interval in zip(("mean", "people", "difference"), found, strict=True):
+        for who, interval in zip(("mean", "people", "difference"), intervals, strict=True):
             yield pairs.head | size | row | {"pair": who} | interval.row()
     top, most = _majority(pairs.votes, n)
     if most.any():
@@ -187,8 +187,8 @@ def position_bias(pairs: JudgedPairs, **boot) -> Iterator[dict]:
     sides = (("judge", pairs.judge[:, None], pairs.judge_first[:, None]), ("people", pairs.votes, pairs.first))
     rows = []
     for _, score, first in sides:
-        known = np.isfinite(first) & np.isfinite(score) & (score != 0)
-        rows += [known.sum(axis=1), (known & (score == first)).sum(axis=1)]
+        decided = np.isfinite(first) & np.isfinite(score) & (score != 0)
+        rows += [decided.sum(axis=1), (decided & (score == first)).sum(axis=1)]
     rows = np.stack(rows, axis=1).astype(float)
     if not rows[:, 0].any() or not rows[:, 2].any():
         return
@@ -197,9 +197,9 @@ def position_bias(pairs: JudgedPairs, **boot) -> Iterator[dict]:
         judge, people = s[:, 1] / s[:, 0], s[:, 3] / s[:, 2]
         return np.column_stack([judge, people, judge - people])
 
-    found = pairs.resample(rows, shares, "position_bias", **boot)
+    intervals = pairs.resample(rows, shares, "position_bias", **boot)
     sizes = (rows[:, 0].sum(), rows[:, 2].sum(), rows[:, 0].sum())
-    for who, interval, n in zip(PAIRS, found, sizes, strict=True):
+    for who, interval, n in zip(PAIRS, intervals, sizes, strict=True):
         row = {"statistic": "first_choice_share", "pair": who, "n": int(n)}
         yield pairs.head | row | interval.row() | {"n": int(n)}
 
@@ -226,11 +226,11 @@ def orders(pairs: JudgedPairs) -> Iterator[dict]:
     wide = pd.DataFrame(dict(zip(("people", "judge"), scores, strict=True)))
     # where scores do not exist, the library gives all systems the same one
     first = {side: values.idxmax() if values.max() > values.min() else None for side, values in wide.items()}
-    known = None not in first.values()
-    note = None if known else "scores do not exist, or all are equal"
-    rho = wide["people"].corr(wide["judge"], method="spearman") if known else nan
+    complete = None not in first.values()
+    note = None if complete else "scores do not exist, or all are equal"
+    rho = wide["people"].corr(wide["judge"], method="spearman") if complete else nan
     row = {"statistic": "judge_rank_correlation", "coefficient": "spearman_bradley_terry", "n": n}
     yield head | row | {"estimate": float(rho), "note": note}
-    same = float(first["people"] == first["judge"]) if known else nan
+    same = float(first["people"] == first["judge"]) if complete else nan
     row = {"statistic": "judge_first_system", "estimate": same, "n": n, "note": note}
     yield head | row | {"system": first["people"], "system_b": first["judge"]}

@@ -37,14 +37,14 @@ def findings(results: Results, names: DisplayNames, *, confidence: float, cost: 
 
     chosen = {title: _choices(_of(results, judge), names) for judge, title in names.titles["metric"].items()}
     chosen = {title: lines for title, lines in chosen.items() if lines}
-    told = {"level": confidence, "chosen": _compared(chosen), "few": _FEW_JUDGES}
-    yield say("headline", lambda part: _changes(part, confidence), **told)
+    words = {"level": confidence, "chosen": _compared(chosen), "few": _FEW_JUDGES}
+    yield say("headline", lambda part: _changes(part, confidence), **words)
     every = {title: _of(results, judge) for judge, title in names.titles["metric"].items()}
     yield Prose(_PHRASES.say("margin", judges={t: _stands_in(p) for t, p in every.items() if len(p["judge_margin"])}))
     saved = {title: _saved(part, names) for title, part in every.items()}
     saved = {title: facts for title, facts in saved.items() if facts}
-    told = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
-    yield Prose(_PHRASES.say("saved", judges=saved, **told))
+    words = {"judged": bool(len(results["assisted_explained"])), "share": float(GAIN), "pool": POOL}
+    yield Prose(_PHRASES.say("saved", judges=saved, **words))
     yield Prose(_PHRASES.say("choices", judges=chosen))
     yield say("conclusions", _conclusions)
     left_out = results["judge_items"]["estimate"]
@@ -86,7 +86,7 @@ def _changes(part: Results, confidence: float) -> dict:
         rows = part[what]
         beyond = (rows["ci_low"] > 0) | (rows["ci_high"] < 0)
         by = {"judge": rows["by"] == "model", "person": rows["by"] == SECOND}
-        out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & mine).sum()) for who, mine in by.items()}
+        out[what] = {"n": int(by["judge"].sum())} | {who: int((beyond & on_side).sum()) for who, on_side in by.items()}
     judge, person = (sum(out[what][who] for what in out) for who in ("judge", "person"))
 
     chance = binom.ppf((1 + confidence) / 2, sum(counts["n"] for counts in out.values()), 1 - confidence)
@@ -98,10 +98,10 @@ def _choices(part: Results, names: DisplayNames) -> list[dict]:
     out = []
     for key, rows in part["choice_agreement"].groupby(LABEL, sort=False):
         share = {row["pair"]: row for row in rows.to_dict("records")}
-        own = {s: frame[(frame[LABEL] == list(key)).all(axis=1)] for s, frame in part.items() if "label" in frame}
-        first = {row["pair"]: row for row in own.get("first_choice_share", rows.iloc[:0]).to_dict("records")}
-        rho = own["judge_rank_correlation"].set_index("coefficient")["estimate"]
-        top = own["judge_first_system"].iloc[0]
+        of_label = {s: frame[(frame[LABEL] == list(key)).all(axis=1)] for s, frame in part.items() if "label" in frame}
+        first = {row["pair"]: row for row in of_label.get("first_choice_share", rows.iloc[:0]).to_dict("records")}
+        rho = of_label["judge_rank_correlation"].set_index("coefficient")["estimate"]
+        top = of_label["judge_first_system"].iloc[0]
         facts = {"label": names.name("label", key[2], key[1]), "share": share, "first": first, "n": top["n"]}
         facts |= {"rho": rho["spearman_bradley_terry"], "same": top["estimate"] == 1}
         sides = (("people", top["system"]), ("judge", top["system_b"]))
@@ -125,8 +125,8 @@ def _saved(part: Results, names: DisplayNames) -> dict | None:
     rows = part.select("assisted_gain", share=GAIN).dropna(subset="estimate")
     if rows.empty:
         return None
-    known = rows if rows["ci_low"].isna().all() else rows.dropna(subset="ci_low")
-    best = known.loc[known["estimate"].idxmax()]
+    estimated = rows if rows["ci_low"].isna().all() else rows.dropna(subset="ci_low")
+    best = estimated.loc[estimated["estimate"].idxmax()]
     buy = part["assisted_dialogues"]
     buy = buy[(buy[LABEL] == best[LABEL].to_numpy()).all(axis=1)].set_index("raters")
     facts = {"n": len(rows), "worth": list(rows["estimate"]), "more": int((rows["ci_low"] > LEAST_GAIN).sum())}

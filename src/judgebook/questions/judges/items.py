@@ -72,14 +72,14 @@ def by_label_and_judge(
     annotations : comparisons are left out; those of `choices.choices` have no second dialogue. A missing turn becomes
     -1.
     """
-    known = {(label.method, label.id): label for label in labels}
+    by_key = {(label.method, label.id): label for label in labels}
     marks = annotations[annotations["dialogue_b"].isna()].assign(turn=lambda f: f["turn"].fillna(-1))
     for (corpus, method, name), rows in marks.groupby(LABEL, sort=False):
         human = rows["annotator_kind"] == "human"
-        for judge, theirs in rows[~human].groupby("annotator", sort=False):
+        for judge, of_judge in rows[~human].groupby("annotator", sort=False):
             key = {"corpus": corpus, "method": method, "label": name, "metric": judge}
             # in one group, if the data have it in several
-            yield key, known[method, name], rows[human], theirs.drop_duplicates(ITEM)
+            yield key, by_key[method, name], rows[human], of_judge.drop_duplicates(ITEM)
 
 
 def judged_items(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator[JudgedItems]:
@@ -88,15 +88,15 @@ def judged_items(annotations: pd.DataFrame, labels: Iterable[Label]) -> Iterator
     Where items have different numbers of judgements by people, the number is taken that keeps most judgements: items
     with fewer are left out, and of items with more the first ones count.
     """
-    for key, label, people, theirs in by_label_and_judge(annotations, labels):
+    for key, label, people, of_judge in by_label_and_judge(annotations, labels):
         people = people.sort_values("source_row", kind="stable")
         people = people.assign(place=people.groupby(ITEM, sort=False).cumcount())
         wide = people.set_index([*ITEM, "place"])["score"].unstack()  # noqa: PD010
-        both = wide.join(theirs.set_index(ITEM)[["score", "system"]], how="inner").dropna(subset="score")
-        human = both.drop(columns=["score", "system"]).to_numpy(float)
+        joined = wide.join(of_judge.set_index(ITEM)[["score", "system"]], how="inner").dropna(subset="score")
+        human = joined.drop(columns=["score", "system"]).to_numpy(float)
         size = np.isfinite(human).sum(axis=1)
         k = max(range(2, human.shape[1] + 1), key=lambda k: k * int((size >= k).sum()), default=0)
-        full = both[size >= k]
+        full = joined[size >= k]
         if k and len(full):
             dialogue, names = pd.factorize(full.index.get_level_values("dialogue"))
             system = full["system"].groupby(level="dialogue").first().loc[names].to_numpy()

@@ -189,9 +189,9 @@ def estimates(results: Results, names: DisplayNames) -> Table | None:
         return None
     rows = pd.concat(rows, ignore_index=True)
     keys = [*CASE, "system", "system_b"]
-    both, people = (rows[rows["raters"] == raters] for raters in (BOTH, HUMAN))
+    with_model, people = (rows[rows["raters"] == raters] for raters in (BOTH, HUMAN))
     wide = people[keys].reset_index(drop=True)
-    for heading, part in (("People", people), ("People and judge", both)):
+    for heading, part in (("People", people), ("People and judge", with_model)):
         wide[heading] = tables.intervals(part, 3).to_numpy()
     wide = wide.assign(
         system=[names.name("system", s) for s in wide["system"]],

@@ -158,8 +158,8 @@ def replaceability(
     (`statistics.correlation.influence`), Student's t on top. The bootstrap would rank every annotator's items anew in
     every resample, which takes minutes with hundreds of annotators.
     """
-    for head, both in with_rest(annotations, metric_scores):
-        compared = left_out_in_turn(both, min_items, confidence)
+    for head, joined in with_rest(annotations, metric_scores):
+        compared = left_out_in_turn(joined, min_items, confidence)
         head |= {"statistic": "replaceability", "coefficient": "spearman"}
         yield from (head | {"of": of} | row for of, row in compared.items())
 
@@ -176,17 +176,17 @@ def with_rest(annotations: pd.DataFrame, metric_scores: pd.DataFrame) -> Iterato
         rest = rows[used].assign(rest=(total - rows["score"]) / (n - 1).where(n > 1)).dropna(subset="rest")
         head = {"corpus": corpus, "method": method, "label": label, "level": METHODS[method].unit}
         scores = metric_scores.loc[metric_scores["corpus"] == corpus, [*ITEM, "metric", "score"]]
-        both = rest.merge(scores.rename(columns={"score": "value"}).dropna(subset="value"), on=ITEM)
-        parts = dict(iter(both.groupby("metric")))
+        joined = rest.merge(scores.rename(columns={"score": "value"}).dropna(subset="value"), on=ITEM)
+        parts = dict(iter(joined.groupby("metric")))
         for metric in scores["metric"].unique():
-            yield head | {"metric": metric}, parts.get(metric, both[:0])
+            yield head | {"metric": metric}, parts.get(metric, joined[:0])
 
 
-def left_out_in_turn(both: pd.DataFrame, min_items: int = MIN_COMMON, confidence: float = 0.95) -> dict[str, dict]:
+def left_out_in_turn(joined: pd.DataFrame, min_items: int = MIN_COMMON, confidence: float = 0.95) -> dict[str, dict]:
     """Rows of `replaceability` by `of`, for ratings from `with_rest`."""
-    clusters, unit = clusters_of(both)
-    score, value, rest = (both[c].to_numpy(dtype=float) for c in ("score", "value", "rest"))
-    each = both.groupby("annotator", sort=False).indices.values()
+    clusters, unit = clusters_of(joined)
+    score, value, rest = (joined[c].to_numpy(dtype=float) for c in ("score", "value", "rest"))
+    each = joined.groupby("annotator", sort=False).indices.values()
     parts = [at for at in each if len(at) >= min_items and min(np.ptp(v[at]) for v in (score, value, rest)) > 0]
     left_out = len(each) - len(parts)
     note = f"{left_out} of {len(each)} annotators have fewer than {min_items} items or constant ratings"
@@ -194,22 +194,22 @@ def left_out_in_turn(both: pd.DataFrame, min_items: int = MIN_COMMON, confidence
     if not parts:
         row = Interval(nan, nan, nan, "not_estimable", unit, 0, note=note or "the metric scores no item").row()
         return dict.fromkeys(("annotator", "metric", "difference", "share"), row)
-    r, effect = np.zeros((2, len(parts))), np.zeros((2, len(both)))
+    r, effect = np.zeros((2, len(parts))), np.zeros((2, len(joined)))
     for j, at in enumerate(parts):
         for i, side in enumerate((score, value)):
             r[i, j], one = influence(side[at], rest[at])
             effect[i, at] += one / (len(at) * len(parts))
-    (own, metric), df = r.mean(axis=1), int(clusters.max())
+    (of_rest, metric), df = r.mean(axis=1), int(clusters.max())
     half = stdtrit(max(df, 1), (1 + confidence) / 2) * clustered_se(effect[1] - effect[0], clusters)
     ends = {
-        "annotator": (own, *fisher_interval(own, clustered_se(effect[0], clusters), df, confidence)),
+        "annotator": (of_rest, *fisher_interval(of_rest, clustered_se(effect[0], clusters), df, confidence)),
         "metric": (metric, *fisher_interval(metric, clustered_se(effect[1], clusters), df, confidence)),
-        "difference": (metric - own, metric - own - half, metric - own + half),
+        "difference": (metric - of_rest, metric - of_rest - half, metric - of_rest + half),
     }
-    counts, out = {"n": len(both), "n_annotators": len(parts)}, {}
+    counts, out = {"n": len(joined), "n_annotators": len(parts)}, {}
     for of, values in ends.items():
-        known = np.isfinite(values[1])
-        why = note if known else note or "one cluster, or |r| is 1"
-        kind = "cluster_robust" if known else "not_estimable"
+        finite = np.isfinite(values[1])
+        why = note if finite else note or "one cluster, or |r| is 1"
+        kind = "cluster_robust" if finite else "not_estimable"
         out[of] = Interval(*map(float, values), kind, unit, df + 1, note=why).row() | counts
     return out | {"share": {"estimate": float(np.mean(r[1] >= r[0] - 1e-12)), **counts, "note": note or None}}

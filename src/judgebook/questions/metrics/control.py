@@ -59,14 +59,16 @@ def above_control(
     for of in (people, metrics):
         by = ["corpus", "method", "label" if of is people else "metric"]
         for key, rows in of.dropna(subset="value").groupby(by, sort=False):
-            each = np.array([_pairs(own, control) for _, own in rows.groupby("annotator", sort=False)])
+            each = np.array(
+                [_pairs(of_annotator, control) for _, of_annotator in rows.groupby("annotator", sort=False)]
+            )
             each = each[each[:, 1] > 0]
             if len(each) > 1:
                 sums = np.column_stack([each[:, 0] / each[:, 1], np.ones(len(each))])
                 rng = generator(seed, "above_control", *key)
-                found = bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options)
+                interval = bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options)
                 head = {"statistic": "above_control", "level": METHODS[key[1]].unit, "n": int(each[:, 1].sum())}
-                yield head | dict(zip(by, key, strict=True)) | found.row()
+                yield head | dict(zip(by, key, strict=True)) | interval.row()
 
 
 def _pairs(rows: pd.DataFrame, control: str) -> tuple[float, int]:

@@ -105,10 +105,10 @@ def robust_intervals(items: ScoredItems, coefficient: str, confidence: float) ->
         row, total, reasons = [], np.zeros(len(x)), []
         for y in items.y.T:
             r, why = correlate(x, y, coefficient)
-            both, effect = np.isfinite(x) & np.isfinite(y), np.zeros(len(x))
+            finite, effect = np.isfinite(x) & np.isfinite(y), np.zeros(len(x))
             if not why:
-                effect[both] = influence(x[both], y[both], coefficient)[1] / both.sum()
-            row.append(_robust(r, effect, np.unique(items.clusters[both]), items, confidence, why))
+                effect[finite] = influence(x[finite], y[finite], coefficient)[1] / finite.sum()
+            row.append(_robust(r, effect, np.unique(items.clusters[finite]), items, confidence, why))
             reasons.append(why)
             total += effect / items.y.shape[1]
         mean = float(np.mean([one.estimate for one in row]))
@@ -141,9 +141,9 @@ def _kendall_intervals(items: ScoredItems, confidence: float) -> list[list[Inter
 
 
 def _kendall(x: np.ndarray, y: np.ndarray, items: ScoredItems, confidence: float) -> Interval:
-    both = np.isfinite(x) & np.isfinite(y)
-    clusters = np.unique(items.clusters[both], return_inverse=True)[1]
-    tau, low, high, reason = kendall(x[both], y[both], clusters, confidence)
+    finite = np.isfinite(x) & np.isfinite(y)
+    clusters = np.unique(items.clusters[finite], return_inverse=True)[1]
+    tau, low, high, reason = kendall(x[finite], y[finite], clusters, confidence)
     kind = "not_estimable" if reason else "cluster_robust"
     return Interval(tau, low, high, kind, items.unit, len(np.unique(clusters)), note=reason)
 
@@ -207,8 +207,8 @@ def system_level(
     options = {"n_resamples": n_resamples, "confidence": confidence}
     keys = {"level": "system", "coefficient": coefficient, "resample": "system"}
     names, sides = ["corpus", "method", "label", "metric"], ["value", "human"]
-    known = joined[[*names, "system", *sides]].dropna(subset=sides)
-    means = known.groupby([*names, "system"])[sides].mean().groupby(names)
+    complete = joined[[*names, "system", *sides]].dropna(subset=sides)
+    means = complete.groupby([*names, "system"])[sides].mean().groupby(names)
     of_systems = {key: part.to_numpy() for key, part in means}
     for key in joined[names].drop_duplicates().itertuples(index=False, name=None):
         head = {**dict(zip(names, key, strict=True)), "level": METHODS[key[1]].unit}
@@ -218,7 +218,7 @@ def system_level(
         interval = _over_systems(x, y, coefficient, rng, reason, options)
         yield head | keys | {"statistic": "correlation", "scope": "system", "n": len(x)} | interval.row()
     names = ["corpus", "method", "metric"]
-    for key, rows in known.groupby(names, sort=False):
+    for key, rows in complete.groupby(names, sort=False):
         # labels lack different items, so that the mean score of a system differs a little between labels
         wide = rows.groupby(["system", "label"])[sides].mean().unstack("label")  # noqa: PD010
         n_labels = rows["label"].nunique()

@@ -99,9 +99,9 @@ def differences(joined: pd.DataFrame, *, seed: int, n_permutations: int = 10_000
             rng = generator(seed, "paired_permutation", "spearman", items.corpus, items.method)
             test = permute(items, l, pairs, compared, rng=rng, n_permutations=n_permutations)
             observed, null = observed + test.observed / n_labels, null + test.null / n_labels
-            own = contributions(items, l, pairs, compared)
-            robust = robust + own / n_labels
-            p_value = np.fmax(test.p_value, clustered_t(test.observed, *own))
+            influences = contributions(items, l, pairs, compared)
+            robust = robust + influences / n_labels
+            p_value = np.fmax(test.p_value, clustered_t(test.observed, *influences))
             n, clusters = zip(*((c.both.sum(), len(np.unique(items.clusters[c.both]))) for c in compared), strict=True)
             columns = pd.DataFrame({"estimate": test.observed, "n": n, "note": [c.reason or None for c in compared]})
             note = columns["note"].fillna(_arrangements(test, items, together))
@@ -147,20 +147,20 @@ class Comparison:
 
 def compare(items: ScoredItems, label: int, pairs: list[tuple[int, int]]) -> list[Comparison]:
     """The comparison of each pair of metrics on one label. Pairs with the same items share a matrix of correlations."""
-    y, present, known = items.y[:, label], np.isfinite(items.x), {}
+    y, present, cached = items.y[:, label], np.isfinite(items.x), {}
     out = []
     for a, b in pairs:
-        both = present[:, a] & present[:, b] & np.isfinite(y)
-        key = both.tobytes()
-        if key not in known:
-            x = np.where(present[both].all(axis=0), items.x[both], nan)  # metrics with gaps belong to other pairs
-            sides = np.column_stack([x, y[both]])
-            known[key] = weighted_correlations(sides, sides, np.ones((1, len(x))), "spearman")[0]
-        r = known[key][[a, b, a], [-1, -1, b]]
+        common = present[:, a] & present[:, b] & np.isfinite(y)
+        key = common.tobytes()
+        if key not in cached:
+            x = np.where(present[common].all(axis=0), items.x[common], nan)  # metrics with gaps belong to other pairs
+            sides = np.column_stack([x, y[common]])
+            cached[key] = weighted_correlations(sides, sides, np.ones((1, len(x))), "spearman")[0]
+        r = cached[key][[a, b, a], [-1, -1, b]]
         sides = ((y, items.x[:, a]), (y, items.x[:, b]), (items.x[:, a], items.x[:, b]))
         undefined = next((side for side, value in zip(sides, r, strict=True) if np.isnan(value)), None)
-        reason = correlate(undefined[0][both], undefined[1][both])[1] if undefined else ""
-        out.append(Comparison(both, tuple(r), reason))
+        reason = correlate(undefined[0][common], undefined[1][common])[1] if undefined else ""
+        out.append(Comparison(common, tuple(r), reason))
     return out
 
 
@@ -189,11 +189,11 @@ def permute(
         From `compare`, one per pair.
     """
     n_clusters, blocks = items.n_clusters, []
-    for at, both, used in _with_same_items(pairs, compared):
+    for at, common, used in _with_same_items(pairs, compared):
         sums = np.zeros((3, n_clusters, len(items.metrics)))
-        x, human = items.x[np.ix_(both, used)], items.y[both, label]
-        sums[:, :, used] = _sums(x, human, items.clusters[both], n_clusters)
-        blocks.append((at, sums, [pairs[i] for i in at], int(both.sum())))
+        x, human = items.x[np.ix_(common, used)], items.y[common, label]
+        sums[:, :, used] = _sums(x, human, items.clusters[common], n_clusters)
+        blocks.append((at, sums, [pairs[i] for i in at], int(common.sum())))
 
     def difference(swaps: np.ndarray) -> np.ndarray:
         out = np.full((len(swaps), len(pairs)), nan)
@@ -219,8 +219,8 @@ def _with_same_items(
 ) -> Iterator[tuple[np.ndarray, np.ndarray, list[int]]]:
     """Places of the pairs without a reason that have the same items, these items, and the metrics of these pairs."""
     defined = np.flatnonzero([not c.reason for c in compared])
-    for both, at in alike(np.stack([compared[i].both for i in defined], axis=1)) if len(defined) else []:
-        yield defined[at], both, sorted({metric for i in defined[at] for metric in pairs[i]})
+    for common, at in alike(np.stack([compared[i].both for i in defined], axis=1)) if len(defined) else []:
+        yield defined[at], common, sorted({metric for i in defined[at] for metric in pairs[i]})
 
 
 def contributions(
@@ -229,9 +229,9 @@ def contributions(
     """(2, pairs, clusters): what each cluster contributes to the deviation of a difference of two correlations, and its
     share of the items. Arguments as for `permute`; 0 for pairs that have a reason."""
     out = np.zeros((2, len(pairs), items.n_clusters))
-    for at, both, used in _with_same_items(pairs, compared):
-        clusters, human, n = items.clusters[both], items.y[both, label], both.sum()
-        of = {m: np.bincount(clusters, influence(items.x[both, m], human)[1], items.n_clusters) / n for m in used}
+    for at, common, used in _with_same_items(pairs, compared):
+        clusters, human, n = items.clusters[common], items.y[common, label], common.sum()
+        of = {m: np.bincount(clusters, influence(items.x[common, m], human)[1], items.n_clusters) / n for m in used}
         out[0, at] = [of[pairs[i][0]] - of[pairs[i][1]] for i in at]
         out[1, at] = np.bincount(clusters, minlength=items.n_clusters) / n
     return out

@@ -54,7 +54,7 @@ def _plots(
     caption += " correlation that unreliable ratings allow. Dotted line: a person with the mean of the other people;"
     caption += " small diamonds: the metric with the same means, to compare with it."
     estimated = rows["estimate"].dropna()
-    found = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
+    estimates = f"ρ from {span(estimated)}" if len(estimated) else "no ρ could be computed"
     for suffix, page in pages(rows, columns=3):
         options = {
             "styles": STYLES,
@@ -66,7 +66,7 @@ def _plots(
         }
         fig = grid_figure(page, _metrics, xlabel="Spearman's ρ", **options)
         alt = f"{where}Spearman's correlation of {page['block'].nunique()} metrics with mean ratings, with intervals,"
-        alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {found}."
+        alt += f" ceiling and annotator left out, for {', '.join(dict.fromkeys(page['panel']))}: {estimates}."
         yield Plot(fig, f"{name}{'_page' if suffix else ''}{suffix}", alt, caption)
 
 
@@ -94,16 +94,16 @@ def panel(results: Results, names: DisplayNames, computed: Collection[str]) -> p
 def above_control(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """By people's ratings and by each metric, the share of pairs in which an ordinary system's item scores higher than
     the control's, by data set; nothing without a control."""
-    found = results["above_control"]
-    if found.empty:
+    shares = results["above_control"]
+    if shares.empty:
         return
     rows = []
     for title, part in data_sets(results, names.titles).items():
-        own = part["above_control"]
-        people = names.sort(own[own["label"].notna()])
+        noticed = part["above_control"]
+        people = names.sort(noticed[noticed["label"].notna()])
         block = [names.name("label", *key) for key in people[["label", "method"]].itertuples(index=False)]
         rows.append(people.assign(block=block, hue="ratings", panel=title))
-        metrics = own[own["metric"].notna()].set_index("metric", drop=False)
+        metrics = noticed[noticed["metric"].notna()].set_index("metric", drop=False)
         metrics = metrics.loc[[m for m in names.titles["metric"] if m in metrics.index]]
         block = [names.name("metric", m) for m in metrics["metric"]]
         rows.append(metrics.assign(block=block, hue="metrics", panel=title))
@@ -160,9 +160,9 @@ def among(results: Results, names: DisplayNames) -> Iterator[Plot]:
 
 def matrix(rows: pd.DataFrame, names: DisplayNames) -> pd.DataFrame:
     """The symmetric matrix of the `metric_correlation` of one data set, in the order of `names`."""
-    both = pd.concat([rows, rows.rename(columns={"metric": "against", "against": "metric"})])
-    wide = both.pivot_table(index="metric", columns="against", values="estimate")
-    titles = {m: title for m, title in names.titles["metric"].items() if m in {*both["metric"]}}
+    either_side = pd.concat([rows, rows.rename(columns={"metric": "against", "against": "metric"})])
+    wide = either_side.pivot_table(index="metric", columns="against", values="estimate")
+    titles = {m: title for m, title in names.titles["metric"].items() if m in {*either_side["metric"]}}
     wide = wide.reindex(index=titles, columns=titles)
     return wide.where(~np.eye(len(wide), dtype=bool), 1.0).rename(index=titles, columns=titles)
 

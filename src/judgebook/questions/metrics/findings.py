@@ -20,19 +20,21 @@ _PHRASES = Phrases(__package__)
 def findings(results: Results, names: DisplayNames, *, confidence: float) -> Iterator[Prose]:
     """The headline; ceiling and replaceability; length as a baseline; correlations of raters."""
     sets = [_best(name, part, names) for name, part in data_sets(results, names.titles).items()]
-    found = [s for s in sets if s["n"]]
-    leaders = {s["metric"][-1] for s in found}
-    yield Prose(_PHRASES.say("headline", sets=found, leader=found[0]["best"] if len(leaders) == 1 else None))
-    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in found])))
+    filled = [s for s in sets if s["n"]]
+    leaders = {s["metric"][-1] for s in filled}
+    yield Prose(_PHRASES.say("headline", sets=filled, leader=filled[0]["best"] if len(leaders) == 1 else None))
+    yield Prose(_PHRASES.say("ceiling", level=confidence, **_ceiling(results, [s["metric"] for s in filled])))
     yield Prose(_PHRASES.say("length", **_length(overall(results).dropna(subset="estimate"))))
     means = results.select("annotator_correlation", summary=None).groupby("comparison")["estimate"].mean()
     yield Prose(_PHRASES.say("raters", means=means.dropna().to_dict()))
 
 
-def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
-    """Where the metrics are from, and what could not be computed. own : scores computed from the texts. asked : metrics
-    to be computed if possible."""
-    computed, absent = set(own["metric"]), not_installed(asked)
+def sources(scores: pd.DataFrame, own_scores: pd.DataFrame, asked: Sequence[str], corpora: Collection[str]) -> Prose:
+    """Where the metrics are from, and what could not be computed.
+
+    own_scores : computed from the texts. asked : metrics to be computed if possible.
+    """
+    computed, absent = set(own_scores["metric"]), not_installed(asked)
     facts = {"n_given": len(set(scores["metric"]) - computed), "n_computed": len(computed), "corpora": list(corpora)}
     facts["no_texts"] = not computed and len(asked) > len(absent)
     absent = [METRICS[m].title for m in absent]
@@ -41,8 +43,8 @@ def sources(scores: pd.DataFrame, own: pd.DataFrame, asked: Sequence[str], corpo
 
 def control(results: Results, names: DisplayNames) -> Prose:
     """Who notices that the control is degraded: a metric does if its interval lies above 0.5 in every data set."""
-    found = results["above_control"]
-    people, metrics = found.loc[found["label"].notna(), "estimate"], found[found["metric"].notna()]
+    noticed = results["above_control"]
+    people, metrics = noticed.loc[noticed["label"].notna(), "estimate"], noticed[noticed["metric"].notna()]
     notice, miss = [], []
     for metric, rows in metrics.groupby("metric", sort=False):
         one = {"title": names.name("metric", metric), "low": rows["estimate"].min(), "high": rows["estimate"].max()}

@@ -26,11 +26,11 @@ class Sections(NotebookPage):
 
     def _computed(self) -> pd.DataFrame:
         """Scores of the texts by the metrics asked for; those of an earlier run are not computed again."""
-        known, by_hand = self.run.cached("text_metrics"), self.run.run_id is None
+        earlier, by_hand = self.run.cached("text_metrics"), self.run.run_id is None
         texts = self.run.read("dialogues")
-        own, cache = text_metrics.score_texts(texts, self.annotations, self.asked, known, progress=by_hand)
+        computed, cache = text_metrics.score_texts(texts, self.annotations, self.asked, earlier, progress=by_hand)
         self.run.cache(cache, "text_metrics")
-        return own
+        return computed
 
     def findings(self) -> Section:
         yield findings.control(self.results, self.names)  # where there is a control, it tells which metrics to trust

@@ -57,13 +57,15 @@ def compared(values: np.ndarray, comparison: str, positions: int | None = None) 
     if comparison == "position_pairs":
         shared = np.triu(present.T.astype(float) @ present, k=1)
         return [(values[:, i], values[:, j]) for i, j in zip(*np.nonzero(shared >= MIN_ITEMS), strict=True)]
-    known, size = np.where(present, values, 0.0), present.sum(axis=1)
-    mean = known.sum(axis=1) / np.maximum(size, 1)
+    filled, size = np.where(present, values, 0.0), present.sum(axis=1)
+    mean = filled.sum(axis=1) / np.maximum(size, 1)
     if comparison == "position_mean":
         return [(column, mean) for column in values.T[:positions]]
     if comparison == "position_rest":
         several = np.where(size > 1, size - 1, nan)
-        return [(column, (known.sum(axis=1) - kept) / several) for column, kept in zip(values.T, known.T, strict=True)]
+        return [
+            (column, (filled.sum(axis=1) - kept) / several) for column, kept in zip(values.T, filled.T, strict=True)
+        ]
     if comparison != "position_trimmed_mean":
         raise ValueError(f"comparison: expected one of {', '.join(COMPARISONS[:-1])}, found {comparison!r}")
     # distances that differ by rounding only are equal, and the first of them is dropped
@@ -87,29 +89,29 @@ def mean_correlation(
     clusters : (items,) array
         What is taken as independent.
     """
-    effect, found = np.zeros(len(clusters)), []
+    effect, coefficients = np.zeros(len(clusters)), []
     for pair in pairs:
-        both, x, y = pair if len(pair) == 3 else _both(*pair)
-        if len(both) >= MIN_ITEMS and np.ptp(x) > 0 and np.ptp(y) > 0:
-            r, own = influence(x, y)
-            found.append(r)
-            effect[both] += own / len(both)
-    left_out = len(pairs) - len(found)
+        common, x, y = pair if len(pair) == 3 else _both(*pair)
+        if len(common) >= MIN_ITEMS and np.ptp(x) > 0 and np.ptp(y) > 0:
+            r, influences = influence(x, y)
+            coefficients.append(r)
+            effect[common] += influences / len(common)
+    left_out = len(pairs) - len(coefficients)
     note = f"{left_out} of {len(pairs)} left out: constant, or fewer than {MIN_ITEMS} common items"
     note = note if left_out else None
-    if not found:
+    if not coefficients:
         why = note or "no two of them have enough items in common"
         return {"estimate": nan, "ci_kind": "not_estimable", "n": len(clusters), "note": why}
-    mean, codes = float(np.mean(found)), np.unique(clusters, return_inverse=True)[1]
-    low, high = fisher_interval(mean, clustered_se(effect / len(found), codes), int(codes.max()), confidence)
+    mean, codes = float(np.mean(coefficients)), np.unique(clusters, return_inverse=True)[1]
+    low, high = fisher_interval(mean, clustered_se(effect / len(coefficients), codes), int(codes.max()), confidence)
     kind = "cluster_robust" if np.isfinite(low) else "not_estimable"
     out = {"estimate": mean, "ci_low": low, "ci_high": high, "ci_kind": kind}
     return out | {"n": len(clusters), "n_clusters": int(codes.max()) + 1, "note": note}
 
 
 def _both(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    both = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    return both, x[both], y[both]
+    common = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
+    return common, x[common], y[common]
 
 
 def of_two_people(ratings: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
@@ -129,8 +131,8 @@ def of_two_people(ratings: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray, n
     shared = shared.tocoo()
     out, enough = [], shared.data >= MIN_SHARED
     for a, b in zip(shared.row[enough], shared.col[enough], strict=True):
-        both, i, j = np.intersect1d(items[a], items[b], assume_unique=True, return_indices=True)
-        out.append((both, scores[a][i], scores[b][j]))
+        common, i, j = np.intersect1d(items[a], items[b], assume_unique=True, return_indices=True)
+        out.append((common, scores[a][i], scores[b][j]))
     return out
 
 
@@ -151,8 +153,8 @@ def rater_correlations(annotations: pd.DataFrame, confidence: float = 0.95) -> I
         clusters, unit = clusters_of(rows[~item_key(rows).duplicated()])
         head = {"statistic": "annotator_correlation", "corpus": corpus, "method": method, "label": label}
         head |= {"level": METHODS[method].unit, "coefficient": "spearman", "kind": "human", "resample_unit": unit}
-        values, known = positions.to_numpy(float), rows["annotator_known"].all()
-        for comparison in COMPARISONS if known else COMPARISONS[:-1]:
+        values, all_known = positions.to_numpy(float), rows["annotator_known"].all()
+        for comparison in COMPARISONS if all_known else COMPARISONS[:-1]:
             of_people = comparison == "annotator_pairs"
             pairs = of_two_people(rows) if of_people else compared(values, comparison, int(fewest[method]))
             yield head | {"comparison": comparison} | mean_correlation(pairs, clusters, confidence)

@@ -46,9 +46,9 @@ def _placed(values: tuple[float, float, float], place: object) -> Cell | None:
     value, low, high = values
     if pd.isna(value):
         return None
-    known = not pd.isna(low)
-    ends = f" [{number(low, 0)}, {number(high, 0)}]" if known else ""
-    numbers = {"": value} | ({"ci_low": low, "ci_high": high} if known else {})
+    bounded = not pd.isna(low)
+    ends = f" [{number(low, 0)}, {number(high, 0)}]" if bounded else ""
+    numbers = {"": value} | ({"ci_low": low, "ci_high": high} if bounded else {})
     return Cell(number(value, 1) + ends + ("" if pd.isna(place) else f" ({place})"), numbers)
 
 

@@ -155,8 +155,8 @@ def _new_bigrams(texts: list[str], others: list[str]) -> Iterable[float]:
     """Share of the response's bigrams that occur in none of the system's earlier responses, one per line of `others`:
     1 minus the repetition of See et al. 2019. Missing with a single word."""
     for text, other in zip(texts, others, strict=True):
-        grams, said = _grams(text, 2), {gram for line in other.split("\n") for gram in _grams(line, 2)}
-        yield sum(gram not in said for gram in grams) / len(grams) if grams else nan
+        grams, before = _grams(text, 2), {gram for line in other.split("\n") for gram in _grams(line, 2)}
+        yield sum(gram not in before for gram in grams) / len(grams) if grams else nan
 
 
 def _one(texts: list[str], others: list[str]) -> Iterable[float]:
@@ -206,12 +206,12 @@ def score_texts(
     dialogues: pd.DataFrame,
     annotations: pd.DataFrame,
     metrics: Sequence[str],
-    known: pd.DataFrame | None = None,
+    earlier: pd.DataFrame | None = None,
     *,
     progress: bool = False,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores of the turns and dialogues that were rated, and the cache: `compute` for the `items` of a study."""
-    scores, cache = compute(items(dialogues, annotations), metrics, known, progress=progress)
+    scores, cache = compute(items(dialogues, annotations), metrics, earlier, progress=progress)
     return of_dialogues(scores, annotations), cache
 
 
@@ -228,9 +228,9 @@ def items(dialogues: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFrame:
 
 
 def _earlier(spoken: pd.DataFrame) -> pd.Series:
-    said, out = defaultdict(list), {}
+    turns, out = defaultdict(list), {}
     for row in spoken.sort_values("turn", kind="stable")[["corpus", "dialogue", "system_text"]].itertuples():
-        lines = said[row.corpus, row.dialogue]
+        lines = turns[row.corpus, row.dialogue]
         out[row.Index] = "\n".join(lines) or None
         lines.append(" ".join(row.system_text.split()))
     return pd.Series(out, dtype=object)
@@ -241,7 +241,7 @@ def _in(frame: pd.DataFrame, other: pd.DataFrame, keys: list[str]) -> np.ndarray
 
 
 def compute(
-    responses: pd.DataFrame, metrics: Sequence[str], known: pd.DataFrame | None = None, *, progress: bool = False
+    responses: pd.DataFrame, metrics: Sequence[str], earlier: pd.DataFrame | None = None, *, progress: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Scores of responses, and the cache that spares computing them again. Equal texts are scored once.
 
@@ -252,7 +252,7 @@ def compute(
     metrics : sequence of str
         Keys of METRICS; those whose package is absent are passed over, as are those that have nothing to compare with
         in a corpus.
-    known : DataFrame, optional
+    earlier : DataFrame, optional
         The cache of an earlier call: metric, made_by (package and version), key, score. A key is a hash of the texts:
         the cache holds none. Scores of other versions are not used and not kept.
 
@@ -261,7 +261,7 @@ def compute(
     DataFrame of scores (corpus, dialogue, turn, metric, score; missing where there is no reference or no text), and the
     cache.
     """
-    known = pd.DataFrame(columns=CACHE) if known is None else known
+    earlier = pd.DataFrame(columns=CACHE) if earlier is None else earlier
     scores, cache = [], []
     for metric in [m for m in metrics if made_by(m) is not None]:
         against = METRICS[metric].against
@@ -272,21 +272,21 @@ def compute(
             continue
         texts = pairs.loc[usable, ["text", "other"]].itertuples(index=False)
         pairs.loc[usable, "key"] = [hashlib.sha256(f"{a}\x1f{b}".encode()).hexdigest()[:32] for a, b in texts]
-        cache.append(_score(metric, pairs[usable].drop_duplicates("key"), known, progress))
+        cache.append(_score(metric, pairs[usable].drop_duplicates("key"), earlier, progress))
         score = pairs["key"].map(cache[-1].set_index("key")["score"]).astype(float)
         scores.append(pairs.assign(metric=metric, score=score).loc[in_corpus, _SCORES])
     out = pd.concat(scores, ignore_index=True) if scores else pd.DataFrame(columns=_SCORES)
-    return out, pd.concat(cache, ignore_index=True) if cache else known
+    return out, pd.concat(cache, ignore_index=True) if cache else earlier
 
 
 def _has_text(texts: pd.Series) -> pd.Series:
     return texts.map(lambda t: isinstance(t, str) and bool(t.strip())).astype(bool)
 
 
-def _score(metric: str, pairs: pd.DataFrame, known: pd.DataFrame, progress: bool) -> pd.DataFrame:
-    """Cache rows of one metric for distinct pairs of texts, as far as possible from `known`."""
+def _score(metric: str, pairs: pd.DataFrame, earlier: pd.DataFrame, progress: bool) -> pd.DataFrame:
+    """Cache rows of one metric for distinct pairs of texts, as far as possible from `earlier`."""
     by = made_by(metric)
-    old = known[(known["metric"] == metric) & (known["made_by"] == by)].set_index("key")["score"]
+    old = earlier[(earlier["metric"] == metric) & (earlier["made_by"] == by)].set_index("key")["score"]
     new = pairs[~pairs["key"].isin(old.index)]
     scores = dict(old)
     if len(new):
@@ -304,8 +304,10 @@ def of_dialogues(scores: pd.DataFrame, annotations: pd.DataFrame) -> pd.DataFram
     turns = annotations.loc[unit == "turn", [*keys, "turn"]].drop_duplicates()
     whole = annotations.loc[unit == "dialogue", keys].drop_duplicates()
     totals = [m for m, spec in METRICS.items() if spec.summed]
-    found = scores.groupby([*keys, "metric"], sort=False)["score"].agg(["mean", "sum"]).reset_index()
-    values = found.assign(score=found["mean"].where(~found["metric"].isin(totals), found["sum"])).merge(whole, on=keys)
+    aggregated = scores.groupby([*keys, "metric"], sort=False)["score"].agg(["mean", "sum"]).reset_index()
+    values = aggregated.assign(
+        score=aggregated["mean"].where(~aggregated["metric"].isin(totals), aggregated["sum"])
+    ).merge(whole, on=keys)
     values["turn"] = pd.array([pd.NA] * len(values), dtype="Int32")
     of_turns = scores[~scores["metric"].isin(totals)].merge(turns, on=[*keys, "turn"])
     parts = [f for f in (of_turns, values) if len(f)]

@@ -17,7 +17,7 @@ import pandas as pd
 from judgebook.questions.agreement.analysis import alpha_table
 from judgebook.questions.agreement.items import without_weights
 from judgebook.questions.moderation import categories, preferences
-from judgebook.questions.moderation.kappa_bounds import kappa_bounds
+from judgebook.questions.moderation.categories import kappa_bounds
 from judgebook.questions.moderation.question import Moderation
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import Label
@@ -38,16 +38,16 @@ def judgements(annotations: pd.DataFrame, section: Moderation) -> dict[str, pd.D
 
 def category_names(labels: Sequence[Label], section: Moderation) -> dict[str, dict[str, str]]:
     """Kinds of display names: of the scores of the category label, where its answers are words, and its own."""
-    found = [label for label in labels if label.id == section.category and label.categories]
-    scores = {f"{label.scale[0] + i:g}": title for label in found for i, title in enumerate(label.categories)}
-    return {"score": scores, "asked": {label.id: label.title for label in found}}
+    category_labels = [label for label in labels if label.id == section.category and label.categories]
+    scores = {f"{label.scale[0] + i:g}": title for label in category_labels for i, title in enumerate(label.categories)}
+    return {"score": scores, "asked": {label.id: label.title for label in category_labels}}
 
 
 def analyse(
     judged: dict[str, pd.DataFrame],
     labels: Sequence[Label],
     pairs: pd.DataFrame,
-    both: pd.DataFrame,
+    frames: pd.DataFrame,
     replies: pd.DataFrame,
     overlap: pd.DataFrame,
     printed: pd.DataFrame | None,
@@ -67,7 +67,7 @@ def analyse(
         For the category label.
     pairs : DataFrame
         From `categories.pairs`.
-    both : DataFrame
+    frames : DataFrame
         From `preferences.outcomes`.
     replies, overlap : DataFrame
         From `preferences.replies`, and their scores by `text_metrics.compute`; may be empty.
@@ -80,9 +80,9 @@ def analyse(
     return collect(
         *_categories(judged["category"], labels, **boot),
         categories.sizes(pairs, **boot),
-        preferences.shares(both, **boot),
-        preferences.shares(both, against=True, **boot),
-        preferences.leads(both, permute_seed=permute_seed, **boot),
+        preferences.shares(frames, **boot),
+        preferences.shares(frames, against=True, **boot),
+        preferences.leads(frames, permute_seed=permute_seed, **boot),
         preferences.flagged(judged["flagged"], **boot),
         preferences.overlap(overlap, replies, **boot) if len(overlap) else (),
         from_print(printed, confidence) if printed is not None else (),
@@ -95,8 +95,8 @@ def _categories(
     """How annotators use the categories, and how far they agree."""
     scores, size = sorted(marks["score"].unique()), {"n_resamples": n_resamples, "confidence": confidence}
     yield categories.distribution(marks)
-    for corpus, own in marks.groupby("corpus", sort=False):
-        table = categories.compositions(own, scores)
+    for corpus, of_corpus in marks.groupby("corpus", sort=False):
+        table = categories.compositions(of_corpus, scores)
         if not len(table):
             continue
         yield categories.agreement(table, scores, corpus)
@@ -114,14 +114,14 @@ def _categories(
 def from_print(printed: pd.DataFrame, confidence: float) -> Iterator[dict]:
     """`kappa_bound` from the printed numbers of agreeing annotators (Table 5), and `moderation_share` from the printed
     counts of outcomes (Table 6)."""
-    known = printed.set_index(["element", "panel", "row", "column"])["value"].sort_index()
-    m = int(known["Text 3.3", "moderation", "pairwise", "annotators"])
-    agreeing = known.loc["Table 5", "agreement"].unstack("column").fillna(0.0)  # noqa: PD010
+    printed_values = printed.set_index(["element", "panel", "row", "column"])["value"].sort_index()
+    m = int(printed_values["Text 3.3", "moderation", "pairwise", "annotators"])
+    agreeing = printed_values.loc["Table 5", "agreement"].unstack("column").fillna(0.0)  # noqa: PD010
     counts = np.zeros((len(agreeing), m + 1))
     for name, values in agreeing.items():
         counts[:, int(name.removeprefix("annotators_"))] = values
     row = {"statistic": "kappa_bound", "level": "turn", "data": "printed", "n": int(counts.sum()), "n_annotators": m}
     for end, value in zip(("low", "high"), kappa_bounds(counts, m), strict=True):
         yield row | {"end": end, "estimate": value}
-    outcome = known.loc["Table 6", "count"].unstack("column").drop("total").astype(int)  # noqa: PD010
+    outcome = printed_values.loc["Table 6", "count"].unstack("column").drop("total").astype(int)  # noqa: PD010
     yield from preferences.of_counts(outcome.to_dict("index"), m, confidence)

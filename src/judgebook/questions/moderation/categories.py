@@ -1,11 +1,14 @@
-"""How annotators categorize replies, e.g. -1 not acceptable, 0 in between, 1 acceptable (Zhang et al. 2022, §3.2)."""
+"""How annotators categorize replies, e.g. -1 not acceptable, 0 in between, 1 acceptable (Zhang et al. 2022, §3.2), and
+the range of Fleiss' kappa that numbers of agreeing annotators imply, where the judgements are not available."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import minimize
 
 from judgebook.statistics.intervals import Interval, generator
 from judgebook.statistics.resampling import bootstrap_sums
@@ -27,23 +30,26 @@ def pairs(dialogues: pd.DataFrame, marks: pd.DataFrame) -> pd.DataFrame:
     """The prompts and answers that were put into categories, with numbers of words by white space: corpus,
     `prompt_words`, `answer_words`. Without those of which a text is missing."""
     keys = ["corpus", "dialogue", "turn"]
-    found = dialogues.merge(marks[keys].drop_duplicates(), on=keys).dropna(subset=["user_text", "system_text"])
-    words = {f"{side}_words": found[f"{said}_text"].str.split().str.len() for side, said in SIDES.items()}
-    return found[["corpus"]].assign(**words)
+    categorized = dialogues.merge(marks[keys].drop_duplicates(), on=keys).dropna(subset=["user_text", "system_text"])
+    words = {f"{side}_words": categorized[f"{speaker}_text"].str.split().str.len() for side, speaker in SIDES.items()}
+    return categorized[["corpus"]].assign(**words)
 
 
-def sizes(found: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+def sizes(categorized: pd.DataFrame, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
     """`pair_size`: number of pairs, mean words of prompts and of answers, pairs resampled (BCa).
 
     These are the features of Zhang et al. 2022, Table 4, that need no classifier. The paper does not state the unit of
-    its turn lengths. found : from `pairs`.
+    its turn lengths. categorized : from `pairs`.
     """
     options = {"unit": "turn", "n_resamples": n_resamples, "confidence": confidence}
-    for corpus, own in found.groupby("corpus", sort=False):
-        head = {"statistic": "pair_size", "corpus": corpus, "level": "turn", "n": len(own)}
-        yield head | {"what": "pairs", "estimate": len(own)}
+    for corpus, of_corpus in categorized.groupby("corpus", sort=False):
+        head = {"statistic": "pair_size", "corpus": corpus, "level": "turn", "n": len(of_corpus)}
+        yield head | {"what": "pairs", "estimate": len(of_corpus)}
         for what in (f"{side}_words" for side in SIDES):
-            sums, rng = np.column_stack([own[what].to_numpy(float), np.ones(len(own))]), generator(seed, what, corpus)
+            sums, rng = (
+                np.column_stack([of_corpus[what].to_numpy(float), np.ones(len(of_corpus))]),
+                generator(seed, what, corpus),
+            )
             yield head | {"what": what} | bootstrap_sums(sums, lambda s: s[:, 0] / s[:, 1], rng=rng, **options).row()
 
 
@@ -83,8 +89,8 @@ def agreement(table: np.ndarray, categories: Sequence[float], corpus: str) -> It
     m = table.sum(axis=1)
     counted = len(set(m.tolist())) <= 1 and m.max(initial=0) <= MOST
     for definition in DEFINITIONS if len(table) else ():
-        found = agreement_counts(table, definition) if counted else _by_share(table, definition)
-        for score, counts in zip(categories, found, strict=True):
+        n_agreeing = agreement_counts(table, definition) if counted else _by_share(table, definition)
+        for score, counts in zip(categories, n_agreeing, strict=True):
             row = {"statistic": "agreement_count", "corpus": corpus, "level": "turn", "n": len(table)}
             row |= {"score": f"{score:g}", "definition": definition}
             for k in range(-(-(len(counts) - counted) // table.shape[1]), len(counts)):
@@ -131,3 +137,100 @@ def kappa_interval(
     kinds, counts = np.unique(table, axis=0, return_counts=True)
     size = {"n_resamples": n_resamples, "confidence": confidence}
     return bootstrap_sums(shares_of_items(kinds), kappa, unit="item", rng=rng, counts=counts, **size)
+
+
+def kappa_bounds(counts: np.ndarray, m: int) -> tuple[float, float]:
+    """Smallest and largest Fleiss' kappa that numbers of agreeing annotators allow.
+
+    Parameters
+    ----------
+    counts : (categories, m + 1) array
+        Items whose most frequent category this is, with exactly k annotators: every item once. Columns below the
+        smallest majority are 0.
+    m : int
+        Annotators of each item.
+
+    Returns
+    -------
+    Smallest and largest kappa.
+
+    Raises
+    ------
+    ValueError
+        Without any item, and where k cannot be the largest number of annotators of an item.
+
+    Notes
+    -----
+    The numbers do not say how often the other categories of an item were chosen: all ways to fill them are enumerated.
+    Kappa is at least λ where P - P_e - λ (1 - P_e) is at least 0, P being agreement, linear in how often each way
+    occurs, and P_e the sum of squared shares, convex in it. For λ < 1 the expression is concave: its maximum is found
+    by convex optimisation; its minimum is attained where each cell is filled in one way throughout, and all such
+    corners are enumerated.
+    """
+    ways, weights = _ways(counts, m)
+    if not ways:
+        raise ValueError("counts: expected at least one item")
+    total = sum(weights)
+    return _lowest(ways, weights, total, m), _highest(ways, weights, total, m)
+
+
+def _ways(counts: np.ndarray, m: int) -> tuple[list[np.ndarray], list[float]]:
+    """For every cell with items: (ways, categories) numbers of annotators that fill it, and its items."""
+    n = counts.shape[0]
+    all_ = np.array([c for c in itertools.product(range(m + 1), repeat=n) if sum(c) == m])
+    ways, weights = [], []
+    for j, k in itertools.product(range(n), range(m + 1)):
+        if counts[j, k] > 0:
+            ways.append(all_[(all_[:, j] == k) & (all_.max(axis=1) == k)])
+            weights.append(float(counts[j, k]))
+            if not len(ways[-1]):
+                raise ValueError(f"counts: {k} of {m} annotators cannot be the most of {n} categories")
+    return ways, weights
+
+
+def _parts(way: np.ndarray, m: int) -> np.ndarray:
+    """(ways, categories + 1) shares of the categories, and agreement, of an item filled so."""
+    return np.column_stack([way / m, (way * (way - 1)).sum(axis=1) / (m * (m - 1))])
+
+
+def _kappa_of(mean: np.ndarray) -> np.ndarray:
+    expected = np.sum(mean[..., :-1] ** 2, axis=-1)
+    return (mean[..., -1] - expected) / (1 - expected)
+
+
+def _lowest(ways: list[np.ndarray], weights: list[float], total: float, m: int) -> float:
+    corners = np.zeros((1, ways[0].shape[1] + 1))
+    for way, weight in zip(ways, weights, strict=True):
+        corners = (corners[:, None] + weight / total * _parts(way, m)[None]).reshape(-1, corners.shape[1])
+        corners = np.unique(np.round(corners, 12), axis=0)
+    return float(_kappa_of(corners).min())
+
+
+def _highest(ways: list[np.ndarray], weights: list[float], total: float, m: int) -> float:
+    """Largest kappa by Dinkelbach's steps: λ rises to the kappa at the maximum of the concave expression."""
+    parts = [weight / total * _parts(way, m) for way, weight in zip(ways, weights, strict=True)]
+    stacked, sizes = np.concatenate(parts), [len(p) for p in parts]
+    ends = np.cumsum(sizes)
+    rows = np.zeros((len(sizes), len(stacked)))
+    for i, (end, size) in enumerate(zip(ends, sizes, strict=True)):
+        rows[i, end - size : end] = 1
+    x, best = np.concatenate([np.full(s, 1 / s) for s in sizes]), -np.inf
+    for _ in range(50):
+        value = float(_kappa_of(x @ stacked))
+        if value <= best + 1e-10:
+            break
+        best = value
+
+        def less(y: np.ndarray, at: float = value) -> tuple[float, np.ndarray]:
+            mean = y @ stacked
+            gain = mean[-1] - (1 - at) * np.sum(mean[:-1] ** 2)
+            slope = stacked[:, -1] - 2 * (1 - at) * stacked[:, :-1] @ mean[:-1]
+            return -gain, -slope
+
+        limits = {"type": "eq", "fun": lambda y: rows @ y - 1, "jac": lambda y: rows}
+        optimum = minimize(
+            less, x, jac=True, bounds=[(0, 1)] * len(x), constraints=[limits], options={"ftol": 1e-13, "maxiter": 300}
+        )
+        x = np.clip(optimum.x, 0, None)
+        x = x / (rows.T @ (rows @ x))
+    return best

@@ -65,16 +65,16 @@ def outcomes(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Shares of the outcomes by system, and by pair of systems from the side of the first."""
     shares = ordered(results.select("moderation_share", data=None), names)
     for suffix, rows in by_corpus(shares):
-        own = rows[rows["system_b"].isna()]
-        titles = {s: names.name("system", s) for s in own["system"].unique()}
-        best = own[own["outcome"] == "wins"].sort_values("estimate").iloc[-1]
+        alone = rows[rows["system_b"].isna()]
+        titles = {s: names.name("system", s) for s in alone["system"].unique()}
+        best = alone[alone["outcome"] == "wins"].sort_values("estimate").iloc[-1]
         alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} systems with intervals;"
         alt += f" {titles[best['system']]} wins most often ({100 * best['estimate']:.0f}%)."
-        own = own.assign(line=own["system"])
-        few = _first(titles, own[own["outcome"] == "wins"].set_index("line")["estimate"])
+        alone = alone.assign(line=alone["system"])
+        few = _first(titles, alone[alone["outcome"] == "wins"].set_index("line")["estimate"])
         note = captions.chosen(len(few), len(titles), "systems that win most often")
         caption = f"Bars: how often each system's answer wins, ties, is unrelated to the prompt or loses. {_ENDS}"
-        yield Plot(_outcomes(own, few), f"outcomes{suffix}", alt, captions.joined(caption, note, _count(own)))
+        yield Plot(_outcomes(alone, few), f"outcomes{suffix}", alt, captions.joined(caption, note, _count(alone)))
         pairs, titles = pair_titles(rows, names)
         alt = f"Shares of wins, ties, unrelated and losses of {len(titles)} pairs of systems; the first of a pair wins"
         shares = pairs.drop_duplicates(["line", "outcome"]).pivot_table(
@@ -141,11 +141,11 @@ def _outcomes(rows: pd.DataFrame, titles: Mapping[str, str]) -> Figure:
             _, width, alpha = INTERVALS[kind]
             ax.hlines(y, 100 * part["ci_low"], 100 * part["ci_high"], DARK[outcome], linewidth=width, alpha=alpha)
             ax.plot(100 * part["estimate"], y, "o", color=DARK[outcome], markersize=2.5)
-            said = [
+            tooltips = [
                 told(f"{titles[line]}, {outcome}, {INTERVALS[kind][0]}", row, 1, percents=True)
                 for line, row in zip(part.index, part.to_dict("records"), strict=True)
             ]
-            tips(ax, said, 100 * part["ci_low"], y, x_to=100 * part["ci_high"])
+            tips(ax, tooltips, 100 * part["ci_low"], y, x_to=100 * part["ci_high"])
         ax.set(title=outcome.capitalize(), xlim=(0, right), xlabel="Share")
         ax.set(ylim=(len(titles) - 0.4, -0.6), yticks=[])
         ax.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]))

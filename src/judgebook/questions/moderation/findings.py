@@ -18,8 +18,8 @@ _PHRASES = Phrases(__package__)
 def findings(results: Results, names: DisplayNames, *, simulated: bool, alpha: float = 0.05) -> Iterator[Prose]:
     """Which systems' replies are preferred; agreement of annotators; flagged replies; dependence of judgements."""
     rows = results["moderation_lead"]
-    found = rows[rows["p_adjusted"] < alpha]
-    pairs = zip(found["estimate"], found["system"], found["system_b"], strict=True)
+    significant = rows[rows["p_adjusted"] < alpha]
+    pairs = zip(significant["estimate"], significant["system"], significant["system_b"], strict=True)
     better = [[names.name("system", s) for s in ((a, b) if lead > 0 else (b, a))] for lead, a, b in pairs]
     agreed = _agreement(results, names)
     yield Prose(_PHRASES.say("headline", n=len(rows), better=better, simulated=simulated, kappa=agreed["kappa"]))

@@ -45,23 +45,23 @@ def outcomes(better: pd.DataFrame, unrelated: pd.DataFrame) -> pd.DataFrame:
     if clash.any():
         raise ValueError(f"{clash.sum()} comparisons have a winner and are marked as unrelated on both sides")
     names = rows["score"].map({1.0: "wins", -1.0: "loses", 0.0: "tied"})
-    both = sides(rows.assign(outcome=names.where(rows["unrelated"].isna(), "unrelated")))
-    second = np.arange(len(both)) >= len(rows)
-    turned = both["outcome"].replace({"wins": "loses", "loses": "wins"})
-    return both.assign(outcome=both["outcome"].where(~second, turned))
+    both_sides = sides(rows.assign(outcome=names.where(rows["unrelated"].isna(), "unrelated")))
+    second = np.arange(len(both_sides)) >= len(rows)
+    turned = both_sides["outcome"].replace({"wins": "loses", "loses": "wins"})
+    return both_sides.assign(outcome=both_sides["outcome"].where(~second, turned))
 
 
 def shares(
-    both: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95, against: bool = False
+    judged: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confidence: float = 0.95, against: bool = False
 ) -> Iterator[dict]:
     """`moderation_count` and `moderation_share` by system, or with `against` by pair (Table 6, Figure 3).
 
-    both : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
+    judged : from `outcomes`. A share has three intervals: Wilson's as if all judgements were independent (`interval` n)
     and as if those of an item were copies (items); with prompts resampled (context: BCa, or an exact bound where an
     outcome is rare).
     """
     key = ["corpus", "system"] + (["system_b"] if against else [])
-    for names, rows in both.groupby(key, sort=False):
+    for names, rows in judged.groupby(key, sort=False):
         head = dict(zip(key, names, strict=True)) | {"level": "pair", "n_annotators": rows["annotator"].nunique()}
         items = len(rows.drop_duplicates(["dialogue", "dialogue_b"]))
         for outcome in OUTCOMES:
@@ -70,8 +70,8 @@ def shares(
             yield row | {"statistic": "moderation_count", "estimate": hit.sum()}
             yield from (row | wilson for wilson in two_extremes(int(hit.sum()), len(hit), items, confidence))
             rng = generator(seed, "moderation", *names, outcome)
-            found = _by_prompt(hit, rows["context"], rng, n_resamples, confidence)
-            yield row | {"statistic": "moderation_share", "interval": "context"} | found
+            interval = _by_prompt(hit, rows["context"], rng, n_resamples, confidence)
+            yield row | {"statistic": "moderation_share", "interval": "context"} | interval
 
 
 def two_extremes(hits: float, n: int, items: float, confidence: float) -> Iterator[dict]:
@@ -89,8 +89,8 @@ def of_counts(counts: Mapping[str, Mapping[str, int]], m: int, confidence: float
         n = sum(row[o] for o in OUTCOMES)
         for outcome in OUTCOMES:
             head = {"system": system, "level": "pair", "outcome": outcome, "data": "printed", "n": n}
-            for found in two_extremes(row[outcome], n, n / m, confidence):
-                yield head | found | {"n_clusters": round(n / m)}
+            for extreme in two_extremes(row[outcome], n, n / m, confidence):
+                yield head | extreme | {"n_clusters": round(n / m)}
 
 
 def _by_prompt(
@@ -99,8 +99,8 @@ def _by_prompt(
     """Share of hits with whole prompts resampled."""
     codes = pd.factorize(prompt)[0]
     n, s = np.bincount(codes).astype(float), np.bincount(codes, hit)
-    if found := rare_interval(n, s, s, "prompt", confidence):
-        return found
+    if bound := rare_interval(n, s, s, "prompt", confidence):
+        return bound
     rows, counts = np.unique(np.column_stack([s, n]), axis=0, return_counts=True)
     return _ratio(rows, "prompt", rng, counts=counts, n_resamples=n_resamples, confidence=confidence)
 
@@ -111,7 +111,7 @@ def _ratio(rows: np.ndarray, unit: str, rng: np.random.Generator, **options: obj
 
 
 def leads(
-    both: pd.DataFrame,
+    judged: pd.DataFrame,
     *,
     seed: int,
     permute_seed: int,
@@ -125,10 +125,10 @@ def leads(
     can be enumerated). p-values are adjusted by Holm's method. Intervals resample prompts (BCa).
     """
     out = []
-    value = both["outcome"].map({"wins": 1.0, "loses": -1.0}).fillna(0.0)
-    first = both["system"].astype(str) < both["system_b"].astype(str)
+    value = judged["outcome"].map({"wins": 1.0, "loses": -1.0}).fillna(0.0)
+    first = judged["system"].astype(str) < judged["system_b"].astype(str)
     options = {"n_resamples": n_resamples, "confidence": confidence}
-    for (corpus, a, b), rows in both[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
+    for (corpus, a, b), rows in judged[first].assign(value=value).groupby(["corpus", "system", "system_b"], sort=True):
         codes = pd.factorize(rows["context"])[0]
         s, n = np.bincount(codes, rows["value"]), np.bincount(codes).astype(float)
         names = ("lead", corpus, a, b)
@@ -143,24 +143,24 @@ def flagged(marks: pd.DataFrame, *, seed: int, n_resamples: int = 10_000, confid
     """`flagged_rate`: share of judgements of a system's replies that flag it, prompts resampled."""
     for (corpus, system), rows in marks.groupby(["corpus", "system"], sort=False):
         hit = (rows["score"] == 1).to_numpy(float)
-        found = _by_prompt(hit, rows["context"], generator(seed, "flagged", corpus, system), n_resamples, confidence)
+        interval = _by_prompt(hit, rows["context"], generator(seed, "flagged", corpus, system), n_resamples, confidence)
         head = {"statistic": "flagged_rate", "corpus": corpus, "system": system, "level": "turn", "interval": "context"}
-        yield head | {"n": len(hit), "n_annotators": rows["annotator"].nunique()} | found
+        yield head | {"n": len(hit), "n_annotators": rows["annotator"].nunique()} | interval
 
 
-def replies(dialogues: pd.DataFrame, both: pd.DataFrame, reference: str) -> pd.DataFrame:
+def replies(dialogues: pd.DataFrame, judged: pd.DataFrame, reference: str) -> pd.DataFrame:
     """Replies to be compared with the reference system's reply to the same prompt, for `text_metrics.compute`.
 
-    dialogues : with text. both : from `outcomes`. Returns each reply once: corpus, dialogue, turn, text, reference,
+    dialogues : with text. judged : from `outcomes`. Returns each reply once: corpus, dialogue, turn, text, reference,
     last_turn, system; empty where the reference system has no reply to any of the prompts.
     """
     columns = ["corpus", "dialogue", "turn", "context", "system", "user_text", "system_text"]
-    known = dialogues[columns].dropna(subset=["system_text", "context"])
-    of = known[known["system"] == reference].drop_duplicates(["corpus", "context"])
+    complete = dialogues[columns].dropna(subset=["system_text", "context"])
+    of = complete[complete["system"] == reference].drop_duplicates(["corpus", "context"])
     of = of[["corpus", "context", "system_text"]].rename(columns={"system_text": "reference"})
-    mine = known[known["dialogue"].isin(both["dialogue"]) & (known["system"] != reference)]
-    mine = mine.drop_duplicates(["corpus", "context", "system"]).merge(of, on=["corpus", "context"])
-    out = mine.rename(columns={"system_text": "text", "user_text": "last_turn"})
+    compared = complete[complete["dialogue"].isin(judged["dialogue"]) & (complete["system"] != reference)]
+    compared = compared.drop_duplicates(["corpus", "context", "system"]).merge(of, on=["corpus", "context"])
+    out = compared.rename(columns={"system_text": "text", "user_text": "last_turn"})
     return out[["corpus", "dialogue", "turn", "text", "reference", "last_turn", "system"]]
 
 

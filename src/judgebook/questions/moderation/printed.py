@@ -46,13 +46,13 @@ def lead_ranges(
     ValueError : no counts add up to those given.
     """
     place = {key: i for i, key in enumerate((pair, outcome) for pair in totals for outcome in OUTCOMES)}
-    known = [([(pair, outcome) for outcome in OUTCOMES], n) for pair, n in totals.items()]
+    totals_of = [([(pair, outcome) for outcome in OUTCOMES], n) for pair, n in totals.items()]
     for system in counts.index:
         for outcome in OUTCOMES:
-            own = [(pair, _seen(outcome, pair[0] == system)) for pair in totals if system in pair]
-            known.append((own, counts.at[system, outcome]))
-    equal = np.zeros((len(known), len(place)))
-    for row, (cells, _) in zip(equal, known, strict=True):
+            involved = [(pair, _seen(outcome, pair[0] == system)) for pair in totals if system in pair]
+            totals_of.append((involved, counts.at[system, outcome]))
+    equal = np.zeros((len(totals_of), len(place)))
+    for row, (cells, _) in zip(equal, totals_of, strict=True):
         row[[place[cell] for cell in cells]] = 1
     out = []
     for system, others in contests:
@@ -60,10 +60,10 @@ def lead_ranges(
         for pair in (p for p in totals if system in p and set(p) - {system} <= set(others)):
             sign = 1 if pair[0] == system else -1
             lead[place[pair, "wins"]], lead[place[pair, "loses"]], n = sign, -sign, n + totals[pair]
-        found = [linprog(sign * lead, A_eq=equal, b_eq=[n for _, n in known]) for sign in (1, -1)]
-        if not all(one.success for one in found):
-            raise ValueError(f"no counts of pairs add up to those of systems: {found[0].message}")
-        low, high = (float(lead @ one.x) / n for one in found)
+        solutions = [linprog(sign * lead, A_eq=equal, b_eq=[n for _, n in totals_of]) for sign in (1, -1)]
+        if not all(one.success for one in solutions):
+            raise ValueError(f"no counts of pairs add up to those of systems: {solutions[0].message}")
+        low, high = (float(lead @ one.x) / n for one in solutions)
         out.append({"system": system, "against": tuple(others), "n": n, "low": low, "high": high})
     return pd.DataFrame(out)
 
@@ -106,12 +106,15 @@ def agreement(rows: pd.DataFrame) -> list[dict]:
     rows : of `scores`.
     """
     out = []
-    for metric, own in rows.groupby("metric", sort=False):
-        pairs = list(combinations(own.to_dict("records"), 2))
+    for metric, of_metric in rows.groupby("metric", sort=False):
+        pairs = list(combinations(of_metric.to_dict("records"), 2))
         signs = [np.sign(a["value"] - b["value"]) * np.sign(a["wins"] - b["wins"]) for a, b in pairs]
-        last = own.loc[own["rank"] == own["rank"].max(), "system"]
-        row = {"metric": METRICS[metric], "best": list(own.loc[own["rank"] == own["rank"].min(), "system"])}
-        row |= {"last": list(last), "n": len(signs), "systems": len(own)}
+        last = of_metric.loc[of_metric["rank"] == of_metric["rank"].max(), "system"]
+        row = {
+            "metric": METRICS[metric],
+            "best": list(of_metric.loc[of_metric["rank"] == of_metric["rank"].min(), "system"]),
+        }
+        row |= {"last": list(last), "n": len(signs), "systems": len(of_metric)}
         out.append(row | {name: signs.count(sign) for name, sign in (("same", 1), ("other", -1), ("neither", 0))})
     return out
 
@@ -170,8 +173,10 @@ def views(printed: pd.DataFrame, names: DisplayNames) -> Iterator[Table | Prose]
     yield Table(out, "printed_leads", f"{caption} the largest of all counts of pairs that add up to them.")
     yield from _flags(flags(printed), names)
     rows = scores(printed)
-    found = [row | {k: [names.name("system", s) for s in row[k]] for k in ("best", "last")} for row in agreement(rows)]
-    yield Prose(_PHRASES.say("printed_overlap", rows=found))
+    agreements = [
+        row | {k: [names.name("system", s) for s in row[k]] for k in ("best", "last")} for row in agreement(rows)
+    ]
+    yield Prose(_PHRASES.say("printed_overlap", rows=agreements))
     yield _scores(rows, names)
 
 

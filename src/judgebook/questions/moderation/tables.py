@@ -75,8 +75,8 @@ def agreeing(results: Results, names: DisplayNames) -> Iterator[Table]:
     """Items by definition and category, a column per number of annotators, or per tenth of them."""
     for suffix, rows in by_corpus(results["agreement_count"]):
         by = "annotators" if rows["annotators"].notna().any() else "band"
-        found = sorted(rows[by].unique()) if by == "annotators" else [b for b in BANDS if (rows["band"] == b).any()]
-        wide = tables.pivot(rows, ["definition", "score"], by, {k: str(k) for k in found})
+        shown = sorted(rows[by].unique()) if by == "annotators" else [b for b in BANDS if (rows["band"] == b).any()]
+        wide = tables.pivot(rows, ["definition", "score"], by, {k: str(k) for k in shown})
         wide["score"] = wide["score"].map(category_titles(rows["score"], names))
         what = "number" if by == "annotators" else "share"
         caption = f"Items by most frequent category and (columns) {what} of annotators who chose it{asked(names)}."

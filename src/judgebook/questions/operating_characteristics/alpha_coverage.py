@@ -20,8 +20,8 @@ import pandas as pd
 from judgebook.questions.agreement import bounds
 from judgebook.questions.agreement.coincidences import Patterns, patterns, terms
 from judgebook.questions.agreement.items import first_annotations, matrix
-from judgebook.questions.operating_characteristics.many_intervals import Ends, cluster_ends, pattern_ends
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows
+from judgebook.questions.operating_characteristics.many_data_sets import Ends, cluster_ends, pattern_ends
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, coverage_rows
 from judgebook.study.labels import METHODS, Label
 
 #: up to this many items, with more than this many patterns, resampling items one by one is faster
@@ -72,13 +72,13 @@ def repeated(annotations: pd.DataFrame, labels: Sequence[Label], first: int | No
         if rows.empty:
             continue
         wide = matrix(rows)
-        found = patterns(wide.to_numpy())
-        if found.n_items < 2 or not found.n_disagreeing or len(found.values) < 2:
+        judged = patterns(wide.to_numpy())
+        if judged.n_items < 2 or not judged.n_disagreeing or len(judged.values) < 2:
             continue
         dialogue = rows.drop_duplicates("item").set_index("item")["dialogue"].reindex(wide.index)
-        kept = found.index >= 0
+        kept = judged.index >= 0
         codes = np.unique(dialogue.to_numpy(dtype=str)[kept], return_inverse=True)[1]
-        out.append(Repeated(label, Patterns(found.values, found.counts, found.weights, found.index[kept]), codes))
+        out.append(Repeated(label, Patterns(judged.values, judged.counts, judged.weights, judged.index[kept]), codes))
     return out
 
 
@@ -91,12 +91,12 @@ def by_prevalence(items: Sequence[Repeated], most: int) -> list[Repeated]:
     """At most `most` labels of each method, from the rarest to the most common by judgements other than the mode."""
     out = []
     for method in dict.fromkeys(i.label.method for i in items):
-        here = sorted((i for i in items if i.label.method == method), key=lambda i: i.found.n_minority)
-        out += [here[i] for i in evenly(len(here), most)]
+        of_method = sorted((i for i in items if i.label.method == method), key=lambda i: i.found.n_minority)
+        out += [of_method[i] for i in evenly(len(of_method), most)]
     return out
 
 
-def alpha_over_items(one: Repeated, plan: Plan, *, sizes: Sequence[int], marks: Sequence[int]) -> list[Row]:
+def alpha_over_items(one: Repeated, plan: SimulationPlan, *, sizes: Sequence[int], marks: Sequence[int]) -> list[Row]:
     """Coverage for samples of independent items.
 
     Parameters
@@ -108,13 +108,17 @@ def alpha_over_items(one: Repeated, plan: Plan, *, sizes: Sequence[int], marks: 
     -------
     Rows of `coverage_rows` for bca, percentile, policy and, for a label of two values, bound.
     """
-    found, t = one.found, one.terms()
-    truth = float(_alpha(t)((found.weights @ t.rows)[None])[0])
-    n_of = {m: round(m * found.n_items / found.n_minority) for m in marks} if one.marks else {n: n for n in sizes}
+    item_patterns, t = one.found, one.terms()
+    truth = float(_alpha(t)((item_patterns.weights @ t.rows)[None])[0])
+    n_of = (
+        {m: round(m * item_patterns.n_items / item_patterns.n_minority) for m in marks}
+        if one.marks
+        else {n: n for n in sizes}
+    )
     out = []
     for size, n in n_of.items():
         rng = plan.rng("alpha_items", one.label.method, one.label.id, str(size))
-        counts = rng.multinomial(n, found.weights / found.n_items, size=plan.n_runs)
+        counts = rng.multinomial(n, item_patterns.weights / item_patterns.n_items, size=plan.n_runs)
         ends = _item_ends(counts, t, plan, rng)
         bound, degenerate = _bounds(one, counts, plan, every=one.marks)
         intervals = {"bca": ends.bca, "percentile": ends.percentile}
@@ -126,16 +130,16 @@ def alpha_over_items(one: Repeated, plan: Plan, *, sizes: Sequence[int], marks: 
     return out
 
 
-def alpha_near_perfect(one: Repeated, plan: Plan, *, n: int, disagreement: float) -> list[Row]:
+def alpha_near_perfect(one: Repeated, plan: SimulationPlan, *, n: int, disagreement: float) -> list[Row]:
     """Coverage of the exact bound and of BCa for samples of n items of which nearly all have equal annotations.
 
     The population is that of the label, with the share of items that annotators disagree on reduced to `disagreement`.
     Every sample has the bound, including those with some disagreement.
     """
-    found, t = one.found, one.terms()
-    differ = (found.counts > 0).sum(axis=1) > 1
-    p = np.where(differ, disagreement, 1 - disagreement) * found.weights
-    p = p / np.where(differ, found.weights[differ].sum(), max(found.weights[~differ].sum(), 1))
+    item_patterns, t = one.found, one.terms()
+    differ = (item_patterns.counts > 0).sum(axis=1) > 1
+    p = np.where(differ, disagreement, 1 - disagreement) * item_patterns.weights
+    p = p / np.where(differ, item_patterns.weights[differ].sum(), max(item_patterns.weights[~differ].sum(), 1))
     p = p / p.sum()
     truth = float(_alpha(t)((p @ t.rows)[None] * 1e9)[0])  # many items: without the correction for small samples
     rng = plan.rng("alpha_near_perfect", one.label.method, one.label.id)
@@ -144,7 +148,9 @@ def alpha_near_perfect(one: Repeated, plan: Plan, *, n: int, disagreement: float
     return coverage_rows(intervals, truth, one.base(over="item", sample="item", sample_size=n, scenario="near_perfect"))
 
 
-def alpha_over_dialogues(one: Repeated, plan: Plan, *, sizes: Sequence[int], turns: Sequence[int]) -> list[Row]:
+def alpha_over_dialogues(
+    one: Repeated, plan: SimulationPlan, *, sizes: Sequence[int], turns: Sequence[int]
+) -> list[Row]:
     """Coverage for samples of whole dialogues: intervals over dialogues, and over turns as if turns were independent.
 
     sizes : dialogues per sample. turns : those sizes for which intervals over turns are simulated as well.
@@ -175,7 +181,7 @@ def _alpha(t):
     return lambda sums: t.measures(sums)["alpha"]
 
 
-def _item_ends(counts: np.ndarray, t, plan: Plan, rng: np.random.Generator) -> Ends:
+def _item_ends(counts: np.ndarray, t, plan: SimulationPlan, rng: np.random.Generator) -> Ends:
     n = int(counts[0].sum())
     if n > FEW_ITEMS or counts.shape[1] <= FEW_PATTERNS:
         return pattern_ends(counts, t.rows, _alpha(t), plan, rng)
@@ -183,29 +189,31 @@ def _item_ends(counts: np.ndarray, t, plan: Plan, rng: np.random.Generator) -> E
     return cluster_ends(t.rows, rng.permuted(drawn, axis=1), _alpha(t), plan, rng)
 
 
-def _bounds(one: Repeated, counts: np.ndarray, plan: Plan, *, every: bool, drawn=None) -> tuple[np.ndarray, np.ndarray]:
+def _bounds(
+    one: Repeated, counts: np.ndarray, plan: SimulationPlan, *, every: bool, drawn=None
+) -> tuple[np.ndarray, np.ndarray]:
     """Bounds (r, 2) of the samples, missing where none is made, and (r,) whether the policy takes it.
 
     drawn : tables (n, patterns) of the dialogues in each sample, where they are the unit. Equal samples are done once.
     """
-    ends, known = np.full((len(counts), 2), np.nan), {}
+    ends, cached = np.full((len(counts), 2), np.nan), {}
     taken = bounds.are_degenerate(one.found, counts, mirrored=one.mirrored)
     for i in range(len(counts)) if every else np.flatnonzero(taken):
         key = counts[i].tobytes()
-        if drawn is not None or key not in known:
-            known[key] = _bound(one, counts[i], plan, None if drawn is None else drawn[i])
-        ends[i] = known[key]
+        if drawn is not None or key not in cached:
+            cached[key] = _bound(one, counts[i], plan, None if drawn is None else drawn[i])
+        ends[i] = cached[key]
     return ends, taken
 
 
-def _bound(one: Repeated, counts: np.ndarray, plan: Plan, table: np.ndarray | None) -> tuple[float, float]:
-    here = counts > 0
-    index = np.repeat(np.arange(here.sum()), counts[here])
-    found = Patterns(one.found.values, one.found.counts[here], counts[here], index)
+def _bound(one: Repeated, counts: np.ndarray, plan: SimulationPlan, table: np.ndarray | None) -> tuple[float, float]:
+    occurring = counts > 0
+    index = np.repeat(np.arange(occurring.sum()), counts[occurring])
+    items = Patterns(one.found.values, one.found.counts[occurring], counts[occurring], index)
     clusters = None
     if table is not None:
         # which dialogue each item is in, patterns one after the other as in `index`
         clusters = np.repeat(np.tile(np.arange(len(table)), table.shape[1]), table.T.astype(int).ravel())
     options = {"unit": one.level, "clusters": clusters, "mirrored": one.mirrored, "confidence": plan.confidence}
-    interval = bounds.degenerate(found, one.label.level, ["alpha"], **options)["alpha"]
+    interval = bounds.degenerate(items, one.label.level, ["alpha"], **options)["alpha"]
     return interval.low, interval.high

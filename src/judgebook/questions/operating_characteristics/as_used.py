@@ -15,8 +15,8 @@ from itertools import combinations
 import numpy as np
 from scipy.special import logit, stdtr, stdtrit
 
-from judgebook.questions.operating_characteristics.many_clusters import Clustered, any_apart
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, share, shared_out
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered, any_apart
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, share, shared_out
 from judgebook.questions.operating_characteristics.worlds import Design, World
 from judgebook.questions.sensitivity.contrasts import Panel, blocks
 from judgebook.questions.sensitivity.system_tests import one_per_session, session_test
@@ -54,12 +54,12 @@ def base(world: World, people: str) -> Row:
     """What identifies a row: the design that was tried."""
     d = world.design
     sizes = np.bincount(d.row_kind)
-    found = {"level": "pair" if d.pairwise else "dialogue", "method": d.method, "label": d.label}
-    found |= {"n_dialogues": int(np.median(sizes)), "n_annotators": d.n_annotators, "ratings": round(d.ratings, 2)}
-    return found | {"people": people if d.n_annotators else "unknown"}
+    keys = {"level": "pair" if d.pairwise else "dialogue", "method": d.method, "label": d.label}
+    keys |= {"n_dialogues": int(np.median(sizes)), "n_annotators": d.n_annotators, "ratings": round(d.ratings, 2)}
+    return keys | {"people": people if d.n_annotators else "unknown"}
 
 
-def rejections(world: World, plan: Plan) -> Iterator[Row]:
+def rejections(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """Share of comparisons of equal systems that the tests of notebook 05 call significant, and power of its variants.
 
     Runs are shared out over pairs of systems. `session` is the permutation test as used. Its variant `session_plain`
@@ -75,22 +75,22 @@ def rejections(world: World, plan: Plan) -> Iterator[Row]:
     d = world.design
     for people in people_of(world):
         one, rng = with_people(world, people), plan.rng("rejections", d.method, d.label, people)
-        found = session_p(one, plan.n_runs, rng)
+        p_values = session_p(one, plan.n_runs, rng)
         if d.n_annotators:
-            found["two_way"] = two_way_p(one, plan.n_runs, plan.rng("two_way", d.method, d.label, people))
-        for test, p in found.items():
+            p_values["two_way"] = two_way_p(one, plan.n_runs, plan.rng("two_way", d.method, d.label, people))
+        for test, p in p_values.items():
             yield base(world, people) | {"scenario": "world"} | significant("null_rejection", test, p)
     fixed = with_people(world, FIXED)
-    found = session_p(fixed, plan.n_runs, plan.rng("power as used", d.method, d.label), EFFECT)
-    for test, p in found.items():
+    p_values = session_p(fixed, plan.n_runs, plan.rng("power as used", d.method, d.label), EFFECT)
+    for test, p in p_values.items():
         row = {k: v for k, v in base(world, FIXED).items() if k not in ("people", "ratings")}
         yield row | {"effect": f"{EFFECT:g} sd"} | significant("power", test, p)
 
 
 def significant(statistic: str, test: str, p: np.ndarray) -> Row:
-    known = np.isfinite(p)
-    row = {"test": test, "alpha": ALPHA, "n_undefined": int(np.sum(~known))}
-    return row | share(statistic, int(np.sum(p[known] < ALPHA)), int(known.sum()))
+    finite = np.isfinite(p)
+    row = {"test": test, "alpha": ALPHA, "n_undefined": int(np.sum(~finite))}
+    return row | share(statistic, int(np.sum(p[finite] < ALPHA)), int(finite.sum()))
 
 
 def compared(d: Design) -> list[tuple[int, int]]:
@@ -109,13 +109,13 @@ def session_p(world: World, n_runs: int, rng: np.random.Generator, effect: float
     d, pairs = world.design, compared(world.design)
     out: dict[str, list[np.ndarray]] = {}
     for (i, j), runs in zip(pairs, shared_out(n_runs, len(pairs)), strict=True) if pairs else ():
-        here, only = cut(world, (i, j))
+        pair_world, only = cut(world, (i, j))
         shifted = only.cuts.copy()
         shifted[i] -= effect
         for scores in replace(only, cuts=shifted).draw(runs, rng):
             values = only.design.row_values(scores)
             for start in range(0, len(values), TOGETHER):
-                part = as_panel(only.design, values[start : start + TOGETHER], here)
+                part = as_panel(only.design, values[start : start + TOGETHER], pair_world)
                 p = {
                     "session": session_test(part, d.kinds[i][0], rng=rng, n_permutations=N_ARRANGEMENTS).p_value,
                     "session_plain": _plain_p(part, rng),
@@ -198,7 +198,7 @@ def samples(d: Design, unit: str):
     return np.concatenate([a, b]), twice[0], twice[1:], arranged
 
 
-def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
+def means_and_ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of systems' means (shares won) and of the simultaneous rank intervals.
 
     Means: `t` over dialogues (sessions, where a system has several dialogues in one), and `two_way` over annotators
@@ -230,33 +230,33 @@ def means_and_ranks(world: World, plan: Plan) -> Iterator[Row]:
                 se = np.sqrt(covariance.variances)
                 with np.errstate(invalid="ignore"):
                     half = stdtrit(np.maximum(used.df, 1e-9), (1 + plan.confidence) / 2) * se
-                given = (se > 0) & (used.df >= LEAST_DF)
+                estimable = (se > 0) & (used.df >= LEAST_DF)
                 if binary:  # as `rates.with_annotators`: of the logit, and nothing with few marks of one kind
-                    given &= np.minimum(means, 1 - means) * size >= MIN_MINORITY
+                    estimable &= np.minimum(means, 1 - means) * size >= MIN_MINORITY
                     safe = np.clip(means, 1e-6, 1 - 1e-6)
-                    inside = given & (np.abs(logit(safe) - logit(truth)) <= half / (safe * (1 - safe)))
+                    inside = estimable & (np.abs(logit(safe) - logit(truth)) <= half / (safe * (1 - safe)))
                 else:
-                    inside = given & (np.abs(means - truth) <= half + 1e-12)
-                hits[kind] += np.array([inside.sum(), given.sum()])
-                per_run[kind].append(inside.sum(axis=1) / np.maximum(given.sum(axis=1), 1))
-            found = ranks_apart(of_ranks, x, plan.confidence)
-            hits["rank"] += np.array([np.sum(found == 0), np.sum(np.isfinite(found))])
+                    inside = estimable & (np.abs(means - truth) <= half + 1e-12)
+                hits[kind] += np.array([inside.sum(), estimable.sum()])
+                per_run[kind].append(inside.sum(axis=1) / np.maximum(estimable.sum(axis=1), 1))
+            apart = ranks_apart(of_ranks, x, plan.confidence)
+            hits["rank"] += np.array([np.sum(apart == 0), np.sum(np.isfinite(apart))])
         head = base(world, people)
         head["sample_size"] = head.pop("n_dialogues")
         over = {"t": "dialogue", "two_way": "dialogue and annotator", "rank": "session and annotator"}
-        for kind, (inside, given) in hits.items():
-            if given:
+        for kind, (inside, estimable) in hits.items():
+            if estimable:
                 of = "rank" if kind == "rank" else "share" if d.pairwise else "mean"
                 keys = {"of": of, "interval": "simultaneous" if kind == "rank" else kind, "over": over[kind]}
                 keys |= {"sample": "world", "scenario": "world"}
-                row = share("interval_coverage", int(inside), int(given))
+                row = share("interval_coverage", int(inside), int(estimable))
                 if kind != "rank":  # systems of a world share its annotators: the error is that between worlds
                     values = np.concatenate(per_run[kind])
                     half = 1.96 * np.std(values, ddof=1) / np.sqrt(len(values))
                     row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half,
                             "ci_kind": "monte_carlo"}  # fmt: skip
                 total = plan.n_runs * (len(present) if kind != "rank" else 1)
-                yield head | keys | row | {"n_undefined": total - int(given)}
+                yield head | keys | row | {"n_undefined": total - int(estimable)}
 
 
 def ranks_apart(model: Clustered, scores: np.ndarray, confidence: float) -> np.ndarray:

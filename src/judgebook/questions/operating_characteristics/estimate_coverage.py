@@ -16,9 +16,15 @@ from scipy.special import chdtr, chndtr, stdtrit
 from judgebook.annotations.dialogue_values import Design
 from judgebook.questions.groups.effects import pair_effects
 from judgebook.questions.groups.joint_resampling import mean_square_difference
-from judgebook.questions.operating_characteristics.many_clusters import any_apart
-from judgebook.questions.operating_characteristics.many_intervals import Ends, cluster_ends, times
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows, mean, share, shared_out
+from judgebook.questions.operating_characteristics.many_data_sets import Ends, any_apart, cluster_ends, times
+from judgebook.questions.operating_characteristics.monte_carlo import (
+    Row,
+    SimulationPlan,
+    coverage_rows,
+    mean,
+    share,
+    shared_out,
+)
 from judgebook.questions.performance import ranking
 from judgebook.questions.performance.rates import design_effect, rare_bound, wilson_of
 from judgebook.questions.sensitivity.contrasts import Panel
@@ -38,7 +44,7 @@ def _systems_of(data: Panel, column: int) -> list[np.ndarray]:
     return [p for p in parts if len(p) >= LEAST]
 
 
-def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
+def estimate_coverage(data: Panel, column: int, plan: SimulationPlan) -> list[Row]:
     """Coverage of intervals of a system's rate (marks) or mean of one label.
 
     Each run draws as many dialogues as the system has, the systems in turn. As published: Wilson for marks (`wilson`),
@@ -47,7 +53,7 @@ def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
     """
     marks, label = data.marks, data.labels[column]
     rng, parts = plan.rng("estimate", data.method, label), _systems_of(data, column)
-    found: dict[str, list[np.ndarray]] = {}
+    ends_of: dict[str, list[np.ndarray]] = {}
     truth = []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
         drawn = rng.integers(0, len(table), (n_runs, len(table)))
@@ -59,10 +65,10 @@ def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
             independent = student(n, total, squares, plan)
         one = {"wilson" if marks else "t": independent, "bca": ends.bca, "percentile": ends.percentile}
         for kind, values in (one | ({"policy": _policy(table, drawn, ends, plan)} if marks else {})).items():
-            found.setdefault(kind, []).append(values)
+            ends_of.setdefault(kind, []).append(values)
         truth.append(np.full(n_runs, table[:, 1].sum() / table[:, 0].sum()))
     out = []
-    for kind, ends in found.items():
+    for kind, ends in ends_of.items():
         keys = {"of": "rate" if marks else "mean", "over": data.unit if kind in ("wilson", "t") else "dialogue"}
         keys |= {"sample": "dialogue", "sample_size": int(np.median([len(p) for p in parts]))}
         base = {"level": data.unit, "method": data.method, "label": label} | keys
@@ -70,7 +76,7 @@ def estimate_coverage(data: Panel, column: int, plan: Plan) -> list[Row]:
     return out
 
 
-def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: Plan) -> np.ndarray:
+def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: SimulationPlan) -> np.ndarray:
     """(r, 2) ends of Student's t interval from r sizes, sums and sums of squares; missing where scores do not vary."""
     variance = np.maximum(squares - total**2 / n, 0) / (n - 1)
     half = stdtrit(n - 1, (1 + plan.confidence) / 2) * np.sqrt(variance / n)
@@ -78,30 +84,30 @@ def student(n: np.ndarray, total: np.ndarray, squares: np.ndarray, plan: Plan) -
     return np.stack([total / n - half, total / n + half], axis=1)
 
 
-def _policy(table: np.ndarray, drawn: np.ndarray, ends: Ends, plan: Plan) -> np.ndarray:
-    out, known = ends.bca.copy(), {}
+def _policy(table: np.ndarray, drawn: np.ndarray, ends: Ends, plan: SimulationPlan) -> np.ndarray:
+    out, cached = ends.bca.copy(), {}
     for i, units in enumerate(drawn):
         n, total, squares = table[units].T
         marks, items = int(total.sum()), int(n.sum())
         if min(marks, items - marks) < MIN_MINORITY:
             deff = design_effect(n, total, squares)
             key = marks, items, round(deff, 6)
-            if key not in known:
-                known[key] = rare_bound(marks, items, len(units), deff, plan.confidence)
-            out[i] = known[key]
+            if key not in cached:
+                cached[key] = rare_bound(marks, items, len(units), deff, plan.confidence)
+            out[i] = cached[key]
     return out
 
 
-def correlation_coverage(design: Design, column: tuple[str, str], plan: Plan) -> list[Row]:
+def correlation_coverage(design: Design, column: tuple[str, str], plan: SimulationPlan) -> list[Row]:
     """Coverage of intervals of r and R² of one label with quality; interactors are drawn with all their dialogues.
 
     R² has BCa (as published, but the paper resamples dialogues); r has BCa and jackknife_t (as in notebook 04),
     which is primary. `interval_power` of R² is the share of lower ends above 0: no interval of a square can contain 0.
     """
     x = design.x[column].to_numpy(float)
-    known = np.isfinite(x)
-    x, y = x[known] - x[known].mean(), design.y[known] - design.y[known].mean()
-    code = np.unique(design.clusters[known].astype(str), return_inverse=True)[1]
+    finite = np.isfinite(x)
+    x, y = x[finite] - x[finite].mean(), design.y[finite] - design.y[finite].mean()
+    code = np.unique(design.clusters[finite].astype(str), return_inverse=True)[1]
     table = np.zeros((code.max() + 1, 6))
     np.add.at(table, code, np.column_stack([np.ones_like(x), x, y, x * x, y * y, x * y]))
     truth = float(_pearson(table.sum(axis=0)[None])[0])
@@ -133,7 +139,9 @@ def _pearson(sums: np.ndarray) -> np.ndarray:
     return np.where(defined, (xy - x * y / n) / np.sqrt(np.where(defined, vx * vy, 1.0)), np.nan)
 
 
-def group_coverage(scores: list[np.ndarray], label: str, method: str, groups: tuple[str, str], plan: Plan) -> list[Row]:
+def group_coverage(
+    scores: list[np.ndarray], label: str, method: str, groups: tuple[str, str], plan: SimulationPlan
+) -> list[Row]:
     """Coverage of intervals of the difference between two groups, as published and debiased.
 
     Parameters
@@ -164,8 +172,8 @@ def group_coverage(scores: list[np.ndarray], label: str, method: str, groups: tu
         rows, bias = _debiased(samples, gaps, plan)
         out += [coverage | {"interval": "noncentral_chi2", "over": "dialogue"} | row for row in rows]
         out.append(base | {"of": "debiased_square"} | bias)
-        given = published.estimate[np.isfinite(published.estimate)]
-        out.append(base | {"of": "published"} | mean("group_difference_bias", given - truth))
+        finite = published.estimate[np.isfinite(published.estimate)]
+        out.append(base | {"of": "published"} | mean("group_difference_bias", finite - truth))
     return out
 
 
@@ -183,7 +191,7 @@ def _differences(sums: np.ndarray) -> np.ndarray:
     return effects[..., 0, :] - effects[..., 1, :]
 
 
-def _published(samples: list[np.ndarray], plan: Plan, rng: np.random.Generator) -> Ends:
+def _published(samples: list[np.ndarray], plan: SimulationPlan, rng: np.random.Generator) -> Ends:
     cells = [x[:, :, g] for g in (0, 1) for x in samples]  # scores are resampled within group and system
 
     def statistic(*sums: np.ndarray) -> np.ndarray:
@@ -194,7 +202,7 @@ def _published(samples: list[np.ndarray], plan: Plan, rng: np.random.Generator) 
     return cluster_ends(cells, drawn, statistic, plan, rng, expanded=False)
 
 
-def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: Plan) -> tuple[list[Row], Row]:
+def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: SimulationPlan) -> tuple[list[Row], Row]:
     """Coverage, power and width of the debiased difference, and its bias."""
     whole = np.stack([x.sum(axis=0) for x in samples], axis=2)  # (runs, groups, systems, 3)
     estimate, left_out = _differences(whole), []
@@ -206,8 +214,11 @@ def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: Plan) -> tuple[
     n = len(values)
     centred = values - values.mean(axis=0)
     covariance = (n - 1) / n * np.einsum("nri,nrj->rij", centred, centred)  # as jackknife_covariance
-    truth, known = float(np.mean(gaps**2)), np.isfinite(estimate).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2))
-    estimate, covariance = estimate[known], covariance[known]
+    truth, finite = (
+        float(np.mean(gaps**2)),
+        np.isfinite(estimate).all(axis=1) & np.isfinite(covariance).all(axis=(1, 2)),
+    )
+    estimate, covariance = estimate[finite], covariance[finite]
     hits, none = (holds(estimate, covariance, value, plan.confidence) for value in (truth, 0.0))
     ends = [mean_square_difference(*e, plan.confidence)[1:] for e in zip(estimate[:SOLVED], covariance, strict=False)]
     width = np.diff(np.sqrt(np.array(ends).reshape(-1, 2)), axis=1)[:, 0]
@@ -217,7 +228,7 @@ def _debiased(samples: list[np.ndarray], gaps: np.ndarray, plan: Plan) -> tuple[
         share("interval_power", int(np.sum(~none)), len(none)),
         mean("interval_width", width),
     ]
-    undefined = {"n_undefined": int(np.sum(~known))}
+    undefined = {"n_undefined": int(np.sum(~finite))}
     return [row | undefined for row in rows], mean("group_difference_bias", debiased - truth)
 
 
@@ -239,7 +250,9 @@ def holds(estimate: np.ndarray, covariance: np.ndarray, truth: float, confidence
     return (below(q / c) <= 1 - tail) & (below(np.maximum(q, noise) / c) >= tail)
 
 
-def first_place(data: Panel, column: int, plan: Plan, *, n_systems: int = 4, sizes: Sequence[int] = ()) -> list[Row]:
+def first_place(
+    data: Panel, column: int, plan: SimulationPlan, *, n_systems: int = 4, sizes: Sequence[int] = ()
+) -> list[Row]:
     """Bootstrap share of first place among equal systems, all of which are samples of one real system.
 
     sizes : dialogues per system for which ranks are tried, in addition to the system's own.
@@ -251,7 +264,7 @@ def first_place(data: Panel, column: int, plan: Plan, *, n_systems: int = 4, siz
     label, parts = data.labels[column], _systems_of(data, column)
     if not parts:
         return []
-    own = int(np.median([len(p) for p in parts]))
+    median_size = int(np.median([len(p) for p in parts]))
     base = {"level": data.row, "method": data.method, "label": label, "resample_unit": data.row}
     rng, top = plan.rng("first_place", data.method, label), []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):
@@ -261,18 +274,26 @@ def first_place(data: Panel, column: int, plan: Plan, *, n_systems: int = 4, siz
         sums = np.stack(sums, axis=2)
         values = sums[..., 1] / sums[..., 0]  # (resamples, runs, systems)
         top += [ranking.first_place(values[:, i]).max() for i in range(n_runs)]
-    shares = base | {"statistic": "top_share", "of": "mean", "systems": n_systems, "n": len(top), "sample_size": own}
+    shares = base | {
+        "statistic": "top_share",
+        "of": "mean",
+        "systems": n_systems,
+        "n": len(top),
+        "sample_size": median_size,
+    }
     out = [shares | {"point": p, "estimate": float(np.quantile(top, q))} for p, q in (("median", 0.5), ("q95", 0.95))]
     keys = {"of": "rank", "interval": "simultaneous", "over": data.row, "sample": data.row}
-    for n in sorted({own, *sizes}):
+    for n in sorted({median_size, *sizes}):
         apart = _apart(parts, n, n_systems, plan, plan.rng("ranks", data.method, label, str(n)))
-        known = apart[np.isfinite(apart)]
-        row = share("interval_coverage", int(np.sum(known == 0)), len(known))
-        out.append(base | keys | {"sample_size": n, "n_undefined": len(apart) - len(known)} | row)
+        decided = apart[np.isfinite(apart)]
+        row = share("interval_coverage", int(np.sum(decided == 0)), len(decided))
+        out.append(base | keys | {"sample_size": n, "n_undefined": len(apart) - len(decided)} | row)
     return out
 
 
-def _apart(parts: list[np.ndarray], n: int, n_systems: int, plan: Plan, rng: np.random.Generator) -> np.ndarray:
+def _apart(
+    parts: list[np.ndarray], n: int, n_systems: int, plan: SimulationPlan, rng: np.random.Generator
+) -> np.ndarray:
     """(n_runs,) whether any two of several equal systems of n dialogues differ; missing where nothing varies."""
     out = []
     for table, n_runs in zip(parts, shared_out(plan.n_runs, len(parts)), strict=True):

@@ -19,7 +19,7 @@ from judgebook.display.plots import heatmap
 from judgebook.display.style import PAGE, handle, legend_of, subplots, tips
 from judgebook.display.text import percent, plural, span, told
 from judgebook.display.views import Plot
-from judgebook.questions.operating_characteristics.comparisons import (
+from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
     NOMINAL,
     PRIMARY,
@@ -60,11 +60,11 @@ def rejections(results: Results, names: DisplayNames) -> Iterator[Plot]:
     )
     single = results.select("null_rejection", alpha=NOMINAL, scenario=None).dropna(subset="label")
     ticks = [
-        own.assign(title=[names.name("label", x, r.method) for x in own["label"]])
+        of_row.assign(title=[names.name("label", x, r.method) for x in of_row["label"]])
         for r in rows.itertuples()
-        for own in [where(single, method=r.method, test=r.test)]
+        for of_row in [where(single, method=r.method, test=r.test)]
     ]
-    rows = rows.assign(beside=[_rates(v, own) for v, own in zip(rows["estimate"], ticks, strict=True)])
+    rows = rows.assign(beside=[_rates(v, of_row) for v, of_row in zip(rows["estimate"], ticks, strict=True)])
     right = max(0.1, 1.08 * max([single["estimate"].max(), rows["ci_high"].max()]))
     fig = _sections(rows, NOMINAL, (0, right), "Share of placebo comparisons found significant", ticks)
     alt = f"Type I error rate at {NOMINAL:g} by method and test, from {span(rows['estimate'], 3)};"
@@ -102,8 +102,8 @@ def questions(results: Results, confidence: float) -> Iterator[Plot]:
     caption += f" Monte Carlo intervals ({captions.sample(rows['n'], 'samples with an interval')}). Samples without an"
     caption += " interval are left out; where they are more than 1%, their share is given next to the value."
     below = rows[rows["estimate"] < LOWEST]
-    said = ", ".join(f"{r.question}: {r.name} ({percent(r.estimate, 1)})" for r in below.itertuples(index=False))
-    note = f"Below the axis, drawn as arrows at its end: {said}." if said else ""
+    listed = ", ".join(f"{r.question}: {r.name} ({percent(r.estimate, 1)})" for r in below.itertuples(index=False))
+    note = f"Below the axis, drawn as arrows at its end: {listed}." if listed else ""
     yield Plot(fig, "intervals", f"{alt} primary, from {span(rows['estimate'])}.", captions.joined(caption, note))
 
 
@@ -127,10 +127,10 @@ def _sections(
         places.append(y)
         color, marker = STYLE[row["role"]]
         if ticks:
-            own = ticks[i]["estimate"]
-            ax.plot(own, np.full(len(own), y), "|", color=color, alpha=0.55, markersize=6)
-            said = [told(f"{row['name']}, {t['title']}", t, percents=True) for t in ticks[i].to_dict("records")]
-            tips(ax, said, own, np.full(len(own), y))
+            rates = ticks[i]["estimate"]
+            ax.plot(rates, np.full(len(rates), y), "|", color=color, alpha=0.55, markersize=6)
+            tooltips = [told(f"{row['name']}, {t['title']}", t, percents=True) for t in ticks[i].to_dict("records")]
+            tips(ax, tooltips, rates, np.full(len(rates), y))
         if row["ci_high"] >= xlim[0]:
             ax.plot(np.maximum([row["ci_low"], row["ci_high"]], xlim[0]), [y, y], color=color, linewidth=1.6)
         place, shape = (row["estimate"], marker) if row["estimate"] >= xlim[0] else (xlim[0] + 0.004, "<")
@@ -173,17 +173,17 @@ def power(results: Results, names: DisplayNames) -> Iterator[Plot]:
     fig, axes = subplots(lines, n, width=width, height=2.2 * lines + 0.4, sharey=True, squeeze=False)
     shown = [line for line in LINES if (rows["line"] == line).any()]
     for ax, method in zip(axes.flat, methods, strict=False):
-        own = rows[rows["method"] == method]
+        of_method = rows[rows["method"] == method]
         for line in shown:
-            _power_line(ax, own[own["line"] == line].sort_values("x"), line, shown)
-        pairs = (own["level"] == "pair").all()
+            _power_line(ax, of_method[of_method["line"] == line].sort_values("x"), line, shown)
+        pairs = (of_method["level"] == "pair").all()
         ax.set_xscale("log", base=2)
-        ax.set_xticks(sorted(set(own["x"])), [f"{x:g}" for x in sorted(set(own["x"]))])
+        ax.set_xticks(sorted(set(of_method["x"])), [f"{x:g}" for x in sorted(set(of_method["x"]))])
         ax.minorticks_off()
         ax.set(title=names.name("method", method), ylim=(0, 1))
         ax.set_xlabel("Comparisons per pair" if pairs else "Dialogues per system")
         ax.grid(axis="both")
-        if pairs and len(set(own["role"])) == 1:
+        if pairs and len(set(of_method["role"])) == 1:
             ax.text(0.04, 0.95, "primary: the same test", transform=ax.transAxes, va="top", fontsize=7)
     for ax in axes.flat[len(methods) :]:
         ax.axis("off")
@@ -203,16 +203,16 @@ def power(results: Results, names: DisplayNames) -> Iterator[Plot]:
     yield Plot(fig, "power", f"{alt} {span(rows['estimate'])}.", captions.joined(caption, note))
 
 
-def _power_line(ax: Axes, own: pd.DataFrame, line: str, shown: list[str]) -> None:
+def _power_line(ax: Axes, of_line: pd.DataFrame, line: str, shown: list[str]) -> None:
     role, dashes, width = LINES[line]
     color, marker = STYLE[role]
-    x = own["x"] * 2 ** (0.09 * (shown.index(line) - (len(shown) - 1) / 2))  # coinciding lines stay visible
-    ends = np.clip([own["estimate"] - own["ci_low"], own["ci_high"] - own["estimate"]], 0, None)
+    x = of_line["x"] * 2 ** (0.09 * (shown.index(line) - (len(shown) - 1) / 2))  # coinciding lines stay visible
+    ends = np.clip([of_line["estimate"] - of_line["ci_low"], of_line["ci_high"] - of_line["estimate"]], 0, None)
     style = {"color": color, "marker": marker, "markersize": 4, "linewidth": width, "elinewidth": 0.8}
     face = "white" if role == PUBLISHED else color
-    ax.errorbar(x, own["estimate"], ends, linestyle=(0, dashes), markerfacecolor=face, **style)
-    said = [told(f"{line}, {row['x']:g}", row, percents=True) for row in own.to_dict("records")]
-    tips(ax, said, x, own["estimate"])
+    ax.errorbar(x, of_line["estimate"], ends, linestyle=(0, dashes), markerfacecolor=face, **style)
+    tooltips = [told(f"{line}, {row['x']:g}", row, percents=True) for row in of_line.to_dict("records")]
+    tips(ax, tooltips, x, of_line["estimate"])
 
 
 def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterator[Plot]:
@@ -227,7 +227,7 @@ def coverage(results: Results, names: DisplayNames, confidence: float) -> Iterat
         "Samples of dialogues, by their number": (dialogues, "sample_size"),
     }
     kept = rows["interval"].isin(["bca", "policy"])
-    wide = {title: _wide(names.sort(rows[kept & own]), size, names) for title, (own, size) in panels.items()}
+    wide = {title: _wide(names.sort(rows[kept & of_panel]), size, names) for title, (of_panel, size) in panels.items()}
     wide = {title: frame for title, frame in wide.items() if len(frame)}
     if not wide:
         return

@@ -9,19 +9,21 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.operating_characteristics.comparisons import (
+from judgebook.questions.operating_characteristics.procedures import (
     ALTERNATIVE,
     NOMINAL,
     PRIMARY,
     PUBLISHED,
+    SAMPLE,
     by_question,
     closer,
     interval_role,
     mean_power,
     pool,
+    primary_procedures,
     rejection_rates,
+    under_harder_designs,
 )
-from judgebook.questions.operating_characteristics.procedures import SAMPLE, primary_procedures, under_harder_designs
 from judgebook.questions.operating_characteristics.question import Operating
 from judgebook.questions.operating_characteristics.tables import HARDER, design_of, rate, test_name, title
 from judgebook.study.results import Results
@@ -77,14 +79,14 @@ def _closer(results: Results, confidence: float) -> dict[str, list[str]]:
     out = {PRIMARY: [], PUBLISHED: [], "neither": []}
     rows = by_question(results)
     for question, part in rows.groupby("question", sort=False) if len(rows) else ():
-        one = {role: own.iloc[0] for role, own in part.groupby("role")}
+        one = {role: of_role.iloc[0] for role, of_role in part.groupby("role")}
         if PUBLISHED in one and PRIMARY in one:
             out[closer(one[PUBLISHED], one[PRIMARY], confidence) or "neither"].append(question)
     return out
 
 
 def _sequential(rows: pd.DataFrame) -> dict:
-    shares = {looks: list(own["estimate"]) for looks, own in rows.groupby("looks")}
+    shares = {looks: list(of_looks["estimate"]) for looks, of_looks in rows.groupby("looks")}
     n = int(rows["n_dialogues"].max()) if len(rows) else 0
     return {"each": shares.get("each", []), "last": shares.get("last", []), "n": n}
 
@@ -110,12 +112,12 @@ def power(results: Results, names: DisplayNames) -> Prose:
     rows, methods = names.sort(mean_power(results)), []
     for method, part in rows.groupby("method", sort=False):
         part = part[part["n_dialogues"] == part["n_dialogues"].max()]
-        found = {(r["role"], r["size"]): r["estimate"] for r in part.to_dict("records")}
-        if (PUBLISHED, "nominal") in found:
+        powers = {(r["role"], r["size"]): r["estimate"] for r in part.to_dict("records")}
+        if (PUBLISHED, "nominal") in powers:
             facts = {"title": names.name("method", method), "n": int(part["n_dialogues"].iloc[0])}
             facts |= {"inflated": bool(part.loc[part["role"] == PUBLISHED, "inflated"].any())}
-            facts |= {"published": found[PUBLISHED, "nominal"], "published_corrected": found[PUBLISHED, "corrected"]}
-            facts |= {"primary": found.get((PRIMARY, "nominal")), "corrected": found.get((PRIMARY, "corrected"))}
+            facts |= {"published": powers[PUBLISHED, "nominal"], "published_corrected": powers[PUBLISHED, "corrected"]}
+            facts |= {"primary": powers.get((PRIMARY, "nominal")), "corrected": powers.get((PRIMARY, "corrected"))}
             methods.append(facts)
     return Prose(_PHRASES.say("power", methods=methods, nominal=NOMINAL))
 
@@ -141,8 +143,10 @@ def _few(rows: pd.DataFrame, size: str, enough: int) -> dict[str, dict | None]:
     """Range of coverage over labels, and share of samples without an interval, with few and with enough."""
     out: dict[str, dict | None] = {}
     for key, part in (("enough", rows[rows[size] >= enough]), ("few", rows[rows[size] < enough])):
-        missing, given = part["n_undefined"].sum(), part["n"].sum()
-        facts = {"range": list(part["estimate"]), "missing": float(missing / (missing + given))} if len(part) else None
+        missing, reported = part["n_undefined"].sum(), part["n"].sum()
+        facts = (
+            {"range": list(part["estimate"]), "missing": float(missing / (missing + reported))} if len(part) else None
+        )
         out[key] = facts
     return out if len(rows) else {}
 

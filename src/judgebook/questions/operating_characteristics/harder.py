@@ -3,25 +3,28 @@
 From the study come who judged what, and how much sessions, dialogues and annotators vary (`worlds`). What is changed:
 annotators have unequal loads or judge one system only, a system has few dialogues, systems differ in how much their
 scores vary, or there are few clusters for many systems. Systems are equal in all of them. The study's own loads and
-numbers of dialogues are those of `as_used`; comparisons are tried in `harder_votes`.
+numbers of dialogues are those of `as_used`; comparisons are `strengths`, from the votes of the study's own voters and
+with one voter who dominates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 from scipy.stats import norm
 
 from judgebook.annotations.population import LEAST as LEAST_ANNOTATORS
 from judgebook.questions.operating_characteristics import as_used
-from judgebook.questions.operating_characteristics.many_clusters import Clustered
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, share
+from judgebook.questions.operating_characteristics.as_used import FIXED, SAMPLED
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share
 from judgebook.questions.operating_characteristics.worlds import NESTED, PEOPLE, Design, World
-from judgebook.statistics.clusters import crossed, effective_number
+from judgebook.questions.performance import davidson, ranking
+from judgebook.statistics.clusters import LEAST_DF, crossed, effective_number
 
 #: how many times as many dialogues the larger of two systems has, and the larger of two standard deviations
 TIMES, SPREAD = 6, 2.0
@@ -61,8 +64,8 @@ def with_few(world: World, kind: int, rng: np.random.Generator) -> World:
     Each dialogue is a session of its own, as where systems were added later: sessions with both systems are balanced.
     """
     d = world.design
-    own, other = np.flatnonzero(d.row_kind == kind), np.sum(d.row_kind != kind)
-    kept = rng.permutation(own)[: max(as_used.LEAST, round(other / TIMES))]
+    of_kind, other = np.flatnonzero(d.row_kind == kind), np.sum(d.row_kind != kind)
+    kept = rng.permutation(of_kind)[: max(as_used.LEAST, round(other / TIMES))]
     factors = {name: d.row if name in NESTED[:2] else code for name, code in d.factors.items()}
     apart = replace(world, design=replace(d, factors=factors, session=np.arange(len(d.session))))
     return as_used.only(apart, (d.system != kind) | np.isin(d.row, kept))[1]
@@ -114,8 +117,8 @@ def _known(world: World, who: np.ndarray) -> World:
     square = [world.loadings[:, names.index(name)] ** 2 for name in factors]
     for name, code in zip(PEOPLE, (who, crossed(who, d.system)), strict=True):
         factors[name] = code
-        found = world.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
-        square.append(np.maximum(found, PLANTED))
+        squares = world.loadings[:, names.index(name)] ** 2 if name in names else np.zeros(len(d.kinds))
+        square.append(np.maximum(squares, PLANTED))
     square = np.stack(square, axis=1)
     square *= np.minimum(1, 0.98 / square.sum(axis=1, keepdims=True))
     return replace(world, design=replace(d, factors=factors, annotator=who), loadings=np.sqrt(square))
@@ -129,12 +132,12 @@ def many_systems(world: World, systems: int, clusters: int, rng: np.random.Gener
     names = list(d.factors)
     at = names.index("session") if "session" in names else None
     shared = np.full((systems, 1), PLANTED if at is None else np.mean(world.loadings[:, at] ** 2)) ** 0.5
-    here = replace(
+    enlarged = replace(
         d, systems=[str(k) for k in range(systems)], score=np.zeros(len(code)), system=code, row=np.arange(len(code)),
         kinds=[(k, -1) for k in range(systems)], weight=np.ones(len(code)), session=prompt, row_kind=code,
         factors={"session": prompt}, annotator=None,
     )  # fmt: skip
-    made = spread(replace(world, design=here, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
+    made = spread(replace(world, design=enlarged, loadings=shared, cuts=np.zeros((systems, 1))), 0, 1.0)
     if not people:
         return made
     who = rng.permutation(np.resize(np.arange(min(d.n_annotators, MOST_PEOPLE)), len(code)))
@@ -159,7 +162,7 @@ def sampled(d: Design) -> bool:
 # --- what is measured -------------------------------------------------------------------------------------------------
 
 
-def tests(world: World, plan: Plan) -> Iterator[Row]:
+def tests(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """`null_rejection` of the permutation test, as used and plain, for the same annotators, and of the t test over
     dialogues and annotators, by design (`scenario`). No runs where annotators are too few for the latter."""
     for scenario, one in of_two(world, plan.rng("harder", "designs")):
@@ -173,7 +176,7 @@ def tests(world: World, plan: Plan) -> Iterator[Row]:
             yield as_used.base(one, as_used.SAMPLED) | sizes | as_used.significant("null_rejection", "two_way", p)
 
 
-def ranks(world: World, plan: Plan) -> Iterator[Row]:
+def ranks(world: World, plan: SimulationPlan) -> Iterator[Row]:
     """`interval_coverage` of simultaneous ranks of equal systems, over annotators too where these are a sample."""
     rng = plan.rng("harder", "ranked designs")
     cases = [
@@ -188,7 +191,7 @@ def ranks(world: World, plan: Plan) -> Iterator[Row]:
         yield row if others or not world.design.n_annotators else row | {"people": as_used.FIXED}
 
 
-def _ranks(scenario: str, world: World, plan: Plan | None) -> Row:
+def _ranks(scenario: str, world: World, plan: SimulationPlan | None) -> Row:
     d = world.design
     codes, weights, clusters, _ = as_used.samples(d, "session")
     apart = [np.empty(0)]
@@ -197,9 +200,83 @@ def _ranks(scenario: str, world: World, plan: Plan | None) -> Row:
         rng = plan.rng("harder", scenario, str(len(d.kinds)), str(len(d.row)))
         apart += [as_used.ranks_apart(model, x, plan.confidence) for x in world.draw(plan.n_runs, rng)]
     apart = np.concatenate(apart)
-    given = np.isfinite(apart)
+    decided = np.isfinite(apart)
     head = as_used.base(world, as_used.SAMPLED) | {"scenario": scenario, "systems": len(np.unique(codes))}
     head["sample_size"] = len(np.unique(clusters[0])) if head.pop("n_dialogues") else 0
     head |= {"of": "rank", "interval": "simultaneous", "over": "session and annotator", "sample": "world"}
-    row = share("interval_coverage", int(np.sum(apart == 0)), int(given.sum()))
-    return head | row | {"n_undefined": int(np.sum(~given))}
+    row = share("interval_coverage", int(np.sum(apart == 0)), int(decided.sum()))
+    return head | row | {"n_undefined": int(np.sum(~decided))}
+
+
+#: share of votes of the dominant voter; what sessions and voters add to each system, on the scale of strengths
+DOMINANT, ADDED = 0.4, 0.5
+#: votes times systems that are fitted for one rate, about; and runs at least. Fits take long: half of the usual runs
+VOTES, LEAST_RUNS = 4_000_000, 50
+
+
+def strengths(world: World, plan: SimulationPlan) -> Iterator[Row]:
+    """`interval_coverage` of strengths and their ranks, from votes of the study's own voters and of one who dominates.
+
+    Votes follow Davidson's model with a third of ties. What sessions, and voters where they are a sample, add to each
+    system is drawn anew in every run; strengths are equal on average.
+    """
+    d = world.design
+    designs = [("own_voters", d)]
+    if d.n_annotators:
+        rng = plan.rng("harder", "voters")
+        who = np.where(rng.random(len(d.row)) < DOMINANT, d.n_annotators, d.annotator)
+        designs.append(("dominant_voter", replace(d, annotator=pd.factorize(who, sort=True)[0])))
+    for scenario, one in designs:
+        others = sampled(one)
+        runs = max(LEAST_RUNS, min(plan.n_runs // 2, VOTES // (len(d.row) * len(d.systems))))
+        fitted = []
+        if others or scenario == "own_voters":
+            rng = plan.rng("harder", scenario, d.label)
+            fitted = list(_fits(one, others, runs, rng, plan.confidence))
+        yield from _held(one, scenario, others, fitted)
+
+
+def _held(d: Design, scenario: str, others: bool, fitted: Sequence[tuple[float, float]]) -> Iterator[Row]:
+    people = SAMPLED if others or scenario != "own_voters" else FIXED
+    key = {"level": "pair", "method": d.method, "label": d.label, "sample": "world", "scenario": scenario}
+    key |= {"n_annotators": d.n_annotators, "people": people if d.n_annotators else "unknown"}
+    key |= {"sample_size": len(np.unique(d.row)), "systems": len({s for kind in d.kinds for s in kind})}
+    over = "session and annotator" if others else "session"
+    for of, interval, held in (("strength", "cluster_robust", 0), ("strength_rank", "simultaneous", 1)):
+        values = np.array([x[held] for x in fitted if np.isfinite(x[held])])
+        row = share("interval_coverage", int(values.sum()), len(values))
+        if of == "strength":  # strengths of a run share its voters: the error is that between runs
+            row = mean("interval_coverage", values)
+            row |= {"ci_high": min(row.get("ci_high", np.nan), 1.0)}
+        yield key | row | {"of": of, "interval": interval, "over": over, "n_undefined": len(fitted) - len(values)}
+
+
+def _fits(
+    d: Design, others: bool, n_runs: int, rng: np.random.Generator, confidence: float
+) -> Iterator[tuple[float, float]]:
+    """In each run, the share of strengths whose interval holds 0 and whether all ranks are right; NaN without one."""
+    left, right = np.array(d.kinds)[d.system].T
+    m, session = len(d.systems), d.session[d.row]
+    names = np.array([f"{s:04}" for s in range(m)])
+    same = {"corpus": "", "group": "", "method": d.method, "label": d.label, "annotator_kind": "human"}
+    rows = pd.DataFrame({"system": names[left], "system_b": names[right], "session": session, **same})
+    rows = rows.assign(annotator=d.annotator if others else 0, annotator_known=others)
+    clusters = [session, d.annotator] if others else [session]
+    for _ in range(n_runs):
+        gap = np.zeros(len(rows))
+        for code in clusters:
+            added = ADDED * rng.standard_normal((int(code.max()) + 1, m))
+            gap += added[code, left] - added[code, right]
+        win, u = np.exp(gap / 2), rng.random(len(rows))
+        total = win + 1 + 1 / win
+        score = np.where(u < win / total, 1.0, np.where(u < (win + 1) / total, 0.0, -1.0))
+        (fit,) = davidson.fits(rows.assign(score=score), unit="session")
+        k = len(fit.systems)
+        i, j = np.triu_indices(k, 1)
+        half = stdtrit(np.where(fit.df < LEAST_DF, np.nan, fit.df), (1 + confidence) / 2)
+        half = half * np.sqrt(fit.covariance.variances[:k])
+        inside = (np.abs(fit.strengths) <= half)[np.isfinite(half)]
+        df = np.minimum(fit.df[i], fit.df[j])
+        _, low, high, none = ranking.rank_intervals(fit.strengths, fit.errors, df, confidence)
+        every = np.nan if none else float(np.all(low == 1) and np.all(high == k))
+        yield inside.mean() if len(inside) else np.nan, every

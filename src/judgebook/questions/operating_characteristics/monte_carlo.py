@@ -13,7 +13,7 @@ Row = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """Runs (simulated samples), bootstrap resamples of each, the seed, and the confidence level."""
 
     n_runs: int = 2000
@@ -36,8 +36,8 @@ def share(statistic: str, hits: int, n: int) -> Row:
     if not n:
         return {"statistic": statistic, "estimate": np.nan, "n": 0, "note": "no run gave an interval"}
     low, high = exact_binomial(hits, n)
-    found = {"estimate": hits / n, "ci_low": low, "ci_high": high, "ci_kind": "exact", "resample_unit": "run"}
-    return {"statistic": statistic, "n": n} | found
+    result = {"estimate": hits / n, "ci_low": low, "ci_high": high, "ci_kind": "exact", "resample_unit": "run"}
+    return {"statistic": statistic, "n": n} | result
 
 
 def mean(statistic: str, values: np.ndarray) -> Row:
@@ -45,8 +45,8 @@ def mean(statistic: str, values: np.ndarray) -> Row:
     if len(values) < 2:
         return {"statistic": statistic, "estimate": np.nan, "n": len(values), "note": "no run gave an interval"}
     estimate, half = float(np.mean(values)), 1.96 * float(np.std(values, ddof=1)) / np.sqrt(len(values))
-    found = {"ci_low": estimate - half, "ci_high": estimate + half, "ci_kind": "monte_carlo", "resample_unit": "run"}
-    return {"statistic": statistic, "n": len(values), "estimate": estimate} | found
+    result = {"ci_low": estimate - half, "ci_high": estimate + half, "ci_kind": "monte_carlo", "resample_unit": "run"}
+    return {"statistic": statistic, "n": len(values), "estimate": estimate} | result
 
 
 def coverage_rows(
@@ -71,11 +71,11 @@ def coverage_rows(
     slack = 1e-9 * np.maximum(1.0, np.abs(truth))
     for kind, ends in intervals.items():
         low, high = ends.T
-        given = np.isfinite(low) & np.isfinite(high)
-        hits = given & (low <= truth + slack) & (truth - slack <= high)
-        found = [share("interval_coverage", int(hits.sum()), int(given.sum()))]
-        found.append(mean("interval_width", (high - low)[given]))
+        finite = np.isfinite(low) & np.isfinite(high)
+        hits = finite & (low <= truth + slack) & (truth - slack <= high)
+        results = [share("interval_coverage", int(hits.sum()), int(finite.sum()))]
+        results.append(mean("interval_width", (high - low)[finite]))
         if power:
-            found.append(share("interval_power", int(np.sum(given & ((low > 0) | (high < 0)))), int(given.sum())))
-        out += [base | {"interval": kind, "n_undefined": int(np.sum(~given))} | row for row in found]
+            results.append(share("interval_power", int(np.sum(finite & ((low > 0) | (high < 0)))), int(finite.sum())))
+        out += [base | {"interval": kind, "n_undefined": int(np.sum(~finite))} | row for row in results]
     return out

@@ -16,16 +16,22 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.agreement import generalizability
-from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, Panel
+from judgebook.questions.judges.agreement import alpha_sums
+from judgebook.questions.judges.alternative_annotator import MIN_ANNOTATORS, AnnotatorPanel
 from judgebook.questions.judges.assisted import ASSISTED, HUMAN, Sums, estimate, hidden
 from judgebook.questions.judges.items import JudgedItems
-from judgebook.questions.judges.judge_alpha import alpha_sums
 from judgebook.questions.metrics import ceiling, correlations
 from judgebook.questions.metrics.items import ScoredItems, clusters_of
 from judgebook.questions.operating_characteristics.alpha_coverage import evenly
 from judgebook.questions.operating_characteristics.as_used import ALPHA, base
-from judgebook.questions.operating_characteristics.many_intervals import cluster_ends
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, coverage_rows, mean, shared_out
+from judgebook.questions.operating_characteristics.many_data_sets import cluster_ends
+from judgebook.questions.operating_characteristics.monte_carlo import (
+    Row,
+    SimulationPlan,
+    coverage_rows,
+    mean,
+    shared_out,
+)
 from judgebook.questions.operating_characteristics.worlds import PEOPLE, World
 from judgebook.questions.quality_control import replication
 from judgebook.statistics.intervals import MIN_MINORITY
@@ -38,7 +44,7 @@ HIDDEN, _ASSISTED = 0.5, {HUMAN: "people_only", ASSISTED: "judge_assisted"}
 LEAST = 10
 
 
-def judge_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
+def judge_coverage(items: JudgedItems, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of the difference of alphas and of the change of systems' rates (`judge_alpha`,
     `rate_change`), BCa over dialogues. Samples with too few marks for an interval count as missing."""
     rows, alphas, *_ = alpha_sums(items)
@@ -56,10 +62,10 @@ def judge_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
         per = np.zeros((n, marks.shape[1] + 1))
         np.add.at(per, items.dialogue, np.column_stack([marks, np.ones(len(marks))]))
         totals = per[drawn].sum(axis=1)
-        own = totals[:, :-1]
+        of_sides = totals[:, :-1]
         # as `Patterns.n_minority`: the judge with each person, and people together
-        pairs = own[:, [0]] + own[:, 1:]
-        sums = np.column_stack([pairs, own[:, 1:].sum(axis=1)])
+        pairs = of_sides[:, [0]] + of_sides[:, 1:]
+        sums = np.column_stack([pairs, of_sides[:, 1:].sum(axis=1)])
         most = np.column_stack([np.tile(2 * totals[:, [-1]], pairs.shape[1]), items.human.shape[1] * totals[:, -1]])
         ends = np.where(np.minimum(sums, most - sums).min(axis=1)[:, None] >= MIN_MINORITY, ends, np.nan)
     truth = float(alphas(table.sum(axis=0, keepdims=True))[0, -1])
@@ -68,7 +74,7 @@ def judge_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
         yield from _rate_change(items, plan, head)
 
 
-def _rate_change(items: JudgedItems, plan: Plan, head: Row) -> Iterator[Row]:
+def _rate_change(items: JudgedItems, plan: SimulationPlan, head: Row) -> Iterator[Row]:
     change = np.zeros((len(items.system), 2))
     np.add.at(change, items.dialogue, np.column_stack([np.ones(len(items.judge)), items.judge - items.human.mean(1)]))
     systems, ends, truth = sorted(set(items.system.tolist())), [], []
@@ -82,7 +88,7 @@ def _rate_change(items: JudgedItems, plan: Plan, head: Row) -> Iterator[Row]:
     yield from coverage_rows({"bca": np.concatenate(ends)}, np.concatenate(truth), head | size)
 
 
-def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
+def assisted_coverage(items: JudgedItems, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage and width of judge-assisted intervals of means and differences of systems (`assisted`), beside those by
     people alone, where people's labels of a random half of the dialogues are hidden.
 
@@ -94,9 +100,9 @@ def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
     people = np.bincount(items.dialogue, items.human.mean(axis=1))
     model, size = np.bincount(items.dialogue, items.judge), np.bincount(items.dialogue).astype(float)
     systems = sorted(set(items.system.tolist()))
-    own = [np.flatnonzero(items.system == s) for s in systems]
-    place = np.repeat(np.arange(len(systems)), [len(x) for x in own])
-    truth = np.array([people[x].sum() / size[x].sum() for x in own])
+    rows_of = [np.flatnonzero(items.system == s) for s in systems]
+    place = np.repeat(np.arange(len(systems)), [len(x) for x in rows_of])
+    truth = np.array([people[x].sum() / size[x].sum() for x in rows_of])
     one = np.eye(len(systems))
     wanted = {"assisted_mean": list(one)}
     wanted["assisted_difference"] = [a - b for a, b in combinations(one, 2)]
@@ -104,37 +110,43 @@ def assisted_coverage(items: JudgedItems, plan: Plan) -> Iterator[Row]:
     rng = plan.rng("assisted", items.label.method, items.label.id, items.key["metric"])
     ends = {of: {raters: np.full((few, 2), np.nan) for raters in (HUMAN, ASSISTED)} for of in wanted}
     for run in range(few):
-        at = np.concatenate([rng.choice(x, len(x)) for x in own])
+        at = np.concatenate([rng.choice(x, len(x)) for x in rows_of])
         drawn = Sums(systems, people[at], model[at], size[at], place, np.arange(len(at)), scale=items.label.scale)
-        alone, both, _ = estimate(hidden(drawn, HIDDEN, rng))
+        alone, with_model, _ = estimate(hidden(drawn, HIDDEN, rng))
         for of, weights in wanted.items():
             if weights:
                 w = weights[run % len(weights)]
-                found = {HUMAN: alone.contrast(w, plan.confidence), ASSISTED: both.contrast(w, plan.confidence)}
-                for raters, row in found.items():
+                intervals = {
+                    HUMAN: alone.contrast(w, plan.confidence),
+                    ASSISTED: with_model.contrast(w, plan.confidence),
+                }
+                for raters, row in intervals.items():
                     ends[of][raters][run] = row.get("ci_low", np.nan), row.get("ci_high", np.nan)
     head = {"level": items.head["level"], "method": items.label.method, "label": items.label.id, "over": "dialogue"}
     head |= {"sample": "dialogue", "metric": items.key["metric"], "ratings": float(items.human.shape[1])}
-    head |= {"sample_size": int(np.median([len(x) for x in own]))}
+    head |= {"sample_size": int(np.median([len(x) for x in rows_of]))}
     for of, weights in wanted.items():
         if weights:
             values = np.array([w @ truth for w in weights])[np.arange(few) % len(weights)]
-            kinds = {_ASSISTED[raters]: found for raters, found in ends[of].items()}
+            kinds = {_ASSISTED[raters]: intervals for raters, intervals in ends[of].items()}
             yield from coverage_rows(kinds, values, head | {"of": of})
 
 
-def metric_coverage(scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFrame, plan: Plan) -> Iterator[Row]:
+def metric_coverage(
+    scored: ScoredItems, joined: pd.DataFrame, with_others: pd.DataFrame, plan: SimulationPlan
+) -> Iterator[Row]:
     """Coverage of the intervals of notebook 09 for one metric and label.
 
     `rho`, Spearman's correlation with the mean rating (BCa over contexts or dialogues, ranked anew; cluster-robust with
     very many, as in the notebook); `within_context`, its mean over contexts (BCa); `replaceability`, the metric's
     correlation with the other annotators minus that of the annotator left out (cluster-robust).
 
-    scored : with one metric and one label. joined, both : the same items, of `items.join` and `ceiling.with_rest`.
+    scored : with one metric and one label. joined, with_others : the same items, of `items.join` and
+    `ceiling.with_rest`.
     """
     head = {"level": scored.head["level"], "method": scored.method, "label": scored.labels[0]}
     head |= {"metric": scored.metrics[0], "over": scored.unit, "sample": scored.unit, "sample_size": scored.n_clusters}
-    head |= {"ratings": round(float(both.groupby(["dialogue", "turn"], dropna=False).size().mean()), 2)}
+    head |= {"ratings": round(float(with_others.groupby(["dialogue", "turn"], dropna=False).size().mean()), 2)}
     names = (scored.method, scored.labels[0], scored.metrics[0])
     few = replace(plan, n_runs=min(plan.n_runs, ONE_BY_ONE), n_resamples=min(plan.n_resamples, RESAMPLES))
     kind = "cluster_robust" if scored.n_clusters > correlations.MANY_CLUSTERS else "bca"
@@ -147,11 +159,11 @@ def metric_coverage(scored: ScoredItems, joined: pd.DataFrame, both: pd.DataFram
             ends = cluster_ends(table, drawn, lambda s: s[:, 0] / s[:, 1], plan, rng).bca
             keys = head | {"of": "within_context", "sample_size": len(values)}
             yield from coverage_rows({"bca": ends}, float(values.mean()), keys)
-    found = ceiling.left_out_in_turn(both, confidence=plan.confidence)["difference"]
-    if np.isfinite(found["ci_low"]):
-        ends = _replaced(both, few, few.rng("replaceability", *names))
-        keys = head | {"of": "replaceability", "n_annotators": int(found["n_annotators"])}
-        yield from coverage_rows({"cluster_robust": ends}, float(found["estimate"]), keys)
+    replaceable = ceiling.left_out_in_turn(with_others, confidence=plan.confidence)["difference"]
+    if np.isfinite(replaceable["ci_low"]):
+        ends = _replaced(with_others, few, few.rng("replaceability", *names))
+        keys = head | {"of": "replaceability", "n_annotators": int(replaceable["n_annotators"])}
+        yield from coverage_rows({"cluster_robust": ends}, float(replaceable["estimate"]), keys)
 
 
 def _whole(scored: ScoredItems) -> float:
@@ -160,7 +172,7 @@ def _whole(scored: ScoredItems) -> float:
     return correlate(scored.x[:, 0], scored.y[:, 0])[0]
 
 
-def _rho(scored: ScoredItems, plan: Plan, rng: np.random.Generator) -> np.ndarray:
+def _rho(scored: ScoredItems, plan: SimulationPlan, rng: np.random.Generator) -> np.ndarray:
     rows = _members(scored.clusters)
     out = np.full((plan.n_runs, 2), np.nan)
     for run in range(plan.n_runs):
@@ -172,15 +184,15 @@ def _rho(scored: ScoredItems, plan: Plan, rng: np.random.Generator) -> np.ndarra
     return out
 
 
-def _replaced(both: pd.DataFrame, plan: Plan, rng: np.random.Generator) -> np.ndarray:
-    codes, unit = clusters_of(both)
+def _replaced(with_others: pd.DataFrame, plan: SimulationPlan, rng: np.random.Generator) -> np.ndarray:
+    codes, unit = clusters_of(with_others)
     rows, out = _members(codes), np.full((plan.n_runs, 2), np.nan)
-    kept = both[["annotator", "score", "value", "rest", "context", "dialogue"]]
+    kept = with_others[["annotator", "score", "value", "rest", "context", "dialogue"]]
     for run in range(plan.n_runs):
         at, clusters = _drawn(rows, rng)
         part = kept.iloc[at].assign(**{unit: clusters.astype(str)})
-        found = ceiling.left_out_in_turn(part, confidence=plan.confidence)["difference"]
-        out[run] = found["ci_low"], found["ci_high"]
+        replaceable = ceiling.left_out_in_turn(part, confidence=plan.confidence)["difference"]
+        out[run] = replaceable["ci_low"], replaceable["ci_high"]
     return out
 
 
@@ -197,7 +209,7 @@ def _drawn(members: list[np.ndarray], rng: np.random.Generator) -> tuple[np.ndar
 
 def replication_coverage(
     scores: pd.DataFrame, corpora: Sequence[str], systems: Sequence[str], families: Mapping[str, Sequence[str]],
-    plan: Plan,
+    plan: SimulationPlan,
 ) -> Iterator[Row]:  # fmt: skip
     """Coverage of the interval over workers of r between runs (`replication.over_workers`), of overall means.
 
@@ -216,10 +228,12 @@ def replication_coverage(
     for run in range(few):
         drawn = np.concatenate([rng.choice(m, len(m)) for m in members])
         others = replace(t, people=[t.people[i] for i in drawn], total=t.total[drawn], count=t.count[drawn])
-        found = replication.replicates(others, [quantity], rng, n_resamples=2)  # of which only the jackknife counts
-        estimate[run] = found.estimate
+        replicated = replication.replicates(
+            others, [quantity], rng, n_resamples=2
+        )  # of which only the jackknife counts
+        estimate[run] = replicated.estimate
         for i, row in enumerate(quantity.rows):
-            one = replication.over_workers(found, i, row["n"], plan.confidence)
+            one = replication.over_workers(replicated, i, row["n"], plan.confidence)
             ends[run, :, i] = one.low, one.high
     with np.errstate(divide="ignore"):
         z = np.arctanh(estimate)
@@ -231,7 +245,7 @@ def replication_coverage(
             yield from coverage_rows({"jackknife_t": ends[:, :, i]}, float(np.tanh(finite.mean())), keys)
 
 
-def reliability_coverage(rows: pd.DataFrame, plan: Plan) -> Iterator[Row]:
+def reliability_coverage(rows: pd.DataFrame, plan: SimulationPlan) -> Iterator[Row]:
     """Coverage of the intervals of the generalizability and dependability of system means (`generalizability`).
 
     Normal scores in the study's design are drawn with its variance components, systems anew in each run. Reliability is
@@ -261,7 +275,7 @@ def reliability_coverage(rows: pd.DataFrame, plan: Plan) -> Iterator[Row]:
         yield from coverage_rows({"parametric": values}, truth[name], head | {"of": name})
 
 
-def placebo_judge(world: World, plan: Plan, level: str) -> Iterator[Row]:
+def placebo_judge(world: World, plan: SimulationPlan, level: str) -> Iterator[Row]:
     """How often the alternative annotator test passes a judge who is exactly as close to the others as an annotator.
 
     The judge is one more annotator of the same world, in which no annotator has effects of their own, and is allowed to
@@ -275,14 +289,14 @@ def placebo_judge(world: World, plan: Plan, level: str) -> Iterator[Row]:
     item = pd.factorize(pd.MultiIndex.from_arrays([d.row, d.factors.get("item", d.row)]))[0]
     first = np.unique(item, return_index=True)[1]
     once = np.unique(item * d.n_annotators + d.annotator, return_index=True)[1]
-    panel = Panel(item[once], d.annotator[once], d.row[first])
+    panel = AnnotatorPanel(item[once], d.annotator[once], d.row[first])
     if len(panel.n) < MIN_ANNOTATORS:
         return
-    both = np.concatenate([np.arange(len(item)), first])
+    doubled = np.concatenate([np.arange(len(item)), first])
     loadings = world.loadings.copy()
     loadings[:, [i for i, f in enumerate(d.factors) if f in PEOPLE]] = 0.0
     extended = replace(
-        d, score=d.score[both], system=d.system[both], factors={f: c[both] for f, c in d.factors.items()}
+        d, score=d.score[doubled], system=d.system[doubled], factors={f: c[doubled] for f, c in d.factors.items()}
     )
     few = replace(plan, n_runs=min(plan.n_runs, ONE_BY_ONE))
     rng, n, passed = plan.rng("placebo_judge", d.method, d.label), len(item), []
@@ -299,5 +313,5 @@ def chosen(items: Sequence[JudgedItems], most: int) -> list[JudgedItems]:
     if not items:
         return []
     judge = items[0].key["metric"]
-    own = sorted((i for i in items if i.key["metric"] == judge), key=lambda i: i.human.mean())
-    return [own[i] for i in evenly(len(own), most)]
+    of_judge = sorted((i for i in items if i.key["metric"] == judge), key=lambda i: i.human.mean())
+    return [of_judge[i] for i in evenly(len(of_judge), most)]

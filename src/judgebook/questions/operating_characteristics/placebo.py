@@ -19,8 +19,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.operating_characteristics.many_intervals import SHARED
-from judgebook.questions.operating_characteristics.monte_carlo import Plan, Row, mean, share, shared_out
+from judgebook.questions.operating_characteristics.many_data_sets import SHARED
+from judgebook.questions.operating_characteristics.monte_carlo import Row, SimulationPlan, mean, share, shared_out
 from judgebook.questions.sensitivity.contrasts import ALPHAS, Panel, draw_p_values, sign_test, t_test
 from judgebook.questions.sensitivity.power import resample
 from judgebook.statistics.permutation import from_null
@@ -42,8 +42,8 @@ def _tests_of(data: Panel) -> list[str]:
     """
     if data.unit == "pair":
         return ["sign", "session"]
-    own = [data.published_test, *(["welch"] if data.published_test == "student" else [])]
-    return [*own, *(["dialogue_welch"] if data.row != data.unit else []), "session", "session_normal"]
+    published = [data.published_test, *(["welch"] if data.published_test == "student" else [])]
+    return [*published, *(["dialogue_welch"] if data.row != data.unit else []), "session", "session_normal"]
 
 
 def _base(data: Panel, test: str, **keys: object) -> Row:
@@ -56,7 +56,7 @@ def _used(data: Panel, picked: Panel, test: str) -> Panel:
     return data if test.startswith("session") or test == "dialogue_welch" else picked
 
 
-def placebo_size(data: Panel, plan: Plan, *, picked: Panel | None = None) -> list[Row]:
+def placebo_size(data: Panel, plan: SimulationPlan, *, picked: Panel | None = None) -> list[Row]:
     """Share of placebo comparisons that each test calls significant at each of ALPHAS.
 
     Runs go through the systems in turn; each takes two halves of one system's dialogues, without replacement.
@@ -82,18 +82,18 @@ def placebo_size(data: Panel, plan: Plan, *, picked: Panel | None = None) -> lis
 
 def _rejections(data: Panel, p: np.ndarray, base: Row) -> list[Row]:
     """Rows for the share of p-values below alpha, by label and over labels; p (runs, labels)."""
-    hits, known = p < base["alpha"], np.isfinite(p)
+    hits, finite = p < base["alpha"], np.isfinite(p)
     out = []
-    for label, hit, valid in zip(data.labels, hits.T, known.T, strict=True):
+    for label, hit, valid in zip(data.labels, hits.T, finite.T, strict=True):
         row = share("null_rejection", int(hit.sum()), int(valid.sum()))
         out.append(base | row | {"label": label, "n_undefined": int(np.sum(~valid))})
-    some = known.any(axis=1)
-    over = hits[some].sum(axis=1) / known[some].sum(axis=1)
+    some = finite.any(axis=1)
+    over = hits[some].sum(axis=1) / finite[some].sum(axis=1)
     # labels share the runs: the Monte Carlo error of their mean is that between runs
     return [*out, base | mean("null_rejection", over) | {"n_undefined": int(np.sum(~some))}]
 
 
-def _halves(data: Panel, plan: Plan) -> list[tuple[int, np.ndarray]]:
+def _halves(data: Panel, plan: SimulationPlan) -> list[tuple[int, np.ndarray]]:
     """(system, drawn): the rows of each run, (runs, 2n), the first n of which are one half; comparisons (runs, n)."""
     rng = plan.rng("placebo", data.method)
     if data.unit == "pair":
@@ -111,7 +111,7 @@ def _halves(data: Panel, plan: Plan) -> list[tuple[int, np.ndarray]]:
     return out
 
 
-def _placebo_p(data: Panel, test: str, system: int, drawn: np.ndarray, plan: Plan) -> np.ndarray:
+def _placebo_p(data: Panel, test: str, system: int, drawn: np.ndarray, plan: SimulationPlan) -> np.ndarray:
     """(runs, labels) p-values; drawn as from `_halves`."""
     rng = plan.rng("placebo", data.method, test, str(system))
     if test == "session":
@@ -154,12 +154,12 @@ def _permuted(data: Panel, drawn: np.ndarray, rng: np.random.Generator) -> np.nd
             flips = rng.permuted(np.tile(half, (N_ARRANGEMENTS, 1)), axis=1)
             observed = np.einsum("rnl,n->rl", values, half)
         null = np.tensordot(flips, values, axes=(1, 1))  # (arrangements, runs, labels)
-        found = from_null(observed, null, exact=False)
-        p.append(found.mid_p if pair else found.p_value)  # as system_tests.p_value
+        p_values = from_null(observed, null, exact=False)
+        p.append(p_values.mid_p if pair else p_values.p_value)  # as system_tests.p_value
     return np.concatenate(p)
 
 
-def power_curves(data: Panel, plan: Plan, *, sizes: Sequence[int], picked: Panel | None = None) -> list[Row]:
+def power_curves(data: Panel, plan: SimulationPlan, *, sizes: Sequence[int], picked: Panel | None = None) -> list[Row]:
     """Power at ALPHA by the number of dialogues per system, at the nominal and at the corrected level.
 
     Runs are shared out over the pairs of systems. data, picked : as for `placebo_size`.
@@ -178,19 +178,21 @@ def power_curves(data: Panel, plan: Plan, *, sizes: Sequence[int], picked: Panel
             used = _used(data, picked, test)
             p = draw_p_values(used, test, weights)[0]  # (draws, pairs, labels)
             null = _null_p(used, test, n, plan)
-            level, known = np.zeros(null.shape[1]), ~np.isnan(null).all(axis=0)
-            level[known] = np.nanquantile(null[:, known], ALPHA, axis=0, method="lower")
+            level, usable = np.zeros(null.shape[1]), ~np.isnan(null).all(axis=0)
+            level[usable] = np.nanquantile(null[:, usable], ALPHA, axis=0, method="lower")
             base = _base(data, test, alpha=ALPHA, n_dialogues=n, effect="observed")
             base |= {"within": "session"} if test == "session" else {}
             for size, limit in (("nominal", ALPHA), ("corrected", level)):
-                found = (p < limit).mean(axis=1)  # (draws, labels): share of pairs of systems found to differ
-                own = [mean("power", values) | {"label": x} for x, values in zip(data.labels, found.T, strict=True)]
-                own.append(mean("power", found.mean(axis=1)))
-                rows += [base | row | {"size": size, "n": p.shape[0] * p.shape[1]} for row in own]
+                shares = (p < limit).mean(axis=1)  # (draws, labels): share of pairs of systems found to differ
+                by_label = [
+                    mean("power", values) | {"label": x} for x, values in zip(data.labels, shares.T, strict=True)
+                ]
+                by_label.append(mean("power", shares.mean(axis=1)))
+                rows += [base | row | {"size": size, "n": p.shape[0] * p.shape[1]} for row in by_label]
     return rows
 
 
-def _null_p(data: Panel, test: str, n: int, plan: Plan) -> np.ndarray:
+def _null_p(data: Panel, test: str, n: int, plan: SimulationPlan) -> np.ndarray:
     """(runs, labels) p-values where both samples of n dialogues are drawn from one system."""
     rng = plan.rng("power_null", data.method, test, str(n))
     if data.unit == "pair":
@@ -206,7 +208,7 @@ def _null_p(data: Panel, test: str, n: int, plan: Plan) -> np.ndarray:
     return np.concatenate(out) if out else np.full((1, len(data.labels)), np.nan)
 
 
-def false_crossings(data: Panel, plan: Plan, *, n: int, first: int = 5, most: int = 2) -> list[Row]:
+def false_crossings(data: Panel, plan: SimulationPlan, *, n: int, first: int = 5, most: int = 2) -> list[Row]:
     """Share of equal systems found to differ at some point when tested after every dialogue.
 
     From the `first` to the n-th dialogue per system (comparison, for comparisons), Student's t of one value per
@@ -236,11 +238,13 @@ def _looks(data: Panel, j: int, n: int, n_runs: int, rng: np.random.Generator) -
     if data.unit == "pair":
         x = rng.choice(values[np.isfinite(values)], (n_runs, n)) * rng.choice([-1.0, 1.0], (n_runs, n))
         return sign_test(np.cumsum(x > 0, axis=1), np.cumsum(x < 0, axis=1))
-    own = [values[(data.system == s) & np.isfinite(values)] for s in range(len(data.systems))]
-    own = [v for v in own if len(v) >= LEAST]
-    if not own:
+    of_systems = [values[(data.system == s) & np.isfinite(values)] for s in range(len(data.systems))]
+    of_systems = [v for v in of_systems if len(v) >= LEAST]
+    if not of_systems:
         return np.empty((0, n))
-    runs = [rng.choice(v, (2, size, n)) for v, size in zip(own, shared_out(n_runs, len(own)), strict=True)]
+    runs = [
+        rng.choice(v, (2, size, n)) for v, size in zip(of_systems, shared_out(n_runs, len(of_systems)), strict=True)
+    ]
     x = np.concatenate(runs, axis=1)
     size, (one, two) = np.arange(1.0, n + 1), (np.stack([np.cumsum(v**e, axis=1) for e in (1, 2)]) for v in x)
     return t_test(size, *one, size, *two, pooled=True)

@@ -11,8 +11,7 @@ from judgebook.display.names import DisplayNames
 from judgebook.display.text import percent, plural
 from judgebook.display.views import Table
 from judgebook.questions.operating_characteristics import as_used
-from judgebook.questions.operating_characteristics.comparisons import pool
-from judgebook.questions.operating_characteristics.procedures import primary_procedures, under_harder_designs
+from judgebook.questions.operating_characteristics.procedures import pool, primary_procedures, under_harder_designs
 from judgebook.study.results import Results
 
 _TESTS = {

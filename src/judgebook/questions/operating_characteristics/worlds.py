@@ -149,10 +149,10 @@ def _distinct(codes: Mapping[str, np.ndarray], n: int) -> dict[str, np.ndarray]:
     out: dict[str, np.ndarray] = {}
     for name in ("dialogue", "session", "side", "item", *PEOPLE):  # of two that are alike the first is kept
         if name in codes and 1 < codes[name].max() + 1 < n:
-            found = codes[name]
-            same = [f for f in out.values() if f.max() == found.max() == _both(f, found).max()]
+            code = codes[name]
+            same = [f for f in out.values() if f.max() == code.max() == _both(f, code).max()]
             if not same:
-                out[name] = found
+                out[name] = code
     return {name: out[name] for name in (*NESTED, *PEOPLE) if name in out}
 
 
@@ -177,17 +177,17 @@ def variances(
     alone = np.sum(r**2)
     target = np.array([*(np.sum(np.bincount(code, r) ** 2) - alone for code in factors.values()), alone])
     scale = np.maximum(np.abs(matrix).max(axis=1), 1.0)
-    found = optimize.nnls(matrix / scale[:, None], target / scale)[0]
-    return dict(zip([*factors, "residual"], found.tolist(), strict=True))
+    estimates = optimize.nnls(matrix / scale[:, None], target / scale)[0]
+    return dict(zip([*factors, "residual"], estimates.tolist(), strict=True))
 
 
 def expectations(system: np.ndarray, factors: Mapping[str, np.ndarray]) -> np.ndarray:
     """(factors + 1, factors + 1): how much each variance adds to each sum of products of `variances`."""
     n, groups = len(system), {**factors, "residual": np.arange(len(system))}
     size = np.bincount(system).astype(float)
-    own = sparse.csr_array((np.ones(n), (system, np.arange(n))), shape=(len(size), n))
+    of_system = sparse.csr_array((np.ones(n), (system, np.arange(n))), shape=(len(size), n))
     shared = {name: _shares(code, system) for name, code in groups.items()}  # (n, systems): scores alike by system
-    sums = {name: own @ table for name, table in shared.items()}
+    sums = {name: of_system @ table for name, table in shared.items()}
     matrix = np.zeros((len(groups), len(groups)))
     for i, (f, code) in enumerate(groups.items()):
         # K = G - I, pairs of different scores; the residual itself has K = I
@@ -196,8 +196,8 @@ def expectations(system: np.ndarray, factors: Mapping[str, np.ndarray]) -> np.nd
         for j, (g, other) in enumerate(groups.items()):
             together = np.bincount(_both(code, other)).astype(float)
             trace = np.sum(together**2) - less * n
-            both = np.einsum("ns,ns->s", shared[f], shared[g]) - less * np.diag(sums[g])
-            matrix[i, j] = trace - 2 * np.sum(both / size) + np.sum(inner * sums[g] / np.outer(size, size))
+            pairs_within = np.einsum("ns,ns->s", shared[f], shared[g]) - less * np.diag(sums[g])
+            matrix[i, j] = trace - 2 * np.sum(pairs_within / size) + np.sum(inner * sums[g] / np.outer(size, size))
     return matrix
 
 
@@ -264,13 +264,13 @@ def world(d: Design) -> World:
     np.add.at(counts, (d.system, level), 1.0)
     overall = counts.sum(axis=0) / counts.sum()
     overall = (overall + overall[::-1]) / 2 if d.pairwise else overall
-    own = (1 - MIXED) * counts / counts.sum(axis=1, keepdims=True) + MIXED * overall
+    own_shares = (1 - MIXED) * counts / counts.sum(axis=1, keepdims=True) + MIXED * overall
     mean = 0.0 if d.pairwise else float(overall @ values)
-    p = np.stack([tilted(row, values, mean) for row in own])
+    p = np.stack([tilted(row, values, mean) for row in own_shares])
     cuts = ndtri(np.clip(np.cumsum(p, axis=1)[:, :-1], 1e-12, 1 - 1e-12))
-    found = variances(d.score, d.system, d.factors)
-    total = max(sum(found.values()), 1e-300)
-    shares = {name: found[name] / total for name in d.factors}
+    estimated = variances(d.score, d.system, d.factors)
+    total = max(sum(estimated.values()), 1e-300)
+    shares = {name: estimated[name] / total for name in d.factors}
     loadings = np.stack([_loadings(d, kind, shares, values, cuts[kind]) for kind in range(kinds)])
     return World(d, loadings, values, cuts, mean, shares)
 
@@ -300,38 +300,38 @@ def _loadings(d: Design, kind: int, shares: dict[str, float], values: np.ndarray
         inside = {f: pd.factorize(d.factors[f][rows])[0] for f in NESTED[2:] if f in d.factors}
         alone = _distinct(inside, int(rows.sum()))
         if "dialogue" in alone and np.ptp(d.score[rows]) > 0:
-            found = variances(d.score[rows], np.zeros(rows.sum(), dtype=int), alone)
+            estimated = variances(d.score[rows], np.zeros(rows.sum(), dtype=int), alone)
             above = sum(shares.get(f, 0.0) for f in NESTED[:2])
             # the dialogues of one system differ by session and side, too
-            shares["dialogue"] = max(found["dialogue"] / max(sum(found.values()), 1e-300) - above, 0.0)
-    found = latent(shares, correlations(values, cuts))
-    square = np.array([found[name] for name in d.factors])
+            shares["dialogue"] = max(estimated["dialogue"] / max(sum(estimated.values()), 1e-300) - above, 0.0)
+    estimated = latent(shares, correlations(values, cuts))
+    square = np.array([estimated[name] for name in d.factors])
     return np.sqrt(square * min(1.0, 0.98 / max(square.sum(), 1e-300)))
 
 
-def latent(shares: Mapping[str, float], known: np.ndarray) -> dict[str, float]:
+def latent(shares: Mapping[str, float], curve: np.ndarray) -> dict[str, float]:
     """Variance of the normal effect of each factor, so that scores correlate as `shares` says: of NESTED and PEOPLE.
 
-    known : from `correlations`.
+    curve : from `correlations`.
     """
     out = {}
     for chain in (NESTED, PEOPLE):
         sum_of, before = 0.0, 0.0
         for name in (f for f in chain if f in shares):
             sum_of += shares[name]
-            now = float(np.interp(sum_of, known, _GRID))
+            now = float(np.interp(sum_of, curve, _GRID))
             out[name], before = now - before, now
     return out
 
 
-def visible(effects: Mapping[str, float], known: np.ndarray) -> dict[str, float]:
+def visible(effects: Mapping[str, float], curve: np.ndarray) -> dict[str, float]:
     """The opposite of `latent`: share of each factor in the variance of scores, given those of the normal effects."""
     out = {}
     for chain in (NESTED, PEOPLE):
         sum_of, before = 0.0, 0.0
         for name in (f for f in chain if f in effects):
             sum_of += effects[name]
-            now = float(np.interp(sum_of, _GRID, known))
+            now = float(np.interp(sum_of, _GRID, curve))
             out[name], before = now - before, now
     return out
 
@@ -342,9 +342,9 @@ def correlations(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     steps = np.diff(values)
     with np.errstate(divide="ignore"):
         z = (np.sqrt(_GRID)[:, None, None] * _NODES[:, None] - cuts) / np.sqrt(1 - _GRID)[:, None, None]
-    given = ndtr(z) @ steps  # (grid, nodes), less the smallest value
+    expected = ndtr(z) @ steps  # (grid, nodes), less the smallest value
     w = _WEIGHTS / _WEIGHTS.sum()
     p = np.diff(np.concatenate([[0.0], ndtr(cuts), [1.0]]))
     variance = p @ values**2 - (p @ values) ** 2
-    out = ((given**2) @ w - (given @ w) ** 2) / max(variance, 1e-300)
+    out = ((expected**2) @ w - (expected @ w) ** 2) / max(variance, 1e-300)
     return np.maximum.accumulate(out)

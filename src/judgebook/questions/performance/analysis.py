@@ -50,8 +50,8 @@ def chosen(annotations: pd.DataFrame, unranked: Collection[str] = (), labels: It
     outside = annotations["system"].isin(list(unranked)) | annotations["system_b"].isin(list(unranked))
     useless = annotations["dialogue_b"].notna() & (outside | (annotations["system"] == annotations["system_b"]))
     out = annotations[(human | ~with_people) & ~useless]
-    both = unordered(out[out["dialogue_b"].notna()])
-    return out.assign(pair=both["low"].astype(str) + " and " + both["high"].astype(str))
+    ends = unordered(out[out["dialogue_b"].notna()])
+    return out.assign(pair=ends["low"].astype(str) + " and " + ends["high"].astype(str))
 
 
 def with_interactors(annotations: pd.DataFrame, dialogues: pd.DataFrame) -> pd.DataFrame:
@@ -114,7 +114,7 @@ def analyse(
         *(rates.clustered(part, unit=u, **boot) for u, part in parts),
         *(rates.with_annotators(part, unit=u, confidence=confidence) for u, part in parts),
         ranked(judged, labels, unranked, **boot),
-        *(over_systems(part, published["rate"][own], unranked, unit=u, **boot) for u, part, own in summed),
+        *(over_systems(part, published["rate"][used], unranked, unit=u, **boot) for u, part, used in summed),
         published,
         composition(judged),
         over_picks(judged, n=n_picks, seed=pick_seed),
@@ -169,8 +169,8 @@ def by_unit(annotations: pd.DataFrame, unit: str | None) -> list[tuple[str, pd.D
     of_turns = annotations["method"].isin(OF_UNIT["turn"])
     turns, others = annotations[of_turns], annotations[~of_turns]
     numbers = turns.groupby(["corpus", "dialogue", "turn"], dropna=False, sort=False).ngroup()
-    both = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]
-    return [(u, part) for u, part in both if len(part)]
+    frames = [("turn", turns.assign(turn=numbers)), (interval_unit(others), others)]
+    return [(u, part) for u, part in frames if len(part)]
 
 
 def ranking_unit(annotations: pd.DataFrame) -> str:
@@ -209,8 +209,8 @@ def ranked(
         if fit.exists and sign:
             out.append(ranking.of_strengths(fit, sign, **boot))
         elif sign:
-            own = (compared[davidson.CELL] == list(fit.key)).all(axis=1)
-            out.append(ranking.ranks(compared[own], labels, unit=fit.unit, **boot))
+            of_label = (compared[davidson.CELL] == list(fit.key)).all(axis=1)
+            out.append(ranking.ranks(compared[of_label], labels, unit=fit.unit, **boot))
     return collect(*out)
 
 
@@ -230,23 +230,25 @@ def over_picks(annotations: pd.DataFrame, *, n: int, seed: int) -> Iterator[dict
         count = np.bincount(codes[used], minlength=size)
         total = np.bincount(codes[used], weight[used], minlength=size)
         values.append(np.bincount(codes[used], weight[used] * x[used], minlength=size) / total)
-    repeated, found, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
+    repeated, estimates, heads = np.bincount(codes) > count, np.array(values), identities(scores, codes, "picks")
     same = {"ci_kind": "range", "resample_unit": "pick", "seed": seed, "note": f"mean and range of {n} picks"}
     for i in np.flatnonzero(repeated):
-        ends = {"estimate": found[:, i].mean(), "ci_low": found[:, i].min(), "ci_high": found[:, i].max()}
+        ends = {"estimate": estimates[:, i].mean(), "ci_low": estimates[:, i].min(), "ci_high": estimates[:, i].max()}
         yield heads[i] | same | ends | {"n": int(count[i])}
 
 
-def over_systems(annotations: pd.DataFrame, found: pd.DataFrame, unranked: Collection[str] = (), **boot) -> Results:
+def over_systems(
+    annotations: pd.DataFrame, of_systems: pd.DataFrame, unranked: Collection[str] = (), **boot
+) -> Results:
     """`rate_summary` of all ranked systems together, as in section 8 of Finch et al. 2023.
 
     `summary` is `all` (every turn of every ranked system, with an interval), `lowest` and `highest` (of a system, named
     in `note`; no interval, as they were selected), and for each system `without` (the share of turns without the mark).
 
-    annotations : one per item, as in the paper. found : their `rate` of `rates.published`; boot : the arguments of
+    annotations : one per item, as in the paper. of_systems : their `rate` of `rates.published`; boot : the arguments of
     `rates.clustered`.
     """
-    one = found[~found["system"].isin(list(unranked))]
+    one = of_systems[~of_systems["system"].isin(list(unranked))]
     if one.empty:
         return Results()
     marks = annotations[~annotations["system"].isin(list(unranked))]
@@ -270,10 +272,10 @@ def design_effects_of_people(annotations: pd.DataFrame) -> Results:
     """
     out = []
     for column in ("annotator", "interactor"):
-        known = annotations[column].notna()
+        all_known = annotations[column].notna()
         if column == "annotator":
-            known &= annotations["annotator_known"]
-        whole = known.groupby([annotations[c] for c in ("corpus", "group", "method")]).transform("all")
+            all_known &= annotations["annotator_known"]
+        whole = all_known.groupby([annotations[c] for c in ("corpus", "group", "method")]).transform("all")
         if whole.any():
             out.append(rates.design_effects(annotations[whole], column))
     return collect(*out)
@@ -305,16 +307,16 @@ def with_and_without(results: Results) -> pd.DataFrame:
     rows = results["unweighted"]
     rows, keys = rows[rows["outcome"].fillna("win") == "win"], [*SYSTEM_CELL, "of"]
     for name, column in (("composition_effect", "effect"), ("weight_effect", "deff")):
-        own = results[name]
-        own = own[own["outcome"].fillna("win") == "win"].set_index(keys)["estimate"]
-        rows = rows.join(own.rename(column), on=keys)
+        estimates = results[name]
+        estimates = estimates[estimates["outcome"].fillna("win") == "win"].set_index(keys)["estimate"]
+        rows = rows.join(estimates.rename(column), on=keys)
     return rows.assign(weighted=rows["estimate"] + rows["effect"])
 
 
-def won(both: pd.DataFrame) -> pd.DataFrame:
+def won(scores: pd.DataFrame) -> pd.DataFrame:
     """Shares won, with the share tied as `tie`: of `two_intervals`."""
-    tied = both[both["outcome"] == "tie"].set_index(SYSTEM_CELL)["estimate"].rename("tie")
-    return both[both["outcome"] == "win"].join(tied, on=SYSTEM_CELL)
+    tied = scores[scores["outcome"] == "tie"].set_index(SYSTEM_CELL)["estimate"].rename("tie")
+    return scores[scores["outcome"] == "win"].join(tied, on=SYSTEM_CELL)
 
 
 def of_wins(effects: pd.DataFrame) -> pd.DataFrame:
@@ -326,6 +328,6 @@ def with_plain(results: Results) -> pd.DataFrame:
     """Partially pooled means with the plain one (`plain`, and of which statistic) and its interval over clusters, as
     `light_low` and `light_high`."""
     rows = results["pooled_mean"].dropna(subset="estimate")
-    both = two_intervals(results) if any(len(results[s]) for s in SCORES) else pd.DataFrame(columns=SYSTEM_CELL)
-    plain = both.set_index(SYSTEM_CELL)[["estimate", "ci_low", "ci_high", "statistic"]]
+    scores = two_intervals(results) if any(len(results[s]) for s in SCORES) else pd.DataFrame(columns=SYSTEM_CELL)
+    plain = scores.set_index(SYSTEM_CELL)[["estimate", "ci_low", "ci_high", "statistic"]]
     return rows.join(plain.set_axis(["plain", *LIGHT, "plain_statistic"], axis=1), on=SYSTEM_CELL)

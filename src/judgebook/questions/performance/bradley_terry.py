@@ -23,8 +23,8 @@ def bradley_terry(comparisons: pd.DataFrame) -> pd.Series:
 
     winner = comparisons["score"].map({1.0: evalica.Winner.X, 0.0: evalica.Winner.Draw, -1.0: evalica.Winner.Y})
     sides = (comparisons["system"].tolist(), comparisons["system_b"].tolist(), winner.tolist())
-    found = evalica.bradley_terry(*sides, tolerance=TOLERANCE, limit=LIMIT)
-    scores = found.scores if found.iterations < LIMIT else found.scores * nan
+    fitted = evalica.bradley_terry(*sides, tolerance=TOLERANCE, limit=LIMIT)
+    scores = fitted.scores if fitted.iterations < LIMIT else fitted.scores * nan
     return scores / scores.sum()
 
 

@@ -12,10 +12,6 @@ import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import identities, item_means, kish, numbered, sampled
-from judgebook.study.schema import SYSTEM_CELL
-
-#: of one estimate
-KEYS = [*SYSTEM_CELL, "of", "outcome"]
 
 
 def composition(annotations: pd.DataFrame) -> Iterator[dict]:
@@ -32,7 +28,7 @@ def composition(annotations: pd.DataFrame) -> Iterator[dict]:
     n = np.bincount(of)
     plain, hajek = np.bincount(of, x) / n, np.bincount(of, weight * x) / np.bincount(of, weight)
     for i, head in enumerate(heads):
-        own = {k: v for k, v in head.items() if k not in ("interval", "statistic")} | {"of": head["statistic"]}
-        yield own | {"statistic": "unweighted", "estimate": plain[i]}
-        yield own | {"statistic": "composition_effect", "estimate": hajek[i] - plain[i]}
-        yield own | {"statistic": "weight_effect", "estimate": kish(weight[of == i])}
+        key = {k: v for k, v in head.items() if k not in ("interval", "statistic")} | {"of": head["statistic"]}
+        yield key | {"statistic": "unweighted", "estimate": plain[i]}
+        yield key | {"statistic": "composition_effect", "estimate": hajek[i] - plain[i]}
+        yield key | {"statistic": "weight_effect", "estimate": kish(weight[of == i])}

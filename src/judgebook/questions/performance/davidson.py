@@ -104,13 +104,13 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
             clusters, over = [codes, rows["annotator"].factorize()[0]], f"{unit} and annotator"
         weight = sampling_weights(rows)
         wins, ties = _counts(*votes, np.zeros(len(rows), int), m, weight)
-        found, log_nu = davidson(wins, ties)
+        log_strengths, log_nu = davidson(wins, ties)
         n = np.bincount(np.concatenate(votes[:2]), minlength=m)
         df, reason, heaviest = _degrees(votes, weight, clusters, over.split(" and "))
         cov, influence = Covariance(np.full((m + 1, m + 1), np.nan)), np.zeros((codes.max() + 1, m))
-        if np.isfinite(found).all():
+        if np.isfinite(log_strengths).all():
             n_votes = (wins + wins.transpose(0, 2, 1) + ties)[0]
-            at_estimate = _at_estimate(*votes, found[0], log_nu[0], n_votes, weight)
+            at_estimate = _at_estimate(*votes, log_strengths[0], log_nu[0], n_votes, weight)
             sums = np.zeros((codes.max() + 1, m + 1))
             np.add.at(sums, codes, at_estimate.scores)
             influence = (sums @ at_estimate.inverse)[:, :m]
@@ -122,7 +122,7 @@ def fits(comparisons: pd.DataFrame, *, unit: str = "session") -> Iterator[Fit]:
         else:
             reason = NONE
         size = {"n": n, "n_votes": len(rows), "reason": reason, "heaviest": heaviest}
-        yield Fit(key, systems, found[0], float(log_nu[0]), cov, df, influence, unit, over, **size)
+        yield Fit(key, systems, log_strengths[0], float(log_nu[0]), cov, df, influence, unit, over, **size)
 
 
 def _degrees(
@@ -133,14 +133,14 @@ def _degrees(
     system, counted = np.concatenate(votes[:2]), np.tile(weight, 2)
     twice = [np.concatenate([c, c]) for c in clusters]
     together = np.zeros(len(system), dtype=int)
-    whole, own = (effective_number(of, counted, twice) - 1 for of in (together, system))
+    whole, of_system = (effective_number(of, counted, twice) - 1 for of in (together, system))
     (share, kind), (shares, kinds_of) = (largest_share(of, counted, twice) for of in (together, system))
     reason = heaviest(kinds[kind[0]], share[0], "votes") if whole[0] < LEAST_DF else ""
     parts = [
         heaviest(kinds[k], x, "votes on a system") if d < LEAST_DF else ""
-        for d, k, x in zip(own, kinds_of, shares, strict=True)
+        for d, k, x in zip(of_system, kinds_of, shares, strict=True)
     ]
-    return np.minimum(own, whole[0]), reason, parts
+    return np.minimum(of_system, whole[0]), reason, parts
 
 
 def point(comparisons: pd.DataFrame) -> pd.Series:
@@ -181,8 +181,8 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
         x = np.zeros((3, m + 1))
         x[0, best] = x[2, other] = 1.0
         x[1, [best, other, m]] = 0.5, 0.5, 1.0
-        own = {**head, "statistic": "outcome_chance", "system": fit.systems[best], "system_b": fit.systems[other]}
-        own |= kind(best, other)
+        row = {**head, "statistic": "outcome_chance", "system": fit.systems[best], "system_b": fit.systems[other]}
+        row |= kind(best, other)
         for outcome, chance, slope in zip(("win", "tie", "loss"), p, x - p @ x, strict=True):
             ends = {"estimate": chance}
             if 0 < chance < 1:
@@ -191,8 +191,8 @@ def strengths(fit: Fit, confidence: float = 0.95) -> Iterator[dict]:
                 h = quantile[[best, other]].max() * se
                 ends |= {"ci_low": 1 / (1 + np.exp(h - logit)), "ci_high": 1 / (1 + np.exp(-h - logit))}
             else:
-                ends |= {"ci_kind": "not_estimable", "note": own["note"] or "no comparison was tied"}
-            yield {**own, "outcome": outcome, **ends}
+                ends |= {"ci_kind": "not_estimable", "note": row["note"] or "no comparison was tied"}
+            yield {**row, "outcome": outcome, **ends}
 
 
 def _counts(
@@ -238,8 +238,8 @@ def _fragile(votes: tuple, codes: np.ndarray, m: int) -> bool:
     if units * m**3 > _MOST:
         return False
     wins, ties = _counts(*votes, codes, m)
-    found, _ = davidson(wins.sum(axis=0) - wins, ties.sum(axis=0) - ties)
-    return bool(np.isnan(found).any())
+    without, _ = davidson(wins.sum(axis=0) - wins, ties.sum(axis=0) - ties)
+    return bool(np.isnan(without).any())
 
 
 def davidson(wins: np.ndarray, ties: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -279,30 +279,30 @@ def _newton(wins: np.ndarray, ties: np.ndarray, log_nu: np.ndarray) -> tuple[np.
     value = _log_likelihood(beta, wins, ties)
     active, left = np.ones(k, dtype=bool), np.full(k, np.inf)
     for _ in range(_STEPS):
-        own = np.flatnonzero(active)
-        if not len(own):
+        rows = np.flatnonzero(active)
+        if not len(rows):
             break
-        won, tied = chances(beta[own, :m], beta[own, m])
-        gradient = points[own] - (n[own] * (won + tied / 2)).sum(axis=2)
-        gradient = np.column_stack([gradient, n_ties[own] - (n[own] * tied).sum(axis=(1, 2)) / 2])
+        won, tied = chances(beta[rows, :m], beta[rows, m])
+        gradient = points[rows] - (n[rows] * (won + tied / 2)).sum(axis=2)
+        gradient = np.column_stack([gradient, n_ties[rows] - (n[rows] * tied).sum(axis=(1, 2)) / 2])
         # singular in the direction of all strengths at once, and on the way to strengths that do not exist
-        inverse = np.linalg.pinv(_information(won, tied, n[own]), rcond=NULL, hermitian=True)
+        inverse = np.linalg.pinv(_information(won, tied, n[rows]), rcond=NULL, hermitian=True)
         step = (inverse @ gradient[:, :, None])[:, :, 0]
         step[:, :m] -= step[:, :m].mean(axis=1, keepdims=True)
-        left[own] = (gradient * step).sum(axis=1)
+        left[rows] = (gradient * step).sum(axis=1)
         for _ in range(30):
-            new = _log_likelihood(beta[own] + step, wins[own], ties[own])
-            worse = new < value[own] - 1e-10 * np.abs(value[own])
+            new = _log_likelihood(beta[rows] + step, wins[rows], ties[rows])
+            worse = new < value[rows] - 1e-10 * np.abs(value[rows])
             if not worse.any():
                 break
             step[worse] /= 2
         else:
-            step[worse], new[worse] = 0.0, value[own][worse]  # no part of it improves on rounding
-        beta[own] += step
-        value[own] = new
-        far = np.abs(np.where(np.isfinite(beta[own]), beta[own], 0)).max(axis=1) > _FAR
-        active[own] = (np.abs(step).max(axis=1) > 1e-10) & ~far
-        beta[own[far]] = np.nan
+            step[worse], new[worse] = 0.0, value[rows][worse]  # no part of it improves on rounding
+        beta[rows] += step
+        value[rows] = new
+        far = np.abs(np.where(np.isfinite(beta[rows]), beta[rows], 0)).max(axis=1) > _FAR
+        active[rows] = (np.abs(step).max(axis=1) > 1e-10) & ~far
+        beta[rows[far]] = np.nan
     # rounding may keep steps of systems with few votes among many from getting as short as others do
     beta[active | (left > _NEGLIGIBLE * np.maximum(1.0, np.abs(value)))] = np.nan
     return beta[:, :m] - beta[:, :m].mean(axis=1, keepdims=True), beta[:, m]

@@ -35,12 +35,12 @@ DIRECTIONS = {-1: "Less is better", 0: "Neither good nor bad, or not declared", 
 
 def scores(results: Results, names: DisplayNames, method: str) -> Iterator[Plot]:
     """Rates, means or shares won by one method, with both intervals."""
-    both = two_intervals(results)
-    both = both[both["method"] == method]
-    over = f"{names.ci} over {clusters(both)}"
+    rates = two_intervals(results)
+    rates = rates[rates["method"] == method]
+    over = f"{names.ci} over {clusters(rates)}"
     keys = over, f"{names.ci}, scores independent"
-    for statistic, rows in both.groupby("statistic", sort=False):
-        name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
+    for statistic, rows in rates.groupby("statistic", sort=False):
+        name = method if len(set(rates["statistic"])) == 1 else f"{method}_{statistic}"
         options = {"names": names, "xlabel": what(names, method, statistic), "percent": statistic != "mean"}
         caption = f"{what(names, method, statistic)}, by label and system. "
         n = counted(rows["n"], f"{METHODS[method].unit}s per label and system")
@@ -68,8 +68,8 @@ def _hollow(rows: pd.DataFrame) -> str:
 def _directions(arranged: pd.DataFrame) -> str:
     """What the marks of labels mean that are there."""
     drawn = " ".join([*arranged["panel"].astype(str).unique(), *arranged["block"].astype(str).unique()])
-    said = [f"{mark.strip()}: {DIRECTIONS[d].lower()}" for d, mark in SIGNS.items() if mark and mark.strip() in drawn]
-    return f" {'; '.join(said)}." if said else ""
+    legend = [f"{mark.strip()}: {DIRECTIONS[d].lower()}" for d, mark in SIGNS.items() if mark and mark.strip() in drawn]
+    return f" {'; '.join(legend)}." if legend else ""
 
 
 def weights(results: Results) -> str:
@@ -77,23 +77,27 @@ def weights(results: Results) -> str:
     return " Estimates are weighted by sampling weights." if len(results["unweighted"]) else ""
 
 
-def clusters(both: pd.DataFrame) -> str:
+def clusters(rates: pd.DataFrame) -> str:
     """What the primary intervals of `two_intervals` treat as samples, in words."""
-    kinds = sorted(both["interval"].unique(), key=len)
+    kinds = sorted(rates["interval"].unique(), key=len)
     return " or ".join(" and ".join(f"{unit}s" for unit in kind.split(" and ")) for kind in kinds)
 
 
 def what(names: DisplayNames, method: str, statistic: str) -> str:
     """What an axis or a caption says of a statistic by one method."""
-    said = {"rate": f"share of {METHODS[method].unit}s", "mean": "mean rating", "share": "share won, and tied (light)"}
-    return f"{names.name('method', method)}: {said[statistic]}"
+    titles = {
+        "rate": f"share of {METHODS[method].unit}s",
+        "mean": "mean rating",
+        "share": "share won, and tied (light)",
+    }
+    return f"{names.name('method', method)}: {titles[statistic]}"
 
 
 def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, caption: str, **options) -> Iterator[Plot]:
     """Figures of at most PANELS panels that are no taller than a page; of very many systems the highest and lowest."""
     arranged, labels = of_many_labels(arranged)
-    arranged, said = of_many(arranged)
-    said += labels
+    arranged, note = of_many(arranged)
+    note += labels
     row = grid_plots.ROW * arranged["hue"].nunique() + grid_plots.GAP
     blocks = list(dict.fromkeys(arranged["block"]))
     size = -(-len(blocks) // max(1, -(-len(blocks) // max(1, int(TALL / row)))))  # pages of about one length
@@ -110,7 +114,7 @@ def _pages(arranged: pd.DataFrame, name: str, paint: grid_plots.Paint, caption: 
         alt = f"{options['xlabel']}, by system with CIs, from {span(page['estimate'].dropna())}"
         alt += f", in panels: {listing(titles)}." if titles else "."
         fig = grid_plots.grid_figure(page, paint, **options)
-        yield Plot(fig, f"{name}_{i}" if i else name, alt, caption + said)
+        yield Plot(fig, f"{name}_{i}" if i else name, alt, caption + note)
 
 
 def of_many(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -144,10 +148,10 @@ def of_many_labels(arranged: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     widths = (arranged["ci_high"] - arranged["ci_low"]).groupby(arranged["label"]).median()
     size = arranged.groupby("label")["estimate"].std() / widths.where(widths > 0)
     kept = size.nlargest(DRAWN).index
-    said = (
+    note = (
         f" Of {len(size)} labels the {len(kept)} are drawn on which systems differ most, relative to the width of CIs."
     )
-    return arranged[arranged["label"].isin(kept) | arranged["label"].isna()], said
+    return arranged[arranged["label"].isin(kept) | arranged["label"].isna()], note
 
 
 def part_names(rows: pd.DataFrame, names: DisplayNames) -> pd.Series:
@@ -247,14 +251,14 @@ def rank_matrices(
     sizes = rows["part"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
     rows = rows.iloc[rows["part"].map({part: i for i, part in enumerate(sizes.index)}).argsort(kind="stable")]
     out = {}
-    for (part, method), own in rows.groupby(["part", "method"], sort=False):
-        own = own.assign(
-            row=[names.name("label", x, method) + SIGNS[names.labels[method, x].direction] for x in own["label"]],
-            column=[names.name("system", s) for s in own["system"]],
+    for (part, method), of_method in rows.groupby(["part", "method"], sort=False):
+        of_method = of_method.assign(
+            row=[names.name("label", x, method) + SIGNS[names.labels[method, x].direction] for x in of_method["label"]],
+            column=[names.name("system", s) for s in of_method["system"]],
         )
-        systems = sorted(own["system"].unique(), key=lambda s: names.position("system", s))
-        order = {"index": dict.fromkeys(own["row"]), "columns": [names.name("system", s) for s in systems]}
-        share, text = (own.set_index(["row", "column"])[c].unstack().reindex(**order)  # noqa: PD010 (twice must raise)
+        systems = sorted(of_method["system"].unique(), key=lambda s: names.position("system", s))
+        order = {"index": dict.fromkeys(of_method["row"]), "columns": [names.name("system", s) for s in systems]}
+        share, text = (of_method.set_index(["row", "column"])[c].unstack().reindex(**order)  # noqa: PD010 (twice must raise)
                        for c in ("estimate_first", "cell"))  # fmt: skip
         out[names.name("method", method) + (f", {part}" if len(sizes) > 1 else "")] = share, text.fillna(MISSING)
     return out
@@ -345,16 +349,18 @@ def any_clustering(results: Results) -> bool:
 def pooled(results: Results, names: DisplayNames) -> Iterator[Plot]:
     """Partially pooled means, and the plain ones' intervals over clusters, by method."""
     rows = with_plain(results)
-    for method, own in rows.groupby("method", sort=False):
-        arranged = arrange(own.assign(statistic=own["plain_statistic"]), names)
-        rate = set(own["plain_statistic"].dropna()) == {"rate"}
-        keys = grid_plots.interval_keys(f"partially pooled, {names.ci}", f"plain, {names.ci}", own)
+    for method, of_method in rows.groupby("method", sort=False):
+        arranged = arrange(of_method.assign(statistic=of_method["plain_statistic"]), names)
+        rate = set(of_method["plain_statistic"].dropna()) == {"rate"}
+        keys = grid_plots.interval_keys(f"partially pooled, {names.ci}", f"plain, {names.ci}", of_method)
         options = {"names": names, "xlabel": what(names, method, "rate" if rate else "mean"), "percent": rate}
         options |= {"sharex": one_axis(arranged), "keys": keys, "cut": True}
         caption = (
             f"{options['xlabel']}. Thick lines: partially pooled means of a mixed model with {names.ci}; thin lines:"
         )
         caption += (
-            f" {names.ci} of the plain means; {counted(own['n'], 'scores')}." + _hollow(own) + _directions(arranged)
+            f" {names.ci} of the plain means; {counted(of_method['n'], 'scores')}."
+            + _hollow(of_method)
+            + _directions(arranged)
         )
         yield from _pages(arranged, f"pooled_{method}", grid_plots.intervals, caption, **options)

@@ -105,14 +105,14 @@ def separation(results: Results, names: DisplayNames) -> list[dict]:
     several = len(set(rows["part"])) > 1
     best = results["rank"].groupby(SYSTEM_CELL[:-1])["estimate"].transform("min") == results["rank"]["estimate"]
     firsts = results["rank"][best].groupby(SYSTEM_CELL[:-1])["system"].agg(set)
-    for (method, part, label), own in rows.groupby(["method", "part", "label"], sort=False):
-        key = tuple(own[SYSTEM_CELL[:-1]].iloc[0])
-        top = own[own["system"].isin(firsts[key])].iloc[0]
-        n_open = int((own["estimate"] != 1).sum())
+    for (method, part, label), of_label in rows.groupby(["method", "part", "label"], sort=False):
+        key = tuple(of_label[SYSTEM_CELL[:-1]].iloc[0])
+        top = of_label[of_label["system"].isin(firsts[key])].iloc[0]
+        n_open = int((of_label["estimate"] != 1).sum())
         if n_open:
             who = names.name("label", label, method) + (f", {part}" if several else "")
             pair = {k: names.name("system", top[c]) for k, c in (("first", "system"), ("second", "system_b"))}
-            sizes = {"n_open": n_open, "n_pairs": len(own), "times": top["estimate"], "n": int(top["n"])}
+            sizes = {"n_open": n_open, "n_pairs": len(of_label), "times": top["estimate"], "n": int(top["n"])}
             votes = METHODS[method].unit == "pair"
             out.append({"who": who, "what": "comparisons" if votes else "judgements", **pair, **sizes})
     return out
@@ -135,17 +135,19 @@ def _firsts(ranks: pd.DataFrame, names: DisplayNames) -> list[dict]:
     """For each method and part: labels on which one system is first by its interval, and those of open order."""
     ranks = names.sort(ranks).assign(part=lambda f: part_names(f, names))
     several, out = len(set(ranks["part"])) > 1, []
-    for (method, part), own in ranks.groupby(["method", "part"], sort=False):
-        sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
+    for (method, part), of_part in ranks.groupby(["method", "part"], sort=False):
+        sure = of_part[(of_part["ci_high"] == 1) & (of_part["ci_kind"] == "simultaneous")]
         titles = sure["label"].map(lambda label, m=method: names.name("label", label, m).lower())
         who = pd.Series([names.name("system", s) for s in sure["system"]], sure.index, dtype=object)
         firsts = titles.groupby(who, sort=False).agg(list)
-        any_place = (own["ci_low"] == 1) & (own["ci_high"] == own["system"].nunique()) | own["ci_low"].isna()
+        any_place = (of_part["ci_low"] == 1) & (of_part["ci_high"] == of_part["system"].nunique()) | of_part[
+            "ci_low"
+        ].isna()
         line = {"who": names.name("method", method) + (f", {part}" if several else ""), "firsts": list(firsts.items())}
-        line |= {"n_labels": own["label"].nunique(), "n_first": sure["label"].nunique(), "top": []}
-        if own["system"].nunique() > CROWDED and line["n_labels"] == 1:
-            line["top"] = [names.name("system", s) for s in own.nsmallest(5, "estimate")["system"]]
-        out.append(line | {"n_open": int(any_place.groupby(own["label"]).all().sum())})
+        line |= {"n_labels": of_part["label"].nunique(), "n_first": sure["label"].nunique(), "top": []}
+        if of_part["system"].nunique() > CROWDED and line["n_labels"] == 1:
+            line["top"] = [names.name("system", s) for s in of_part.nsmallest(5, "estimate")["system"]]
+        out.append(line | {"n_open": int(any_place.groupby(of_part["label"]).all().sum())})
     return out
 
 
@@ -161,19 +163,19 @@ def _people(results: Results, names: DisplayNames) -> tuple[list[dict], list[str
     unknown or a single person."""
     rows, keys = every_interval(results), [*SYSTEM_CELL, "statistic", "outcome"]
     rows = names.sort(rows[rows["outcome"].isin(["", "win"])])
-    both = rows[rows["interval"].str.endswith(with_people(""))]
-    alone = rows[~rows["interval"].isin([*OTHER_INTERVALS, *both["interval"]])].set_index(keys)
+    crossed = rows[rows["interval"].str.endswith(with_people(""))]
+    alone = rows[~rows["interval"].isin([*OTHER_INTERVALS, *crossed["interval"]])].set_index(keys)
     width = (alone["ci_high"] - alone["ci_low"]).rename("alone")
-    both = both.join(width, on=keys)
-    ratio = ((both["ci_high"] - both["ci_low"]) / both["alone"]).replace([np.inf, -np.inf], np.nan)
+    crossed = crossed.join(width, on=keys)
+    ratio = ((crossed["ci_high"] - crossed["ci_low"]) / crossed["alone"]).replace([np.inf, -np.inf], np.nan)
     out = []
-    for method, part in both.assign(ratio=ratio).dropna(subset="ratio").groupby("method", sort=False):
+    for method, part in crossed.assign(ratio=ratio).dropna(subset="ratio").groupby("method", sort=False):
         low, median, high = part["ratio"].quantile([0, 0.5, 1])
         n = sorted({int(part["n_annotators"].min()), int(part["n_annotators"].max())})
         out.append({"who": names.name("method", method), "n": n, "low": low, "median": median, "high": high})
     cells = SYSTEM_CELL[:-1]
     missing = alone.index.to_frame(index=False).drop_duplicates(cells)
-    missing = missing[~pd.MultiIndex.from_frame(missing[cells]).isin(pd.MultiIndex.from_frame(both[cells]))]
+    missing = missing[~pd.MultiIndex.from_frame(missing[cells]).isin(pd.MultiIndex.from_frame(crossed[cells]))]
     missing = missing.assign(part=part_names(missing, names)).drop_duplicates(["method", "part"])
     several = alone.index.to_frame(index=False)[["corpus", "group"]].drop_duplicates().shape[0] > 1
     who = [
@@ -204,12 +206,12 @@ def pooled(results: Results, names: DisplayNames) -> Prose:
     """How far means are drawn in and how much wider their intervals are; severity; what has no model, and why."""
     rows, severity = with_plain(results), results.select("severity", summary="sd")
     parts = []
-    for method, own in names.sort(rows).groupby("method", sort=False):
-        centre = own.groupby(["corpus", "group", "label"])[["estimate", "plain"]].transform("mean")
-        spread = (own["plain"] - centre["plain"]).abs().sum()
-        drawn = 1 - (own["estimate"] - centre["estimate"]).abs().sum() / spread if spread > 0 else np.nan
-        ratio = (own["ci_high"] - own["ci_low"]) / (own["light_high"] - own["light_low"])
-        of_systems = own.groupby(["corpus", "group", "label"])["estimate"].std().median()
+    for method, of_method in names.sort(rows).groupby("method", sort=False):
+        centre = of_method.groupby(["corpus", "group", "label"])[["estimate", "plain"]].transform("mean")
+        spread = (of_method["plain"] - centre["plain"]).abs().sum()
+        drawn = 1 - (of_method["estimate"] - centre["estimate"]).abs().sum() / spread if spread > 0 else np.nan
+        ratio = (of_method["ci_high"] - of_method["ci_low"]) / (of_method["light_high"] - of_method["light_low"])
+        of_systems = of_method.groupby(["corpus", "group", "label"])["estimate"].std().median()
         facts = {"who": names.name("method", method), "drawn": drawn, "ratio": ratio[np.isfinite(ratio)].median()}
         linear = severity[(severity["method"] == method) & (severity["model"] == "linear")]
         parts.append(facts | {"severity": linear["estimate"].median(), "systems": of_systems})
@@ -227,11 +229,13 @@ def overall(results: Results, names: DisplayNames, confidence: float) -> Prose:
     """Which system is first over all labels, by method, with simultaneous confidence."""
     rows = names.sort(results["overall_rank"]).assign(part=lambda f: part_names(f, names))
     several, lines = len(set(rows["part"])) > 1, []
-    for (method, part), own in rows.groupby(["method", "part"], sort=False):
-        line = {"who": names.name("method", method) + (f", {part}" if several else ""), "n": int(own["n"].iloc[0])}
-        sure = own[(own["ci_high"] == 1) & (own["ci_kind"] == "simultaneous")]
-        leader = own.loc[own["estimate"].idxmin()]
+    for (method, part), of_part in rows.groupby(["method", "part"], sort=False):
+        line = {"who": names.name("method", method) + (f", {part}" if several else ""), "n": int(of_part["n"].iloc[0])}
+        sure = of_part[(of_part["ci_high"] == 1) & (of_part["ci_kind"] == "simultaneous")]
+        leader = of_part.loc[of_part["estimate"].idxmin()]
         line |= {"first": names.name("system", leader["system"]), "sure": bool(len(sure))}
-        line["open"] = bool(((own["ci_low"] == 1) & (own["ci_high"] == len(own)) | own["ci_low"].isna()).all())
+        line["open"] = bool(
+            ((of_part["ci_low"] == 1) & (of_part["ci_high"] == len(of_part)) | of_part["ci_low"].isna()).all()
+        )
         lines.append(line)
     return Prose(_PHRASES.say("overall", lines=lines, level=confidence))

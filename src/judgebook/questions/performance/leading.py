@@ -14,7 +14,7 @@ from judgebook.study.results import Results
 PART = ["corpus", "group", "method"]
 
 
-def order(found: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
+def order(results: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame:
     """Every evaluation's order of the systems: of the overall mean, or of its only label.
 
     parts : the evaluations, the main one first (`annotations.summary.evaluations`); no others are in it.
@@ -23,7 +23,7 @@ def order(found: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame
     an overall mean), n_labels, system, estimate, ci_low, ci_high, unit (`SD`, `share` or `score`), rank, rank_low,
     rank_high, ci_kind (of the rank), over (what intervals resample), n, note.
     """
-    frames = [f for f in (_overall(found), _of_one_label(found)) if len(f)]
+    frames = [f for f in (_overall(results), _of_one_label(results)) if len(f)]
     if not frames:
         return pd.DataFrame(columns=[*PART, "label", "system", "rank", "rank_low", "rank_high"])
     rows = pd.concat(frames, ignore_index=True)
@@ -32,27 +32,27 @@ def order(found: Results, parts: Sequence[tuple[str, str, str]]) -> pd.DataFrame
     return rows[rows["part"] >= 0].sort_values(["part", "rank"], kind="stable").drop(columns="part")
 
 
-def _overall(found: Results) -> pd.DataFrame:
+def _overall(results: Results) -> pd.DataFrame:
     keys = [*PART, "system"]
-    rank = found["overall_rank"].set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
+    rank = results["overall_rank"].set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
     rank = rank.set_axis(["rank", "rank_low", "rank_high", "rank_kind"], axis=1)
-    mean = found["overall_mean"].rename(columns={"n": "n_labels", "n_clusters": "n"})
+    mean = results["overall_mean"].rename(columns={"n": "n_labels", "n_clusters": "n"})
     return mean.join(rank, on=keys).assign(label=None, unit="SD", over=mean["resample_unit"])
 
 
-def _of_one_label(found: Results) -> pd.DataFrame:
+def _of_one_label(results: Results) -> pd.DataFrame:
     """Orders of evaluations with one label that has a direction, which have no overall mean."""
     keys = [*PART, "system", "label"]
-    rank = found["rank"]
+    rank = results["rank"]
     alone = rank.groupby(PART)["label"].transform("nunique") == 1
     rank = rank[alone].drop_duplicates(keys).set_index(keys)[["estimate", "ci_low", "ci_high", "ci_kind"]]
     if rank.empty:
         return pd.DataFrame()
     rank = rank.set_axis(["rank", "rank_low", "rank_high", "rank_kind"], axis=1)
-    scores = two_intervals(found)
+    scores = two_intervals(results)
     scores = scores[scores["outcome"].isin(["", "win"])]
     scores = scores.assign(unit=np.where(scores["statistic"] == "mean", "score", "share"))
-    strengths = found["strength"].dropna(subset="estimate").drop_duplicates(keys).assign(unit="strength")
+    strengths = results["strength"].dropna(subset="estimate").drop_duplicates(keys).assign(unit="strength")
     of_strength = pd.MultiIndex.from_frame(scores[keys]).isin(pd.MultiIndex.from_frame(strengths[keys]))
     out = pd.concat([strengths, scores[~of_strength]], ignore_index=True).join(rank, on=keys, how="inner")
     return out.rename(columns={"n_clusters": "n", "n": "n_items"}).assign(n_labels=1, over=out["resample_unit"])
@@ -66,8 +66,13 @@ def leaders(rows: pd.DataFrame) -> dict:
     others that may be first.
     """
     top = rows.iloc[0]
-    known = rows["rank_low"].notna().all()
-    wins = int(len(rows) - top["rank_high"]) if known else 0
-    rivals = list(rows["system"].iloc[1:][rows["rank_low"].iloc[1:] == 1]) if known else list(rows["system"].iloc[1:])
-    facts = {"top": top.to_dict(), "n": len(rows), "known": bool(known), "sure": bool(known and top["rank_high"] == 1)}
+    ranked = rows["rank_low"].notna().all()
+    wins = int(len(rows) - top["rank_high"]) if ranked else 0
+    rivals = list(rows["system"].iloc[1:][rows["rank_low"].iloc[1:] == 1]) if ranked else list(rows["system"].iloc[1:])
+    facts = {
+        "top": top.to_dict(),
+        "n": len(rows),
+        "known": bool(ranked),
+        "sure": bool(ranked and top["rank_high"] == 1),
+    }
     return facts | {"wins": wins, "ties": len(rows) - 1 - wins, "rivals": rivals, "any": len(rivals) == len(rows) - 1}

@@ -65,33 +65,33 @@ def _of_label(key: tuple, frame: pd.DataFrame, confidence: float, weighted: bool
     """The rows of one label and group. weighted : dialogues have sampling weights."""
     head = dict(zip(SYSTEM_CELL[:-1], key, strict=True)) | {"level": METHODS[key[1]].unit, "n": len(frame)}
     head |= {"n_annotators": frame["annotator"].nunique(), "n_clusters": frame["dialogue"].nunique()}
-    found = WEIGHTED if weighted else mixed_models.first_fit(frame, means=True)
-    if isinstance(found, str):
-        return [{**head, "statistic": "pooled_mean", "model": "none", "ci_kind": "not_estimable", "note": found}]
-    head |= {"model": found.model}
-    rows = (*_means(found, head["n_annotators"] - 1, confidence), *_severity(found, confidence))
+    fitted = WEIGHTED if weighted else mixed_models.first_fit(frame, means=True)
+    if isinstance(fitted, str):
+        return [{**head, "statistic": "pooled_mean", "model": "none", "ci_kind": "not_estimable", "note": fitted}]
+    head |= {"model": fitted.model}
+    rows = (*_means(fitted, head["n_annotators"] - 1, confidence), *_severity(fitted, confidence))
     return [head | row for row in rows]
 
 
-def _means(found: Fitted, df: int, confidence: float) -> list[dict]:
+def _means(fitted: Fitted, df: int, confidence: float) -> list[dict]:
     """A row for each system."""
-    half = stdtrit(df, (1 + confidence) / 2) * found.mean_errors
-    ends = np.array([found.means, found.means - half, found.means + half])
-    if found.model == "logistic":
-        ends = mixed_models.marginal(ends, found.mean_sd)
+    half = stdtrit(df, (1 + confidence) / 2) * fitted.mean_errors
+    ends = np.array([fitted.means, fitted.means - half, fitted.means + half])
+    if fitted.model == "logistic":
+        ends = mixed_models.marginal(ends, fitted.mean_sd)
     same = {"statistic": "pooled_mean", "ci_kind": "t", "resample_unit": "dialogue and annotator"}
     return [
         {**same, "system": system, "estimate": mean, "ci_low": low, "ci_high": high}
-        for system, mean, low, high in zip(found.levels["system"], *ends, strict=True)
+        for system, mean, low, high in zip(fitted.levels["system"], *ends, strict=True)
     ]
 
 
-def _severity(found: Fitted, confidence: float) -> list[dict]:
+def _severity(fitted: Fitted, confidence: float) -> list[dict]:
     """Summaries of annotators' effects; none where the design does not separate annotators (marks: from dialogues)."""
-    if "annotator" not in found.parts or (found.model == "logistic" and "dialogue" not in found.parts):
+    if "annotator" not in fitted.parts or (fitted.model == "logistic" and "dialogue" not in fitted.parts):
         return []
-    effect = found.effects["annotator"]
-    half = stdtrit(max(len(effect) - 1, 1), (1 + confidence) / 2) * found.errors["annotator"]
-    summaries = {"sd": found.sd["annotator"], "lowest": effect.min(), "highest": effect.max()}
+    effect = fitted.effects["annotator"]
+    half = stdtrit(max(len(effect) - 1, 1), (1 + confidence) / 2) * fitted.errors["annotator"]
+    summaries = {"sd": fitted.sd["annotator"], "lowest": effect.min(), "highest": effect.max()}
     summaries |= {"below": np.sum(effect + half < 0), "above": np.sum(effect - half > 0)}
     return [{"statistic": "severity", "summary": name, "estimate": float(v)} for name, v in summaries.items()]

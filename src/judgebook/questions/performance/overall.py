@@ -56,9 +56,9 @@ def overall(
     for block, part in annotations.groupby(_BLOCK, sort=False):
         systems = sorted({*part["system"].unique(), *part["system_b"].dropna().unique()})
         scores = []
-        for label, own in part.groupby("label", sort=False):
+        for label, of_label in part.groupby("label", sort=False):
             sign = direction.get((block[1], label), 0)
-            one = standardised(system_scores(own), sign) if sign else None
+            one = standardised(system_scores(of_label), sign) if sign else None
             if one is not None and set(one["system"]) == set(systems):
                 scores.append(one)
         if len(scores) > 1 and len(systems) > 1:
@@ -102,10 +102,10 @@ def _rows(scores: list[pd.DataFrame], systems: list[str], unit: str, confidence:
     half = stdtrit(np.where(df >= LEAST_DF, df, np.nan), (1 + confidence) / 2) * np.sqrt(cov.variances)
     out, kind = [], "not_estimable" if reason else "simultaneous"
     for i, system in enumerate(systems):
-        own = {"system": system, "resample_unit": over, "n_clusters": n[i], "note": reason or None}
+        row = {"system": system, "resample_unit": over, "n_clusters": n[i], "note": reason or None}
         ends = {"ci_low": means[i] - half[i], "ci_high": means[i] + half[i]}
         ends |= {"ci_kind": "t" if np.isfinite(half[i]) else "not_estimable"}
-        out.append({**own, "statistic": "overall_mean", "estimate": means[i], **ends})
+        out.append({**row, "statistic": "overall_mean", "estimate": means[i], **ends})
         ends = {"ci_low": low[i], "ci_high": high[i], "ci_kind": kind}
-        out.append({**own, "statistic": "overall_rank", "estimate": order[i], **ends})
+        out.append({**row, "statistic": "overall_rank", "estimate": order[i], **ends})
     return out

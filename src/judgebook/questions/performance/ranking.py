@@ -132,8 +132,14 @@ def _table(key: tuple, rows: pd.DataFrame, sign: int, unit: str) -> _Table:
         clusters, over = [codes, pd.factorize(scores["annotator"])[0]], f"{unit} and annotator"
     means, cov, _ = clustered_covariance(system, scores["score"].to_numpy(float), weight, clusters)
     df = pair_df(system, weight, clusters, cov.variances)
-    found = means, cov.pair_errors(), df, over, too_few(system, weight, clusters, over) if (df < LEAST_DF).all() else ""
-    return _Table(key, systems, n, names.to_numpy(dtype=object), sums, sign, of, *found)
+    values = (
+        means,
+        cov.pair_errors(),
+        df,
+        over,
+        too_few(system, weight, clusters, over) if (df < LEAST_DF).all() else "",
+    )
+    return _Table(key, systems, n, names.to_numpy(dtype=object), sums, sign, of, *values)
 
 
 def too_few(system: np.ndarray, weight: np.ndarray, clusters: list[np.ndarray], over: str) -> str:
@@ -153,10 +159,10 @@ def _replicated(
     for members in (part for same in together.values() for part in _batches(same, n_resamples)):
         rows = np.concatenate([t.sums for t in members], axis=1)
         rng = generator(seed, "ranks", unit, *block)
-        found = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n_resamples, jackknife=False)
+        replicates = replicate_sums(rows, _means(members), unit=unit, rng=rng, n_resamples=n_resamples, jackknife=False)
         ends = np.cumsum([len(t.systems) for t in members])
         for table, end in zip(members, ends, strict=True):
-            yield table, found.values[:, end - len(table.systems) : end]
+            yield table, replicates.values[:, end - len(table.systems) : end]
 
 
 def _batches(tables: list[_Table], n_resamples: int) -> Iterator[list[_Table]]:
@@ -236,12 +242,12 @@ def _rank_rows(table: _Ranked, confidence: float) -> list[dict]:
     head |= {"of": table.of, "resample": table.unit, "n_clusters": table.n_units}
     out = []
     for i, system in enumerate(table.systems):
-        own = {**head, "system": system, "n": table.n[system]}
+        key = {**head, "system": system, "n": table.n[system]}
         kind = "not_estimable" if reason else "simultaneous"
         interval = {"estimate": order[i], "ci_low": low[i], "ci_high": high[i], "ci_kind": kind, "note": reason or None}
-        out.append({**own, "statistic": "rank", "resample_unit": table.over, **interval})
+        out.append({**key, "statistic": "rank", "resample_unit": table.over, **interval})
         share = {"estimate": table.first[i], "n_undefined": table.n_undefined}
-        out.append({**own, "statistic": "first_place_share", "resample_unit": table.unit, **share})
+        out.append({**key, "statistic": "first_place_share", "resample_unit": table.unit, **share})
     return out if reason else out + list(_separation_rows(table, head, confidence))
 
 
@@ -324,5 +330,5 @@ def system_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """A row per annotation and judged system, with `weight`; a comparison gives two, ties worth a half (`won`)."""
     if METHODS[rows["method"].iloc[0]].unit != "pair":
         return weighted(rows)
-    both = weighted(sides(rows))
-    return both.assign(won=(both["score"] + 1) / 2, score=(both["score"] + 1) / 2)
+    either_side = weighted(sides(rows))
+    return either_side.assign(won=(either_side["score"] + 1) / 2, score=(either_side["score"] + 1) / 2)

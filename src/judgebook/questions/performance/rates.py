@@ -88,13 +88,13 @@ def few_interval(n: np.ndarray, s: np.ndarray, q: np.ndarray, unit: str, confide
     if c >= FEW_CLUSTERS:
         return None
     mean, deff = s.sum() / total, design_effect(n, s, q)
-    found = {"estimate": mean, "ci_low": np.nan, "ci_high": np.nan, "ci_kind": "not_estimable"}
-    found |= {"resample_unit": unit, "n_clusters": c, "n_undefined": 0, "note": f"one {unit}, or no spread"}
+    row = {"estimate": mean, "ci_low": np.nan, "ci_high": np.nan, "ci_kind": "not_estimable"}
+    row |= {"resample_unit": unit, "n_clusters": c, "n_undefined": 0, "note": f"one {unit}, or no spread"}
     if not np.isfinite(deff) or deff == 0:
-        return found
+        return row
     variance = deff * (q.sum() - s.sum() ** 2 / total) / (total - 1) / total
     half = stdtrit(c - 1, (1 + confidence) / 2) * np.sqrt(variance)
-    return found | {"ci_low": mean - half, "ci_high": mean + half, "ci_kind": "t", "note": "few clusters: Student's t"}
+    return row | {"ci_low": mean - half, "ci_high": mean + half, "ci_kind": "t", "note": "few clusters: Student's t"}
 
 
 def rare_bound(marks: float, n: int, n_clusters: int, deff: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -137,8 +137,8 @@ def rare_interval(n: np.ndarray, s: np.ndarray, q: np.ndarray, unit: str, confid
         return None
     low, high = rare_bound(marks, total, len(n), design_effect(n, s, q), confidence)
     note = f"{marks:g} of {total}: too few of one kind for the bootstrap; exact binomial with the effective number"
-    found = {"estimate": marks / total, "ci_low": low, "ci_high": high, "ci_kind": "exact_bound"}
-    return found | {"resample_unit": unit, "n_clusters": len(n), "n_undefined": 0, "note": note}
+    row = {"estimate": marks / total, "ci_low": low, "ci_high": high, "ci_kind": "exact_bound"}
+    return row | {"resample_unit": unit, "n_clusters": len(n), "n_undefined": 0, "note": note}
 
 
 def published(annotations: pd.DataFrame, *, confidence: float = 0.95) -> pd.DataFrame:
@@ -195,9 +195,11 @@ def clustered(
     scores, codes = numbered(annotations)
     heads, (items, item_codes) = identities(scores, codes, unit), item_means(scores, codes)
     clusters = cluster_sums(items, item_codes, items[unit])
-    found = _intervals(heads, clusters, scores["binary"].groupby(codes).first(), unit, seed, n_resamples, confidence)
+    intervals = _intervals(
+        heads, clusters, scores["binary"].groupby(codes).first(), unit, seed, n_resamples, confidence
+    )
     out = []
-    for head, interval, (_, sums) in zip(heads, found, clusters, strict=True):
+    for head, interval, (_, sums) in zip(heads, intervals, clusters, strict=True):
         out += [{**head, **interval, "seed": seed}, {**_design_effect(head, sums, unit), "seed": seed}]
     return pd.DataFrame(out)
 
@@ -226,10 +228,10 @@ def with_annotators(annotations: pd.DataFrame, *, unit: str = "dialogue", confid
         The column is absent or has gaps.
     """
     require_unit(annotations, unit)
-    known = annotations["annotator_known"] & (annotations["annotator_kind"] == "human")
+    known_people = annotations["annotator_known"] & (annotations["annotator_kind"] == "human")
     cell = [annotations[c] for c in ("corpus", "method", "label", "group")]
     people = annotations["annotator"].groupby(cell).transform("nunique")
-    annotations = annotations[known.groupby(cell).transform("all") & (people > 1)]
+    annotations = annotations[known_people.groupby(cell).transform("all") & (people > 1)]
     if annotations.empty:
         return pd.DataFrame()
     scores, codes = numbered(annotations)
@@ -248,10 +250,10 @@ def with_annotators(annotations: pd.DataFrame, *, unit: str = "dialogue", confid
         sizes = {"n_clusters": int(fewest[i]), "resample_unit": with_people(unit)}
         marks = min(mean[i], 1 - mean[i]) * n[i] if binary[i] else np.inf
         if marks < MIN_MINORITY:
-            found = _rare(mean[i] * n[i], round(n[i]), int(fewest[i]), int(units[i]), deff[i], confidence)
+            interval = _rare(mean[i] * n[i], round(n[i]), int(fewest[i]), int(units[i]), deff[i], confidence)
         else:
-            found = _student(mean[i], variance[i], df[i], bool(binary[i]), confidence)
-        out.append({**head, "estimate": mean[i], **sizes, **found})
+            interval = _student(mean[i], variance[i], df[i], bool(binary[i]), confidence)
+        out.append({**head, "estimate": mean[i], **sizes, **interval})
     return pd.DataFrame(out)
 
 

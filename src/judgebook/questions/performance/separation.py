@@ -56,7 +56,7 @@ def times(difference: float, error: float, df: float, n_pairs: int, confidence: 
     if difference > simultaneous_t(df, n_pairs, confidence) * error:
         return 1.0
     grid = np.geomspace(1, MOST, 2000)
-    found = difference / error * np.sqrt(grid) >= simultaneous_t((df + 1) * grid - 1, n_pairs, confidence) + ndtri(
+    separated = difference / error * np.sqrt(grid) >= simultaneous_t((df + 1) * grid - 1, n_pairs, confidence) + ndtri(
         POWER
     )
-    return float(grid[found.argmax()]) if found.any() else np.nan
+    return float(grid[separated.argmax()]) if separated.any() else np.nan

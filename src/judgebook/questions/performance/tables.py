@@ -32,22 +32,22 @@ _PLACE = ["corpus", "group", "method", "label", "system"]
 
 def scores(results: Results, names: DisplayNames, method: str, confidence: float) -> Iterator[Table]:
     """Rates (in percent), means or percent won by one method, with intervals over clusters."""
-    both = two_intervals(results)
-    both = both[both["method"] == method]
-    for statistic, rows in both.groupby("statistic", sort=False):
-        name = method if len(set(both["statistic"])) == 1 else f"{method}_{statistic}"
+    rates = two_intervals(results)
+    rates = rates[rates["method"] == method]
+    for statistic, rows in rates.groupby("statistic", sort=False):
+        name = method if len(set(rates["statistic"])) == 1 else f"{method}_{statistic}"
         table = score_table(won(rows) if statistic == "share" else rows, names, 1 if statistic == "mean" else 100)
-        said = {"share": f"{names.name('method', method)}: percent won"}.get(statistic, what(names, method, statistic))
-        caption = f"{said}{' (percent)' if statistic == 'rate' else ''}, with {percent(confidence)} CI over"
+        title = {"share": f"{names.name('method', method)}: percent won"}.get(statistic, what(names, method, statistic))
+        caption = f"{title}{' (percent)' if statistic == 'rate' else ''}, with {percent(confidence)} CI over"
         caption += f" {clusters(rows)}. Width ratio: that CI relative to the CI for independent scores."
         why = dict.fromkeys(table.columns, "No judgements, or no variation.")
         yield Table(table, name, caption, {"Tied": 1}, why)
 
 
-def score_table(both: pd.DataFrame, names: DisplayNames, scale: float) -> pd.DataFrame:
+def score_table(rates: pd.DataFrame, names: DisplayNames, scale: float) -> pd.DataFrame:
     """Estimates with both intervals, `scale` times as large: one row per label, or per label and system if there are
     more than MANY. `Width ratio`: the interval over clusters relative to that for independent scores (its median)."""
-    rows = within_scale(names.sort(both), names).copy()
+    rows = within_scale(names.sort(rates), names).copy()
     rows[["estimate", "ci_low", "ci_high", *LIGHT]] *= scale
     rows["Width ratio"] = (rows["ci_high"] - rows["ci_low"]) / (rows["light_high"] - rows["light_low"])
     decimals = 1 if scale > 1 else 2
@@ -97,7 +97,7 @@ def _ranks(rows: pd.DataFrame) -> pd.Series:
     """`rank_texts` as cells."""
     numbers = rows[["estimate", cells.LOW, cells.HIGH]].rename(columns={"estimate": ""}).to_dict("records")
     texts = zip(rank_texts(rows), numbers, strict=True)
-    return pd.Series([None if text is None else Cell(text, own) for text, own in texts], rows.index, dtype=object)
+    return pd.Series([None if text is None else Cell(text, ends) for text, ends in texts], rows.index, dtype=object)
 
 
 def strengths(results: Results, names: DisplayNames) -> Table | None:
@@ -167,9 +167,9 @@ def pick_changes(results: Results, names: DisplayNames) -> pd.DataFrame:
     rows = names.sort(two_intervals(results))
     moved = (rows["pick_high"] - rows["pick_low"]) / (rows["ci_high"] - rows["ci_low"])
     moved = moved[np.isfinite(moved)]
-    found = moved.groupby([rows[c] for c in ("corpus", "method", "group")], sort=False).agg(["size", "median", "max"])
+    summary = moved.groupby([rows[c] for c in ("corpus", "method", "group")], sort=False).agg(["size", "median", "max"])
     titles = {"size": "Estimates", "median": "Median", "max": "Largest"}
-    return names.named(found.reset_index()).rename(columns=titles)
+    return names.named(summary.reset_index()).rename(columns=titles)
 
 
 def picks(results: Results, names: DisplayNames, n_picks: int) -> Table:
@@ -198,31 +198,33 @@ def read(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.assign(reading=reading)
 
 
-def printed(found: pd.DataFrame, names: DisplayNames) -> Table:
+def printed(scores: pd.DataFrame, names: DisplayNames) -> Table:
     """`printed_rates` ready to be shown."""
     titles = {"printed": "Printed", "wording": "Wording"}
-    out = found[list(titles)].rename(columns=titles).assign(Here=cells.numbers(found["here"], 1))
-    place = places(found, names).set_axis(found.index)
+    out = scores[list(titles)].rename(columns=titles).assign(Here=cells.numbers(scores["here"], 1))
+    place = places(scores, names).set_axis(scores.index)
     out.insert(0, "What", place["Row"])
     out.insert(1, "Of", place["Column"])
-    out["CI"] = cells.ranges(found[["ci_low", "ci_high"]], 1)
+    out["CI"] = cells.ranges(scores[["ci_low", "ci_high"]], 1)
     why = dict.fromkeys(("CI", "Reading"), "Not judged here, or selected among several systems.")
     caption = "Numbers printed in the paper's text, and those of this study, in percent."
-    return Table(out.assign(Reading=found["reading"]), "beside", caption, why=why)
+    return Table(out.assign(Reading=scores["reading"]), "beside", caption, why=why)
 
 
 def pooled(results: Results, names: DisplayNames, confidence: float) -> Iterator[Table]:
     """Plain and partially pooled means, a table per method."""
     rows = with_plain(results)
-    for method, own in names.sort(rows).groupby("method", sort=False):
-        scale, decimals = (100, 1) if set(own["plain_statistic"].dropna()) == {"rate"} else (1, 2)
-        ends = own[["estimate", "ci_low", "ci_high"]] * scale
-        own["text"] = cells.numbers(scale * own["plain"], decimals, "plain") + " → " + intervals(ends, decimals)
+    for method, of_method in names.sort(rows).groupby("method", sort=False):
+        scale, decimals = (100, 1) if set(of_method["plain_statistic"].dropna()) == {"rate"} else (1, 2)
+        ends = of_method[["estimate", "ci_low", "ci_high"]] * scale
+        of_method["text"] = (
+            cells.numbers(scale * of_method["plain"], decimals, "plain") + " → " + intervals(ends, decimals)
+        )
         caption = (
             f"{names.name('method', method)}: plain → partially pooled {'rate (percent)' if scale == 100 else 'mean'}"
         )
         caption += f", with {percent(confidence)} CI over dialogues and annotators."
-        yield Table(_by_system(own, "Mean", names).drop(columns="Method"), f"pooled_{method}", caption)
+        yield Table(_by_system(of_method, "Mean", names).drop(columns="Method"), f"pooled_{method}", caption)
 
 
 def severity(results: Results, names: DisplayNames) -> Table | None:
@@ -253,8 +255,8 @@ def who_judged(results: Results, names: DisplayNames, confidence: float) -> Tabl
     out = rows[keys].assign(Annotators=rows["n_annotators"].astype(int), **{"Holm p": rows["p_adjusted"]})
     reasons = {}
     for part, title in {"strictness": "Strictness (%)", "preference": "Preferences (%)"}.items():
-        own = results.select("annotator_share", part=part).set_index(keys)[["estimate", "ci_low", "ci_high"]] * 100
-        out[title] = intervals(rows[keys].join(own, on=keys), 0)
+        shares = results.select("annotator_share", part=part).set_index(keys)[["estimate", "ci_low", "ci_high"]] * 100
+        out[title] = intervals(rows[keys].join(shares, on=keys), 0)
         reasons[title] = "Not separable from dialogues or sessions, or of comparisons, or too few data."
     chance = results["order_reversal"].set_index(keys)["estimate"].rename("Other order")
     out = out.join(chance, on=keys)

@@ -121,8 +121,8 @@ def _informations(votes: Votes, codes: np.ndarray, some: np.ndarray) -> np.ndarr
     m = len(votes.strength)
     place = np.full(codes.max() + 1, -1)
     place[some] = np.arange(len(some))
-    own = np.flatnonzero(place[codes] >= 0)
-    g, a, b, weight = place[codes[own]], votes.left[own], votes.right[own], votes.weight[own]
+    rows = np.flatnonzero(place[codes] >= 0)
+    g, a, b, weight = place[codes[rows]], votes.left[rows], votes.right[rows], votes.weight[rows]
     out = np.zeros((len(some), m + 1, m + 1))
     for i, j, sign in ((a, a, 1), (b, b, 1), (a, b, -1), (b, a, -1)):
         np.add.at(out, (g, i, j), sign * weight * votes.strength[a, b])

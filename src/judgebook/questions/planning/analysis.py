@@ -20,7 +20,7 @@ from judgebook.questions.agreement import generalizability
 from judgebook.questions.collection.costs import COLLECTION, medians, minutes
 from judgebook.questions.planning import sequential, simulated
 from judgebook.questions.planning.anchors import called_different
-from judgebook.questions.planning.components import Pilot, pilots
+from judgebook.questions.planning.components import PilotVariances, pilots
 from judgebook.questions.planning.designs import (
     MOST,
     SAME,
@@ -43,12 +43,10 @@ ALPHA = 0.05
 POWER_RUNS, LACKING = 10, 0.03
 #: labels, at most, whose studies are tested early: what early looks do hardly depends on the label
 LOOKED = 10
-#: what ends a study early, in the order of figures; `never` looks once, `unadjusted` tests at ALPHA at every look
-LOOKS = ("never", "unadjusted", *sequential.SPENDING)
 
 
 @dataclass(frozen=True)
-class Material:
+class PlanningInput:
     """The basis of the plan, from one corpus and group.
 
     prices : by method, None where times are not known. differences : by (method, label), the difference worth finding.
@@ -62,7 +60,7 @@ class Material:
 
     corpus: str
     group: str
-    pilots: list[Pilot]
+    pilots: list[PilotVariances]
     prices: dict[str, Prices | None]
     differences: dict[tuple[str, str], float]
     paired: bool
@@ -78,7 +76,7 @@ class Material:
     several: tuple[int, int]
 
 
-def material(
+def planning_input(
     annotations: pd.DataFrame,
     work_units: pd.DataFrame,
     labels: Sequence[Label],
@@ -87,7 +85,7 @@ def material(
     systems: Sequence[str],
     hourly_rate: float,
     seed: int,
-) -> Material:
+) -> PlanningInput:
     """Choose and estimate the basis of the plan: of the corpora that can be planned from, the one with the most
     judgements, and its main group.
 
@@ -97,30 +95,31 @@ def material(
     """
     people = annotations[annotations["annotator_kind"] == "human"]
     for corpus in people["corpus"].value_counts().index:
-        here = people[people["corpus"] == corpus]
-        group = main_group(here)
-        here, blocks = in_sessions(here[here["group"] == group])
-        wanted = here if options.labels is None else here[here["label"].isin(options.labels)]
-        found = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
-        if found:
+        of_group = people[people["corpus"] == corpus]
+        group = main_group(of_group)
+        of_group, blocks = in_sessions(of_group[of_group["group"] == group])
+        wanted = of_group if options.labels is None else of_group[of_group["label"].isin(options.labels)]
+        all_pilots = list(pilots(wanted, labels, systems, seed=seed, n_worlds=options.n_worlds))
+        if all_pilots:
             break
     else:
         raise ValueError("no label was judged on dialogues of two systems with scores that vary within systems")
     scored = with_means(wanted, labels)
     judged = list(dict.fromkeys(zip(scored["method"], scored["label"], strict=True)))
-    compared = (set(here["system"]) | set(here["system_b"].dropna())) & set(systems)
+    compared = (set(of_group["system"]) | set(of_group["system_b"].dropna())) & set(systems)
     n_systems = options.systems or len(compared)
     tests = options.family * n_systems * (n_systems - 1) // 2
-    met = _meet(here, compared)
+    met = _meet(of_group, compared)
     paired = met if options.paired is None else options.paired
-    planned = {(p.method, p.label) for p in found}
-    stated = {(p.method, p.label): _stated(p, found, options) for p in found}
-    return Material(
-        corpus, group, found, _prices(here, work_units, options, hourly_rate),
-        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), found, strict=True)}, paired,
-        _people(here, found, options), n_systems, max(tests, 1), _means(here, labels, systems, found),
+    planned = {(p.method, p.label) for p in all_pilots}
+    stated = {(p.method, p.label): _stated(p, all_pilots, options) for p in all_pilots}
+    return PlanningInput(
+        corpus, group, all_pilots, _prices(of_group, work_units, options, hourly_rate),
+        {k: options.effect * p.sd if d is None else d for (k, d), p in zip(stated.items(), all_pilots, strict=True)},
+        paired,
+        _people(of_group, all_pilots, options), n_systems, max(tests, 1), _means(of_group, labels, systems, all_pilots),
         [key for key, difference in stated.items() if difference is None],
-        [key for key in judged if key not in planned], here, blocks, met,
+        [key for key in judged if key not in planned], of_group, blocks, met,
         (people["corpus"].nunique(), people.loc[people["corpus"] == corpus, "group"].nunique()),
     )  # fmt: skip
 
@@ -136,11 +135,11 @@ def _meet(annotations: pd.DataFrame, compared: Set[str]) -> bool:
     return bool(len(size) and (size == len(compared)).mean() > 0.5)
 
 
-def _people(annotations: pd.DataFrame, found: Sequence[Pilot], options: Planning) -> dict[str, int]:
+def _people(annotations: pd.DataFrame, all_pilots: Sequence[PilotVariances], options: Planning) -> dict[str, int]:
     """Annotators of a future study, by method: as the YAML says, else all that were seen, whatever the label; where
     they are not known, as many as the largest design that is considered has per dialogue."""
     out = {}
-    for method in dict.fromkeys(p.method for p in found):
+    for method in dict.fromkeys(p.method for p in all_pilots):
         rows = annotations[annotations["method"] == method]
         seen = rows["annotator"].nunique() if rows["annotator_known"].all() else max(options.per_dialogue)
         out[method] = options.annotators or max(seen, min(options.per_dialogue))
@@ -148,23 +147,23 @@ def _people(annotations: pd.DataFrame, found: Sequence[Pilot], options: Planning
 
 
 def _means(
-    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], found: Sequence[Pilot]
+    annotations: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], all_pilots: Sequence[PilotVariances]
 ) -> dict[tuple[str, str], generalizability.Components]:
     """Variance components of system means, each annotator's judgements of a dialogue averaged (`decision_study`)."""
-    wanted = {(p.method, p.label) for p in found if not p.pairwise}
+    wanted = {(p.method, p.label) for p in all_pilots if not p.pairwise}
     scored = with_means(annotations[annotations["system"].isin(systems)], labels)
     out = {}
     for key, rows in scored.groupby(["method", "label"], sort=False):
         if key in wanted:
             means = rows.groupby(["system", "dialogue", "annotator"], sort=False)["score"].mean().reset_index()
-            known = bool(rows["annotator_known"].all())
-            out[key] = generalizability.variance_components(means, annotators_known=known)
+            all_known = bool(rows["annotator_known"].all())
+            out[key] = generalizability.variance_components(means, annotators_known=all_known)
     return out
 
 
-def _stated(pilot: Pilot, found: Sequence[Pilot], options: Planning) -> float | None:
+def _stated(pilot: PilotVariances, all_pilots: Sequence[PilotVariances], options: Planning) -> float | None:
     """The difference worth finding that the YAML states."""
-    rated_too = pilot.pairwise and any(p.label == pilot.label and not p.pairwise for p in found)
+    rated_too = pilot.pairwise and any(p.label == pilot.label and not p.pairwise for p in all_pilots)
     return options.worth_finding(pilot.method, pilot.label, rated_too=rated_too)
 
 
@@ -177,8 +176,8 @@ def _prices(
     annotations : of one corpus and group.
     """
     corpus, group = annotations[["corpus", "group"]].iloc[0]
-    own = work_units[work_units["corpus"] == corpus] if len(work_units) else work_units
-    times = pd.DataFrame(medians(minutes(own, annotations)), columns=["group", "method", "estimate"])
+    of_corpus = work_units[work_units["corpus"] == corpus] if len(work_units) else work_units
+    times = pd.DataFrame(medians(minutes(of_corpus, annotations)), columns=["group", "method", "estimate"])
     talked = options.minutes_per_dialogue
     if talked is None:
         talked = times.loc[times["method"] == COLLECTION, "estimate"].median()
@@ -190,7 +189,7 @@ def _prices(
     return out
 
 
-def analyse(data: Material, options: Planning, *, confidence: float, seed: int) -> Results:
+def analyse(data: PlanningInput, options: Planning, *, confidence: float, seed: int) -> Results:
     """All results of notebook 14.
 
     `pilot_variance`, `called_different`, `planned_difference` (the one worth finding), `plan_detectable`, `plan_cost`
@@ -205,21 +204,21 @@ def analyse(data: Material, options: Planning, *, confidence: float, seed: int) 
         rng = generator(seed, "plan", pilot.method, pilot.label)
         formula = _cheapest(pilot, data, options)
         plan, powers = _sized(pilot, formula, data, options, rng)
-        found = [
+        considered = [
             *pilot_variances(pilot, confidence), *_designs(pilot, data, options, confidence),
             *_chosen(pilot, plan, data, options, raised=plan != formula),
             *_reliability(pilot, data, options, confidence, seed), *powers,
             *(_looked(pilot, plan, data, options, rng) if plan and powers and simulated_so_far % every == 0 else ()),
         ]  # fmt: skip
         simulated_so_far += bool(plan and powers)
-        rows += [head | row for row in found]
+        rows += [head | row for row in considered]
     rows += [*_boundaries(options), *called_different(data.annotations, confidence)]
     common = {"corpus": data.corpus, "group": data.group, "seed": seed}
     return collect(common | row for row in rows)
 
 
-def pilot_variances(pilot: Pilot, confidence: float) -> Iterator[dict]:
-    """Variances with their intervals (`Pilot.interval`)."""
+def pilot_variances(pilot: PilotVariances, confidence: float) -> Iterator[dict]:
+    """Variances with their intervals (`PilotVariances.interval`)."""
     for name, value in pilot.variance.items():
         row = {"statistic": "pilot_variance", "facet": name, "estimate": value, "n": pilot.n_dialogues}
         row |= {"n_annotators": pilot.people, "ci_kind": "not_estimable"}
@@ -229,13 +228,13 @@ def pilot_variances(pilot: Pilot, confidence: float) -> Iterator[dict]:
         yield row
 
 
-def per_dialogue(pilot: Pilot, options: Planning) -> Sequence[int]:
+def per_dialogue(pilot: PilotVariances, options: Planning) -> Sequence[int]:
     """Numbers of annotators per dialogue that are considered: where no item was judged twice, one, because what a
     second annotator adds is unknown."""
     return options.per_dialogue if pilot.judged_twice else (1,)
 
 
-def plans(pilot: Pilot, data: Material, options: Planning) -> list[Plan]:
+def plans(pilot: PilotVariances, data: PlanningInput, options: Planning) -> list[Plan]:
     """The designs of the map."""
     people = data.people[pilot.method]
     each = [m for m in per_dialogue(pilot, options) if m <= people]
@@ -249,7 +248,7 @@ def _keys(plan: Plan) -> dict:
     }  # fmt: skip
 
 
-def _designs(pilot: Pilot, data: Material, options: Planning, confidence: float) -> Iterator[dict]:
+def _designs(pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float) -> Iterator[dict]:
     wanted = data.differences[pilot.method, pilot.label]
     yield {"statistic": "planned_difference", "estimate": wanted}
     prices = data.prices.get(pilot.method)
@@ -269,14 +268,14 @@ def _designs(pilot: Pilot, data: Material, options: Planning, confidence: float)
                 yield {"statistic": "plan_cost", **_keys(plan), "resource": resource, "estimate": value}
 
 
-def _considered(pilot: Pilot, data: Material, options: Planning) -> dict:
+def _considered(pilot: PilotVariances, data: PlanningInput, options: Planning) -> dict:
     return {
         "annotators_per_dialogue": per_dialogue(pilot, options), "people": data.people[pilot.method],
         "paired": data.paired, "tests": data.tests, "n_systems": data.n_systems,
     }  # fmt: skip
 
 
-def _cheapest(pilot: Pilot, data: Material, options: Planning) -> Plan | None:
+def _cheapest(pilot: PilotVariances, data: PlanningInput, options: Planning) -> Plan | None:
     """The cheapest design that finds the wanted difference. Without times, every dialogue and judgement costs the
     same."""
     prices = data.prices.get(pilot.method) or Prices(1.0, 1.0, 60.0)
@@ -285,7 +284,7 @@ def _cheapest(pilot: Pilot, data: Material, options: Planning) -> Plan | None:
 
 
 def _sized(
-    pilot: Pilot, plan: Plan | None, data: Material, options: Planning, rng: np.random.Generator
+    pilot: PilotVariances, plan: Plan | None, data: PlanningInput, options: Planning, rng: np.random.Generator
 ) -> tuple[Plan | None, list[dict]]:
     """The cheapest design with as many dialogues as its simulated power asks for (`simulated.sized`), and its power: by
     the formula at the size that this asks for, and as simulated. None where simulated power stays short."""
@@ -299,18 +298,18 @@ def _sized(
 
 
 def _chosen(
-    pilot: Pilot, best: Plan | None, data: Material, options: Planning, *, raised: bool = False
+    pilot: PilotVariances, best: Plan | None, data: PlanningInput, options: Planning, *, raised: bool = False
 ) -> Iterator[dict]:
     """The cheapest design, and the best one within the budget.
 
     raised : whether the cheapest has more dialogues than the formula asks for: it then finds the wanted difference.
     """
-    prices, found = data.prices.get(pilot.method), {"cheapest": best}
+    prices, designs = data.prices.get(pilot.method), {"cheapest": best}
     if options.budget is not None and prices:
-        found["budget"] = affordable(
+        designs["budget"] = affordable(
             pilot, prices, options.budget, wanted=options.power, **_considered(pilot, data, options)
         )
-    for aim, plan in found.items():
+    for aim, plan in designs.items():
         row = {"statistic": "plan_dialogues", "aim": aim}
         if plan is None:
             none = {"cheapest": f"not even {MOST:,} dialogues suffice", "budget": "the budget is too small"}
@@ -332,7 +331,9 @@ def _chosen(
             yield {"statistic": "plan_cost", "aim": aim, **_keys(plan), "resource": resource, "estimate": value}
 
 
-def _reliability(pilot: Pilot, data: Material, options: Planning, confidence: float, seed: int) -> Iterator[dict]:
+def _reliability(
+    pilot: PilotVariances, data: PlanningInput, options: Planning, confidence: float, seed: int
+) -> Iterator[dict]:
     """A decision study of the designs of the map: reliability of system means, systems and annotators being samples."""
     components = data.means.get((pilot.method, pilot.label))
     if components is None:
@@ -348,7 +349,9 @@ def _reliability(pilot: Pilot, data: Material, options: Planning, confidence: fl
         yield row | {"note": components.note or None}
 
 
-def _looked(pilot: Pilot, plan: Plan, data: Material, options: Planning, rng: np.random.Generator) -> Iterator[dict]:
+def _looked(
+    pilot: PilotVariances, plan: Plan, data: PlanningInput, options: Planning, rng: np.random.Generator
+) -> Iterator[dict]:
     """Studies of the cheapest design, of equal systems and of systems that differ as wanted, that are tested early."""
     wanted = data.differences[pilot.method, pilot.label]
     one = Plan(plan.n_dialogues, plan.annotators, plan.people, plan.paired)  # one comparison: looks are what is tried
@@ -372,7 +375,10 @@ def information(looks: int) -> list[float]:
 
 
 def limits(looks: int) -> dict[str, tuple[list[float], np.ndarray]]:
-    """Information and z boundaries of each of LOOKS."""
+    """What ends a study early, in the order of figures -> information and z boundaries.
+
+    `never` looks once, `unadjusted` tests at ALPHA at every look.
+    """
     t = information(looks)
     z = float(sequential.boundaries([1.0], "pocock", ALPHA)[0])
     out = {"never": ([1.0], np.array([z])), "unadjusted": (t, np.full(looks, z))}

@@ -35,13 +35,13 @@ def called_different(annotations: pd.DataFrame, confidence: float) -> Iterator[d
     rated = annotations[~pairwise & annotations["label"].isin(chosen["label"])]
     for (method, label), rows in rated.groupby(["method", "label"], sort=False):
         value = rows.groupby("dialogue")["score"].mean()
-        own = chosen[chosen["label"] == label]
-        gap = np.sign(own["score"]) * (own["dialogue"].map(value) - own["dialogue_b"].map(value))
+        of_label = chosen[chosen["label"] == label]
+        gap = np.sign(of_label["score"]) * (of_label["dialogue"].map(value) - of_label["dialogue_b"].map(value))
         gap = gap.dropna().astype(float)
         if len(gap) < LEAST:
             continue
-        pair = own["dialogue"].astype(str) + "\x1f" + own["dialogue_b"].astype(str)
-        session = own["session"].fillna(pair)[gap.index].to_numpy(object)
+        pair = of_label["dialogue"].astype(str) + "\x1f" + of_label["dialogue_b"].astype(str)
+        session = of_label["session"].fillna(pair)[gap.index].to_numpy(object)
         code = np.zeros(len(gap), dtype=np.int64)
         mean, cov, n = clustered_covariance(code, gap.to_numpy(), np.ones(len(gap)), [session])
         row = {"statistic": "called_different", "method": method, "label": label, "level": METHODS[method].unit}

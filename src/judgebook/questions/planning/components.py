@@ -40,7 +40,7 @@ FACTORS = ("session", "side", "dialogue", "item", "annotator", "annotator_of_sys
 
 
 @dataclass(frozen=True)
-class Pilot:
+class PilotVariances:
     """Variances of the judgements of one label in a pilot.
 
     variance : of each of FACTORS that the pilot can distinguish; those of the others are in the ones that remain.
@@ -125,9 +125,9 @@ class Pilot:
         """Variances of the normal effects behind the scores; with the residual they add up to 1."""
         total = sum(self.variance.values())
         shares = {name: self.variance[name] / total for name in self.factors}
-        found = latent(shares, correlations(self.values, cuts(self.shape)))
-        too_much = max(sum(found.values()) / MOST_SHARED, 1.0)
-        return {name: v / too_much for name, v in found.items()}
+        latent_shares = latent(shares, correlations(self.values, cuts(self.shape)))
+        too_much = max(sum(latent_shares.values()) / MOST_SHARED, 1.0)
+        return {name: v / too_much for name, v in latent_shares.items()}
 
     @cached_property
     def _means(self) -> np.ndarray:
@@ -147,11 +147,11 @@ class Pilot:
 
     def at(self, mean: float) -> dict[str, float]:
         """Variances of the scores of a system with this mean: near an end of the scale they vary less."""
-        means, known = self._means, self._by_mean
+        means, by_mean = self._means, self._by_mean
         first = int(np.clip(np.searchsorted(means, mean, side="right") - 1, 0, N_MEANS - 2))
-        for i in {first, first + 1} - known.keys():
-            known[i] = self._variances(tilted(self.shape, self.values, means[i]))
-        low, high = known[first], known[first + 1]
+        for i in {first, first + 1} - by_mean.keys():
+            by_mean[i] = self._variances(tilted(self.shape, self.values, means[i]))
+        low, high = by_mean[first], by_mean[first + 1]
         share = float(min(max((mean - means[first]) / (means[first + 1] - means[first]), 0.0), 1.0))
         return {name: low[name] + share * (high[name] - low[name]) for name in self.variance}
 
@@ -186,7 +186,7 @@ def pilots(
     *,
     seed: int,
     n_worlds: int = 200,
-) -> Iterator[Pilot]:
+) -> Iterator[PilotVariances]:
     """The pilot of each method and label that people judged, and whose dialogues of one system differ.
 
     Parameters
@@ -200,20 +200,20 @@ def pilots(
     """
     scored = with_means(annotations, labels)
     for (method, label), rows in scored.groupby(["method", "label"], sort=False):
-        found = design(rows, list(systems))
-        if found is not None and _spread(found) > 1e-9 * np.ptp(found.score):
-            yield of_design(found, n_worlds=n_worlds, rng=generator(seed, "pilot", method, label))
+        pilot_design = design(rows, list(systems))
+        if pilot_design is not None and _spread(pilot_design) > 1e-9 * np.ptp(pilot_design.score):
+            yield of_design(pilot_design, n_worlds=n_worlds, rng=generator(seed, "pilot", method, label))
 
 
-def _degrees(found: Design) -> dict[str, float]:
+def _degrees(pilot_design: Design) -> dict[str, float]:
     """Effective number of levels of each factor (Kish 1965) less that of what it is nested in, at least 1."""
 
     def levels(code: np.ndarray) -> float:
         share = np.bincount(code) / len(code)
         return float(1 / np.sum(share**2))
 
-    size = {name: levels(code) for name, code in found.factors.items()}
-    out, coarser = {}, float(len(found.kinds))
+    size = {name: levels(code) for name, code in pilot_design.factors.items()}
+    out, coarser = {}, float(len(pilot_design.kinds))
     for name in NESTED:
         if name in size:
             out[name] = size[name] - (1.0 if name == "session" else coarser)
@@ -221,34 +221,36 @@ def _degrees(found: Design) -> dict[str, float]:
     if "annotator" in size:
         out["annotator"] = size["annotator"] - 1
     if "annotator_of_system" in size:
-        out["annotator_of_system"] = size["annotator_of_system"] - size.get("annotator", 1.0) - len(found.kinds) + 1
-    out["residual"] = len(found.score) - coarser
+        out["annotator_of_system"] = (
+            size["annotator_of_system"] - size.get("annotator", 1.0) - len(pilot_design.kinds) + 1
+        )
+    out["residual"] = len(pilot_design.score) - coarser
     return {name: max(df, 1.0) for name, df in out.items()}
 
 
-def _spread(found: Design) -> float:
+def _spread(pilot_design: Design) -> float:
     """Standard deviation of the values of dialogues (of comparisons) within systems (pairs of them)."""
-    of_rows = found.row_values(found.score[None])[0]
-    of_kind = pd.Series(of_rows).groupby(found.row_kind)
+    of_rows = pilot_design.row_values(pilot_design.score[None])[0]
+    of_kind = pd.Series(of_rows).groupby(pilot_design.row_kind)
     return float(np.sqrt(((of_rows - of_kind.transform("mean")) ** 2).sum() / max(len(of_rows) - of_kind.ngroups, 1)))
 
 
-def of_design(found: Design, *, n_worlds: int, rng: np.random.Generator) -> Pilot:
+def of_design(pilot_design: Design, *, n_worlds: int, rng: np.random.Generator) -> PilotVariances:
     """The pilot of one design."""
-    drawn_from = world(found)
-    matrix = expectations(found.system, found.factors)
-    variance = variances(found.score, found.system, found.factors, matrix)
+    drawn_from = world(pilot_design)
+    matrix = expectations(pilot_design.system, pilot_design.factors)
+    variance = variances(pilot_design.score, pilot_design.system, pilot_design.factors, matrix)
     draws = [
-        variances(scores, found.system, found.factors, matrix)
+        variances(scores, pilot_design.system, pilot_design.factors, matrix)
         for chunk in (drawn_from.draw(n_worlds, rng) if n_worlds else ())
         for scores in chunk
     ]
-    n_rows, n_items = len(found.row_kind), float(found.weight.sum())
+    n_rows, n_items = len(pilot_design.row_kind), float(pilot_design.weight.sum())
     p = np.diff(np.pad(ndtr(drawn_from.cuts), ((0, 0), (1, 1)), constant_values=(0, 1)), axis=1)
-    size = np.bincount(found.system, minlength=len(p))
-    return Pilot(
-        found.method, found.label, variance,
-        {name: np.array([d[name] for d in draws]) for name in variance} if draws else {}, _degrees(found),
-        n_items / n_rows, len(found.score) / n_items, found.n_annotators, n_rows, found.pairwise,
-        _spread(found), drawn_from.values, size @ p / size.sum(), tuple(found.factors),
+    size = np.bincount(pilot_design.system, minlength=len(p))
+    return PilotVariances(
+        pilot_design.method, pilot_design.label, variance,
+        {name: np.array([d[name] for d in draws]) for name in variance} if draws else {}, _degrees(pilot_design),
+        n_items / n_rows, len(pilot_design.score) / n_items, pilot_design.n_annotators, n_rows, pilot_design.pairwise,
+        _spread(pilot_design), drawn_from.values, size @ p / size.sum(), tuple(pilot_design.factors),
     )  # fmt: skip

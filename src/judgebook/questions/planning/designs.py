@@ -23,7 +23,7 @@ from scipy.special import bdtr, bdtrc, chdtri, ndtr, stdtrit
 from scipy.stats import binom
 
 from judgebook.questions.operating_characteristics.worlds import tilted
-from judgebook.questions.planning.components import Pilot
+from judgebook.questions.planning.components import PilotVariances
 from judgebook.statistics.clusters import LEAST_DF
 
 #: where the distribution of the standard error is looked at
@@ -58,7 +58,7 @@ class Plan:
             )
 
 
-def dialogue_variance(pilot: Pilot, plan: Plan, v: Mapping[str, float]) -> float:
+def dialogue_variance(pilot: PilotVariances, plan: Plan, v: Mapping[str, float]) -> float:
     """Variance of the value of a dialogue around the mean of its system (of a comparison, of its pair)."""
     m, p = plan.annotators, plan.people
     severity = (1 - m / p) / m
@@ -71,7 +71,7 @@ def dialogue_variance(pilot: Pilot, plan: Plan, v: Mapping[str, float]) -> float
 
 
 def standard_error(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     difference: float = 0.0,
     annotators: str = SAME,
@@ -99,7 +99,7 @@ def standard_error(
 
 
 def power(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     difference: float,
     annotators: str = SAME,
@@ -139,7 +139,7 @@ def _quantiles(df: float, alpha: float) -> tuple[float, np.ndarray]:
     return float(stdtrit(df, 1 - alpha / 2)), chdtri(df, _TAILS) / df
 
 
-def _estimated(pilot: Pilot, plan: Plan, difference: float, true: np.ndarray, size: np.ndarray) -> np.ndarray:
+def _estimated(pilot: PilotVariances, plan: Plan, difference: float, true: np.ndarray, size: np.ndarray) -> np.ndarray:
     """What the t test over sessions and annotators takes for the squared standard error, relative to the `true` one.
 
     To the covariance by session it adds what that by annotator exceeds that by single judgements, if it does
@@ -176,7 +176,7 @@ def _significant(n: int, alpha: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def detectable(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     annotators: str = SAME,
     *,
@@ -227,7 +227,7 @@ class Prices:
 
 
 def cheapest(
-    pilot: Pilot,
+    pilot: PilotVariances,
     prices: Prices,
     difference: float,
     *,
@@ -246,7 +246,7 @@ def cheapest(
     The power of an exact test goes up and down from one number of dialogues to the next: that of the plan and all
     larger numbers is at least `wanted`.
     """
-    found = []
+    plans = []
     for m in annotators_per_dialogue:
         if m > people:
             continue
@@ -263,12 +263,12 @@ def cheapest(
                     middle = (low + high) // 2
                     low, high = (low, middle) if enough(middle) else (middle, high)
                 fewest = high
-            found.append(Plan(fewest, m, people, paired, tests))
-    return min(found, key=lambda p: prices.cost(p, n_systems, pilot.pairwise), default=None)
+            plans.append(Plan(fewest, m, people, paired, tests))
+    return min(plans, key=lambda p: prices.cost(p, n_systems, pilot.pairwise), default=None)
 
 
 def affordable(
-    pilot: Pilot,
+    pilot: PilotVariances,
     prices: Prices,
     budget: float,
     *,
@@ -282,10 +282,10 @@ def affordable(
 ) -> Plan | None:
     """The plan within `budget` that finds the smallest difference with power `wanted`; None where it pays for fewer
     than two dialogues."""
-    found = []
+    plans = []
     for m in annotators_per_dialogue:
         one = prices.cost(Plan(2, min(m, people), people, paired, tests), n_systems, pilot.pairwise) / 2
         n = int(budget / one * (1 + 1e-9)) if one > 0 else 0  # a budget that pays for n exactly, in spite of rounding
         if m <= people and n >= 2:
-            found.append(Plan(n, m, people, paired, tests))
-    return min(found, key=lambda p: detectable(pilot, p, annotators, wanted=wanted)[0], default=None)
+            plans.append(Plan(n, m, people, paired, tests))
+    return min(plans, key=lambda p: detectable(pilot, p, annotators, wanted=wanted)[0], default=None)

@@ -38,8 +38,8 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
         key = ["method", "label", *_DESIGN]
         amounts = cost[cost["aim"].isna()] if "aim" in cost else cost
         for resource in ("hours", "money"):
-            own = amounts[amounts["resource"] == resource].set_index(key)["estimate"]
-            rows = rows.join(own.rename(resource), on=key)
+            of_resource = amounts[amounts["resource"] == resource].set_index(key)["estimate"]
+            rows = rows.join(of_resource.rename(resource), on=key)
     wanted = results["planned_difference"].set_index(["method", "label"])["estimate"]
     panels = list(rows.groupby(["method", "label"], sort=False))
     columns = min(len(panels), 2)
@@ -47,8 +47,8 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
         -(-len(panels) // columns), columns, squeeze=False, width=PAGE if columns == 2 else 4.6,
         height=2.5 * -(-len(panels) // columns) + 0.7,
     )  # fmt: skip
-    for ax, (key, own) in zip(axes.flat, panels, strict=False):
-        _panel(ax, own, wanted[key], names, currency)
+    for ax, (key, of_resource) in zip(axes.flat, panels, strict=False):
+        _panel(ax, of_resource, wanted[key], names, currency)
     for ax in axes.flat[len(panels) :]:
         ax.axis("off")
     each = sorted(rows["annotators_per_dialogue"].unique())
@@ -69,7 +69,7 @@ def maps(results: Results, names: DisplayNames, *, currency: str) -> Iterator[Pl
     caption += " logarithmic."
     shown = [names.distinct_label(label, method) for (method, label), _ in panels]
     alt = f"Smallest difference found, by {'hours' if 'hours' in rows else 'dialogues'} and annotators, for"
-    alt += f" {', '.join(shown)}: {span(pd.concat([own for _, own in panels])['estimate'])}."
+    alt += f" {', '.join(shown)}: {span(pd.concat([of_resource for _, of_resource in panels])['estimate'])}."
     yield Plot(fig, "map", alt, captions.joined(caption, chosen))
 
 
@@ -80,20 +80,20 @@ def _style(i: int) -> tuple[str, str]:
 def _panel(ax: Axes, rows: pd.DataFrame, wanted: float, names: DisplayNames, currency: str) -> None:
     timed = "hours" in rows and rows["hours"].notna().all()
     x = "hours" if timed else "n_dialogues"
-    for i, (m, own) in enumerate(rows.groupby("annotators_per_dialogue")):
+    for i, (m, of_number) in enumerate(rows.groupby("annotators_per_dialogue")):
         color, marker = _style(i)
-        ax.plot(own[x], own["estimate"], marker=marker, color=color, markersize=3.5, linewidth=1)
-        known = own.dropna(subset="ci_low")
-        ax.vlines(known[x], known["ci_low"], known["ci_high"], color=color, linewidth=0.8, alpha=0.6)
-        said = [
+        ax.plot(of_number[x], of_number["estimate"], marker=marker, color=color, markersize=3.5, linewidth=1)
+        bounded = of_number.dropna(subset="ci_low")
+        ax.vlines(bounded[x], bounded["ci_low"], bounded["ci_high"], color=color, linewidth=0.8, alpha=0.6)
+        tooltips = [
             f"{number(row.n_dialogues)} dialogues per system, {plural(int(m), 'annotator')}: {number(row.estimate)}"
             f"{f' [{number(row.ci_low)}, {number(row.ci_high)}]' if pd.notna(row.ci_low) else ''}"
             f"{f'; {number(row.hours, 0)} hours, {number(row.money, 0)} {currency}' if timed else ''}"
-            for row in own.itertuples()
+            for row in of_number.itertuples()
         ]
-        tips(ax, said, own[x], own["estimate"])
+        tips(ax, tooltips, of_number[x], of_number["estimate"])
         if i == 0 and timed:
-            for row in own.itertuples():
+            for row in of_number.itertuples():
                 ax.annotate(
                     number(row.n_dialogues), (getattr(row, x), row.estimate), xytext=(-3, -4), ha="right", va="top",
                     textcoords="offset points", fontsize=6, color=color,

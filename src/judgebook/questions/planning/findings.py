@@ -9,7 +9,7 @@ import pandas as pd
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.planning.analysis import Material
+from judgebook.questions.planning.analysis import PlanningInput
 from judgebook.questions.planning.designs import MOST, SAME
 from judgebook.questions.planning.question import Planning
 from judgebook.study.results import Results, where
@@ -18,27 +18,27 @@ _PHRASES = Phrases(__package__)
 
 
 def findings(
-    results: Results, data: Material, names: DisplayNames, options: Planning, *, currency: str
+    results: Results, data: PlanningInput, names: DisplayNames, options: Planning, *, currency: str
 ) -> Iterator[Prose]:
     """The headline: dialogues that find the difference worth finding, by label; the budget; early looks."""
-    known = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
-    said = (
+    all_facts = facts(results, data, names, options) | {"currency": currency, "n_systems": data.n_systems}
+    used = (
         "found", "lost", "too_wide", "n_systems", "paired", "tests", "currency", "assumed", "chosen", "left_out",
         "once",
         "raised",
     )  # fmt: skip
-    given = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
+    settings = {"power": options.power, "effect": options.effect, "most": MOST, "unit": data.blocks, "met": data.met}
     kinds = (("corpus", data.corpus, data.several[0]), ("group", data.group, data.several[1]))
-    given["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
-    yield Prose(_PHRASES.say("headline", **{k: known[k] for k in said}, **given))
-    yield Prose(_PHRASES.say("costs", times=known["times"], currency=currency, rate=known["hourly_rate"]))
+    settings["basis"] = [names.name(kind, value) for kind, value, several in kinds if several > 1]
+    yield Prose(_PHRASES.say("headline", **{k: all_facts[k] for k in used}, **settings))
+    yield Prose(_PHRASES.say("costs", times=all_facts["times"], currency=currency, rate=all_facts["hourly_rate"]))
     if options.budget is not None:
-        said = ("bought", "too_dear", "untimed", "currency", "n_systems")
-        yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: known[k] for k in said}))
+        used = ("bought", "too_dear", "untimed", "currency", "n_systems")
+        yield Prose(_PHRASES.say("budget", budget=options.budget, **{k: all_facts[k] for k in used}))
     yield Prose(_PHRASES.say("looks", **_looks(results), looks=options.looks))
 
 
-def facts(results: Results, data: Material, names: DisplayNames, options: Planning) -> dict:
+def facts(results: Results, data: PlanningInput, names: DisplayNames, options: Planning) -> dict:
     """What is said about designs and costs.
 
     Returns `found` (the labels whose difference some design finds: label, wanted, pairwise, n, each, smallest, and
@@ -58,26 +58,26 @@ def facts(results: Results, data: Material, names: DisplayNames, options: Planni
         ]
         for aim in ("cheapest", "budget")
     }
-    found, bought = ([case for case in own if case["n"]] for own in cases.values())
-    lost, too_dear = ([case["label"] for case in own if not case["n"]] for own in cases.values())
+    planned, bought = ([case for case in case_list if case["n"]] for case_list in cases.values())
+    lost, too_dear = ([case["label"] for case in case_list if not case["n"]] for case_list in cases.values())
     wide = {
         names.distinct_label(p.label, p.method) for p in data.pilots if data.differences[p.method, p.label] >= p.widest
     }
-    known = [prices for prices in data.prices.values() if prices]
+    priced = [prices for prices in data.prices.values() if prices]
     times = [
         {"method": names.name("method", method), "judged": prices.minutes_per_judgement if prices else None,
          "talked": prices.minutes_per_dialogue if prices else None}
         for method, prices in data.prices.items() if any(p.method == method for p in data.pilots)
     ]  # fmt: skip
     return {
-        "found": found, "lost": [x for x in lost if x not in wide], "too_wide": [x for x in lost if x in wide],
+        "found": planned, "lost": [x for x in lost if x not in wide], "too_wide": [x for x in lost if x in wide],
         "untimed": [t["method"] for t in times if t["judged"] is None], "bought": bought, "too_dear": too_dear,
         "times": times, "tests": data.tests, "paired": data.paired,
         "assumed": [names.distinct_label(x, m) for m, x in data.assumed],
         "left_out": [names.distinct_label(x, m) for m, x in data.left_out],
         "once": [names.distinct_label(p.label, p.method) for p in data.pilots if not p.judged_twice],
         "raised": _raised(results, names), "chosen": len(results["called_different"]),
-        "hourly_rate": known[0].hourly_rate if known else None,
+        "hourly_rate": priced[0].hourly_rate if priced else None,
     }  # fmt: skip
 
 
@@ -106,10 +106,13 @@ def _looks(results: Results) -> dict:
     crossing = results["sequential_crossing"]
     theory = where(crossing, truth="theory").set_index("looks")["estimate"].to_dict()
     rows = where(crossing, truth="equal")
-    tried = {look: (own["estimate"] * own["n"]).sum() / own["n"].sum() for look, own in rows.groupby("looks")}
+    tried = {
+        look: (of_looks["estimate"] * of_looks["n"]).sum() / of_looks["n"].sum()
+        for look, of_looks in rows.groupby("looks")
+    }
     used = (
         where(results["sequential_sample"], truth="wanted") if len(results["sequential_sample"]) else crossing.iloc[:0]
     )
-    share = {look: own["estimate"].mean() for look, own in used.groupby("looks")} if len(used) else {}
+    share = {look: of_looks["estimate"].mean() for look, of_looks in used.groupby("looks")} if len(used) else {}
     factor = results["sequential_inflation"].set_index("looks")["estimate"].to_dict()
     return {"theory": theory, "tried": tried, "share": share, "factor": factor}

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
-from judgebook.questions.operating_characteristics.many_clusters import Clustered
+from judgebook.questions.operating_characteristics.many_data_sets import Clustered
 from judgebook.questions.operating_characteristics.worlds import tilted
-from judgebook.questions.planning.components import Pilot, cuts
+from judgebook.questions.planning.components import PilotVariances, cuts
 from judgebook.questions.planning.designs import SAME, Plan
 from judgebook.statistics import saddlepoint
 from judgebook.statistics.permutation import from_null
@@ -40,7 +40,7 @@ CRITICAL = 1.96
 
 
 @dataclass(frozen=True)
-class Study:
+class SimulatedStudies:
     """Simulated studies of two systems; k studies at once.
 
     scores : (k, sides, n, m), the mean over items of what each annotator said; comparisons have one side. annotator :
@@ -58,8 +58,8 @@ class Study:
 
 
 def studies(
-    pilot: Pilot, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, annotators: str = SAME
-) -> Iterator[Study]:
+    pilot: PilotVariances, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, annotators: str = SAME
+) -> Iterator[SimulatedStudies]:
     """Studies of the planned size in which two systems differ by `difference`.
 
     annotators : SAME: what annotators make of each system adds up to nothing over these annotators, so that the
@@ -76,15 +76,15 @@ def studies(
         shared = shared + np.hypot(loads.get("side", 0), loads.get("dialogue", 0)) * rng.standard_normal(
             (k, sides, n, 1)
         )
-        for name, own in (("annotator", 1), ("annotator_of_system", sides)):
-            effect = rng.standard_normal((k, own, people))
+        for name, n_sides in (("annotator", 1), ("annotator_of_system", sides)):
+            effect = rng.standard_normal((k, n_sides, people))
             if name == "annotator_of_system" and annotators == SAME:
                 effect -= effect.mean(axis=2, keepdims=True)
-            of_side = [effect[:, min(s, own - 1), who[s]] for s in range(sides)]
+            of_side = [effect[:, min(s, n_sides - 1), who[s]] for s in range(sides)]
             shared = shared + loads.get(name, 0) * np.stack(of_side, axis=1)
         within = (loads.get("item", 0), noise)
         scores = [_item_means(shared[:, s], limits[s], values, within, items, rng) for s in range(sides)]
-        yield Study(np.stack(scores, axis=1), who, paired)
+        yield SimulatedStudies(np.stack(scores, axis=1), who, paired)
 
 
 def _item_means(
@@ -111,7 +111,7 @@ def _item_means(
     return values[np.searchsorted(limits, z)].mean(axis=2)
 
 
-def _latent(pilot: Pilot, difference: float) -> tuple[list[np.ndarray], np.ndarray, dict[str, float], float]:
+def _latent(pilot: PilotVariances, difference: float) -> tuple[list[np.ndarray], np.ndarray, dict[str, float], float]:
     """Cuts of each side, values, and the loadings of each factor and the residual."""
     limits = [cuts(tilted(pilot.shape, pilot.values, mean)) for mean in pilot.means(difference)]
     loads = {name: float(np.sqrt(v)) for name, v in pilot.latent.items()}
@@ -119,7 +119,7 @@ def _latent(pilot: Pilot, difference: float) -> tuple[list[np.ndarray], np.ndarr
 
 
 def found(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     difference: float,
     n_runs: int,
@@ -141,7 +141,7 @@ def found(
 
 
 def sized(
-    pilot: Pilot, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, *, wanted: float
+    pilot: PilotVariances, plan: Plan, difference: float, n_runs: int, rng: np.random.Generator, *, wanted: float
 ) -> tuple[Plan, int, int]:
     """The plan with as many dialogues as simulated power asks for, in how many studies it finds the difference, and
     how many were simulated: at most `n_runs`.
@@ -156,21 +156,21 @@ def sized(
     if got / tried >= wanted - SHORT:
         return plan, got, tried
     least, most = plan.n_dialogues, FARTHEST * plan.n_dialogues
-    known, n = {least: (got, tried)}, least
+    tries, n = {least: (got, tried)}, least
     for _ in range(TRIES):
-        n = min(max(_asked_for(known, wanted), least), most)
-        n = min((m for m in known if abs(m - n) <= CLOSE * n), key=lambda m: abs(m - n), default=n)
-        got, tried = known.get(n, (0, 0))
+        n = min(max(_asked_for(tries, wanted), least), most)
+        n = min((m for m in tries if abs(m - n) <= CLOSE * n), key=lambda m: abs(m - n), default=n)
+        got, tried = tries.get(n, (0, 0))
         if tried == n_runs:
             break
         more = n_runs - tried if tried else -(-n_runs // 4)
         found_more = found(pilot, replace(plan, n_dialogues=n), difference, more, rng)[0]
-        known[n] = (got + found_more, tried + more)
-    return replace(plan, n_dialogues=n), *known[n]
+        tries[n] = (got + found_more, tried + more)
+    return replace(plan, n_dialogues=n), *tries[n]
 
 
 def _whether_short(
-    pilot: Pilot, plan: Plan, difference: float, most: int, rng: np.random.Generator, wanted: float
+    pilot: PilotVariances, plan: Plan, difference: float, most: int, rng: np.random.Generator, wanted: float
 ) -> tuple[int, int]:
     """In how many studies of the plan the difference is found, and how many were simulated: at most `most`, fewer where
     power is clearly not short."""
@@ -183,16 +183,16 @@ def _whether_short(
     return got, tried
 
 
-def _asked_for(known: Mapping[int, tuple[int, int]], wanted: float) -> int:
+def _asked_for(tries: Mapping[int, tuple[int, int]], wanted: float) -> int:
     """The number of dialogues at which the power is `wanted`: the normal quantile of power is nearly linear in the root
-    of n. known : n -> hits and studies."""
-    roots, hits, runs = np.sqrt(list(known)), *np.array(list(known.values()), dtype=float).T
+    of n. tries : n -> hits and studies."""
+    roots, hits, runs = np.sqrt(list(tries)), *np.array(list(tries.values()), dtype=float).T
     share = (hits + 0.5) / (runs + 1)
     quantiles = ndtri(share)
     weights = runs * np.exp(-(quantiles**2)) / (share * (1 - share))  # 1 / variance of a quantile, but for a constant
     root, quantile = np.average(roots, weights=weights), np.average(quantiles, weights=weights)
     slope = least = (quantiles[0] + CRITICAL) / roots[0]  # of the line through none found at no dialogues
-    if len(known) > 1:
+    if len(tries) > 1:
         slope = np.average((roots - root) * (quantiles - quantile), weights=weights)
         slope = max(slope / np.average((roots - root) ** 2, weights=weights), 0.1 * least)
     return round((root + (float(ndtri(wanted)) - quantile) / slope) ** 2)
@@ -232,7 +232,7 @@ def permutation_p(values: np.ndarray, paired: bool, flips: np.ndarray | None) ->
     return result.mid_p if sides == 1 else result.p_value  # as sensitivity.system_tests.p_value
 
 
-def two_way_p(study: Study) -> np.ndarray:
+def two_way_p(study: SimulatedStudies) -> np.ndarray:
     """(k,) p-values of the t test over sessions and annotators, as `sensitivity.differences`."""
     k, sides, n, m = study.scores.shape
     side = np.repeat(np.arange(sides), n * m)
@@ -248,7 +248,7 @@ def two_way_p(study: Study) -> np.ndarray:
 
 
 def looked(
-    pilot: Pilot,
+    pilot: PilotVariances,
     plan: Plan,
     differences: Mapping[str, float],
     limits: Mapping[str, tuple[Sequence[float], np.ndarray]],

@@ -70,13 +70,13 @@ def designs(results: Results, names: DisplayNames, *, currency: str) -> Table:
     )
     out["Dialogues per system"] = rows["estimate"].astype("Int64")
     out["Annotators each"] = rows.get("annotators_per_dialogue", pd.Series(pd.NA, rows.index)).astype("Int64")
-    found = where(results["plan_detectable"], people=SAME).dropna(subset="aim").set_index(keys)["estimate"]
-    out["Difference found"] = found.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy()
+    detectable = where(results["plan_detectable"], people=SAME).dropna(subset="aim").set_index(keys)["estimate"]
+    out["Difference found"] = detectable.reindex(pd.MultiIndex.from_frame(rows[keys])).to_numpy()
     cost = results["plan_cost"]
     if len(cost) and "aim" in cost:
         for resource, heading in {"hours": "Hours", "money": currency}.items():
-            own = cost[(cost["resource"] == resource) & cost["aim"].notna()].set_index(keys)["estimate"]
-            out[heading] = own.reindex(pd.MultiIndex.from_frame(rows[keys])).round().to_numpy()
+            costs = cost[(cost["resource"] == resource) & cost["aim"].notna()].set_index(keys)["estimate"]
+            out[heading] = costs.reindex(pd.MultiIndex.from_frame(rows[keys])).round().to_numpy()
     of = {"cheapest": "cheapest", "budget": "within the budget"}
     out["aim"] = out["aim"].map(of)
     if len(set(out["aim"])) == 1:
@@ -140,11 +140,11 @@ def _around_the_plan(results: Results, rows: pd.DataFrame) -> pd.DataFrame:
     """Of each label the sizes next to that of the cheapest design; the largest where none finds the difference."""
     plan = where(results["plan_dialogues"], aim="cheapest").set_index(_CASE)["estimate"].dropna().to_dict()
     keep = []
-    for key, own in rows.groupby(_CASE, sort=False):
-        sizes = sorted(set(own["n_dialogues"].dropna()))
+    for key, of_case in rows.groupby(_CASE, sort=False):
+        sizes = sorted(set(of_case["n_dialogues"].dropna()))
         below = [n for n in sizes if n <= plan.get(key, np.inf)][-1:]
         above = [n for n in sizes if n > plan.get(key, np.inf)][:1]
-        keep.append(own["n_dialogues"].isin([*below, *above]))
+        keep.append(of_case["n_dialogues"].isin([*below, *above]))
     return rows[pd.concat(keep).reindex(rows.index)]
 
 
@@ -177,8 +177,8 @@ def looks(results: Results, names: DisplayNames) -> Table | None:
     for how, title in LOOKS.items():
         row: dict[str, object] = {"Rule": title, "False alarms in theory, %": 100 * theory[how]}
         for truth, heading in {"equal": "False alarms, %", "wanted": "Power, %"}.items():
-            own = where(rows, looks=how, truth=truth)
-            row[heading] = _pooled(own)
+            of_look = where(rows, looks=how, truth=truth)
+            row[heading] = _pooled(of_look)
         row["Dialogues used, %"] = 100 * where(used, looks=how, truth="wanted")["estimate"].mean()
         row["Largest sample, % of a single test’s"] = 100 * factor[how] if how in factor else None
         out.append(row)

@@ -64,16 +64,16 @@ def analyse(
         Of random sets of workers, and of intervals.
     """
     boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    found, tested = resampled(crowd, **boot), system_tests(crowd)
+    replication_results, tested = resampled(crowd, **boot), system_tests(crowd)
     return collect(
         *means(crowd),
-        *with_intervals(found),
-        spread(found),
+        *with_intervals(replication_results),
+        spread(replication_results),
         *(fisher_rows(crowd, confidence) if len(crowd.corpora) > 1 else ()),
         *gain.gain(crowd, RAW_AND_Z, seed=permute_seed, confidence=confidence),
         effects_of(crowd, confidence),
         tested,
-        concordances(tested, found, crowd.options.levels),
+        concordances(tested, replication_results, crowd.options.levels),
         *criteria(crowd),
         *thresholds(crowd, crowd.options.thresholds),
         agreement_with_lists(crowd),
@@ -101,10 +101,10 @@ def means(c: Crowd) -> Iterator[pd.DataFrame]:
     for column, keys in c.selections.items():
         rows = chosen[chosen[column]]
         for value, (scores, over) in KINDS.items():
-            found = system_means(rows, value)
+            averages = system_means(rows, value)
             if column == "passed" and over != "last":
-                found = found[found["system"] == c.control]
-            yield found.assign(statistic=f"mean_{scores}", level="dialogue", standardised=over, **keys)
+                averages = averages[averages["system"] == c.control]
+            yield averages.assign(statistic=f"mean_{scores}", level="dialogue", standardised=over, **keys)
         n = rows.groupby(["corpus", "system"], sort=False).size().rename("estimate").reset_index()
         yield n.assign(statistic="qc_count", level="rating", what="ratings", **keys)
 
@@ -121,9 +121,9 @@ def resampled(c: Crowd, *, seed: int, **options: float) -> pd.DataFrame:
             t = _tally(c, workers, value)
             if len(t.people):
                 rng, quantities = generator(seed, "replication", workers, scores), _quantities(c, t, workers, scores)
-                found = replication.resampled(t, quantities, rng=rng, **options)
+                estimated = replication.resampled(t, quantities, rng=rng, **options)
                 over = "all" if scores == "z" else None
-                out.append(found.assign(workers=workers, scores=scores, standardised=over, interval="workers"))
+                out.append(estimated.assign(workers=workers, scores=scores, standardised=over, interval="workers"))
     rows = pd.concat(out, ignore_index=True)
     return rows.reindex(columns=[*dict.fromkeys([*rows, "among", "against"])])  # absent where there is one corpus
 
@@ -145,30 +145,30 @@ def _quantities(c: Crowd, t: Tally, workers: str, scores: str) -> list[Quantity]
     return out
 
 
-def with_intervals(found: pd.DataFrame) -> Iterator[pd.DataFrame]:
+def with_intervals(effect_rows: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """What is stored of `resampled`: means of sets other than `passed` only serve `spread`, gaps `concordances`."""
-    bias = found[found["statistic"] == "replication_r"]
+    bias = effect_rows[effect_rows["statistic"] == "replication_r"]
     bias = bias[["corpus", "level", "label", "n", "against", "among", "scores", "standardised", "workers", "bias"]]
     yield bias.rename(columns={"bias": "estimate"}).assign(statistic="replication_bias")
-    means = found["statistic"].isin(["mean_z", "mean_raw"])
-    kept = found[(found["statistic"] != "system_gap") & (~means | (found["workers"] == "passed"))]
+    means = effect_rows["statistic"].isin(["mean_z", "mean_raw"])
+    kept = effect_rows[(effect_rows["statistic"] != "system_gap") & (~means | (effect_rows["workers"] == "passed"))]
     for statistic, rows in kept.groupby("statistic"):
         yield rows[["statistic", *(c for c in columns(statistic) if c in rows)]]
 
 
 def effects_of(c: Crowd, confidence: float) -> pd.DataFrame:
     """`effects.effects` of workers who passed, on both kinds of scores."""
-    found = [
+    estimated = [
         effects.effects(_tally(c, "passed", value), c.options.families, confidence).assign(scores=scores)
         for scores, value in RAW_AND_Z.items()
     ]
-    return pd.concat(found, ignore_index=True).assign(workers="passed")
+    return pd.concat(estimated, ignore_index=True).assign(workers="passed")
 
 
-def spread(found: pd.DataFrame) -> Iterator[dict]:
+def spread(effect_rows: pd.DataFrame) -> Iterator[dict]:
     """`spread`, the standard deviation (ddof 1) of the systems' overall means, and `standard_error`, the root mean
     square over systems of their resampled standard errors."""
-    rows = found[found["statistic"].isin(["mean_z", "mean_raw"]) & (found["label"] == OVERALL)]
+    rows = effect_rows[effect_rows["statistic"].isin(["mean_z", "mean_raw"]) & (effect_rows["label"] == OVERALL)]
     keys = ["corpus", "workers", "scores"]
     for values, part in rows.groupby(keys, sort=False):
         row = {"level": "system", "n": len(part), **dict(zip(keys, values, strict=True))}
@@ -204,13 +204,15 @@ def system_tests(c: Crowd) -> pd.DataFrame:
     return pd.concat(out, ignore_index=True)
 
 
-def concordances(tested: pd.DataFrame, found: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict]:
+def concordances(tested: pd.DataFrame, differences: pd.DataFrame, levels: Sequence[float]) -> Iterator[dict]:
     """`system_scores.concordance` of the rank-sum tests, and of gaps by t tests over workers (`test` wald)."""
-    gaps = found[found["statistic"] == "system_gap"].drop(columns="standardised")
+    gaps = differences[differences["statistic"] == "system_gap"].drop(columns="standardised")
     gaps = gaps.assign(p_value=system_scores.wald(gaps))
     keys = ["test", "scores", "standardised", "workers", "list"]
-    both = pd.concat([tested.assign(test="rank_sum"), gaps.assign(test="wald")])
-    for values, part in both.reindex(columns=[*dict.fromkeys([*both, *keys])]).groupby(keys, dropna=False, sort=False):
+    tests = pd.concat([tested.assign(test="rank_sum"), gaps.assign(test="wald")])
+    for values, part in tests.reindex(columns=[*dict.fromkeys([*tests, *keys])]).groupby(
+        keys, dropna=False, sort=False
+    ):
         for alpha in levels:
             for row in system_scores.concordance(part, alpha):
                 yield row | dict(zip(keys, values, strict=True))
@@ -235,8 +237,8 @@ def thresholds(c: Crowd, values: Sequence[float]) -> Iterator[pd.DataFrame]:
 def criteria(c: Crowd) -> Iterator[pd.DataFrame]:
     """Correlation of labels over systems, raw and z, of the workers who passed (Ji et al. 2022, Table 7)."""
     for scores, value in RAW_AND_Z.items():
-        found = system_scores.criteria(system_means(c.scores[c.scores["passed"]], value), c.systems)
-        yield pd.DataFrame(found).assign(scores=scores, workers="passed")
+        correlated = system_scores.criteria(system_means(c.scores[c.scores["passed"]], value), c.systems)
+        yield pd.DataFrame(correlated).assign(scores=scores, workers="passed")
 
 
 def text_lengths(c: Crowd, dialogues: pd.DataFrame) -> pd.DataFrame:

@@ -104,10 +104,10 @@ def crowd(
     ValueError
         For a corpus that the ratings do not have, and for corpora that share no system.
     """
-    known = sorted(set(scores["corpus"]))
-    absent = sorted(set(options.runs) - set(known))
+    all_corpora = sorted(set(scores["corpus"]))
+    absent = sorted(set(options.runs) - set(all_corpora))
     if absent:
-        raise ValueError(f"runs: expected corpora of the study ({', '.join(known)}), found {absent}")
+        raise ValueError(f"runs: expected corpora of the study ({', '.join(all_corpora)}), found {absent}")
     corpora = options.runs or sorted(set(scores.loc[scores["system"] == control, "corpus"]))
     scores = scores[scores["corpus"].isin(corpora)].reset_index(drop=True)
     workers = worker_tests(scores, control, options.labels)
@@ -132,9 +132,11 @@ def _lists(scores: pd.DataFrame, facts: pd.DataFrame, workers: pd.DataFrame, pas
     who = scores.drop_duplicates(["corpus", "dialogue"])[[*WORKER, "dialogue"]]
     out = {}
     for key, name in LISTS.items():
-        said = facts.loc[facts["key"] == key, ["corpus", "dialogue", "value"]].merge(who, on=["corpus", "dialogue"])
-        if len(said):
-            yes = said["value"].eq("yes").groupby([said[c] for c in WORKER]).all().rename("verdict").reset_index()
+        answered = facts.loc[facts["key"] == key, ["corpus", "dialogue", "value"]].merge(who, on=["corpus", "dialogue"])
+        if len(answered):
+            yes = (
+                answered["value"].eq("yes").groupby([answered[c] for c in WORKER]).all().rename("verdict").reset_index()
+            )
             of = verdict_of(workers, yes, "verdict")
             out[name] = of.where(of.notna(), passed).astype(bool)
     return out

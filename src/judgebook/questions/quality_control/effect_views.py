@@ -109,12 +109,12 @@ def changes(results: Results, names: DisplayNames, crowd: Crowd, printed: pd.Dat
         return None
     rows = rows.assign(system=rows["system"].fillna(""))
     parts = {scores: where(rows, scores=scores).set_index(["corpus", "system", "label"]) for scores in SCORES}
-    index, said, titles = parts["raw"].index, printed_changes(printed, crowd), label_titles(names, crowd)
+    index, printed_rows, titles = parts["raw"].index, printed_changes(printed, crowd), label_titles(names, crowd)
     out = pd.DataFrame({"Run": [crowd.title(corpus) for corpus, *_ in index]}, index=index)
     out["Of"] = [names.name("system", system) if system else "Mean of systems" for _, system, _ in index]
     out["Label"] = [titles[label] for *_, label in index]
-    if said:
-        out["Raw, printed"] = pd.Series([said.get(place) for place in index], index, dtype=float)
+    if printed_rows:
+        out["Raw, printed"] = pd.Series([printed_rows.get(place) for place in index], index, dtype=float)
     for scores, decimals in (("raw", 1), ("z", 2)):
         kept = index if scores == "raw" else index[index.get_level_values("system") != ""]
         part = parts[scores].reindex(kept).dropna(subset="estimate")

@@ -49,7 +49,7 @@ def contrasts(m: np.ndarray, t: Tally, pairs: Sequence[tuple[str, str]]) -> np.n
 def variants(t: Tally, pairs: Sequence[tuple[str, str]]) -> Quantity:
     """`variant_effect`: the mean over families in every run, and with several runs, over runs in every family and over
     both; n counts the differences averaged."""
-    runs, n, own = len(t.corpora), len(pairs), {"statistic": "variant_effect", "interval": "workers"}
+    runs, n, key = len(t.corpora), len(pairs), {"statistic": "variant_effect", "interval": "workers"}
     parts: list[tuple[list[dict], Callable]] = [
         ([{"corpus": c, "over": FAMILIES, "n": n} for c in t.corpora], lambda d: d.mean(axis=2))
     ]
@@ -57,7 +57,7 @@ def variants(t: Tally, pairs: Sequence[tuple[str, str]]) -> Quantity:
         each = [{"system": a, "system_b": b, "over": RUNS, "n": runs} for a, b in pairs]
         parts.append((each, lambda d: d.mean(axis=1)))
         parts.append(([{"over": EVERYTHING, "n": n * runs}], lambda d: d.mean(axis=(1, 2))[:, None]))
-    rows = [row for ids, _ in parts for head in ids for row in _by_label(t, head | own)]
+    rows = [row for ids, _ in parts for head in ids for row in _by_label(t, head | key)]
 
     def values(m: np.ndarray) -> np.ndarray:
         d = contrasts(m, t, pairs)
@@ -90,14 +90,19 @@ def _by_label(t: Tally, head: dict) -> list[dict]:
 def over_workers(t: Tally, quantities: Sequence[Quantity], confidence: float = 0.95) -> Iterator[dict]:
     """The rows of quantities that are linear in means, with intervals and p-values over workers."""
     # of the resamples nothing is used but the values without one worker
-    found = replicates(t, quantities, np.random.default_rng(0), n_resamples=2)
-    strata = 0 if found.groups is None else len(np.unique(found.groups))
+    replicated = replicates(t, quantities, np.random.default_rng(0), n_resamples=2)
+    strata = 0 if replicated.groups is None else len(np.unique(replicated.groups))
     rows = [row for quantity in quantities for row in quantity.rows]
     for i, row in enumerate(rows):
         tests = _tests(t, row["label"])
         level = confidence ** (1 / tests)
         one = jackknife_t(
-            found.estimate[i], found.jackknife[:, i], found.unit, level, bounded=False, groups=found.groups
+            replicated.estimate[i],
+            replicated.jackknife[:, i],
+            replicated.unit,
+            level,
+            bounded=False,
+            groups=replicated.groups,
         )
         kind = "simultaneous" if one.kind == "jackknife_t" and tests > 1 else one.kind
         p = _p_value(one.estimate, one.standard_error, one.n_units - strata)
@@ -111,8 +116,8 @@ def over_families(t: Tally, pairs: Sequence[tuple[str, str]], confidence: float 
         return
     effects = contrasts(t.means(), t, pairs).mean(axis=0)
     head = {"statistic": "variant_effect", "level": "system", "over": EVERYTHING, "interval": "families"}
-    for label, own in zip((*t.labels, OVERALL), effects.T, strict=True):
-        tests, mean, error = _tests(t, label), own.mean(), own.std(ddof=1) / np.sqrt(n)
+    for label, of_label in zip((*t.labels, OVERALL), effects.T, strict=True):
+        tests, mean, error = _tests(t, label), of_label.mean(), of_label.std(ddof=1) / np.sqrt(n)
         half = stdtrit(n - 1, (1 + confidence ** (1 / tests)) / 2) * error
         row = {"label": label, "estimate": mean, "ci_low": mean - half, "ci_high": mean + half, "n": n * len(t.corpora)}
         row |= {"ci_kind": "simultaneous" if tests > 1 else "t", "resample_unit": "family", "n_clusters": n}

@@ -77,13 +77,13 @@ def p_values(crowd: Crowd) -> Plot:
         ax.legend(handles=[*keys, handle(f"p = {crowd.options.alpha:g}", marker="", **line)], loc="upper right")
     alt = "Histograms of workers' p-values, a panel per run: "
     passed = crowd.workers.groupby("corpus")["passed"].agg(["sum", "size"]).loc[crowd.corpora]
-    told = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
+    passing = [f"{row['sum']} of {row['size']} workers pass in {crowd.title(c)}" for c, row in passed.iterrows()]
     caption = (
         "Bars: workers by the p-value of a one-sided test of whether they rate the degraded control lower than the"
     )
     caption += f" other systems. Workers pass below {crowd.options.alpha:g} (dashed line);"
     caption += " those who could not be tested are left out."
-    return Plot(fig, "p_values", f"{alt}{', '.join(told)}.", caption)
+    return Plot(fig, "p_values", f"{alt}{', '.join(passing)}.", caption)
 
 
 def runs(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None:
@@ -119,10 +119,13 @@ def variants(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | None
 
 
 def _by_run(
-    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, said: tuple[str, str], caption: str
+    rows: pd.DataFrame, names: DisplayNames, crowd: Crowd, name: str, sentences: tuple[str, str], caption: str
 ) -> Plot | None:
-    """Estimates with intervals, a row per system (`block`) and a mark per run. said : what is drawn, and what 0 is."""
-    what, line = said
+    """Estimates with intervals, a row per system (`block`) and a mark per run.
+
+    sentences : what is drawn, and what 0 is.
+    """
+    what, line = sentences
     if rows.empty:
         return None
     titles = [names.name("system", s) for s in rows["block"]]
@@ -153,19 +156,19 @@ def significance(results: Results, names: DisplayNames, crowd: Crowd) -> Plot | 
         p = where(tests, corpus=corpus).pivot_table(index="system", columns="system_b", values="p_value")
         p = p.reindex(index=order, columns=order).set_axis(titles).set_axis(below, axis=1)
         depth = sum((p < level).astype(float) for level in levels).where(p.notna())
-        said = p.map(lambda v: f"p = {v:.3g}")
-        said = said.apply(lambda column: [f"{row} above {column.name}: {v}" for row, v in column.items()])
-        blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5", "titles": said}
+        tooltips = p.map(lambda v: f"p = {v:.3g}")
+        tooltips = tooltips.apply(lambda column: [f"{row} above {column.name}: {v}" for row, v in column.items()])
+        blank = {"texts": depth.map(lambda _: ""), "linecolor": "#D5D5D5", "titles": tooltips}
         heatmap(depth, ax, cmap=cmap, vmin=0, vmax=len(levels), **blank)
         ax.set_xlabel("Number of the system" if below != titles else "")
         _panel(ax, crowd, corpus)
     square = {"linewidth": 0, "markeredgecolor": "#999999"}
     keys = [(f"row rated higher, p < {v:g}", c) for v, c in zip(levels, shades, strict=True)]
     legend_of(fig, [handle(n, c, "s", **square) for n, c in [*keys, ("not significant", "white")]])
-    found = ", ".join(
+    counted = ", ".join(
         f"{(where(tests, corpus=c)['p_value'] < levels[-1]).sum()} in {crowd.title(c)}" for c in crowd.corpora
     )
-    alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {found}."
+    alt = f"Matrices of {len(order)} systems, a panel per run: pairs with p < {levels[-1]:g} are {counted}."
     caption = (
         "Cells: one-sided p-value, not adjusted, of the test that the system of the row is rated higher than that of"
     )
@@ -245,8 +248,8 @@ def pairs(frame: pd.DataFrame) -> Plot | None:
         )
     _legend(fig)
     medians = where(frame, control="with", pairs="all").groupby("workers")["r"].median()
-    told = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
-    alt = f"Densities of the correlation of two workers, with and without the control; with it, median {told}."
+    middles = " and ".join(f"{v:.2f} where both {k}" for k, v in medians.items() if k in PALETTE)
+    alt = f"Densities of the correlation of two workers, with and without the control; with it, median {middles}."
     caption = "Lines: distribution of Pearson's r between the ratings of two workers of the same systems, for pairs of"
     sizes = where(frame, pairs="all", workers=[*PALETTE]).groupby(["control", "workers"]).size()
     caption += (
@@ -260,10 +263,10 @@ def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
     """Distributions of lengths of texts by run, up to the 99th percentile (Ji et al. 2022, Figures 7 to 10). sizes :
     `analysis.text_lengths`."""
     panels = [(of, unit) for of in ("conversation", "input") for unit in ("characters", "words")]
-    for i, (corpus, here) in enumerate(sizes.groupby("corpus", sort=False)):
+    for i, (corpus, of_corpus) in enumerate(sizes.groupby("corpus", sort=False)):
         fig, axes = subplots(1, 4, width=PAGE, height=1.9)
         for ax, (of, unit) in zip(axes, panels, strict=True):
-            part = here[here["of"] == of]
+            part = of_corpus[of_corpus["of"] == of]
             longest = max(part[unit].quantile(0.99), 1)
             bins = np.arange(-0.5, longest + 1, max(1, round(longest / 25)))  # whole numbers: equally many per bin
             _densities(ax, part[unit], np.where(part["passed"], "passed", "failed"), bins)
@@ -275,11 +278,13 @@ def lengths(sizes: pd.DataFrame, crowd: Crowd) -> Iterator[Plot]:
         caption = (
             f"Lines: distributions of the lengths of what workers wrote in {crowd.title(corpus)}, for those who passed"
         )
-        sizes = here.groupby(["of", "passed"]).size()
+        sizes = of_corpus.groupby(["of", "passed"]).size()
         caption += (
             f" and failed quality control ({captions.sample(sizes, 'texts each')}), up to the 99th percentile. Dashed"
         )
-        yield Plot(fig, f"lengths_{i}", f"{alt} passed and failed: {len(here):,} texts.", f"{caption} lines: medians.")
+        yield Plot(
+            fig, f"lengths_{i}", f"{alt} passed and failed: {len(of_corpus):,} texts.", f"{caption} lines: medians."
+        )
 
 
 def _densities(ax: Axes, values: pd.Series, workers: pd.Series | np.ndarray, bins: np.ndarray) -> None:

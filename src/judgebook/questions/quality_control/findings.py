@@ -35,7 +35,7 @@ def findings(results: Results, crowd: Crowd) -> Iterator[Prose]:
     passing = [_passing(results, crowd, corpus) for corpus in crowd.corpora]
     yield Prose(_PHRASES.say("passing", runs=passing, currency=crowd.options.currency, **_people(crowd)))
     differences = [_differences(results, crowd, corpus) for corpus in crowd.corpora]
-    yield Prose(_PHRASES.say("differences", runs=[found for found in differences if found]))
+    yield Prose(_PHRASES.say("differences", runs=[each for each in differences if each]))
     repeated = [r for r in others if "passed" in r["r"].get("variants", ())]
     yield Prose(_PHRASES.say("variants", runs=repeated, variant=variant, **_pooled(results)))
 
@@ -128,11 +128,11 @@ def effects(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
     titles = label_titles(names, crowd)
     rest = rows.drop(index=OVERALL, errors="ignore")
     signed = {"lower": rest[rest["ci_high"] < 0], "higher": rest[rest["ci_low"] > 0]}
-    told = {
+    words = {
         side: [{"name": titles[label]} | row for label, row in part.sort_values("p_value").to_dict("index").items()]
         for side, part in signed.items()
     }
-    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **told, **_pooled(results)}
+    facts = {"variant": crowd.options.variant, "n_labels": len(rest), **words, **_pooled(results)}
     return Prose(_PHRASES.say("effects", others=others.loc[OVERALL].to_dict() if len(others) else None, **facts))
 
 
@@ -144,8 +144,8 @@ def changes(results: Results, names: DisplayNames, crowd: Crowd) -> Prose:
     changed = rows[(rows["ci_low"] > 0) | (rows["ci_high"] < 0)]
     runs = []
     for corpus in dict.fromkeys(rows["corpus"]):
-        own = where(changed, corpus=corpus)
-        sides = {"mean": own[own["system"].isna()], "best": own[own["system"].notna()]}
+        of_corpus = where(changed, corpus=corpus)
+        sides = {"mean": of_corpus[of_corpus["system"].isna()], "best": of_corpus[of_corpus["system"].notna()]}
         runs.append({"name": crowd.title(corpus)} | {k: part.to_dict("records") for k, part in sides.items()})
     facts = {"first": crowd.title(crowd.corpora[0]), "n": rows["label"].nunique()}
     facts["best"] = names.name("system", effect_views.best(results, crowd) or "")
@@ -173,7 +173,7 @@ def selection(results: Results) -> Prose | None:
 
 def conclusions(results: Results, crowd: Crowd) -> Prose:
     """How many conclusions about pairs repeat, with quality control and without, at the smallest level."""
-    alpha, found = min(crowd.options.levels), []
+    alpha, counted = min(crowd.options.levels), []
     rows = results.select("concordance", alpha=alpha, test="wald", list=None).set_index("of")
     for corpus in crowd.corpora[1:]:
         for workers in ("passed", "all"):
@@ -182,17 +182,17 @@ def conclusions(results: Results, crowd: Crowd) -> Prose:
                 facts = {of: int(part.at[of, "estimate"]) for of in ("contradiction", "power_mismatch")}
                 n = int(part.at["identical", "n"])
                 facts |= {"n": n, "same": round(n * part.at["identical", "estimate"]), "run": crowd.title(corpus)}
-                found.append(facts | {"passed": workers == "passed", "kappa": part.at["kappa", "estimate"]})
-    return Prose(_PHRASES.say("conclusions", found=found, alpha=f"{alpha:g}", first=crowd.title(crowd.corpora[0])))
+                counted.append(facts | {"passed": workers == "passed", "kappa": part.at["kappa", "estimate"]})
+    return Prose(_PHRASES.say("conclusions", found=counted, alpha=f"{alpha:g}", first=crowd.title(crowd.corpora[0])))
 
 
 def lists(results: Results, crowd: Crowd) -> Prose:
     """For how many workers the rule gives the verdicts that the data carry, if they carry any."""
-    said = []
+    sentences = []
     for name, part in results["verdict_agreement"].groupby("list", sort=False):
         same = int((crowd.workers["passed"] == crowd.workers[name]).sum())
-        said.append({"fitted": name == "fitted", "n": int(part["n"].sum()), "same": same})
-    return Prose(_PHRASES.say("lists", lists=said))
+        sentences.append({"fitted": name == "fitted", "n": int(part["n"].sum()), "same": same})
+    return Prose(_PHRASES.say("lists", lists=sentences))
 
 
 def who_counts(annotations: pd.DataFrame, passed: pd.DataFrame, control: str | None) -> Prose | None:

@@ -84,12 +84,12 @@ def against_random(
     article 39).
     """
     tail, ranges, shares = (1 - confidence) / 2, [], []
-    for ids, own, column in zip(_pairs(corpora), r, draws.T, strict=True):
+    for ids, r_of_pair, column in zip(_pairs(corpora), r, draws.T, strict=True):
         values = column[np.isfinite(column)]
-        n, defined = len(values), len(values) > 0 and np.isfinite(own)
+        n, defined = len(values), len(values) > 0 and np.isfinite(r_of_pair)
         low, middle, high = np.quantile(values, [tail, 0.5, 1 - tail]) if n else (np.nan,) * 3
         ranges.append({**ids, "estimate": middle, "ci_low": low, "ci_high": high, "n": n})
-        above = np.sum(values >= own) if defined else np.nan
+        above = np.sum(values >= r_of_pair) if defined else np.nan
         row = {"estimate": above / n, "p_value": (above + 1) / (n + 1)} if defined else {}
         shares.append({**ids, "estimate": np.nan, "p_value": np.nan, "note": None if defined else UNDEFINED} | row)
     head = {"statistic": "replication_r", "interval": "random sets", "ci_kind": "range", "among": SYSTEMS}
@@ -106,15 +106,15 @@ def gains(t: Tally, passed: np.ndarray, confidence: float = 0.95) -> pd.DataFram
     shape, parts = t.total.shape[1:], (t.total, t.count, t.total * kept, t.count * kept)
 
     def statistic(sums: np.ndarray) -> np.ndarray:
-        total, count, own, n = (part.reshape(-1, *shape) for part in np.split(sums, 4, axis=1))
-        return replication.overall_r(means_of(own, n)) - replication.overall_r(means_of(total, count))
+        total, count, own_n, n = (part.reshape(-1, *shape) for part in np.split(sums, 4, axis=1))
+        return replication.overall_r(means_of(own_n, n)) - replication.overall_r(means_of(total, count))
 
     # of the resamples nothing is used but the values without one worker
     options = {"unit": "worker", "rng": np.random.default_rng(0), "strata": replication.strata(t), "n_resamples": 2}
-    found = replicate_sums(np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1), statistic, **options)
+    replicates = replicate_sums(np.concatenate([x.reshape(len(x), -1) for x in parts], axis=1), statistic, **options)
     ends = [
-        jackknife_t(e, values, "worker", confidence, bounded=False, groups=found.groups).row()
-        for e, values in zip(found.estimate, found.jackknife.T, strict=True)
+        jackknife_t(e, values, "worker", confidence, bounded=False, groups=replicates.groups).row()
+        for e, values in zip(replicates.estimate, replicates.jackknife.T, strict=True)
     ]
     rows = [ids | one for ids, one in zip(_pairs(t.corpora), ends, strict=True)]
     return pd.DataFrame(rows).assign(statistic="replication_gain", n=len(t.systems))

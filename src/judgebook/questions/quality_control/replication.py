@@ -136,8 +136,8 @@ def correlations(t: Tally, families: Mapping[str, Sequence[str]], *, overall: bo
             rows += [head | {"label": label} for label in places.values()]
 
     def values(m: np.ndarray) -> np.ndarray:
-        found = [pearson(matrix @ m[:, 0][..., at], matrix @ m[:, c][..., at]) for c, matrix in parts]
-        return np.concatenate(found, axis=1) if found else np.empty((len(m), 0))
+        coefficients = [pearson(matrix @ m[:, 0][..., at], matrix @ m[:, c][..., at]) for c, matrix in parts]
+        return np.concatenate(coefficients, axis=1) if coefficients else np.empty((len(m), 0))
 
     return Quantity(rows, values)
 
@@ -152,9 +152,9 @@ def _linear(t: Tally, statistic: str, terms: Sequence[tuple], *, overall: bool =
     subtracted = any(term[2] for term in terms)
 
     def values(m: np.ndarray) -> np.ndarray:
-        found = m[:, plus[0], plus[1]]
-        found = found - m[:, minus[0], minus[1]] if subtracted else found
-        return found[..., list(places)].reshape(len(m), -1)
+        contrast = m[:, plus[0], plus[1]]
+        contrast = contrast - m[:, minus[0], minus[1]] if subtracted else contrast
+        return contrast[..., list(places)].reshape(len(m), -1)
 
     return Quantity(rows, values)
 
@@ -227,31 +227,35 @@ def resampled(
     corpus (one over the sum of squared shares of ratings; Kish 1965): what `system_scores.wald` takes.
     """
     rows = [row for q in quantities for row in q.rows]
-    found = replicates(t, quantities, rng, n_resamples)
+    replicated = replicates(t, quantities, rng, n_resamples)
     people = dict(zip(t.corpora, (t.count.sum(axis=(2, 3)) > 0).sum(axis=0).tolist(), strict=True))
-    given = t.count.sum(axis=(2, 3))
-    effective = dict(zip(t.corpora, given.sum(axis=0) ** 2 / np.maximum(np.sum(given**2, axis=0), 1), strict=True))
-    for i, (row, interval) in enumerate(zip(rows, found.intervals(confidence), strict=True)):
-        values = found.values[:, i]
+    judged = t.count.sum(axis=(2, 3))
+    effective = dict(zip(t.corpora, judged.sum(axis=0) ** 2 / np.maximum(np.sum(judged**2, axis=0), 1), strict=True))
+    for i, (row, interval) in enumerate(zip(rows, replicated.intervals(confidence), strict=True)):
+        values = replicated.values[:, i]
         defined = values[np.isfinite(values)]
         row |= interval.row() | {"standard_error": interval.standard_error, "n_annotators": people[row["corpus"]]}
-        row["bias"] = defined.mean() - found.estimate[i] if len(defined) else nan
+        row["bias"] = defined.mean() - replicated.estimate[i] if len(defined) else nan
         if row["statistic"] == "system_gap":
             left_out = jackknife_t(
-                found.estimate[i], found.jackknife[:, i], "worker", bounded=False, groups=found.groups
+                replicated.estimate[i], replicated.jackknife[:, i], "worker", bounded=False, groups=replicated.groups
             )
             row |= {"jackknife_error": left_out.standard_error, "effective": effective[row["corpus"]]}
         if row["statistic"] == "replication_r" and interval.kind != "not_estimable":
-            row |= over_workers(found, i, row["n"], confidence).row()
+            row |= over_workers(replicated, i, row["n"], confidence).row()
     return pd.DataFrame(rows)
 
 
-def over_workers(found: Replicates, i: int, n_points: int, confidence: float = 0.95) -> Interval:
+def over_workers(replicated: Replicates, i: int, n_points: int, confidence: float = 0.95) -> Interval:
     """Interval of the i-th statistic, a correlation of `n_points` points, from the workers left out in turn."""
     if n_points < LEAST_FOR_INTERVAL:
         note = f"{n_points} points are too few for an interval over workers; {LEAST_FOR_INTERVAL} are needed"
-        return Interval(float(found.estimate[i]), nan, nan, "not_estimable", found.unit, found.n_units, note=note)
-    return jackknife_t(found.estimate[i], found.jackknife[:, i], found.unit, confidence, groups=found.groups)
+        return Interval(
+            float(replicated.estimate[i]), nan, nan, "not_estimable", replicated.unit, replicated.n_units, note=note
+        )
+    return jackknife_t(
+        replicated.estimate[i], replicated.jackknife[:, i], replicated.unit, confidence, groups=replicated.groups
+    )
 
 
 def with_fisher(rows: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
@@ -269,11 +273,11 @@ def random_subsets(t: Tally, sizes: Mapping[str, int], *, rng: np.random.Generat
     """
     total, count = [], []
     for c, corpus in enumerate(t.corpora):
-        here = np.flatnonzero(t.count[:, c].sum(axis=(1, 2)) > 0)
-        order = rng.random((n_draws, len(here))).argsort(axis=1)
+        of_corpus = np.flatnonzero(t.count[:, c].sum(axis=(1, 2)) > 0)
+        order = rng.random((n_draws, len(of_corpus))).argsort(axis=1)
         drawn = (order < sizes[corpus]).astype(float)
         for out, source in ((total, t.total), (count, t.count)):
-            out.append((drawn @ source[here, c].reshape(len(here), -1)).reshape(n_draws, *source.shape[2:]))
+            out.append((drawn @ source[of_corpus, c].reshape(len(of_corpus), -1)).reshape(n_draws, *source.shape[2:]))
     return overall_r(means_of(np.stack(total, axis=1), np.stack(count, axis=1)))
 
 

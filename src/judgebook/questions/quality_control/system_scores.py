@@ -46,8 +46,8 @@ def rank_sum_tests(dialogues: pd.DataFrame, systems: Sequence[str]) -> pd.DataFr
         sides = [(values[a], values[b]) for a, b in pairs]
         block = np.repeat(range(len(pairs)), [len(x) + len(y) for x, y in sides])
         first = np.concatenate([np.repeat([True, False], [len(x), len(y)]) for x, y in sides])
-        found = rank_sum(block, first, np.concatenate([v for side in sides for v in side])).reindex(range(len(pairs)))
-        for (a, b), row in zip(pairs, found.itertuples(), strict=True):
+        tested = rank_sum(block, first, np.concatenate([v for side in sides for v in side])).reindex(range(len(pairs)))
+        for (a, b), row in zip(pairs, tested.itertuples(), strict=True):
             n = None if np.isnan(row.superiority) else row.n_first + row.n_second
             keys = {"statistic": "system_test", "corpus": corpus, "level": "dialogue", "label": OVERALL, "n": n}
             out.append(keys | {"system": a, "system_b": b, "estimate": row.superiority, "p_value": row.p_greater})
@@ -78,8 +78,8 @@ def conclusions(tests: pd.DataFrame, alpha: float) -> pd.DataFrame:
     columns = ["corpus", "system", "system_b"]
     forth = tests[columns].assign(sign=sign)
     back = forth.rename(columns={"system": "system_b", "system_b": "system"}).assign(sign=-sign)
-    both = pd.concat([forth, back]).groupby(columns, sort=False)["sign"].sum().clip(-1, 1)
-    return both.unstack("corpus")[list(dict.fromkeys(tests["corpus"]))]  # noqa: PD010
+    signs = pd.concat([forth, back]).groupby(columns, sort=False)["sign"].sum().clip(-1, 1)
+    return signs.unstack("corpus")[list(dict.fromkeys(tests["corpus"]))]  # noqa: PD010
 
 
 def concordance(tests: pd.DataFrame, alpha: float) -> Iterator[dict]:
@@ -90,17 +90,23 @@ def concordance(tests: pd.DataFrame, alpha: float) -> Iterator[dict]:
     each corpus) or kappa (Cohen's, of both orientations, so that the order within a pair does not matter); and, for
     each corpus by itself, significant (number of pairs). n counts pairs.
     """
-    found = conclusions(tests, alpha)
-    base = found.columns[0]
-    for corpus in found:
-        x, y = found[base].to_numpy(), found[corpus].to_numpy()
+    concluded = conclusions(tests, alpha)
+    base = concluded.columns[0]
+    for corpus in concluded:
+        x, y = concluded[base].to_numpy(), concluded[corpus].to_numpy()
         values = {"significant": np.sum(y != 0) / 2}
         if corpus != base:
             share = [[np.mean(v == s) for s in (-1, 0, 1)] for v in (x, y)]
             values |= {"identical": np.mean(x == y), "chance": float(np.dot(*share))}
             values |= {"contradiction": np.sum(x * y < 0) / 2, "power_mismatch": np.sum((x == 0) != (y == 0)) / 2}
             values["kappa"] = cohen_kappa(np.column_stack([x, y]).astype(float))[0]
-        row = {"statistic": "concordance", "corpus": corpus, "level": "system", "n": len(found) // 2, "alpha": alpha}
+        row = {
+            "statistic": "concordance",
+            "corpus": corpus,
+            "level": "system",
+            "n": len(concluded) // 2,
+            "alpha": alpha,
+        }
         for of, value in values.items():
             yield row | {"of": of, "against": None if of == "significant" else base, "estimate": value}
 

@@ -109,8 +109,8 @@ def labels(results: Results, names: DisplayNames, crowd: Crowd) -> Iterator[Tabl
 
 def label_titles(names: DisplayNames, crowd: Crowd) -> dict[str, str]:
     """Labels of the crowd's ratings -> display names."""
-    known = crowd.scores.drop_duplicates("label")
-    titles = {r.label: names.name("label", r.label, r.method) for r in known.itertuples()}
+    by_label = crowd.scores.drop_duplicates("label")
+    titles = {r.label: names.name("label", r.label, r.method) for r in by_label.itertuples()}
     return {OVERALL: "Overall"} | titles
 
 
@@ -254,17 +254,17 @@ def printed(cells: pd.DataFrame, names: DisplayNames) -> Iterator[Table]:
     if cells.empty:
         return
     words = verdicts.WORDS | {verdicts.DOWNLOAD: "needs a download"}
-    told = places(cells, names).set_axis(["panel", "row", "column"], axis=1)
-    cells = cells.assign(**told.set_axis(cells.index))
+    printed_cells = places(cells, names).set_axis(["panel", "row", "column"], axis=1)
+    cells = cells.assign(**printed_cells.set_axis(cells.index))
     counts = verdicts.tally(cells).rename(columns=words).rename(columns=str.capitalize)
     caption = "Printed numbers by verdict. Fitted: equal only with a list found by searching for these numbers."
     yield Table(counts.rename(columns={"Cells": "All"}), "cells", caption)
     rows = where(cells, verdict=verdicts.DIFFERS)
     digits = [int(d) + 1 if d or v % 1 else 0 for d, v in zip(rows["decimals"], rows["here"], strict=True)]
-    told = [
+    printed_cells = [
         f"{cell.row}, {cell.column}: {cell.printed} ({number(cell.here, decimals)})"
         for cell, decimals in zip(rows.itertuples(), digits, strict=True)
     ]
-    rows = rows.assign(told=told, place=rows["element"] + ", " + rows["panel"])
+    rows = rows.assign(told=printed_cells, place=rows["element"] + ", " + rows["panel"])
     out = rows.groupby(["place", "note"], sort=False)["told"].agg("; ".join).reset_index()[["place", "told", "note"]]
     yield Table(out.set_axis(["Place", "Printed (here)", "Why"], axis=1), "differ", "Printed numbers that differ.")

@@ -24,15 +24,15 @@ def pairs(crowd: Crowd, facts: pd.DataFrame) -> pd.DataFrame:
     """Every pair of work units of different workers: `pair_correlations` with columns `control` (whether the control is
     among the systems: with, without) and `pairs` (all, same task)."""
     means = dialogue_means(crowd.scores.dropna(subset="work_unit"), "score")
-    given = facts.loc[facts["key"] == TASK, ["corpus", "dialogue", "value"]].merge(means, on=["corpus", "dialogue"])
-    tasks = given.drop_duplicates("work_unit").set_index("work_unit")["value_x"]
+    task_of = facts.loc[facts["key"] == TASK, ["corpus", "dialogue", "value"]].merge(means, on=["corpus", "dialogue"])
+    tasks = task_of.drop_duplicates("work_unit").set_index("work_unit")["value_x"]
     out = [pd.DataFrame(columns=["corpus", "workers", "r", "n", "control", "pairs"])]
     for control in ("with", "without") if len(means) else ():
-        here = means if control == "with" else means[means["system"] != crowd.control]
+        counted = means if control == "with" else means[means["system"] != crowd.control]
         for which, task in {"all": None, "same task": tasks}.items():
             if which == "all" or len(tasks):
-                found = pair_correlations(here, crowd.options.families, crowd.workers, tasks=task)
-                out.append(found.assign(control=control, pairs=which))
+                correlated = pair_correlations(counted, crowd.options.families, crowd.workers, tasks=task)
+                out.append(correlated.assign(control=control, pairs=which))
     return pd.concat([f for f in out if len(f)] or out, ignore_index=True)
 
 
@@ -81,20 +81,20 @@ def pair_correlations(
             keep &= task[i] == task[j]
         i, j = i[keep], j[keep]
         r, n = _correlations(wide.to_numpy(float), i, j)
-        both = np.where(passed[i] & passed[j], "passed", np.where(passed[i] | passed[j], "mixed", "failed"))
-        found = pd.DataFrame({"corpus": corpus, "workers": both, "r": r, "n": n})
-        out.append(found[np.isfinite(r)])
+        verdicts = np.where(passed[i] & passed[j], "passed", np.where(passed[i] | passed[j], "mixed", "failed"))
+        correlated = pd.DataFrame({"corpus": corpus, "workers": verdicts, "r": r, "n": n})
+        out.append(correlated[np.isfinite(r)])
     return pd.concat(out, ignore_index=True)
 
 
 def _correlations(x: np.ndarray, i: np.ndarray, j: np.ndarray, least: int = 3) -> tuple[np.ndarray, np.ndarray]:
     """Pearson r of rows i and j over the columns both have, and their number; NaN with fewer than `least`."""
     a, b = x[i], x[j]
-    both = np.isfinite(a) & np.isfinite(b)
-    n = both.sum(axis=1)
+    common = np.isfinite(a) & np.isfinite(b)
+    n = common.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        a, b = (np.where(both, v, 0) for v in (a, b))
-        a, b = (np.where(both, v - (v.sum(axis=1) / n)[:, None], 0) for v in (a, b))
+        a, b = (np.where(common, v, 0) for v in (a, b))
+        a, b = (np.where(common, v - (v.sum(axis=1) / n)[:, None], 0) for v in (a, b))
         aa, bb = (a**2).sum(axis=1), (b**2).sum(axis=1)
         r = np.where((n >= least) & (aa > 1e-9) & (bb > 1e-9), (a * b).sum(axis=1) / np.sqrt(aa * bb), nan)
     return np.clip(r, -1, 1), n
@@ -127,8 +127,8 @@ def same_topics(scores: pd.DataFrame, facts: pd.DataFrame) -> Iterator[dict]:
     rows = scores.dropna(subset="work_unit").drop_duplicates(["work_unit", "dialogue"])[["work_unit", *key]]
     rows["place"] = rows.groupby("work_unit").cumcount()
     for fact, column, name in ((OPINION, "text", "topic"), (TASK, "value", "task")):
-        known = facts[facts["key"] == fact].drop_duplicates(key).rename(columns={column: name})
-        rows = rows.merge(known[[*key, name]].dropna(), on=key)
+        topics = facts[facts["key"] == fact].drop_duplicates(key).rename(columns={column: name})
+        rows = rows.merge(topics[[*key, name]].dropna(), on=key)
     rows["topic"] = rows["topic"].str.strip().str.casefold()
     compared = rows.merge(rows, on=["corpus", "task", "place"])
     compared = compared[compared["work_unit_x"] < compared["work_unit_y"]]

@@ -27,8 +27,8 @@ def by_verdict(rows: pd.DataFrame, workers: pd.DataFrame, verdict: str) -> Itera
     passed = verdict_of(rows, workers, verdict)
     for corpus, part in rows.groupby("corpus", sort=False):
         for name, kept in {"all": None, "passed": True, "failed": False}.items():
-            here = part if kept is None else part[(passed.loc[part.index] == kept).to_numpy(bool)]
-            yield {"corpus": corpus, "workers": name}, here
+            selected = part if kept is None else part[(passed.loc[part.index] == kept).to_numpy(bool)]
+            yield {"corpus": corpus, "workers": name}, selected
 
 
 def work_units(frame: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
@@ -80,15 +80,15 @@ def numbers(
     """
     total: dict[str, int] = {}
     for keys, part in by_verdict(units, workers, verdict):
-        found = {"workers": part["annotator"].nunique(), "work_units": len(part), "dialogues": per_unit * len(part)}
-        total = found if keys["workers"] == "all" else total
-        for what, n in found.items():
+        counts = {"workers": part["annotator"].nunique(), "work_units": len(part), "dialogues": per_unit * len(part)}
+        total = counts if keys["workers"] == "all" else total
+        for what, n in counts.items():
             yield {"statistic": "qc_count", **keys, "what": what, "estimate": n}
         for of in ("workers", "dialogues") if keys["workers"] == "passed" else ():
             unit = "work_units" if of == "dialogues" else of
             if total[of]:
-                low, high = proportion_confint(found[unit], total[unit], alpha=1 - confidence, method="wilson")
-                row = {"statistic": "pass_rate", "corpus": keys["corpus"], "of": of, "estimate": found[of] / total[of]}
+                low, high = proportion_confint(counts[unit], total[unit], alpha=1 - confidence, method="wilson")
+                row = {"statistic": "pass_rate", "corpus": keys["corpus"], "of": of, "estimate": counts[of] / total[of]}
                 row |= {"ci_low": low, "ci_high": high, "ci_kind": "wilson", "n": total[unit]}
                 yield row | {"resample_unit": unit.removesuffix("s").replace("_", " ")}
 
@@ -116,8 +116,8 @@ def minutes(
         sums = part.groupby("annotator")["minutes"].agg(["size", "sum"]).to_numpy(float)
         options = {"n_resamples": n_resamples, "confidence": confidence, "unit": "worker"}
         rng = generator(seed, "minutes", *keys.values())
-        found = bootstrap_sums(sums, lambda s: s[:, 1] / s[:, 0], rng=rng, **options)
-        yield row | found.row() | {"n_annotators": len(sums)}
+        interval = bootstrap_sums(sums, lambda s: s[:, 1] / s[:, 0], rng=rng, **options)
+        yield row | interval.row() | {"n_annotators": len(sums)}
 
 
 def opinions(
@@ -128,8 +128,8 @@ def opinions(
     dialogues : corpus, annotator, dialogue; those with the control count, too. facts : the study's dialogue facts, of
     which the first opinion of a dialogue counts.
     """
-    known = facts[facts["key"] == OPINION].drop_duplicates(["corpus", "dialogue"])
-    rows = dialogues.merge(known[["corpus", "dialogue", "value"]], on=["corpus", "dialogue"])
+    stated = facts[facts["key"] == OPINION].drop_duplicates(["corpus", "dialogue"])
+    rows = dialogues.merge(stated[["corpus", "dialogue", "value"]], on=["corpus", "dialogue"])
     for keys, part in by_verdict(rows, workers, verdict):
         for opinion in rows["value"].unique():
             share = (part["value"] == opinion).mean() if len(part) else nan
@@ -160,10 +160,10 @@ def lengths(dialogues: pd.DataFrame) -> pd.DataFrame:
 def median_lengths(sizes: pd.DataFrame, workers: pd.DataFrame, *, verdict: str = "passed") -> Iterator[dict]:
     """`median_length` (Ji et al. 2022, Table 11). sizes : from `lengths`, with annotator."""
     for keys, part in by_verdict(sizes, workers, verdict):
-        for of, here in part.groupby("of", sort=False):
+        for of, of_part in part.groupby("of", sort=False):
             for unit in ("characters", "words"):
-                row = {"statistic": "median_length", "of": of, "unit": unit, "n": len(here)}
-                yield keys | row | {"estimate": here[unit].median()}
+                row = {"statistic": "median_length", "of": of, "unit": unit, "n": len(of_part)}
+                yield keys | row | {"estimate": of_part[unit].median()}
 
 
 def costs(units: pd.DataFrame, workers: pd.DataFrame, payment: float, n_systems: int, per_unit: int) -> Iterator[dict]:

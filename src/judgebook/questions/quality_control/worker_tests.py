@@ -49,9 +49,9 @@ def ratings(annotations: pd.DataFrame, labels: Iterable[Label], control: str) ->
         raise ValueError(f"control_system: expected a system that was rated, found {control!r}")
     method = methods.value_counts().index[0]
     out = rated[rated["annotator_known"] & (rated["annotator_kind"] == "human") & (rated["method"] == method)]
-    known = {label.id: label for label in labels if label.method == method}
-    direction = out["label"].map({id_: label.direction for id_, label in known.items()})
-    ends = out["label"].map({id_: sum(label.scale) for id_, label in known.items()})
+    by_id = {label.id: label for label in labels if label.method == method}
+    direction = out["label"].map({id_: label.direction for id_, label in by_id.items()})
+    ends = out["label"].map({id_: sum(label.scale) for id_, label in by_id.items()})
     out = out.assign(score=out["score"].where(direction != -1, ends - out["score"]))
     return out[direction != 0].reset_index(drop=True)
 
@@ -126,10 +126,10 @@ def worker_tests(scores: pd.DataFrame, control: str, labels: Iterable[str] = ())
     workers = keys.agg(sd=("score", "std"), n_units=("work_unit", "nunique")).reset_index()
     code = keys.ngroup().to_numpy()
     tested = (scores["label"].isin(list(labels)) if labels else scores["label"].notna()).to_numpy()
-    found = rank_sum(code[tested], (scores["system"] == control).to_numpy()[tested], scores["score"].to_numpy()[tested])
-    found = found.reindex(range(len(workers)))
-    workers["n_control"], workers["n_ordinary"] = (found[c].fillna(0).astype(int) for c in ("n_first", "n_second"))
-    return workers.assign(superiority=found["superiority"], p=found["p_less"])
+    tests = rank_sum(code[tested], (scores["system"] == control).to_numpy()[tested], scores["score"].to_numpy()[tested])
+    tests = tests.reindex(range(len(workers)))
+    workers["n_control"], workers["n_ordinary"] = (tests[c].fillna(0).astype(int) for c in ("n_first", "n_second"))
+    return workers.assign(superiority=tests["superiority"], p=tests["p_less"])
 
 
 def passes(tests: pd.DataFrame, alpha: float = 0.05) -> pd.Series:
@@ -156,8 +156,8 @@ def of_those_who_passed(
 
 def verdict_of(rows: pd.DataFrame, workers: pd.DataFrame, column: str = "passed") -> pd.Series:
     """The verdict of each row's worker, from a column of `workers`; missing for workers it does not have."""
-    known = workers.set_index(WORKER)[column].astype(object)
-    return pd.Series(known.reindex(pd.MultiIndex.from_frame(rows[WORKER])).to_numpy(), rows.index)
+    verdicts = workers.set_index(WORKER)[column].astype(object)
+    return pd.Series(verdicts.reindex(pd.MultiIndex.from_frame(rows[WORKER])).to_numpy(), rows.index)
 
 
 def last_of_family(scores: pd.DataFrame, families: Mapping[str, Iterable[str]]) -> pd.Series:

@@ -76,7 +76,7 @@ class Group:
 
     def on_scales(self, labels: Sequence[Label]) -> Group:
         """The same with the scales of labels, which the primary test needs where most dialogues lie at one end."""
-        panels, picked = ([p.on_scales(labels) for p in own] for own in (self.panels, self.picked))
+        panels, picked = ([p.on_scales(labels) for p in many] for many in (self.panels, self.picked))
         return replace(self, panels=panels, picked=picked)
 
     def draw_size(self, n: int) -> int | None:
@@ -114,8 +114,8 @@ def groups(
     for corpus, part in annotations.groupby("corpus", sort=False):
         talked, first = interactors(dialogues[dialogues["corpus"] == corpus]), main_group(part)
         for group in [first, *(g for g in sorted(part["group"].unique()) if g != first)]:
-            found = _group(part[part["group"] == group], talked, systems, pick_seed)
-            out += [found] if found.panels else []
+            judged_group = _group(part[part["group"] == group], talked, systems, pick_seed)
+            out += [judged_group] if judged_group.panels else []
     return out
 
 
@@ -125,10 +125,10 @@ def _group(part: pd.DataFrame, talked: pd.Series, systems: Sequence[str], pick_s
     panels, picked = [], []
     for method in METHODS:
         enough = _judged(values[values["method"] == method])
-        here = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
-        if len(here) > 1 and (one := panel(values, method, here, talked)).pairs:
+        enough_dialogues = [s for s in systems if enough.get(s, 0) >= MIN_DIALOGUES]
+        if len(enough_dialogues) > 1 and (one := panel(values, method, enough_dialogues, talked)).pairs:
             panels.append(one)
-            picked.append(panel(of_picks, method, here, talked))
+            picked.append(panel(of_picks, method, enough_dialogues, talked))
     if not any(_shared(p) for p in panels):
         blocks = "none"
     return Group(str(part["corpus"].iloc[0]), str(part["group"].iloc[0]), panels, picked, part, blocks)
@@ -162,7 +162,7 @@ def analyse(
         Of the permutation tests, and of which conversations a draw has.
     """
     judged = [one.on_scales(labels) for one in judged]
-    given = {"seed": draw_seed, "within": options.within}
+    drawing = {"seed": draw_seed, "within": options.within}
     null = {"n": options.n_dialogues, "n_runs": options.null_runs, "n_permutations": options.null_permutations}
     parts = []
     for one in judged:
@@ -173,12 +173,12 @@ def analyse(
         parts += [alike(one, margin=options.margin), planning(one, sizes=options.power_sizes)]
     for corpus in dict.fromkeys(one.corpus for one in judged):
         first = next(one for one in judged if one.corpus == corpus)
-        parts += [] if first.weighted else [type_i_errors(first, **null, **given)]
+        parts += [] if first.weighted else [type_i_errors(first, **null, **drawing)]
     results = collect(*parts)
     if len(rows := results["system_difference"]):
-        own = rows["test"].isin([differences.TEST, differences.WEIGHTED])
-        cut = within_scale(rows[own], labels, difference=True)
-        results["system_difference"] = pd.concat([cut, rows[~own]]).loc[rows.index]
+        differing = rows["test"].isin([differences.TEST, differences.WEIGHTED])
+        cut = within_scale(rows[differing], labels, difference=True)
+        results["system_difference"] = pd.concat([cut, rows[~differing]]).loc[rows.index]
     return results
 
 
@@ -227,8 +227,8 @@ def draws(judged: Group, *, n: int, n_draws: int, seed: int, within: str) -> Res
 
 def alike(judged: Group, *, margin: float) -> Results:
     """Equivalence tests of every pair of systems and label, adjusted by Holm within each label as `tests` are."""
-    found = (differences.differences(judged.annotations, data.method, data.systems) for data in judged.panels)
-    parts = zip(found, judged.panels, strict=True)
+    of_methods = (differences.differences(judged.annotations, data.method, data.systems) for data in judged.panels)
+    parts = zip(of_methods, judged.panels, strict=True)
     results = collect(*(equivalence.equivalence_tests(one, data, margin) for one, data in parts if len(one)))
     rows = adjust_rows(results["equivalence"], ["method", "label"], "systems of one label")
     parts = [rows.assign(statistic="equivalence"), results["smallest_margin"].assign(statistic="smallest_margin")]
@@ -253,8 +253,8 @@ def planning(judged: Group, *, sizes: Sequence[int]) -> Results:
     `power.detectable_differences` with others too, of labels whose annotators are known."""
     parts = []
     for data in judged.panels:
-        found = differences.differences(judged.annotations, data.method, data.systems, people=False)
-        parts.append(pd.DataFrame(power.planning(found, sizes)))
+        pairs = differences.differences(judged.annotations, data.method, data.systems, people=False)
+        parts.append(pd.DataFrame(power.planning(pairs, sizes)))
         others = _over_people(differences.differences(judged.annotations, data.method, data.systems))
         parts.append(pd.DataFrame(power.detectable_differences(others, power.SAMPLE)))
     return _marked(judged, [part for part in parts if len(part)])
@@ -285,8 +285,8 @@ def of_methods(results: Results, judged: Sequence[Group]) -> Results:
     groups: dict[str, str] = {}
     for one in (one for one in judged if one.corpus == judged[0].corpus):
         groups = {data.method: one.group for data in one.panels} | groups
-    here = results.part(corpus=judged[0].corpus)
-    return Results({s: rows[rows["group"] == rows["method"].map(groups)] for s, rows in here.items()})
+    of_corpus = results.part(corpus=judged[0].corpus)
+    return Results({s: rows[rows["group"] == rows["method"].map(groups)] for s, rows in of_corpus.items()})
 
 
 def primary(results: Results) -> pd.DataFrame:

@@ -147,11 +147,11 @@ def panel(
     if frame.empty:
         raise ValueError(f"method: {method!r} has no values; there are {sorted(values['method'].unique())}")
     for column in ("corpus", "group"):
-        if len(found := sorted(frame[column].unique())) > 1:
-            raise ValueError(f"{column}: expected one, found {found[:5]}; select one first")
+        if len(several := sorted(frame[column].unique())) > 1:
+            raise ValueError(f"{column}: expected one, found {several[:5]}; select one first")
     paired = frame["dialogue_b"].notna().all()
-    found = set(frame["system"].unique()) | (set(frame["system_b"].unique()) if paired else set())
-    systems = sorted(found) if systems is None else [s for s in systems if s in found]
+    present = set(frame["system"].unique()) | (set(frame["system_b"].unique()) if paired else set())
+    systems = sorted(present) if systems is None else [s for s in systems if s in present]
     frame = frame[frame["system"].isin(systems) & (frame["system_b"].isin(systems) | (not paired))]
     column, labels = pd.factorize(frame["label"])
     row = frame.groupby(["dialogue", "dialogue_b"], dropna=False, sort=True).ngroup().to_numpy()
@@ -256,9 +256,9 @@ def draw_p_values(
         rows = np.flatnonzero(data.rows_of(a, b))
         w = (weights if weights.ndim == 2 else weights[i])[:, rows]
         part = data.take(rows)
-        found = _comparisons(part, w) if data.unit == "pair" else _two_samples(part, w, a, test, within)
-        p.append(found[0])
-        difference.append(found[1])
+        compared = _comparisons(part, w) if data.unit == "pair" else _two_samples(part, w, a, test, within)
+        p.append(compared[0])
+        difference.append(compared[1])
     return np.stack(p, axis=1), np.stack(difference, axis=1)
 
 
@@ -296,9 +296,9 @@ def blocks(part: Panel, within: str) -> np.ndarray:
 def in_both(part: Panel) -> np.ndarray:
     """(rows,) whether the session of a row has dialogues of both systems."""
     session, left = coded(part.session), part.system == part.system[:1]
-    found = np.zeros((session.max(initial=-1) + 1, 2), dtype=bool)
-    found[session, left.astype(int)] = True
-    return found.all(axis=1)[session]
+    present = np.zeros((session.max(initial=-1) + 1, 2), dtype=bool)
+    present[session, left.astype(int)] = True
+    return present.all(axis=1)[session]
 
 
 def coded(names: np.ndarray) -> np.ndarray:
@@ -344,18 +344,18 @@ def session_normal(part: Panel, w: np.ndarray, a: int, within: str = "session") 
     """
     left = part.system == a
     first, second = _sessions(part, left)
-    both = np.minimum(w[:, first], w[:, second])
+    in_pairs = np.minimum(w[:, first], w[:, second])
     rest = w.copy()
-    rest[:, first] -= both  # no row is in two sessions
-    rest[:, second] -= both
+    rest[:, first] -= in_pairs  # no row is in two sessions
+    rest[:, second] -= in_pairs
     group = pd.factorize(_people(part, within))[0]
     p = np.full((len(w), len(part.labels)), nan)
     judged = part.n > 0
     for pattern in patterns(judged):
         columns = np.flatnonzero((judged == pattern[:, None]).all(axis=0))
         v = np.where(pattern[:, None], part.total[:, columns], 0.0)
-        single, paired = rest * pattern, both * (pattern[first] & pattern[second])
-        alone = both * (pattern[first] ^ pattern[second])
+        single, paired = rest * pattern, in_pairs * (pattern[first] & pattern[second])
+        alone = in_pairs * (pattern[first] ^ pattern[second])
         single[:, first] += alone * pattern[first]
         single[:, second] += alone * pattern[second]
         gap = v[first] - v[second]
@@ -378,8 +378,8 @@ def _sessions(part: Panel, left: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rows of sessions with a dialogue of each system: of the first, of the second."""
     code = coded(part.session)
     rows = np.full((2, code.max(initial=-1) + 1), -1)
-    for side, mine in enumerate((left, ~left)):
-        at = np.flatnonzero(mine)[::-1]
+    for side, of_side in enumerate((left, ~left)):
+        at = np.flatnonzero(of_side)[::-1]
         rows[side, code[at]] = at
     first, second = rows[:, (rows >= 0).all(axis=0)]
     return first, second
@@ -390,12 +390,12 @@ def _singles(w: np.ndarray, v: np.ndarray, left: np.ndarray, group: np.ndarray) 
     statistic, variance = np.zeros((len(w), v.shape[1])), np.zeros((len(w), v.shape[1]))
     for g in np.unique(group):
         rows = np.flatnonzero(group == g)
-        c, x, mine = w[:, rows], v[rows], left[rows]
-        n, n1 = c.sum(axis=1)[:, None], c[:, mine].sum(axis=1)[:, None]
+        c, x, on_left = w[:, rows], v[rows], left[rows]
+        n, n1 = c.sum(axis=1)[:, None], c[:, on_left].sum(axis=1)[:, None]
         n2, total = n - n1, c @ x
         with np.errstate(invalid="ignore", divide="ignore"):
             spread = np.maximum(c @ x**2 - total**2 / n, 0)
             usable = (n1 > 0) & (n2 > 0)
-            statistic += np.where(usable, c[:, mine] @ x[mine] - n1 * total / n, 0.0)
+            statistic += np.where(usable, c[:, on_left] @ x[on_left] - n1 * total / n, 0.0)
             variance += np.where(usable, n1 * n2 / (n * (n - 1)) * spread, 0.0)
     return statistic, variance

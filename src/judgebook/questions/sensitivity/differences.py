@@ -81,20 +81,22 @@ def differences(
     rows = rows[rows["system"].isin(systems)]
     if METHODS[method].unit == "pair":
         rows = one_side(rows[rows["system_b"].isin(systems)])
-    found = of_numbers(made := numbers(rows, method, systems), method, systems, people=people, confidence=confidence)
+    estimated = of_numbers(
+        made := numbers(rows, method, systems), method, systems, people=people, confidence=confidence
+    )
     if METHODS[method].unit == "pair" or not scales or sampled(rows):
-        return found
-    return _bounded(found, made, systems, scales, confidence)
+        return estimated
+    return _bounded(estimated, made, systems, scales, confidence)
 
 
 def _bounded(
-    found: pd.DataFrame, rows: pd.DataFrame, systems: list[str], scales: Scales, confidence: float
+    estimated: pd.DataFrame, rows: pd.DataFrame, systems: list[str], scales: Scales, confidence: float
 ) -> pd.DataFrame:
-    """`found` with intervals and p-values that also allow for what few dialogues at one end of a scale do not show.
+    """`estimated` with intervals and p-values that also allow for what few dialogues at one end of a scale do not show.
 
     rows : of `numbers`, from which the means of a system's sessions are made.
     """
-    found = found.reset_index(drop=True)
+    estimated = estimated.reset_index(drop=True)
     cell = ["label", "one", "session"]
     value = rows.groupby([*cell, "dialogue", "item"], observed=True)["score"].mean()
     for level in ([*cell, "dialogue"], cell):
@@ -104,7 +106,7 @@ def _bounded(
         values[label, systems[one]] = x = part.to_numpy()[:, None]
         if label in scales and bounded_means.at_one_end(x, *np.array(scales[label])[:, None])[0]:
             few.add((label, systems[one]))
-    for at, pair in found[found["ci_kind"] == "t"].iterrows() if few else ():
+    for at, pair in estimated[estimated["ci_kind"] == "t"].iterrows() if few else ():
         label, *sides = pair[["label", "system", "system_b"]]
         if few.isdisjoint((label, side) for side in sides):
             continue
@@ -113,9 +115,9 @@ def _bounded(
             *(values[label, side] for side in sides), *ends, rng=rng, confidence=confidence
         )
         wider = [max(pair["p_value"], p[0]), min(pair["ci_low"], low[0]), max(pair["ci_high"], high[0])]
-        found.loc[at, ["p_value", "ci_low", "ci_high"]] = wider
-        found.loc[at, ["ci_kind", "note"]] = "t_or_bound", bounded_means.BOUNDED
-    return found
+        estimated.loc[at, ["p_value", "ci_low", "ci_high"]] = wider
+        estimated.loc[at, ["ci_kind", "note"]] = "t_or_bound", bounded_means.BOUNDED
+    return estimated
 
 
 def numbers(rows: pd.DataFrame, method: str, systems: list[str]) -> pd.DataFrame:
@@ -156,19 +158,19 @@ def of_numbers(
     paired = METHODS[method].unit == "pair"
     if paired:
         rows = rows[rows["one"] != rows["two"]]
-    found = []
+    frames = []
     columns = {k: rows[k].to_numpy() for k in rows.columns.drop("label")} | {"weight": _weights(rows)}
     for label, at in _by_label(rows["label"]):
         part = {k: column[at] for k, column in columns.items()}
         session, annotator = part["session"], part["annotator"]
-        both = people and part["known"].all() and np.any(annotator != annotator[0])
-        clusters = [session, annotator] if both else [session]
-        own = (_pairs if paired else _systems)(part, clusters, len(systems))
-        same = {"label": label, "people": both}
-        found.append(own | {k: np.full(len(own["n"]), v, dtype=object) for k, v in same.items()})
-    if not found:
+        two_way = people and part["known"].all() and np.any(annotator != annotator[0])
+        clusters = [session, annotator] if two_way else [session]
+        estimates = (_pairs if paired else _systems)(part, clusters, len(systems))
+        same = {"label": label, "people": two_way}
+        frames.append(estimates | {k: np.full(len(estimates["n"]), v, dtype=object) for k, v in same.items()})
+    if not frames:
         return pd.DataFrame()
-    out, names = {k: np.concatenate([f[k] for f in found]) for k in found[0]}, np.array(systems, dtype=object)
+    out, names = {k: np.concatenate([f[k] for f in frames]) for k in frames[0]}, np.array(systems, dtype=object)
     sides = {k: names[out[k]] for k in ("system", "system_b")}
     return _rows(pd.DataFrame({"method": method, **out, **sides}), METHODS[method].unit, confidence)
 
@@ -251,25 +253,27 @@ def _pairs(part: dict[str, np.ndarray], clusters: list[np.ndarray], n_systems: i
     }
 
 
-def _rows(found: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:
-    df = found["df"].to_numpy(float)
-    enough, spread = df >= LEAST_DF, found["variance"].to_numpy() > 1e-12
+def _rows(estimated: pd.DataFrame, unit: str, confidence: float) -> pd.DataFrame:
+    df = estimated["df"].to_numpy(float)
+    enough, spread = df >= LEAST_DF, estimated["variance"].to_numpy() > 1e-12
     usable = enough & spread
-    se = np.where(usable, np.sqrt(np.maximum(found["variance"], 0)), np.nan)
-    t, half = found["estimate"] / se, stdtrit(np.maximum(df, LEAST_DF), (1 + confidence) / 2) * se
+    se = np.where(usable, np.sqrt(np.maximum(estimated["variance"], 0)), np.nan)
+    t, half = estimated["estimate"] / se, stdtrit(np.maximum(df, LEAST_DF), (1 + confidence) / 2) * se
     kind = np.where(usable, "t", "not_estimable")
-    over = found["unit"].where(~found["people"].astype(bool), found["unit"] + " and annotator")
-    kinds = np.where(found["kind"] == 1, "annotator", found["unit"])
-    why = [heaviest(k, s, "scores of a system") for k, s in zip(kinds[~enough], found["share"][~enough], strict=True)]
+    over = estimated["unit"].where(~estimated["people"].astype(bool), estimated["unit"] + " and annotator")
+    kinds = np.where(estimated["kind"] == 1, "annotator", estimated["unit"])
+    why = [
+        heaviest(k, s, "scores of a system") for k, s in zip(kinds[~enough], estimated["share"][~enough], strict=True)
+    ]
     note = np.where(usable, None, "no spread").astype(object)
     note[~enough] = why
-    return found.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
+    return estimated.drop(columns=["variance", "unit", "people", "share", "kind"]).assign(
         statistic="system_difference",
         test=TEST,
         level="pair" if unit == "pair" else "dialogue",
         se=se,
-        ci_low=found["estimate"] - half,
-        ci_high=found["estimate"] + half,
+        ci_low=estimated["estimate"] - half,
+        ci_high=estimated["estimate"] + half,
         ci_kind=kind,
         p_value=2 * stdtr(np.maximum(df, LEAST_DF), -np.abs(t)),
         resample_unit=over,

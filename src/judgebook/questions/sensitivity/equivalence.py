@@ -21,12 +21,12 @@ from judgebook.questions.sensitivity.contrasts import Panel
 ALPHA = 0.05
 
 
-def equivalence_tests(found: pd.DataFrame, data: Panel, margin: float) -> pd.DataFrame:
+def equivalence_tests(differences: pd.DataFrame, data: Panel, margin: float) -> pd.DataFrame:
     """Both one-sided tests for each pair of systems and label, on all dialogues.
 
     Parameters
     ----------
-    found : DataFrame
+    differences : DataFrame
         From `differences.differences`, with `se` and `df`.
     data : Panel
         The values of the same dialogues.
@@ -39,13 +39,13 @@ def equivalence_tests(found: pd.DataFrame, data: Panel, margin: float) -> pd.Dat
     two tests; and `smallest_margin` in standard deviations and (`scale` of label) in units of the label. A pair without
     variation, or with too few sessions or annotators, carries the reason in `note`.
     """
-    sd = spreads(found, data.per_dialogue())
+    sd = spreads(differences, data.per_dialogue())
     kept = ["level", "method", "label", "system", "system_b", "n", "n_clusters", "resample_unit"]
-    head = found[kept].assign(margin=margin)
-    se, df = found["se"].to_numpy(float), found["df"].to_numpy(float)
+    head = differences[kept].assign(margin=margin)
+    se, df = differences["se"].to_numpy(float), differences["df"].to_numpy(float)
     usable = np.isfinite(se) & (sd > 0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        difference, half = found["estimate"].to_numpy(float) / sd, stdtrit(df, 1 - ALPHA) * se / sd
+        difference, half = differences["estimate"].to_numpy(float) / sd, stdtrit(df, 1 - ALPHA) * se / sd
         p = 1 - stdtr(df, (margin - np.abs(difference)) * sd / se)
     smallest = np.maximum(half - difference, difference + half)
     columns = {"estimate": difference, "ci_low": difference - half, "ci_high": difference + half, "p_value": p}
@@ -53,7 +53,7 @@ def equivalence_tests(found: pd.DataFrame, data: Panel, margin: float) -> pd.Dat
         statistic="equivalence",
         **{name: np.where(usable, values, np.nan) for name, values in columns.items()},
         ci_kind=np.where(usable, "t90", "not_estimable"),
-        note=np.where(usable, None, found["note"].where(found["note"].notna(), "no variation")),
+        note=np.where(usable, None, differences["note"].where(differences["note"].notna(), "no variation")),
     )
     margins = [
         head.assign(statistic="smallest_margin", scale=scale, estimate=value)[usable]
@@ -62,14 +62,14 @@ def equivalence_tests(found: pd.DataFrame, data: Panel, margin: float) -> pd.Dat
     return pd.concat([tests, pd.concat(margins).sort_index(kind="stable")], ignore_index=True)
 
 
-def spreads(found: pd.DataFrame, data: Panel) -> np.ndarray:
+def spreads(differences: pd.DataFrame, data: Panel) -> np.ndarray:
     """Standard deviation of one label's values within two systems, or of their comparisons; NaN of too few.
 
-    data : one row per dialogue. found : a row for each pair, with `label`, `system`, `system_b`. Returns (rows,).
+    data : one row per dialogue. differences : a row for each pair, with `label`, `system`, `system_b`. Returns (rows,).
     """
     m = len(data.systems)
-    place, label = pd.Index(data.systems), pd.Index(data.labels).get_indexer(found["label"])
-    a, b = (place.get_indexer(found[c]) for c in ("system", "system_b"))
+    place, label = pd.Index(data.systems), pd.Index(data.labels).get_indexer(differences["label"])
+    a, b = (place.get_indexer(differences[c]) for c in ("system", "system_b"))
     paired = data.unit == "pair"
     kinds, kind = np.unique(data.system * m + data.system_b if paired else data.system, return_inverse=True)
     shape = len(kinds), len(data.labels)
@@ -79,13 +79,13 @@ def spreads(found: pd.DataFrame, data: Panel) -> np.ndarray:
     np.add.at(total, kind, data.total * judged)
     mean = total / np.maximum(n, 1)
     np.add.at(square, kind, judged * (data.total - mean[kind]) ** 2)
-    counted, squares, groups = np.zeros(len(found)), np.zeros(len(found)), np.zeros(len(found))
+    counted, squares, groups = np.zeros(len(differences)), np.zeros(len(differences)), np.zeros(len(differences))
     for side in [np.minimum(a, b) * m + np.maximum(a, b)] if paired else [a, b]:
         at = np.searchsorted(kinds, side).clip(max=len(kinds) - 1)
-        here = kinds[at] == side
-        counted += np.where(here, n[at, label], 0)
-        squares += np.where(here, square[at, label], 0)
-        groups += here & (n[at, label] > 0)
+        of_side = kinds[at] == side
+        counted += np.where(of_side, n[at, label], 0)
+        squares += np.where(of_side, square[at, label], 0)
+        groups += of_side & (n[at, label] > 0)
     groups = np.maximum(groups, 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(counted > groups, np.sqrt(squares / (counted - groups)), np.nan)

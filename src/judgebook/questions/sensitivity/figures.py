@@ -157,8 +157,8 @@ def _by_label(tests: dict[str, pd.DataFrame], names: DisplayNames) -> Figure:
     fig, axes = subplots(len(methods), len(tests), squeeze=False, sharey="row", gridspec_kw=ratios, **size)
     for i, method in enumerate(methods):
         for j, (title, rows) in enumerate(tests.items()):
-            own = rows[rows["method"] == method]
-            _pairs(axes[i, j], own, names, names_below=i == len(methods) - 1)
+            of_method = rows[rows["method"] == method]
+            _pairs(axes[i, j], of_method, names, names_below=i == len(methods) - 1)
             heading = names.name("method", method)
             axes[i, j].set_title(f"{title}\n{heading}" if i == 0 else heading)
     bar = fig.colorbar(axes[0, 0].collections[0], ax=axes, location="bottom", shrink=0.6, aspect=40, pad=0.02)
@@ -172,20 +172,20 @@ def _by_label(tests: dict[str, pd.DataFrame], names: DisplayNames) -> Figure:
 def _pairs(ax: Axes, rows: pd.DataFrame, names: DisplayNames, *, names_below: bool) -> None:
     labels = rows[["method", "label"]].itertuples(index=False, name=None)
     title = [names.name("label", x, m) + SIGNS[names.labels[m, x].direction] for m, x in labels]
-    pair = [names.pair_name(*both) for both in rows[BOTH].to_numpy()]
+    pair = [names.pair_name(*systems) for systems in rows[BOTH].to_numpy()]
     size, neither = -np.log10(rows["p"].clip(lower=FLOOR)), rows["direction"] == 0
     signs = np.where(neither, np.where(rows["estimate"] > 0, "+", "−"), "•")
     star = np.where(rows["p"] < 0.05, signs, "")
-    said = [
+    tooltips = [
         f"{what}, {told(which, {'estimate': row['estimate'], 'n': row['n']})}, p = {p_value(row['p'])}"
         for what, which, row in zip(title, pair, rows.to_dict("records"), strict=True)
     ]
-    drawn = {"depth": size * rows["better"], "grey": size.where(neither), "star": star, "said": said}
+    drawn = {"depth": size * rows["better"], "grey": size.where(neither), "star": star, "said": tooltips}
     cells = rows.assign(title=title, pair=pair, **drawn).set_index(["title", "pair"])
-    value, grey, text, said = (cells[c].unstack().reindex(index=dict.fromkeys(title), columns=dict.fromkeys(pair))  # noqa: PD010
+    value, grey, text, tooltips = (cells[c].unstack().reindex(index=dict.fromkeys(title), columns=dict.fromkeys(pair))  # noqa: PD010
                                for c in drawn)  # fmt: skip
     limit = -np.log10(FLOOR)
-    heatmap(value, ax, texts=text.fillna(""), titles=said, cmap="RdBu", vmin=-limit, vmax=limit)
+    heatmap(value, ax, texts=text.fillna(""), titles=tooltips, cmap="RdBu", vmin=-limit, vmax=limit)
     if neither.any():  # half the depth, so that signs stay legible
         ax.pcolormesh(grey.to_numpy(float), cmap="Greys", vmin=0, vmax=2 * limit, edgecolor="white", linewidth=0.5)
     if not names_below:
@@ -196,8 +196,8 @@ def _counts(tests: dict[str, pd.DataFrame], systems: list[str], names: DisplayNa
     """Systems by systems: on how many labels the system of the row is better than that of the column."""
     tables = []
     for rows in tests.values():
-        found = rows[(rows["p"] < 0.05) & (rows["direction"] != 0)]
-        better, worse = (found[c].where(found["better"] > 0, found[d]) for c, d in (BOTH, BOTH[::-1]))
+        significant = rows[(rows["p"] < 0.05) & (rows["direction"] != 0)]
+        better, worse = (significant[c].where(significant["better"] > 0, significant[d]) for c, d in (BOTH, BOTH[::-1]))
         table = pd.crosstab(better, worse).reindex(index=systems, columns=systems, fill_value=0)
         tables.append(table.where(~np.eye(len(systems), dtype=bool)))
     differ = sum(t.sum() + t.sum(axis=1) for t in tables).sort_values(ascending=False, kind="stable").index
@@ -236,12 +236,14 @@ def type_i_errors(
     width = 0.84 / len(styles)
     for j, (test, (color, marker)) in enumerate(styles.items()):
         for i, method in enumerate(methods):
-            own = rows[(rows["method"] == method) & (rows["Test"] == test)]
-            x = i - 0.42 + width * (j + (np.arange(len(own)) + 0.5) / max(len(own), 1) * 0.86 + 0.07)
-            ax.vlines(x, own["ci_low"], own["ci_high"], color=color, linewidth=0.8, alpha=0.6)
-            ax.plot(x, own["estimate"], marker, color=color, markersize=2.6)
-            said = [told(f"{names.name('label', r['label'], method)}, {test}", r) for r in own.to_dict("records")]
-            tips(ax, said, x, own["ci_low"].fillna(own["estimate"]), y_to=own["ci_high"])
+            of_test = rows[(rows["method"] == method) & (rows["Test"] == test)]
+            x = i - 0.42 + width * (j + (np.arange(len(of_test)) + 0.5) / max(len(of_test), 1) * 0.86 + 0.07)
+            ax.vlines(x, of_test["ci_low"], of_test["ci_high"], color=color, linewidth=0.8, alpha=0.6)
+            ax.plot(x, of_test["estimate"], marker, color=color, markersize=2.6)
+            tooltips = [
+                told(f"{names.name('label', r['label'], method)}, {test}", r) for r in of_test.to_dict("records")
+            ]
+            tips(ax, tooltips, x, of_test["ci_low"].fillna(of_test["estimate"]), y_to=of_test["ci_high"])
     ax.set_xticks(range(len(methods)), [names.name("method", m) for m in methods])
     top = rows[["estimate", "ci_high"]].max().max()
     ax.set(ylabel="Type I error at 0.05", ylim=(0, 1.05 * max(top, 0.1)), xlim=(-0.5, len(methods) - 0.5))
@@ -307,21 +309,21 @@ def equivalence(
     shown = [(title, *style) for title, style in zip(kinds, VERDICTS, strict=True) if kinds[title].any()]
     crowded = rows.groupby(["method", "label"]).size().max() > MANY_PAIRS
     for ax, method in zip(axes.flat, methods, strict=True):
-        own = rows[rows["method"] == method]
-        place = {label: i for i, label in enumerate(dict.fromkeys(own["label"]))}
+        of_method = rows[rows["method"] == method]
+        place = {label: i for i, label in enumerate(dict.fromkeys(of_method["label"]))}
         if crowded:
-            _summed(ax, own, place)
+            _summed(ax, of_method, place)
         for title, color, marker in () if crowded else shown:
-            points = own[kinds[title][own.index]]
+            points = of_method[kinds[title][of_method.index]]
             y = np.array([float(place[x]) for x in points["label"]])
             y += 0.12 * (points.groupby("label").cumcount().to_numpy() % 3 - 1)  # equal ones stay visible
             ax.plot(points["smallest"], y, marker, color=color, markersize=3.6, alpha=0.7, linestyle="")
-            said = [
+            tooltips = [
                 f"{names.name('label', r['label'], method)}, {names.pair_name(*(r[c] for c in BOTH))}: "
                 f"{number(r['smallest'])} SD, {title}"
                 for r in points.to_dict("records")
             ]
-            tips(ax, said, points["smallest"], y)
+            tips(ax, tooltips, points["smallest"], y)
         ax.axvline(margin, color="#444444", linewidth=0.9)
         ax.set_yticks(range(len(place)), [names.name("label", x, method) for x in place])
         ax.set_ylim(len(place) - 0.5, -0.5)
@@ -329,11 +331,13 @@ def equivalence(
         ax.set_title(names.name("method", method))
         ax.grid(axis="x")
     last = axes.flat[-1]
-    known = [margin, *rows["smallest"][rows["smallest"] > 0]]
+    margins = [margin, *rows["smallest"][rows["smallest"] > 0]]
     last.set_xscale("log")
-    last.set_xlim(min(known) / 1.1, max(known) * 1.1)  # shared by all methods
+    last.set_xlim(min(margins) / 1.1, max(margins) * 1.1)  # shared by all methods
     ticks = [
-        t for t in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100) if min(known) <= 1.1 * t <= max(known)
+        t
+        for t in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+        if min(margins) <= 1.1 * t <= max(margins)
     ]
     last.xaxis.set_major_locator(FixedLocator(ticks))
     last.xaxis.set_major_formatter("{x:g}")

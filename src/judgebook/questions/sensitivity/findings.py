@@ -44,20 +44,26 @@ def findings(
     n, n_draws : dialogues per system in a draw, and draws. n_runs : placebo comparisons per label.
     """
     parts = [(who(one, judged, names), of_group(results, one)) for one in judged]
-    groups = [{"who": name, **_found(own), "pairs": _most_often(primary(own), names)} for name, own in parts]
-    said = {"test": primary_name(results), "blocks": "" if judged[0].weighted else judged[0].blocks}
-    said |= {"approximate": any(approximate(own) for _, own in parts), "most": MOST_VALUES, "least": LEAST_AWAY}
-    said |= {"bounded": sum(bounded(primary(own)) for _, own in parts), "n_tests": sum(g["n"] for g in groups)}
-    yield Prose(_PHRASES.say("headline", groups=groups, **said))
-    by_method = [line for name, own in parts for line in _by_method(own, name, names)]
+    groups = [
+        {"who": name, **_found(of_part), "pairs": _most_often(primary(of_part), names)} for name, of_part in parts
+    ]
+    facts = {"test": primary_name(results), "blocks": "" if judged[0].weighted else judged[0].blocks}
+    facts |= {
+        "approximate": any(approximate(of_part) for _, of_part in parts),
+        "most": MOST_VALUES,
+        "least": LEAST_AWAY,
+    }
+    facts |= {"bounded": sum(bounded(primary(of_part)) for _, of_part in parts), "n_tests": sum(g["n"] for g in groups)}
+    yield Prose(_PHRASES.say("headline", groups=groups, **facts))
+    by_method = [line for name, of_part in parts for line in _by_method(of_part, name, names)]
     drawn = next((size for one in judged if (size := one.draw_size(n))), None)
     n_draws = min(one.n_draws(n_draws) for one in judged)
-    spread = _spread([own for _, own in parts])
+    spread = _spread([of_part for _, of_part in parts])
     test = primary_name(results)
     yield Prose(_PHRASES.say("by_method", parts=by_method, test=test, drawn=drawn, n_draws=n_draws, **spread))
     weighted = any(one.weighted for one in judged)
     yield Prose(_PHRASES.say("errors", n_runs=n_runs, weighted=weighted, **_errors(parts, names, n_runs)))
-    planned = [line for name, own in parts for line in _planning(own, name, names)]
+    planned = [line for name, of_part in parts for line in _planning(of_part, name, names)]
     yield Prose(_PHRASES.say("planning", parts=planned))
 
 
@@ -104,13 +110,13 @@ def _named(method: str, part: str, names: DisplayNames) -> str:
 
 def _by_method(results: Results, part: str, names: DisplayNames) -> list[dict]:
     """Mean number of significant pairs per label, by method: permutation test, published tests over draws."""
-    found = counts(results, PRIMARY, "label")
+    counted = counts(results, PRIMARY, "label")
     over_draws = [counts(results, PUBLISHED, "none", s) for s in ("mean", "smallest", "largest")]
     n = results["n_significant"].groupby("method")["n"].first()
     out = []
-    for method in sorted(found.index.unique("method"), key=lambda m: names.position("method", m)):
+    for method in sorted(counted.index.unique("method"), key=lambda m: names.position("method", m)):
         draws = [values[method].mean() for values in over_draws if method in values.index]
-        line = {"who": _named(method, part, names), "n": int(n[method]), "mean": found[method].mean(), "draws": draws}
+        line = {"who": _named(method, part, names), "n": int(n[method]), "mean": counted[method].mean(), "draws": draws}
         out.append(line)
     return out
 
@@ -130,8 +136,8 @@ def _errors(parts: Sequence[tuple[str, Results]], names: DisplayNames, n_runs: i
     out, published = [], []
     for part, results in parts:
         rows = results.select("null_rejection", alpha=0.05, test=[*PUBLISHED, "session"]).dropna(subset="estimate")
-        for method, own in names.sort(rows).groupby("method", sort=False):
-            means = own.groupby("test", sort=False)["estimate"].mean()
+        for method, of_method in names.sort(rows).groupby("method", sort=False):
+            means = of_method.groupby("test", sort=False)["estimate"].mean()
             out.append({"who": _named(method, part, names), "tests": [(TESTS[t], share) for t, share in means.items()]})
             published += means[means.index.isin(PUBLISHED)].tolist()
     chance = 1.96 * np.sqrt(0.05 * 0.95 / n_runs)
@@ -149,17 +155,19 @@ def _planning(results: Results, part: str, names: DisplayNames) -> list[dict]:
     shares, others = results["power"].dropna(subset="estimate"), detectable(results, people=SAMPLE)
     out = []
     for method, rows in names.sort(now).groupby("method", sort=False):
-        own = shares[shares["method"] == method].astype({"n_dialogues": int})
-        n = int(own["n_dialogues"].max()) if len(own) else None
-        power = own.loc[own["n_dialogues"] == n, "estimate"]
+        of_method = shares[shares["method"] == method].astype({"n_dialogues": int})
+        n = int(of_method["n_dialogues"].max()) if len(of_method) else None
+        power = of_method.loc[of_method["n_dialogues"] == n, "estimate"]
         marks = all(names.labels[method, label].binary for label in rows["label"])
         share = marks or METHODS[method].unit == "pair"
         say = {"scale": 100 if share else 1, "decimals": 1 if share else 2, "share": share, "n": n}
         kinds = {"least": rows, "single": single, "others": others}
-        found = {k: f.loc[f["method"] == method, "estimate"].quantile([0.5, 0, 1]).tolist() for k, f in kinds.items()}
-        found["others"] = found["others"] if (others["method"] == method).any() else None
+        quantiles = {
+            k: f.loc[f["method"] == method, "estimate"].quantile([0.5, 0, 1]).tolist() for k, f in kinds.items()
+        }
+        quantiles["others"] = quantiles["others"] if (others["method"] == method).any() else None
         line = {"who": _named(method, part, names), "power": [power.median(), power.min(), power.max()]}
-        out.append(line | say | found)
+        out.append(line | say | quantiles)
     return out
 
 

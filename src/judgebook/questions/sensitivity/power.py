@@ -25,13 +25,6 @@ SAME, SAMPLE = "the same", "a sample"
 _STEPS, _SLACK = 50, 1e-6
 
 
-def detectable_d(n: int, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Smallest difference, in standard deviations, that the t test finds with `power` and n units in each group."""
-    from statsmodels.stats.power import TTestIndPower
-
-    return float(TTestIndPower().solve_power(nobs1=n, alpha=alpha, power=power))
-
-
 def detectable(differences: pd.DataFrame, n: int | None = None, power: float = 0.8, alpha: float = 0.05) -> np.ndarray:
     """The difference that a t test finds with the given power, for each of `differences.differences`.
 
@@ -88,11 +81,11 @@ def spread(differences: pd.DataFrame, confidence: float = 0.95) -> tuple[float, 
 
     differences : those of one label.
     """
-    known = differences[differences["se"].notna()]
-    df = len({*known["system"], *known["system_b"]}) - 1
+    estimated = differences[differences["se"].notna()]
+    df = len({*estimated["system"], *estimated["system_b"]}) - 1
     if df < 1:
         return np.nan, np.nan, np.nan
-    square, noise = np.mean(known["estimate"] ** 2), np.mean(known["se"] ** 2)
+    square, noise = np.mean(estimated["estimate"] ** 2), np.mean(estimated["se"] ** 2)
     tail = (1 - confidence) / 2
     ends = square * df / chdtri(df, np.array([tail, 1 - tail]))
     low, high = np.maximum(ends - noise, 0)
@@ -109,10 +102,10 @@ def expected_power(
     power for the observed differences, which are too large where they were found.
     """
     se, df = _at(differences, n)
-    known, variance = np.isfinite(se), np.asarray(variance, dtype=float)
-    if not known.any():
+    finite, variance = np.isfinite(se), np.asarray(variance, dtype=float)
+    if not finite.any():
         return np.full(variance.shape, np.nan)[()]
-    se, df = se[known], df[known]
+    se, df = se[finite], df[finite]
     ratio = se / np.sqrt(variance[..., None] + se**2)
     share = np.mean(2 * stdtr(df, -stdtrit(df, 1 - alpha / 2) * ratio), axis=-1)
     return np.where(np.isfinite(variance), share, np.nan)[()]
@@ -127,14 +120,14 @@ def planning(differences: pd.DataFrame, sizes: Sequence[int], confidence: float 
 
     differences : of `differences.differences` over sessions.
     """
-    for head, known in _by_label(differences):
-        variances = spread(known, confidence)
+    for head, estimated in _by_label(differences):
+        variances = spread(estimated, confidence)
         for n in sizes:
-            value, low, high = expected_power(known, variances, n).tolist()
+            value, low, high = expected_power(estimated, variances, n).tolist()
             row = {"estimate": value, "ci_low": low, "ci_high": high, "ci_kind": "chi_squared", "n_dialogues": n}
             yield head | row | {"statistic": "power", "effect": "shrunken"}
         for n in (None, *sizes):
-            row = {"statistic": "detectable_effect", "estimate": median_detectable(known, n)}
+            row = {"statistic": "detectable_effect", "estimate": median_detectable(estimated, n)}
             yield head | row | {"power": 0.8, "scale": "label", "n_dialogues": n}
     yield from detectable_differences(differences, SAME, sizes)
 
@@ -148,11 +141,11 @@ def detectable_differences(differences: pd.DataFrame, people: str, sizes: Sequen
     differences : of `differences.differences`, over sessions (`people` SAME) or over annotators too (SAMPLE). sizes :
     dialogues per system, besides those there are; only with SAME, as more dialogues do not bring more annotators.
     """
-    for head, known in _by_label(differences):
-        alpha = head["alpha"] / len(known)
+    for head, estimated in _by_label(differences):
+        alpha = head["alpha"] / len(estimated)
         for n in (None, *sizes):
             row = {"statistic": "detectable_difference", "people": people, "adjust": "holm", "power": 0.8}
-            yield head | row | {"estimate": median_detectable(known, n, alpha=alpha), "n_dialogues": n}
+            yield head | row | {"estimate": median_detectable(estimated, n, alpha=alpha), "n_dialogues": n}
 
 
 def _by_label(differences: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
@@ -160,10 +153,10 @@ def _by_label(differences: pd.DataFrame) -> Iterator[tuple[dict, pd.DataFrame]]:
     if differences.empty:
         return
     for (method, label), part in differences.groupby(["method", "label"], sort=False):
-        known = part.dropna(subset="se")
-        if len(known):
+        estimated = part.dropna(subset="se")
+        if len(estimated):
             head = {"method": method, "label": label, "level": part["level"].iloc[0], "test": TEST, "alpha": 0.05}
-            yield head | {"resample_unit": part["resample_unit"].iloc[0], "n": len(known)}, known
+            yield head | {"resample_unit": part["resample_unit"].iloc[0], "n": len(estimated)}, estimated
 
 
 def resample(data: Panel, n: int, n_draws: int, rng: np.random.Generator) -> np.ndarray:
@@ -178,16 +171,16 @@ def resample(data: Panel, n: int, n_draws: int, rng: np.random.Generator) -> np.
         if data.unit == "pair":
             out[i][:, rows] = _draw(len(rows), n, n_draws, rng)
             continue
-        both = in_both(data.take(rows))
+        in_two = in_both(data.take(rows))
         left = data.system[rows] == a
         # sessions with both systems in the proportion that the smaller system has them
-        share = both.sum() / 2 / max(1, min(left.sum(), (~left).sum()))
+        share = in_two.sum() / 2 / max(1, min(left.sum(), (~left).sum()))
         paired = min(n, round(n * share))
-        names, session = np.unique(data.session[rows[both]].astype(str), return_inverse=True)
+        names, session = np.unique(data.session[rows[in_two]].astype(str), return_inverse=True)
         if len(names):
-            out[i][:, rows[both]] = _draw(len(names), paired, n_draws, rng)[:, session]
+            out[i][:, rows[in_two]] = _draw(len(names), paired, n_draws, rng)[:, session]
         for side in (left, ~left):
-            single = rows[side & ~both]
+            single = rows[side & ~in_two]
             out[i][:, single] = _draw(len(single), n - paired if len(names) else n, n_draws, rng)
     return out
 
@@ -221,16 +214,16 @@ def null_rejection(
     Returns rows of `null_rejection` for each label: the share of runs with p < alpha and its exact interval.
     """
     rng = generator(seed, "null_rejection", data.method)
-    found = {test: np.full((n_runs, len(data.labels)), np.nan) for test in tests}
+    p_values = {test: np.full((n_runs, len(data.labels)), np.nan) for test in tests}
     for run in range(n_runs):
         placebo = _placebo(data, run, n, rng)
         for test in tests:
             if test == "session":
-                found[test][run] = _permuted(placebo.per_dialogue(), within, rng, n_permutations)
+                p_values[test][run] = _permuted(placebo.per_dialogue(), within, rng, n_permutations)
             else:
-                found[test][run] = draw_p_values(placebo, test)[0][0, 0]
+                p_values[test][run] = draw_p_values(placebo, test)[0][0, 0]
     rows: list[dict] = []
-    for test, p in found.items():
+    for test, p in p_values.items():
         done = np.sum(~np.isnan(p), axis=0)
         for alpha in alphas:
             hits = np.sum(p < alpha, axis=0)

@@ -84,17 +84,17 @@ def two_systems(
     """
     y = np.asarray(values, dtype=float)
     wide, n_blocks = y.reshape(len(y), -1), len(np.unique(blocks))
-    found = exchange(wide, second, blocks)
+    exchanged = exchange(wide, second, blocks)
     several = np.array([_several(x) for x in wide.T], dtype=bool)
-    unequal = several & (not found.balanced)
+    unequal = several & (not exchanged.balanced)
     approximate = n_permutations is None and n_arrangements(second, blocks) > EXACT_LIMIT
-    difference = found.difference(found.first[None])[0]
+    difference = exchanged.difference(exchanged.first[None])[0]
     if approximate:
         p = saddlepoint.blocked_saddlepoint(wide, second, blocks)[1]
     else:
         options = {"n_permutations": n_permutations or EXACT_LIMIT, "studentised": unequal, "prior": PRIOR}
         p = blocked_permutation(wide, second, blocks, rng=rng, **options).p_value
-    p[unequal] = np.fmax(p[unequal], unequal_t(found, unequal))
+    p[unequal] = np.fmax(p[unequal], unequal_t(exchanged, unequal))
     bounded = np.zeros(len(p), dtype=bool)
     if ends is not None:
         low, high = np.asarray(ends, dtype=float).reshape(2, -1)
@@ -121,8 +121,8 @@ def pairs(
     if n_permutations is None and 2.0 ** len(d) > EXACT_LIMIT:
         difference, p = saddlepoint.sign_flip_saddlepoint(d.reshape(len(d), -1))
         return Tested(difference.reshape(d.shape[1:]), p.reshape(d.shape[1:]), len(d), approximate=True)
-    found = sign_flip_test(d, rng=rng, n_permutations=n_permutations or EXACT_LIMIT)
-    return Tested(found.observed, found.mid_p, len(d))
+    tested = sign_flip_test(d, rng=rng, n_permutations=n_permutations or EXACT_LIMIT)
+    return Tested(tested.observed, tested.mid_p, len(d))
 
 
 def exchange(y: np.ndarray, second: np.ndarray, blocks: np.ndarray) -> Exchange:
@@ -137,26 +137,26 @@ def _several(x: np.ndarray) -> bool:
     return bool(np.any((x != x[0]) & (x != x[np.argmax(x != x[0])])))
 
 
-def unequal_t(found: Exchange, columns: np.ndarray) -> np.ndarray:
+def unequal_t(exchanged: Exchange, columns: np.ndarray) -> np.ndarray:
     """Two-sided p-values of the t test with variance HC2 and Satterthwaite's degrees of freedom, (columns,).
 
     Blocks of one unit of either system vary together, with as many degrees of freedom as there are of them, less one;
     each side of another block has its number of units less one, or 1. In one block it is Welch's test, in pairs the
     paired t test. 0 where nothing varies but the systems differ.
     """
-    r, side = found.residual[:, columns], found.first == 1
-    d = found.difference(found.first[None])[0][columns]
-    pair = (found.mixed & (found.size == 2))[found.block]
-    code = np.where(pair, 0, 1 + 2 * found.block + side)
-    one, two = found.of_side()
-    centred = (found.first - found.share[found.block])[:, None]
-    terms = np.where(side, one[found.block], two[found.block])[:, None] * (r - centred * d) ** 2
+    r, side = exchanged.residual[:, columns], exchanged.first == 1
+    d = exchanged.difference(exchanged.first[None])[0][columns]
+    pair = (exchanged.mixed & (exchanged.size == 2))[exchanged.block]
+    code = np.where(pair, 0, 1 + 2 * exchanged.block + side)
+    one, two = exchanged.of_side()
+    centred = (exchanged.first - exchanged.share[exchanged.block])[:, None]
+    terms = np.where(side, one[exchanged.block], two[exchanged.block])[:, None] * (r - centred * d) ** 2
     place, units = np.unique(code, return_inverse=True, return_counts=True)[1:]
     df = np.maximum(np.where(np.isin(np.unique(code), [0]), units / 2, units) - 1, 1)[:, None]
     parts = np.zeros((len(units), len(d)))
     np.add.at(parts, place, terms)
     variance = parts.sum(axis=0)
-    varies = variance > 1e-12 * np.sum(r**2, axis=0) / found.total
+    varies = variance > 1e-12 * np.sum(r**2, axis=0) / exchanged.total
     safe = np.where(varies, variance, 1.0)
     welch = safe**2 / np.maximum(np.sum(parts**2 / df, axis=0), 1e-12 * safe**2)
     p = 2 * stdtr(welch, -np.abs(d) / np.sqrt(safe))

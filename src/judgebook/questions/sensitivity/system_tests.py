@@ -56,9 +56,9 @@ def published_tests(data: Panel, test: str | None = None) -> pd.DataFrame:
     p, difference = draw_p_values(data, test)
     note = None if data.row == data.unit else f"takes {data.unit}s of a {data.row} as independent"
     rows = _rows(data, test, p[0], difference[0], resample_unit=data.unit, note=note)
-    here = [data.rows_of(*pair) for pair in data.pairs]
+    rows_of_pairs = [data.rows_of(*pair) for pair in data.pairs]
     counts = {"n": data.n, "n_clusters": data.n > 0}
-    return rows.assign(**{k: np.concatenate([x[at].sum(axis=0) for at in here]) for k, x in counts.items()})
+    return rows.assign(**{k: np.concatenate([x[at].sum(axis=0) for at in rows_of_pairs]) for k, x in counts.items()})
 
 
 def _rows(data: Panel, test: str, p: np.ndarray, difference: np.ndarray, **same: object) -> pd.DataFrame:
@@ -89,8 +89,8 @@ def session_tests(data: Panel, *, seed: int, within: str = "session", n_permutat
     data = numbered(data.per_dialogue())
     draws = None if too_many(data, n_permutations) else n_permutations
     parts = [(data, pairs, seed, within, draws) for pairs in pieces(data.pairs)]
-    found = tasks.run(_tests_of_pairs, parts, doing="permutation tests")
-    return pd.concat(found, ignore_index=True).assign(statistic="system_difference", test="session", seed=seed)
+    tested = tasks.run(_tests_of_pairs, parts, doing="permutation tests")
+    return pd.concat(tested, ignore_index=True).assign(statistic="system_difference", test="session", seed=seed)
 
 
 def too_many(data: Panel, n_permutations: int) -> bool:
@@ -111,10 +111,10 @@ def _tests_of_pairs(
     parts: list[dict] = []
     judged = data.n > 0
     for a, b in pairs:
-        here = np.flatnonzero(data.rows_of(a, b))
-        for pattern in patterns(judged[here]):
-            columns = np.flatnonzero((judged[here] == pattern[:, None]).all(axis=0))
-            part = data.take(here[pattern])
+        rows_of_pair = np.flatnonzero(data.rows_of(a, b))
+        for pattern in patterns(judged[rows_of_pair]):
+            columns = np.flatnonzero((judged[rows_of_pair] == pattern[:, None]).all(axis=0))
+            part = data.take(rows_of_pair[pattern])
             rng = generator(seed, "session_tests", data.method, data.systems[a], data.systems[b])
             parts.append(_session_rows(part, columns, a, b, within, rng, draws))
     rows = pd.DataFrame(parts).explode(_OF_LABELS, ignore_index=True)
@@ -128,11 +128,11 @@ def _session_rows(part: Panel, columns, a: int, b: int, within: str, rng, draws:
     base = {"resample_unit": "session" if within == "session" else "session and interactor", "n": len(part.system)}
     base |= {"level": part.row, "method": part.method, "system": part.systems[a], "system_b": part.systems[b]}
     try:
-        found = session_test(part, a, within, rng=rng, n_permutations=draws)
-        observed, p = found.difference, found.p_value
-        base["note"] = np.full(len(names), SADDLEPOINT if found.approximate else None, dtype=object)
-        base["note"][np.broadcast_to(found.bounded, len(names))] = BOUNDED
-        base |= {"n_clusters": found.n_blocks} | ({} if part.unit == "pair" else {"within": within})
+        tested = session_test(part, a, within, rng=rng, n_permutations=draws)
+        observed, p = tested.difference, tested.p_value
+        base["note"] = np.full(len(names), SADDLEPOINT if tested.approximate else None, dtype=object)
+        base["note"][np.broadcast_to(tested.bounded, len(names))] = BOUNDED
+        base |= {"n_clusters": tested.n_blocks} | ({} if part.unit == "pair" else {"within": within})
     except ValueError as error:
         base |= {"ci_kind": "not_estimable", "note": np.full(len(names), str(error), dtype=object)}
         observed = p = np.full(len(names), nan)
@@ -248,15 +248,15 @@ def count_significant(
     for keys in draw_keys([*picked, *panels], n_draws, generator(seed, "downsample")):
         left = iter(keys)
         for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
-            found = [_of_draws(d, t, downsample(d, n, next(left)), within) for d, t in zip(used, tests, strict=True)]
-            for data, test, (p, difference) in zip(used, tests, found, strict=True) if not counts else ():
+            by_panel = [_of_draws(d, t, downsample(d, n, next(left)), within) for d, t in zip(used, tests, strict=True)]
+            for data, test, (p, difference) in zip(used, tests, by_panel, strict=True) if not counts else ():
                 unit = (
                     {"within": within, "resample_unit": "session"}
                     if test == "session"
                     else {"resample_unit": data.unit}
                 )
                 rows.append(_rows(data, test, p[0], difference[0], sample="draw", **unit, **common))
-            counts.append(_significant([p for p, _ in found], DRAW_FAMILIES))
+            counts.append(_significant([p for p, _ in by_panel], DRAW_FAMILIES))
     for (used, tests), rows, counts in zip(kinds, first, counted, strict=True):
         every = [np.concatenate(c) for c in zip(*counts, strict=True)]  # of all draws
         rows.append(pd.DataFrame(_counts(used, tests, every, DRAW_FAMILIES, common)))
@@ -277,12 +277,12 @@ def count_tests(panels: Sequence[Panel], tests: pd.DataFrame) -> pd.DataFrame:
     names, p_values = [], []
     for data in panels:
         rows = tests[tests["method"] == data.method]
-        found = sorted(rows["test"].unique())
-        if len(found) != 1:
-            raise ValueError(f"tests: expected one test of method {data.method!r}, found {found}")
+        test_names = sorted(rows["test"].unique())
+        if len(test_names) != 1:
+            raise ValueError(f"tests: expected one test of method {data.method!r}, found {test_names}")
         wide = rows.set_index(["system", "system_b", "label"])["p_value"].unstack("label")  # noqa: PD010
         order = pd.MultiIndex.from_tuples([(data.systems[a], data.systems[b]) for a, b in data.pairs])
-        names += found
+        names += test_names
         p_values.append(wide.reindex(index=order, columns=data.labels).to_numpy(float)[None])
     seeds = tests["seed"].dropna() if "seed" in tests else ()
     common = {"seed": int(seeds.iloc[0])} if len(seeds) else {}
@@ -311,13 +311,13 @@ def _significant(p_values: list[np.ndarray], families) -> list[np.ndarray]:
 
 def _counts(panels: Sequence[Panel], tests: list[str], counts: list[np.ndarray], families, common: dict) -> list[dict]:
     """Rows of `n_significant`. counts : from `_significant`, of all draws."""
-    rows, found = [], iter(counts)
+    rows, remaining = [], iter(counts)
     for over, method in families:
         for data, test in zip(panels, tests, strict=True):
             head = {"statistic": "n_significant", "level": "system", "method": data.method, "n": len(data.pairs)}
             head |= {"test": test, "adjusted_over": over, "adjust": method, **common}
             for alpha in ALPHAS:
-                count = next(found)
+                count = next(remaining)
                 summaries = {"first": count[0]}
                 if len(count) > 1:
                     summaries |= {

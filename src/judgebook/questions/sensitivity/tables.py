@@ -78,20 +78,20 @@ def differences(results: Results, names: DisplayNames, part: str = "", name: str
     """
     rows = names.sort(names.pairs(primary(results).query("p_adjusted < 0.05")))
     keys = [*LABEL, "system", "system_b"]
-    found = names.pairs(results.select("system_difference", test=TEST)).set_index(keys)
-    own = found[["estimate", "ci_low", "ci_high", "p_adjusted"]].reindex(pd.MultiIndex.from_frame(rows[keys]))
+    by_pair = names.pairs(results.select("system_difference", test=TEST)).set_index(keys)
+    shown = by_pair[["estimate", "ci_low", "ci_high", "p_adjusted"]].reindex(pd.MultiIndex.from_frame(rows[keys]))
     pairs = zip(rows["system"], rows["system_b"], strict=True)
     people = len(with_people(results)) > 0
     these = ", these annotators" if people else ""
     columns = {
         "Systems": [names.pair_name(a, b) for a, b in pairs],
-        "Difference" + (", CI for other annotators" if people else ""): intervals(own, 3).to_numpy(),
+        "Difference" + (", CI for other annotators" if people else ""): intervals(shown, 3).to_numpy(),
         "p" + these: cells.p_values(rows["p_value"]),
         "Holm" + these: cells.p_values(rows["p_adjusted"]),
     }
     out = rows[LABEL].assign(**columns)
     if people:
-        out["Holm, other annotators"] = cells.p_values(own["p_adjusted"]).to_numpy()
+        out["Holm, other annotators"] = cells.p_values(shown["p_adjusted"]).to_numpy()
     test = primary_name(results)
     caption = f"Pairs that differ{', ' + part if part else ''}, by the {test} with Holm's adjustment within the"
     caption += (
@@ -114,10 +114,10 @@ def type_i_errors(results: Results, names: DisplayNames, *, n_runs: int, part: s
     """Mean and range over labels of the type I error, by method and test, at each level."""
     rows = names.sort(results["null_rejection"].dropna(subset="estimate"))
     out = []
-    for (method, test), own in rows.groupby(["method", "test"], sort=False):
-        row = {"method": method, "Test": TESTS[test], "Dialogues": int(own["n_dialogues"].iloc[0])}
+    for (method, test), of_test in rows.groupby(["method", "test"], sort=False):
+        row = {"method": method, "Test": TESTS[test], "Dialogues": int(of_test["n_dialogues"].iloc[0])}
         for alpha in ALPHAS:
-            share = own.loc[own["alpha"] == alpha, "estimate"]
+            share = of_test.loc[of_test["alpha"] == alpha, "estimate"]
             ends = {"": share.mean(), "low": share.min(), "high": share.max()}
             row[f"At {alpha:g}"] = Cell(f"{number(share.mean(), 3)} ({span(share, 3)})", ends)
         out.append(row)
@@ -132,13 +132,13 @@ def power(results: Results, names: DisplayNames, part: str = "", name: str = "po
     out = rows.set_index([*LABEL, "n_dialogues"])["text"].unstack()  # noqa: PD010
     out = out.rename(columns=lambda n: f"{n} dialogues").rename_axis(columns=None)
     single = results.select("detectable_effect", n_dialogues=None)
-    found = {
+    columns = {
         "Single test": single,
         "Holm": detectable(results),
         "Holm, other annotators": detectable(results, people=SAMPLE),
     }
-    found = {heading: rows.set_index(LABEL)["estimate"] for heading, rows in found.items() if len(rows)}
-    out = out.assign(**{heading: values.reindex(out.index) for heading, values in found.items()})
+    columns = {heading: rows.set_index(LABEL)["estimate"] for heading, rows in columns.items() if len(rows)}
+    out = out.assign(**{heading: values.reindex(out.index) for heading, values in columns.items()})
     caption = "Share of pairs of systems significant at 0.05 (a single test) by dialogues per system"
     caption += f"{', ' + part if part else ''},"
     caption += (
@@ -148,10 +148,10 @@ def power(results: Results, names: DisplayNames, part: str = "", name: str = "po
         " two systems differ). Then the difference detected with 80% power with the present dialogues: by a single"
     )
     caption += " test, and at the first step of Holm's adjustment within the label, by these annotators"
-    caption += " and with annotators as a sample too." if "Holm, other annotators" in found else "."
+    caption += " and with annotators as a sample too." if "Holm, other annotators" in columns else "."
     why = dict.fromkeys([*out.columns], "No variation between sessions, or one session.")
     why["Holm, other annotators"] = "Annotators not known, or no variation."
-    return Table(names.named(names.sort(out.reset_index())), name, caption, dict.fromkeys(found, 3), why)
+    return Table(names.named(names.sort(out.reset_index())), name, caption, dict.fromkeys(columns, 3), why)
 
 
 def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, str]) -> pd.DataFrame:
@@ -162,17 +162,17 @@ def printed_counts(results: Results, printed: pd.DataFrame, panels: dict[str, st
     """
     alpha = printed["row"].str.removeprefix("alpha_").str.replace("_", ".").astype(float)
     cells = printed.assign(method=printed["panel"].map(panels), label=printed["column"], alpha=alpha)
-    found = results.select("n_significant", test=PUBLISHED, adjusted_over="none").astype({"alpha": float})
-    found["what"] = found["summary"].where(found["n_dialogues"].notna(), "every")
-    wide = found.set_index([*LABEL, "alpha", "what"])["estimate"].unstack("what")  # noqa: PD010 (twice must raise)
+    counted = results.select("n_significant", test=PUBLISHED, adjusted_over="none").astype({"alpha": float})
+    counted["what"] = counted["summary"].where(counted["n_dialogues"].notna(), "every")
+    wide = counted.set_index([*LABEL, "alpha", "what"])["estimate"].unstack("what")  # noqa: PD010 (twice must raise)
     wide = wide.reindex(columns=["first", "smallest", "largest", "every"])
     out = cells[[*LABEL, "alpha", "printed", "value"]].join(wide, on=[*LABEL, "alpha"])
     return out.assign(here=out["first"].fillna(out["every"])).dropna(subset="here").reset_index(drop=True)
 
 
-def printed(found: pd.DataFrame, names: DisplayNames, element: str) -> Table:
+def printed(counted: pd.DataFrame, names: DisplayNames, element: str) -> Table:
     """`printed_counts` ready to be shown; a range only where there were draws."""
-    rows = names.sort(found)
+    rows = names.sort(counted)
     out = rows[LABEL].assign(Level=rows["alpha"], Printed=rows["printed"], Here=rows["here"].astype("Int64"))
     if rows["smallest"].notna().any():
         out["Over draws"] = cells.ranges(rows[["smallest", "largest"]], 0)
@@ -191,9 +191,15 @@ def equivalence(
     kinds = {"Differ": differ & ~alike, "Differ, but equivalent": differ & alike, "Equivalent": alike & ~differ}
     rows = rows.assign(**kinds, Undecided=~differ & ~alike)
     counted = rows.groupby(LABEL, sort=False)[[*kinds, "Undecided"]].sum().astype(int)
-    own = results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
-    smallest, own = (cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), own))
-    out = pd.concat([counted, smallest.rename("Smallest margin (SD)"), own.rename("In units of the label")], axis=1)
+    on_label = (
+        results.select("smallest_margin", scale="label").groupby(LABEL, sort=False)["estimate"].agg(["min", "max"])
+    )
+    smallest, on_label = (
+        cells.ranges(f) for f in (rows.groupby(LABEL, sort=False)["smallest"].agg(["min", "max"]), on_label)
+    )
+    out = pd.concat(
+        [counted, smallest.rename("Smallest margin (SD)"), on_label.rename("In units of the label")], axis=1
+    )
     test = primary_name(results)
     caption = f"{part + ': p' if part else 'P'}airs of systems that differ ({test}), and that are shown to be"
     caption += (

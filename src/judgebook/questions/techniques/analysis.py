@@ -14,17 +14,15 @@ from itertools import chain
 import numpy as np
 import pandas as pd
 
-from judgebook.questions.techniques import turn_marks, turn_weights
-from judgebook.questions.techniques.chunks import variability
+from judgebook.questions.techniques import turn_marks, turn_ratings
 from judgebook.questions.techniques.effective_rates import effective
-from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken
+from judgebook.questions.techniques.hours import contests, hours, seconds, shrunken, variability
 from judgebook.questions.techniques.question import Mixture, Techniques
 from judgebook.questions.techniques.reasons import reasons
-from judgebook.questions.techniques.same_winner import same_winner
 from judgebook.questions.techniques.sittings import TechniqueData, by_conversation, sides
 from judgebook.questions.techniques.turn_marks import Turned
 from judgebook.questions.techniques.turn_ratings import correlations, paired
-from judgebook.questions.techniques.win_rates import by_turn, stream, system_rate, win_rate
+from judgebook.questions.techniques.win_rates import by_turn, same_winner, stream, system_rate, win_rate
 from judgebook.statistics.resampling import bootstrap_sums
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect
@@ -57,7 +55,7 @@ def analyse(
     """
     size = {"n_resamples": n_resamples, "confidence": confidence}
     timed = collect(seconds(data))
-    found = contests(data, timed["technique_seconds"], options.average)
+    contested = contests(data, timed["technique_seconds"], options.average)
     return collect(
         rates(data, seed=seed, **size),
         mixtures(data, options.combine, seed=seed, **size),
@@ -68,7 +66,7 @@ def analyse(
         same_winner(data, seed=seed, **size),
         *_beside_ratings(turned, labels, options.final_rating, seed=seed, **size),
         timed,
-        chain.from_iterable(hours(contest, options, seed=run_seed, **size) for contest in shrunken(found)),
+        chain.from_iterable(hours(contest, options, seed=run_seed, **size) for contest in shrunken(contested)),
         variability(data, options.chunk_minutes),
         reasons(data, seed=seed, **size),
     )
@@ -86,32 +84,32 @@ def rates(data: TechniqueData, *, seed: int, **size: float) -> Iterator[dict]:
                 for a, b in data.pairs:
                     (compared,) = sides(rows, (a, b))
                     pair = head | {"statistic": "technique_win_rate", "system": a, "system_b": b}
-                    found = win_rate(compared, spec.rate, rng=stream(*names, a, b), **size) if len(compared) else []
-                    yield from (pair | row for row in found)
+                    won = win_rate(compared, spec.rate, rng=stream(*names, a, b), **size) if len(compared) else []
+                    yield from (pair | row for row in won)
             else:
                 yield from _scores(data, head, rows, names, size)
 
 
 def _scores(data: TechniqueData, head: dict, rows: pd.DataFrame, names: tuple, size: dict) -> Iterator[dict]:
-    own = {system: part for system, part in rows.groupby("system", sort=False)}
-    for system in (s for s in data.systems if s in own):
-        found = system_rate(own[system], rng=stream(*names, system), **size)
-        yield head | {"statistic": "technique_score", "system": system} | found
-    values = {system: by_conversation(part)["value"].to_numpy() for system, part in own.items()}
-    for a, b in (pair for pair in data.pairs if own.keys() >= {*pair}):
-        found = effective(values[a], values[b], rng=stream(*names, "effective", a, b), **size)
-        yield from (head | {"statistic": "effective_win_rate", "system": a, "system_b": b} | row for row in found)
+    of_system = {system: part for system, part in rows.groupby("system", sort=False)}
+    for system in (s for s in data.systems if s in of_system):
+        results = system_rate(of_system[system], rng=stream(*names, system), **size)
+        yield head | {"statistic": "technique_score", "system": system} | results
+    values = {system: by_conversation(part)["value"].to_numpy() for system, part in of_system.items()}
+    for a, b in (pair for pair in data.pairs if of_system.keys() >= {*pair}):
+        results = effective(values[a], values[b], rng=stream(*names, "effective", a, b), **size)
+        yield from (head | {"statistic": "effective_win_rate", "system": a, "system_b": b} | row for row in results)
 
 
 def turn_rates(data: TechniqueData, confidence: float) -> Iterator[pd.DataFrame]:
     """`turn_rate` (`turn_mean`): share won or marked (mean mark) at each turn, once for every method and corpus in
     which turns are judged, whatever windows its techniques use."""
-    known = set()
+    seen = set()
     for technique, spec in data.techniques.items():
         marks = data.judgements[technique]
         marks = marks[marks["turn"].notna()]
-        if (spec.method, spec.corpus) not in known and len(set(marks["turn"])) > 1:
-            known.add((spec.method, spec.corpus))
+        if (spec.method, spec.corpus) not in seen and len(set(marks["turn"])) > 1:
+            seen.add((spec.method, spec.corpus))
             yield by_turn(marks, data.pairs, confidence).assign(method=spec.method, level="turn")
 
 
@@ -171,8 +169,8 @@ def combined(
     def statistic(*sums: np.ndarray) -> np.ndarray:
         return sum(share * s[:, 0] / s[:, 1] for share, s in zip(shares, sums, strict=True))
 
-    found = bootstrap_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, **size)
-    return found.row() | {"n": sum(len(part) for part in parts)}
+    interval = bootstrap_sums(rows, statistic, unit="conversation", rng=rng, counts=counts, **size)
+    return interval.row() | {"n": sum(len(part) for part in parts)}
 
 
 def _beside_ratings(
@@ -181,7 +179,7 @@ def _beside_ratings(
     """What turns say about the rating of the whole conversation (Smith et al. 2022, Figure 6), and how closely the mean
     of turns follows it."""
     if len(turned.marks) and len(turned.ratings):
-        for both in paired(turned.marks, turned.ratings, labels, final):
-            yield turn_weights.by_turn(both, confidence)
+        for pairing in paired(turned.marks, turned.ratings, labels, final):
+            yield turn_ratings.by_turn(pairing, confidence)
         size = {"n_resamples": n_resamples, "confidence": confidence}
         yield correlations(turned.marks, turned.ratings, seed=seed, **size)

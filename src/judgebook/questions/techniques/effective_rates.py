@@ -52,8 +52,8 @@ def effective(
         return np.stack([won / (won + lost), won + (1 - won - lost) / 2], axis=1)
 
     options = {"counts": counts, "n_resamples": n_resamples, "confidence": confidence}
-    found = bootstrap_sums([np.eye(len(kinds))] * 2, statistic, unit="conversation", rng=rng, **options)
-    return [{"ties": t, **interval.row(), "n": len(a) + len(b)} for t, interval in zip(TIES, found, strict=True)]
+    results = bootstrap_sums([np.eye(len(kinds))] * 2, statistic, unit="conversation", rng=rng, **options)
+    return [{"ties": t, **interval.row(), "n": len(a) + len(b)} for t, interval in zip(TIES, results, strict=True)]
 
 
 def effective_of_shares(p: float, q: float, ties: str) -> float:
@@ -96,12 +96,12 @@ def printed(options: Techniques) -> pd.DataFrame:
     rates, wins = (numbers.load(options.paper, element) for element in (at.rates, at.wins))
     rates, wins = rates[rates["column"] == at.rate], wins[wins["column"] == at.win]
     wins = wins[wins["panel"].isin(list(options.pairs))]
-    known = rates.set_index(["panel", "row"])["value"] / 100
+    shares = rates.set_index(["panel", "row"])["value"] / 100
     half = 0.5 * 10.0 ** -float(rates["decimals"].max()) / 100
     out = []
     for cell in wins.to_dict("records"):
         a, b = options.pairs[cell["panel"]]
-        p, q = known[a, cell["row"]], known[b, cell["row"]]
+        p, q = shares[a, cell["row"]], shares[b, cell["row"]]
         value, edge = cell["value"] / 100, 0.5 * 10.0 ** -float(cell["decimals"]) / 100 + 1e-9
         head = {"statistic": "effective_win_rate", "level": "dialogue", "label": cell["row"], "system": a}
         head |= {"system_b": b, "data": "printed", "ci_kind": "range", "printed": cell["value"]}

@@ -145,8 +145,8 @@ def _lines(
         shift = 0.09 * (hues.index(hue) - (len(hues) - 1) / 2) if part["below"].notna().any() else 0
         ax.errorbar(part["x"] + shift, part["estimate"], part[["below", "above"]].T, elinewidth=0.9, **style)
         who = ", ".join(str(p) for p in (panel, hue) if p)
-        said = [told(f"{who}, {xlabel.lower()} {row['x']:g}", row) for row in part.to_dict("records")]
-        tips(ax, said, part["x"] + shift, part["estimate"])
+        tooltips = [told(f"{who}, {xlabel.lower()} {row['x']:g}", row) for row in part.to_dict("records")]
+        tips(ax, tooltips, part["x"] + shift, part["estimate"])
     for ax, panel in zip(axes.flat, panels, strict=False):
         ax.set_title(fill(panel, int(size["width"] / n / 0.1)))
         ax.set_xlabel(xlabel)
@@ -224,12 +224,12 @@ def hours(results: Results, data: TechniqueData, names: DisplayNames, options: T
         caption += (
             " difference is first significant if it is tested after every rating, as published. Logarithmic axis."
         )
-        known = part[["estimate", "first"]].melt()["value"].dropna()
-        for page, own in pages(_grid(part), columns=3, around=2.0):
-            fig = grid_figure(own, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
-            for ax in fig.axes[: own["panel"].nunique()]:
+        least = part[["estimate", "first"]].melt()["value"].dropna()
+        for page, on_page in pages(_grid(part), columns=3, around=2.0):
+            fig = grid_figure(on_page, _hours, names=names, xlabel="Hours of work", columns=3, sharex=True, keys=keys)
+            for ax in fig.axes[: on_page["panel"].nunique()]:
                 log_axis(ax)
-            alt = f"Hours of work for {_sizes(part)}, to {power} and until first significant: {span(known, 1)}."
+            alt = f"Hours of work for {_sizes(part)}, to {power} and until first significant: {span(least, 1)}."
             name = f"hours{suffix}{'_page' if page else ''}{page}"
             yield Plot(fig, name, alt, captions.joined(caption, note))
 
@@ -243,10 +243,10 @@ def _least_hours(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
 
 def _hours(ax: Axes, rows: pd.DataFrame, color: str, marker: str) -> None:
-    known = rows[rows["ci_low"].notna()]
-    opened = known[known["ci_high"].isna()]
-    low = known["ci_low"].clip(lower=known["start"])  # no 0 on a logarithmic axis
-    ax.hlines(known["y"], low, known["ci_high"].fillna(known["end"]), color=color, linewidth=1.3)
+    bounded = rows[rows["ci_low"].notna()]
+    opened = bounded[bounded["ci_high"].isna()]
+    low = bounded["ci_low"].clip(lower=bounded["start"])  # no 0 on a logarithmic axis
+    ax.hlines(bounded["y"], low, bounded["ci_high"].fillna(bounded["end"]), color=color, linewidth=1.3)
     ax.plot(opened["end"], opened["y"], ">", color=color, markersize=3)
     ax.plot(rows["estimate"], rows["y"], marker, color=color, markersize=3.2)
     ax.plot(rows["first"], rows["y"] + 0.3 * ROW, "D", color=color, markersize=2.2, mfc="white", mew=0.7)

@@ -66,14 +66,14 @@ def compared(data: TechniqueData, turned: Turned, names: DisplayNames) -> Prose:
 
 def left_out(results: Results, data: TechniqueData, names: DisplayNames) -> Prose:
     """How many people fail a check of their messages, and what leaving them out changes."""
-    found = results["message_check"].pivot(index="check", columns="of", values="estimate").astype(int).T.to_dict()  # noqa: PD010
+    counts = results["message_check"].pivot(index="check", columns="of", values="estimate").astype(int).T.to_dict()  # noqa: PD010
     moved, facts = results["message_effect"].dropna(subset="estimate"), {"n": 0}
     if len(moved):
         most = moved.loc[moved["estimate"].abs().idxmax()]
         facts = {"n": len(moved), "fall": int((moved["estimate"] < 0).sum()), "most": most.to_dict()}
         facts["system"] = names.name("system", most["system"])
     first = not data.techniques and results["turn_half"].empty
-    return Prose(_PHRASES.say("left_out", found=found, first=first, facts=facts))
+    return Prose(_PHRASES.say("left_out", found=counts, first=first, facts=facts))
 
 
 def turns(results: Results, data: TechniqueData) -> Prose:
@@ -166,31 +166,31 @@ def _recency(results: Results, names: DisplayNames) -> list[dict]:
     """For each corpus and groups of markers and raters: whose marks and ratings, and whether later turns count more."""
     key, out = ["corpus", "group", "group_b"], []
     for row in results["turn_conversations"].to_dict("records"):
-        here = {k: row[k] if pd.notna(row[k]) else None for k in key}
-        turns = results.select("turn_coefficient", **here, system=None)
-        found = results.select("turn_recency", **here).dropna(subset=["estimate", "ci_low"])
-        raters = names.name("group", here["group_b"] or here["group"])
+        place = {k: row[k] if pd.notna(row[k]) else None for k in key}
+        turns = results.select("turn_coefficient", **place, system=None)
+        recency = results.select("turn_recency", **place).dropna(subset=["estimate", "ci_low"])
+        raters = names.name("group", place["group_b"] or place["group"])
         part = {"people": row["people"], "counted": row["counted"], "n": int(row["estimate"]), "turns": len(turns)}
-        part |= {"markers": names.name("group", here["group"]), "raters": raters}
-        part["halves"] = {r["half"]: r for r in found.to_dict("records")}
+        part |= {"markers": names.name("group", place["group"]), "raters": raters}
+        part["halves"] = {r["half"]: r for r in recency.to_dict("records")}
         out.append(part | {"place": _place(results["turn_conversations"], row, names)})
     return out
 
 
 def _place(rows: pd.DataFrame, row: dict, names: DisplayNames) -> str:
     """Corpus and groups of a result, where there are several."""
-    said = [names.name("corpus", row["corpus"])] if len(set(rows["corpus"])) > 1 else []
+    words = [names.name("corpus", row["corpus"])] if len(set(rows["corpus"])) > 1 else []
     groups = [g for g in ("group", "group_b") if len(rows[g].drop_duplicates()) > 1 and pd.notna(row[g])]
-    return ", ".join([*said, *(names.name("group", row[g]) for g in groups)])
+    return ", ".join([*words, *(names.name("group", row[g]) for g in groups)])
 
 
 def _means(results: Results, names: DisplayNames) -> list[dict]:
     """Correlations of mean marks with ratings, the largest and the smallest, for each corpus and groups."""
     rows, out = results.select("turn_mean_correlation", coefficient="spearman").dropna(subset="estimate"), []
     for _, part in rows.groupby(["corpus", "group", "group_b"], dropna=False, sort=False):
-        found = part.sort_values("estimate", ascending=False).to_dict("records")
-        found = [row | {"title": names.name("dimension", row["label"])} for row in found]
-        out.append({"rows": found, "place": _place(rows, found[0], names)})
+        means = part.sort_values("estimate", ascending=False).to_dict("records")
+        means = [row | {"title": names.name("dimension", row["label"])} for row in means]
+        out.append({"rows": means, "place": _place(rows, means[0], names)})
     return out
 
 
@@ -198,9 +198,9 @@ def _changes(results: Results, names: DisplayNames) -> list[dict]:
     """Dimensions whose marks change over a conversation, for each corpus, group and method."""
     rows, out = results.select("turn_half", half="difference"), []
     for _, part in rows.groupby(["corpus", "group", "method"], sort=False):
-        found = [row | {"title": names.name("dimension", row["label"])} for row in part.to_dict("records")]
-        place = [_place(rows, found[0], names)]
-        place += [names.name("method", found[0]["method"])] * (len(set(rows["method"])) > 1)
-        some = [row for row in found if row["p_adjusted"] < 0.05]
-        out.append({"rows": found, "some": some, "n": len(found), "place": ", ".join(p for p in place if p)})
+        changes = [row | {"title": names.name("dimension", row["label"])} for row in part.to_dict("records")]
+        place = [_place(rows, changes[0], names)]
+        place += [names.name("method", changes[0]["method"])] * (len(set(rows["method"])) > 1)
+        some = [row for row in changes if row["p_adjusted"] < 0.05]
+        out.append({"rows": changes, "some": some, "n": len(changes), "place": ", ".join(p for p in place if p)})
     return out

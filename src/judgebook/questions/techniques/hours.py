@@ -1,4 +1,5 @@
-"""What techniques cost until they distinguish two systems: seconds per judgement, power by hours, hours to power."""
+"""What techniques cost until they distinguish two systems: seconds per judgement, power by hours, hours to power; and
+how far their results vary over parts of the data that took equal working time."""
 
 from __future__ import annotations
 
@@ -9,11 +10,13 @@ import numpy as np
 import pandas as pd
 
 from judgebook.questions.techniques import power
+from judgebook.questions.techniques.effective_rates import higher
 from judgebook.questions.techniques.power import Cost, Sample
 from judgebook.questions.techniques.question import Mixture, Techniques
-from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, by_conversation, sides, uses
+from judgebook.questions.techniques.sittings import OVERALL, QUESTION, TechniqueData, by_conversation, sides, uses
 from judgebook.questions.techniques.win_rates import stream
 from judgebook.statistics.intervals import exact_binomial
+from judgebook.study.results import Results, collect
 
 #: hours beyond which an interval is called open
 OPEN = 1_000.0
@@ -51,14 +54,14 @@ def seconds(data: TechniqueData) -> Iterator[dict]:
     for technique, spec in data.techniques.items():
         for (corpus, group), rows in data.sittings[technique].groupby(["corpus", "group"], sort=False):
             one = rows.drop_duplicates(["conversation", "annotator"])
-            known, two = one["seconds"].dropna(), data.compares(technique)
+            timed, two = one["seconds"].dropna(), data.compares(technique)
             head = {"corpus": corpus, "group": group, "method": spec.method, "level": "pair" if two else "dialogue"}
             head |= {"technique": technique, "n_annotators": one["annotator"].nunique()}
             people = rows.groupby("label").apply(lambda r: r["annotator"].nunique() / len(r), include_groups=False)
-            means = {"unit": known.mean(), "training": 60 * spec.onboarding_minutes * people.mean()}
-            note = None if len(known) else "not timed"
+            means = {"unit": timed.mean(), "training": 60 * spec.onboarding_minutes * people.mean()}
+            note = None if len(timed) else "not timed"
             for of, mean in means.items():
-                row = head | {"statistic": "technique_seconds", "of": of, "estimate": mean, "n": len(known)}
+                row = head | {"statistic": "technique_seconds", "of": of, "estimate": mean, "n": len(timed)}
                 yield row | {"note": note}
             if two:
                 n, mean = uses(rows)
@@ -84,10 +87,10 @@ def contests(data: TechniqueData, timed: pd.DataFrame, averages: Mapping[str, Mi
         for key, rows in _average(data, mix).groupby(QUESTION, sort=False):
             place = key[0], key[1], mix.techniques[0]
             for a, b in data.pairs:
-                both = [power.sample(rows.loc[rows["system"] == s, "value"]) for s in (a, b)]
-                if place in spent.index and all(s.n > 1 for s in both):
+                samples = [power.sample(rows.loc[rows["system"] == s, "value"]) for s in (a, b)]
+                if place in spent.index and all(s.n > 1 for s in samples):
                     head = dict(zip(QUESTION, key, strict=True)) | {"system": a, "system_b": b, "level": "dialogue"}
-                    yield Contest(head | {"technique": name}, *both, tuple(both), 1.0, Cost(spent[place], 2))
+                    yield Contest(head | {"technique": name}, *samples, tuple(samples), 1.0, Cost(spent[place], 2))
 
 
 def _contests(data: TechniqueData, cell: dict, rows: pd.DataFrame, each: float) -> Iterator[Contest]:
@@ -127,10 +130,10 @@ def _average(data: TechniqueData, mix: Mixture) -> pd.DataFrame:
     return pd.concat(parts, axis=1, join="inner").sum(axis=1).rename("value").reset_index()
 
 
-def shrunken(found: Iterable[Contest]) -> Iterator[Contest]:
+def shrunken(contested: Iterable[Contest]) -> Iterator[Contest]:
     """Contests with the differences of conversations shrunken, by those of the same technique, corpus and group."""
     kinds: dict[tuple, list[Contest]] = {}
-    for contest in found:
+    for contest in contested:
         kinds.setdefault(tuple(contest.head[c] for c in ("corpus", "group", "technique")), []).append(contest)
     for members in kinds.values():
         factors = power.shrinkage([(c.a, c.b) for c in members])
@@ -176,15 +179,83 @@ def _to_power(contest: Contest, plan: Techniques, size: float, ends: tuple[float
 def _crossings(contest: Contest, plan: Techniques, rng: np.random.Generator) -> Iterator[dict[str, object]]:
     a, b = contest.ratings
     equal = (power.mirrored(a), None) if b is None else (power.pooled(a, b),) * 2
-    given = {"runs": plan.crossing_runs, "alpha": plan.alpha, "rng": rng}
-    real, null = (power.first_crossing(x, y, plan.most_ratings, **given) for x, y in ((a, b), equal))
+    options = {"runs": plan.crossing_runs, "alpha": plan.alpha, "rng": rng}
+    real, null = (power.first_crossing(x, y, plan.most_ratings, **options) for x, y in ((a, b), equal))
     # a study that never gets there would take longer than any: the median is known where fewer than half do not
     middle = float(np.median(real))
-    known = middle <= plan.most_ratings
-    needed = contest.cost.hours(middle / contest.each) if known else np.nan
-    note = None if known else f"not significant after {plan.most_ratings} ratings in half of the orders or more"
+    within = middle <= plan.most_ratings
+    needed = contest.cost.hours(middle / contest.each) if within else np.nan
+    note = None if within else f"not significant after {plan.most_ratings} ratings in half of the orders or more"
     yield {"statistic": "hours_to_significance", "estimate": needed, "n": contest.n, "note": note}
     hits, runs = int(np.sum(null <= plan.most_ratings)), plan.crossing_runs
     low, high = exact_binomial(hits, runs)
     row = {"statistic": "technique_false_crossing", "estimate": hits / runs, "ci_low": low, "ci_high": high}
     yield row | {"ci_kind": "exact_bound", "n": runs}
+
+
+def variability(data: TechniqueData, minutes: float) -> Results:
+    """Standard deviation (ddof 1) of win rates over parts of equal working time: rows of `chunk_sd`.
+
+    Sittings are ordered by time; those of each pair, or system, and label are divided into parts of `minutes`; the
+    last, which is not full, is left out. Pairwise: the win rate of each part, ties as half a win. Otherwise the
+    effective win rate of the first part of one system against the first of the other, and so on. `of` is `observed`,
+    or, for comparisons with the linear rate, `independent`: what independent ratings with a constant rate would give.
+    With several labels there are also means over them (label `overall`).
+
+    References
+    ----------
+    Smith et al. 2022, Table 8.
+    """
+    rows = collect(_rows(data, minutes))["chunk_sd"]
+    if rows["label"].nunique() < 2:
+        return Results(chunk_sd=rows)
+    key = ["corpus", "group", "method", "system", "system_b", "level", "technique", "minutes", "of"]
+    means = rows.groupby(key, sort=False, as_index=False).agg(estimate=("estimate", "mean"), n=("n", "sum"))
+    few = means["estimate"].isna().map({True: "fewer than two full parts of every label", False: None})
+    return collect(rows.assign(statistic="chunk_sd"), means.assign(statistic="chunk_sd", label=OVERALL, note=few))
+
+
+def _rows(data: TechniqueData, minutes: float) -> Iterator[dict]:
+    for technique, spec in data.techniques.items():
+        linear = data.compares(technique) and spec.rate == "linear"
+        for head, rows in data.cells(technique):
+            timed = rows.dropna(subset=["seconds"]).sort_values(["at", "order"], kind="stable")
+            for a, b in data.pairs:
+                frames = sides(timed, (a, b)) if len(timed) else []
+                if not frames or any(f.empty for f in frames):
+                    continue
+                parts = _parts(frames, minutes, weighted=linear)
+                few = len(parts) < 2
+                row = head | {"statistic": "chunk_sd", "system": a, "system_b": b, "minutes": minutes, "n": len(parts)}
+                row |= {"note": "fewer than two full parts" if few else None}
+                rates, n = np.array(parts).reshape(-1, 2).T
+                yield row | {"of": "observed", "estimate": np.nan if few else float(rates.std(ddof=1))}
+                if linear and not few:
+                    p = rates.mean()
+                    yield row | {"of": "independent", "estimate": float(np.sqrt(np.mean(p * (1 - p) / n)))}
+
+
+def _parts(frames: list[pd.DataFrame], minutes: float, *, weighted: bool) -> list[tuple[float, int]]:
+    """Win rate and number of ratings of each part that all sides have; weighted: every mark counts the same."""
+    numbered = [f.assign(part=part_numbers(f["seconds"].to_numpy(), minutes)) for f in frames]
+    grouped = [dict(iter(f[f["part"] >= 0].groupby("part"))) for f in numbered]
+    out = []
+    for k in sorted(set(grouped[0]).intersection(*grouped[1:])):
+        rows = grouped[0][k]
+        if len(frames) == 1:
+            weights = rows["n"] if weighted else np.ones(len(rows))
+            out.append(((1 + float(np.average(rows["value"], weights=weights))) / 2, int(np.sum(weights))))
+        else:
+            above, tied = higher(rows["value"], grouped[1][k]["value"])
+            out.append((above + tied / 2, len(rows)))
+    return out
+
+
+def part_numbers(seconds: np.ndarray, minutes: float) -> np.ndarray:
+    """The part of equal working time to which each unit belongs, units in the order in which they were done.
+
+    A unit belongs to the part in which its work began. The last part, which is not full, is -1.
+    """
+    ends = np.cumsum(seconds)
+    started = np.floor((ends - seconds) / (60 * minutes)).astype(int)
+    return np.where(started < int(ends[-1] // (60 * minutes)), started, -1) if len(ends) else started

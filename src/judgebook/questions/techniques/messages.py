@@ -129,12 +129,12 @@ def effects(
     rated = annotations[annotations["turn"].isna() & annotations["dialogue_b"].isna()]
     rated = rated[rated["annotator"].isin(set(checks["annotator"]))]
     judged = [directions.get(key) for key in zip(rated["method"], rated["label"], strict=True)]
-    known = [x for x in judged if x is not None]
-    if len({x.scale for x in known}) != 1 or not (failed := set(failing(checks))):
+    judged_by = [x for x in judged if x is not None]
+    if len({x.scale for x in judged_by}) != 1 or not (failed := set(failing(checks))):
         return
-    low, high = known[0].scale
+    low, high = judged_by[0].scale
     rated = rated[[x is not None for x in judged]]
-    turned = np.array([x.direction < 0 for x in known])
+    turned = np.array([x.direction < 0 for x in judged_by])
     rated = rated.assign(score=np.where(turned, low + high - rated["score"], rated["score"]).astype(float))
     size = {"n_resamples": n_resamples, "confidence": confidence}
     for (corpus, system), part in rated.groupby(["corpus", "system"], sort=False, observed=True):
@@ -146,8 +146,10 @@ def effects(
             yield head | {"estimate": np.nan, "note": "all who rated the system pass, or at most one does"}
             continue
         rng = generator(seed, "messages", corpus, system)
-        found = bootstrap_sums(rows, lambda s: s[:, 3] / s[:, 2] - s[:, 1] / s[:, 0], unit="annotator", rng=rng, **size)
-        yield head | found.row()
+        interval = bootstrap_sums(
+            rows, lambda s: s[:, 3] / s[:, 2] - s[:, 1] / s[:, 0], unit="annotator", rng=rng, **size
+        )
+        yield head | interval.row()
 
 
 def counts(checks: pd.DataFrame, rules: MessageChecks | None) -> Iterator[dict]:

@@ -139,14 +139,14 @@ def views(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     table1, table4 = (select(printed, PAPER, f"{table}/*/*/*") for table in ("Table 1", "Table 4"))
     turns = table4.pivot(index=["panel", "row"], columns="column", values="value")  # noqa: PD010
     turns = turns.loc[[(p, r) for p in table1["panel"].unique() for r in METRICS]]
-    found = {"mean": trends(turns, n), "min": trends(turns, least), "later": trends(turns.iloc[:, 1:], n)}
+    by_size = {"mean": trends(turns, n), "min": trends(turns, least), "later": trends(turns.iloc[:, 1:], n)}
     means = {"whole": mean_trend(turns, n), "later": mean_trend(turns.iloc[:, 1:], n)}
     yield Prose(_PHRASES.say("printed_weightings", n=n, least=least, **_weightings(table1, n, least)))
     yield _wide(with_intervals(table1, n), "smith_weightings", f"Win rates over all turns or turns 2 to 6. {_OF}")
-    yield Prose(_PHRASES.say("printed_turns", n=n, least=least, **_turns(found), **means))
+    yield Prose(_PHRASES.say("printed_turns", n=n, least=least, **_turns(by_size), **means))
     wide = _wide(with_intervals(table4, n), "smith_turns", f"Win rates by turn (Table 4, Figure 5). {_OF}")
-    slopes = [_cell(number(r.slope, 1), r.slope, r.low, r.high, 1) for r in found["mean"].itertuples()]
-    frame = wide.frame.assign(**{"Points per turn": slopes, "p (Holm)": found["mean"]["p_adjusted"].to_numpy()})
+    slopes = [_cell(number(r.slope, 1), r.slope, r.low, r.high, 1) for r in by_size["mean"].itertuples()]
+    frame = wide.frame.assign(**{"Points per turn": slopes, "p (Holm)": by_size["mean"]["p_adjusted"].to_numpy()})
     yield Table(frame, wide.name, wide.caption, {"p (Holm)": 3})
     techniques = _techniques(printed, "mean")
     yield Prose(_PHRASES.say("printed_techniques", **_exclude(techniques, _techniques(printed, "min"))))
@@ -208,21 +208,27 @@ def _weightings(rows: pd.DataFrame, n: float, least: float) -> dict:
     return facts | {"counts": [(title, *(o[c] for o in outside)) for title, c in zip(named, columns, strict=True)]}
 
 
-def _turns(found: dict[str, pd.DataFrame]) -> dict:
+def _turns(by_size: dict[str, pd.DataFrame]) -> dict:
     """How many rates rise, and for how many this exceeds chance: for both sizes, and without the first turn."""
-    facts = {k: int((f["p_adjusted"] < 0.05).sum()) for k, f in found.items()}
-    facts |= {"rise": int((found["mean"]["slope"] > 0).sum()), "rise_later": int((found["later"]["slope"] > 0).sum())}
-    return {"total": len(found["mean"]), "significant": facts}
+    facts = {k: int((f["p_adjusted"] < 0.05).sum()) for k, f in by_size.items()}
+    facts |= {
+        "rise": int((by_size["mean"]["slope"] > 0).sum()),
+        "rise_later": int((by_size["later"]["slope"] > 0).sum()),
+    }
+    return {"total": len(by_size["mean"]), "significant": facts}
 
 
 def _exclude(rows: pd.DataFrame, smallest: pd.DataFrame) -> dict:
     """How many intervals of each technique leave out 50%, and where the highest rate exceeds the second by more than
     chance: the interval of a difference from those of both rates (Newcombe 1998, Statistics in Medicine 17, 873-890,
     method 10), which are taken as independent."""
-    known = rows.dropna(subset="low")
-    outside = [_outside(frame).groupby(frame["column"]).sum() for frame in (known, smallest)]
-    counts = [(_title(c), *(o[c] for o in outside)) for c in known["column"].unique()]
-    apart, groups = [], known.sort_values("value", ascending=False, kind="stable").groupby(["panel", "row"], sort=False)
+    bounded = rows.dropna(subset="low")
+    outside = [_outside(frame).groupby(frame["column"]).sum() for frame in (bounded, smallest)]
+    counts = [(_title(c), *(o[c] for o in outside)) for c in bounded["column"].unique()]
+    apart, groups = (
+        [],
+        bounded.sort_values("value", ascending=False, kind="stable").groupby(["panel", "row"], sort=False),
+    )
     for (panel, row), group in groups:
         first, second = group.iloc[0], group.iloc[1]
         spread = np.hypot(first["value"] - first["low"], second["high"] - second["value"])

@@ -85,11 +85,11 @@ def _pair(part: pd.DataFrame, head: dict, rng: np.random.Generator, **size: floa
     yield head | {"statistic": "reason_words_difference", "n": len(part)} | difference.row()
     scores = tf_idf(text.tolist(), second.astype(int), people if len(who) > 1 else None)
     for k, mean in enumerate(means):
-        mine = head if k == 0 else head | {"system": head["system_b"], "system_b": head["system"]}
-        mine |= {"n": int((second == k).sum())}
-        yield mine | {"statistic": "reason_words"} | mean.row()
+        side = head if k == 0 else head | {"system": head["system_b"], "system_b": head["system"]}
+        side |= {"n": int((second == k).sum())}
+        yield side | {"statistic": "reason_words"} | mean.row()
         for term, score in scores[k].sort_values(ascending=False, kind="stable").head(TOP).items():
-            yield mine | {"statistic": "reason_term", "term": term, "estimate": score}
+            yield side | {"statistic": "reason_term", "term": term, "estimate": score}
 
 
 def tf_idf(texts: Sequence[str], kinds: np.ndarray, people: np.ndarray | None = None) -> list[pd.Series]:
@@ -105,14 +105,14 @@ def tf_idf(texts: Sequence[str], kinds: np.ndarray, people: np.ndarray | None = 
     and terms in more than 80% of texts. The paper does not say how the scores of texts are combined; here, by their
     mean. Terms found in one text only are left out.
     """
-    found = [(i, word) for i, text in enumerate(texts) for word in _TOKEN.findall(text.lower()) if word not in STOP]
-    counts = pd.DataFrame(found, columns=["text", "term"]).groupby(["text", "term"]).size().rename("tf").reset_index()
+    words = [(i, word) for i, text in enumerate(texts) for word in _TOKEN.findall(text.lower()) if word not in STOP]
+    counts = pd.DataFrame(words, columns=["text", "term"]).groupby(["text", "term"]).size().rename("tf").reset_index()
     df = counts.groupby("term")["text"].transform("size")
-    known = (df >= LEAST) & (df <= MAX_SHARE * len(texts))
+    frequent = (df >= LEAST) & (df <= MAX_SHARE * len(texts))
     if people is not None:
         by = pd.Series(np.asarray(people)[counts["text"].to_numpy(int)], counts.index)
-        known &= by.groupby(counts["term"]).transform("nunique") >= LEAST
-    counts = counts[known]
+        frequent &= by.groupby(counts["term"]).transform("nunique") >= LEAST
+    counts = counts[frequent]
     idf = np.log((1 + len(texts)) / (1 + df.loc[counts.index])) + 1
     weight = counts["tf"] * idf
     norm = np.sqrt((weight**2).groupby(counts["text"]).transform("sum"))

@@ -45,9 +45,9 @@ class TechniqueData:
 
     def titles(self, labels: Sequence[Label], options: Techniques) -> dict[str, dict]:
         """Display names of techniques (mixtures and averages last), dimensions and pairs, for `display_names`."""
-        known = {(label.method, label.id): label.title for label in labels}
+        by_key = {(label.method, label.id): label.title for label in labels}
         methods = [t.method for t in self.techniques.values()]
-        dimensions = {x: next((known[m, x] for m in methods if (m, x) in known), x) for x in self.labels}
+        dimensions = {x: next((by_key[m, x] for m in methods if (m, x) in by_key), x) for x in self.labels}
         every = {**self.techniques, **options.combine, **options.average}
         return {
             "technique": {name: t.title or name.replace("_", " ") for name, t in every.items()},
@@ -94,8 +94,8 @@ def by_method(annotations: pd.DataFrame, labels: Sequence[Label]) -> dict[str, T
     good = {(label.method, label.id) for label in labels if label.direction != 0}
     seen = good & set(annotations[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     labels_of = {m: {label for method, label in seen if method == m} for m in METHODS}
-    compared = set().union(*(found for m, found in labels_of.items() if pairwise(m)))
-    chosen = [m for m, found in labels_of.items() if found and (pairwise(m) or found & compared)]
+    compared = set().union(*(ids for m, ids in labels_of.items() if pairwise(m)))
+    chosen = [m for m, ids in labels_of.items() if ids and (pairwise(m) or ids & compared)]
     return {m: Technique(method=m, title=METHODS[m].title) for m in sorted(chosen, key=lambda m: not pairwise(m))}
 
 
@@ -133,23 +133,25 @@ def gather(
         judgements[name] = rows.assign(label=rows["label"].replace(technique.rename))
     every = [label for rows in judgements.values() for label in rows["label"].unique()]
     wanted = options.labels or list(dict.fromkeys(x for x in every if every.count(x) > 1)) or list(dict.fromkeys(every))
-    found = {}
+    data_of = {}
     for name, rows in judgements.items():
         judgements[name] = rows[rows["label"].isin(wanted)]
-        given = {"rate": techniques[name].rate, "turns": techniques[name].turns, "pairs": pairs}
+        declared = {"rate": techniques[name].rate, "turns": techniques[name].turns, "pairs": pairs}
         if len(judgements[name]):
-            found[name] = sittings(judgements[name], left_open=options.left_open, **given)
-    kept = {name: techniques[name] for name, rows in found.items() if len(rows)}
+            data_of[name] = sittings(judgements[name], left_open=options.left_open, **declared)
+    kept = {name: techniques[name] for name, rows in data_of.items() if len(rows)}
     scales = {name: _scale(technique, labels) for name, technique in kept.items()}
-    return TechniqueData(kept, judgements, {name: found[name] for name in kept}, pairs, wanted, scales)
+    return TechniqueData(kept, judgements, {name: data_of[name] for name in kept}, pairs, wanted, scales)
 
 
 def _scale(technique: Technique, labels: Sequence[Label]) -> tuple[float, float]:
     if pairwise(technique.method):
         return (-1.0, 1.0)
-    found = [label.scale for label in labels if label.method == technique.method]
+    scales = [label.scale for label in labels if label.method == technique.method]
     return (
-        (0.0, 1.0) if technique.rate == "winner" or not found else (min(s[0] for s in found), max(s[1] for s in found))
+        (0.0, 1.0)
+        if technique.rate == "winner" or not scales
+        else (min(s[0] for s in scales), max(s[1] for s in scales))
     )
 
 
@@ -221,16 +223,16 @@ def sittings(
     pair = marks["dialogue"].astype(object) + "\x1f" + marks["dialogue_b"].astype(object)
     marks["conversation"] = pair.where(marks["dialogue_b"].notna(), marks["dialogue"])
     key = [*QUESTION, "conversation", "annotator", "system"] + (["system_b"] if two else [])
-    found = marks.groupby(key, sort=False, observed=True).agg(
+    summed = marks.groupby(key, sort=False, observed=True).agg(
         **{c: (c, "first") for c in ("dialogue", "dialogue_b", "seconds", "work_unit")}, at=("completed_at", "max"),
         order=("source_row", "min"), won=("won", "sum"), lost=("lost", "sum"), n=("score", "size"),
         total=("score", "sum"),
     ).reset_index()  # fmt: skip
-    found["system_b"] = found["system_b"] if two else None
-    found["seconds"] = found["seconds"].where(~(found["seconds"] > left_open * found["seconds"].median()))
-    held = found.groupby(["work_unit", "label"])["conversation"].transform("nunique")
-    found["seconds"] = found["seconds"] / held.where(found["work_unit"].notna(), 1)
-    return found.assign(value=_value(found, rate, bool(two)))
+    summed["system_b"] = summed["system_b"] if two else None
+    summed["seconds"] = summed["seconds"].where(~(summed["seconds"] > left_open * summed["seconds"].median()))
+    held = summed.groupby(["work_unit", "label"])["conversation"].transform("nunique")
+    summed["seconds"] = summed["seconds"] / held.where(summed["work_unit"].notna(), 1)
+    return summed.assign(value=_value(summed, rate, bool(two)))
 
 
 def oriented(marks: pd.DataFrame, pairs: Sequence[Sequence[str]] | None) -> pd.DataFrame:
@@ -246,10 +248,10 @@ def oriented(marks: pd.DataFrame, pairs: Sequence[Sequence[str]] | None) -> pd.D
     return out.assign(score=out["score"].where(~turned, -out["score"]))
 
 
-def _value(found: pd.DataFrame, rate: str, two: bool) -> np.ndarray:
-    x, y, n = (found[c].to_numpy(float) for c in ("won", "lost", "n"))
+def _value(summed: pd.DataFrame, rate: str, two: bool) -> np.ndarray:
+    x, y, n = (summed[c].to_numpy(float) for c in ("won", "lost", "n"))
     if not two:
-        return (2 * x >= n).astype(float) if rate == "winner" else found["total"].to_numpy(float) / n
+        return (2 * x >= n).astype(float) if rate == "winner" else summed["total"].to_numpy(float) / n
     if rate == "linear":
         return (x - y) / n
     if rate == "winner":

@@ -43,9 +43,9 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
 
     Corpora are left out where techniques have corpora of their own: they do not separate what is compared.
     """
-    own = any(t.corpus for t in data.techniques.values())
+    own_corpora = any(t.corpus for t in data.techniques.values())
     titles = {
-        "Corpus": {} if own else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
+        "Corpus": {} if own_corpora else {c: names.name("corpus", c) for c in rows["corpus"].unique()},
         "Group": names.titles["group"],
         "Pair": {pair: pair_title(names, *pair) for pair in data.pairs},
         "System": {s: names.name("system", s) for s in data.systems},
@@ -55,12 +55,12 @@ def described(rows: pd.DataFrame, data: TechniqueData, names: DisplayNames) -> p
     pairs = pd.Series([*zip(rows["system"], rows["system_b"], strict=True)], index=rows.index, dtype=object)
     keys = rows.rename(columns={"label": "dimension"}).assign(pair=pairs)
     out = {}
-    for heading, known in titles.items():
+    for heading, titles_of in titles.items():
         if heading.lower() in keys:
-            found = keys[heading.lower()].map(known)
-            several = heading in ("Pair", "System") or len(set(found)) > 1
-            if heading == "Technique" or (found.notna().any() and several):
-                out[heading] = pd.Categorical(found, list(dict.fromkeys(known.values())), ordered=True)
+            titled = keys[heading.lower()].map(titles_of)
+            several = heading in ("Pair", "System") or len(set(titled)) > 1
+            if heading == "Technique" or (titled.notna().any() and several):
+                out[heading] = pd.Categorical(titled, list(dict.fromkeys(titles_of.values())), ordered=True)
     if "Pair" in out:
         out.pop("System", None)
     return pd.concat([pd.DataFrame(out, index=rows.index), rows], axis=1).sort_values(list(out), kind="stable")
@@ -88,8 +88,8 @@ def win_rates(results: Results, data: TechniqueData, names: DisplayNames, ties: 
     """Win rates of the shown dimensions, `described`: ties as half a win, or `drop`: left out, where there are any."""
     keys = {"label": shown(data), "ties": "drop" if ties == "drop" else ["half", "none"]}
     effective = results.select("effective_win_rate", data=None, **keys)
-    both = [f for f in (results.select("technique_win_rate", **keys), effective) if len(f)]
-    return described(pd.concat(both, ignore_index=True), data, names) if both else pd.DataFrame()
+    frames = [f for f in (results.select("technique_win_rate", **keys), effective) if len(f)]
+    return described(pd.concat(frames, ignore_index=True), data, names) if frames else pd.DataFrame()
 
 
 def effects(results: Results, names: DisplayNames) -> Table | None:

@@ -39,8 +39,8 @@ class Turned:
     def titles(self, compared: TechniqueData, labels: Sequence[Label], options: Techniques) -> dict[str, dict]:
         """Display names of what is compared, and of what is only judged by turn or rated, for `display_names`."""
         rated = {x.id: x.title for x in labels if (x.method, x.id) in _judged(self.ratings)}
-        own, found = self.data.titles(labels, options), compared.titles(labels, options)
-        names = {kind: own[kind] | found[kind] for kind in found}
+        of_marks, of_pairs = self.data.titles(labels, options), compared.titles(labels, options)
+        names = {kind: of_marks[kind] | of_pairs[kind] for kind in of_pairs}
         return names | {"dimension": rated | names["dimension"]}
 
 
@@ -72,7 +72,7 @@ def gather(
 def _alone(marks: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str], left_open: float) -> TechniqueData:
     """Methods by turn as techniques without pairs: all marks, and (`HALF`) whether at least half of a conversation's
     marks are 1, where marks are 0 or 1."""
-    techniques, judged, found = {}, {}, {}
+    techniques, judged, sittings_of = {}, {}, {}
     for method in (m for m in METHODS if m in set(marks["method"])):
         rows, title = marks[marks["method"] == method], METHODS[method].title
         kinds = {method: Technique(method=method, title=f"{title}, all turns")}
@@ -80,16 +80,16 @@ def _alone(marks: pd.DataFrame, labels: Sequence[Label], systems: Sequence[str],
             kinds[method + HALF] = Technique(method=method, title=f"{title}, at least half of turns", rate="winner")
         for name, technique in kinds.items():
             techniques[name], judged[name] = technique, rows
-            found[name] = sittings(rows, rate=technique.rate, left_open=left_open)
-    known = {(x.method, x.id): x.scale for x in labels}
+            sittings_of[name] = sittings(rows, rate=technique.rate, left_open=left_open)
+    scale_of = {(x.method, x.id): x.scale for x in labels}
     order = list(dict.fromkeys(x.id for x in labels if (x.method, x.id) in _judged(marks)))
     scales = {}
     for name, technique in techniques.items():
-        own = [known[technique.method, x] for x in judged[name]["label"].unique()]
-        whole = (min(low for low, _ in own), max(high for _, high in own))
+        label_scales = [scale_of[technique.method, x] for x in judged[name]["label"].unique()]
+        whole = (min(low for low, _ in label_scales), max(high for _, high in label_scales))
         scales[name] = (0.0, 1.0) if technique.rate == "winner" else whole
     shown = [s for s in systems if s in set(marks["system"])]
-    return TechniqueData(techniques, judged, found, [], order, scales, shown)
+    return TechniqueData(techniques, judged, sittings_of, [], order, scales, shown)
 
 
 def halves(data: TechniqueData, confidence: float = 0.95) -> pd.DataFrame:
@@ -105,19 +105,19 @@ def halves(data: TechniqueData, confidence: float = 0.95) -> pd.DataFrame:
             continue
         for key, part in data.judgements[technique].groupby(QUESTION, sort=False):
             head = dict(zip(QUESTION, key, strict=True)) | {"method": spec.method, "level": "dialogue"}
-            found = _halves(part)
-            if len(found) >= FEWEST:
-                rows += _half_rows(head, found, confidence)
+            means = _halves(part)
+            if len(means) >= FEWEST:
+                rows += _half_rows(head, means, confidence)
     frame = pd.DataFrame(rows)
     return adjust_rows(frame, ["corpus", "group", "method"], "labels") if rows else frame
 
 
-def _half_rows(head: dict, found: np.ndarray, confidence: float) -> Iterator[dict]:
-    n, change = len(found), found[:, 1] - found[:, 0]
+def _half_rows(head: dict, means: np.ndarray, confidence: float) -> Iterator[dict]:
+    n, change = len(means), means[:, 1] - means[:, 0]
     error = np.std(change, ddof=1) / np.sqrt(n)
     half = stdtrit(n - 1, (1 + confidence) / 2) * error
     head = head | {"statistic": "turn_half", "n": n, "resample_unit": "dialogue"}
-    for name, values in {"first": found[:, 0], "second": found[:, 1]}.items():
+    for name, values in {"first": means[:, 0], "second": means[:, 1]}.items():
         yield head | {"half": name, "estimate": values.mean()}
     row = head | {"half": "difference", "estimate": change.mean(), "ci_kind": "t"}
     if error > 0:

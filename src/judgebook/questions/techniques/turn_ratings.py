@@ -1,7 +1,9 @@
-"""Marks of single turns beside ratings of the same conversations: whose they are, and how closely they follow.
+"""Marks of single turns beside ratings of the same conversations: whose they are, how closely they follow, and which
+turns count for the rating of the whole.
 
-Smith et al. 2022 asked the same person for both. Elsewhere other people rated the conversations: then marks and ratings
-are related over conversations, and nothing can be said about what one person remembers.
+Smith et al. 2022 asked the same person for both (which turns count: section 4.3.1, Figure 6). Elsewhere other people
+rated the conversations: then marks and ratings are related over conversations, and nothing can be said about what one
+person remembers.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
 from judgebook.annotations.summary import with_means
 from judgebook.questions.techniques.win_rates import stream
@@ -65,11 +68,11 @@ def paired(
     shared = set(marks["label"]) & set(ratings["label"])
     marks, ratings = (rows[rows["label"].isin(shared)] if shared else rows for rows in (marks, ratings))
     marks, ratings = _on_one_scale(marks, labels), _on_one_scale(ratings, labels)
-    for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
-        there = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(own["dialogue"]))]
+    for (corpus, group), of_group in marks.groupby(["corpus", "group"], sort=False):
+        there = ratings[(ratings["corpus"] == corpus) & ratings["dialogue"].isin(set(of_group["dialogue"]))]
         for other, rated in there.groupby("group", sort=False):
-            people = whose(own, rated)
-            counted, rows = conversations(own, rated, same=people == "same")
+            people = whose(of_group, rated)
+            counted, rows = conversations(of_group, rated, same=people == "same")
             if len(rows):
                 head = {"corpus": corpus, "group": group, "group_b": None if other == group else other}
                 yield Paired(head, people, counted, rows)
@@ -112,8 +115,8 @@ def conversations(marks: pd.DataFrame, ratings: pd.DataFrame, *, same: bool) -> 
 def _on_one_scale(rows: pd.DataFrame, labels: Sequence[Label]) -> pd.DataFrame:
     """Ordered labels with a direction, high scores good; from 0 to 1 where their scales differ."""
     rows = with_means(rows, labels)
-    known = {(x.method, x.id): x for x in labels if x.direction}
-    judged = [known.get(key) for key in rows[["method", "label"]].itertuples(index=False, name=None)]
+    by_key = {(x.method, x.id): x for x in labels if x.direction}
+    judged = [by_key.get(key) for key in rows[["method", "label"]].itertuples(index=False, name=None)]
     rows = rows[[x is not None for x in judged]]
     of = [x for x in judged if x is not None]
     low, high = (np.array([x.scale[side] for x in of], dtype=float) for side in (0, 1))
@@ -135,25 +138,25 @@ def correlations(
     """
     shared = set(marks["label"]) & set(ratings["label"])
     alone = len(set(marks["label"])) == 1 and not shared
-    for (corpus, group), own in marks.groupby(["corpus", "group"], sort=False):
-        turns = own.groupby(["label", "dialogue", "turn"], observed=True)["score"].mean()
+    for (corpus, group), of_group in marks.groupby(["corpus", "group"], sort=False):
+        turns = of_group.groupby(["label", "dialogue", "turn"], observed=True)["score"].mean()
         mean = turns.groupby(level=["label", "dialogue"]).mean()
         for (other, label), rated in ratings[ratings["corpus"] == corpus].groupby(["group", "label"], sort=False):
             if not (alone or (label in shared and label in mean)):
                 continue
-            of = own["label"].iloc[0] if alone else label
-            both = pd.concat([mean[of], rated.groupby("dialogue")["score"].mean()], axis=1, join="inner").to_numpy()
-            both = both.round(9)  # the last bits of a mean depend on the processor: they must not break ties
+            of = of_group["label"].iloc[0] if alone else label
+            pairs = pd.concat([mean[of], rated.groupby("dialogue")["score"].mean()], axis=1, join="inner").to_numpy()
+            pairs = pairs.round(9)  # the last bits of a mean depend on the processor: they must not break ties
             head = {"corpus": corpus, "group": group, "group_b": None if other == group else other, "label": label}
             head |= {"statistic": "turn_mean_correlation", "level": "dialogue", "method": rated["method"].iloc[0]}
             rng = stream(seed, "turn means", corpus, group, other, of, label)
             for coefficient in ("pearson", "spearman"):
-                found = _correlation(both, coefficient, rng, min(n_resamples, MOST_RESAMPLES), confidence)
-                yield head | {"of": of, "coefficient": coefficient, "n": len(both)} | found
+                correlation = _correlation(pairs, coefficient, rng, min(n_resamples, MOST_RESAMPLES), confidence)
+                yield head | {"of": of, "coefficient": coefficient, "n": len(pairs)} | correlation
 
 
-def _correlation(both: np.ndarray, coefficient: str, rng, n_resamples: int, confidence: float) -> dict[str, object]:
-    x, y = both.T
+def _correlation(pairs: np.ndarray, coefficient: str, rng, n_resamples: int, confidence: float) -> dict[str, object]:
+    x, y = pairs.T
     r, why = correlate(x, y, coefficient)
     if why:
         return {"estimate": r, "note": why}
@@ -163,3 +166,112 @@ def _correlation(both: np.ndarray, coefficient: str, rng, n_resamples: int, conf
 
     size = {"n_resamples": n_resamples, "confidence": confidence}
     return bootstrap_weights(len(x), statistic, unit="dialogue", rng=rng, **size).row()
+
+
+#: least number of conversations per coefficient
+LEAST = 3
+
+
+def coefficients(
+    x: np.ndarray,
+    y: np.ndarray,
+    confidence: float = 0.95,
+    *,
+    clusters: np.ndarray | None = None,
+    contrasts: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Coefficients of the columns of x in a least-squares fit of y with an intercept, and the ends of their intervals.
+
+    Parameters
+    ----------
+    x, y : (n, k) and (n,) arrays
+    clusters : (n,) array, optional
+        Which rows are not independent; by default all are.
+    contrasts : (q, k) array, optional
+        Linear combinations of coefficients to give instead of the coefficients.
+
+    Returns
+    -------
+    tuple of three (k,) or (q,) arrays
+        Intervals use what the fit changes without each cluster in turn (CR3), which for independent rows is HC3 and
+        allows for heteroscedasticity, and Student's t with n - k - 1 degrees of freedom, or with one less than there
+        are clusters. NaN where the columns do not determine the coefficients or there are too few clusters.
+
+    References
+    ----------
+    MacKinnon and White 1985, Journal of Econometrics 29, 305-325. MacKinnon, Nielsen and Webb 2023, Journal of Applied
+    Econometrics 38, 671-694 (without their factor (G - 1) / G, which HC3 has not).
+    """
+    design = np.column_stack([np.ones(len(x)), x])
+    codes = np.arange(len(x)) if clusters is None else pd.factorize(clusters)[0]
+    n_clusters = int(codes.max()) + 1 if len(codes) else 0
+    weights = np.eye(x.shape[1]) if contrasts is None else np.atleast_2d(contrasts)
+    none = np.full(len(weights), np.nan)
+    if n_clusters < LEAST * design.shape[1] or np.linalg.matrix_rank(design) < design.shape[1]:
+        return none, none, none
+    inverse = np.linalg.inv(design.T @ design)
+    beta = inverse @ design.T @ y
+    changes = _without_each(design, y - design @ beta, inverse, codes)
+    estimate = weights @ beta[1:]
+    if changes is None:
+        return estimate, none, none
+    df = n_clusters - 1 if n_clusters < len(x) else len(x) - design.shape[1]
+    half = stdtrit(df, (1 + confidence) / 2) * np.linalg.norm(changes[:, 1:] @ weights.T, axis=0)
+    return estimate, estimate - half, estimate + half
+
+
+def _without_each(design: np.ndarray, residual: np.ndarray, inverse: np.ndarray, codes: np.ndarray):
+    """(clusters, k + 1) what leaving out each cluster changes in the fit; None where the fit depends on one cluster."""
+    out = []
+    for rows in np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]):
+        part = design[rows]
+        left = np.eye(len(rows)) - part @ inverse @ part.T
+        if np.linalg.eigvalsh(left)[0] < 1e-9:
+            return None
+        out.append(inverse @ part.T @ np.linalg.solve(left, residual[rows]))
+    return np.array(out)
+
+
+def by_turn(pairing: Paired, confidence: float = 0.95) -> Iterator[dict]:
+    """Coefficients of each turn for every system, and for all together (`system` missing): rows of `turn_coefficient`.
+
+    For all together also `turn_recency`: the mean coefficient of the `first` half of turns and of the `second` (the
+    middle one of an odd number belongs to neither), and their `difference`; and `turn_conversations`, how many
+    conversations, and whose. Conversations are independent unless one person rated several; then people are. Smith et
+    al. 2022, Figure 6.
+    """
+    rows, turns = pairing.rows, pairing.turns
+    head = pairing.head | {"level": "dialogue", "n": len(rows)}
+    keys = {"statistic": "turn_conversations", "people": pairing.people, "counted": pairing.counted}
+    yield head | keys | {"estimate": rows["dialogue"].nunique()}
+    for system, of_system in [*rows.groupby("system", sort=False), (None, rows)]:
+        data = of_system[turns].to_numpy(float), of_system["rating"].to_numpy(float), confidence
+        clusters, unit = _clusters(of_system)
+        head |= {"system": system, "n": len(of_system), "ci_kind": "t", "resample_unit": unit}
+        fitted = coefficients(*data, clusters=clusters)
+        note = None if np.isfinite(fitted[0]).all() else "too few conversations, or a turn that never varies"
+        for turn, values in zip(turns, _values(fitted), strict=True):
+            yield head | {"statistic": "turn_coefficient", "turn": turn, "note": note} | values
+        if system is None and len(turns) > 1 and note is None:
+            fitted = coefficients(*data, clusters=clusters, contrasts=_halves(len(turns)))
+            for half, values in zip(("first", "second", "difference"), _values(fitted), strict=True):
+                yield head | {"statistic": "turn_recency", "half": half} | values
+
+
+def _halves(k: int) -> np.ndarray:
+    """(3, k) weights of coefficients: their mean in the first half, in the second, and the difference."""
+    h = k // 2
+    first, second = (np.array(w) / h for w in ([1.0] * h + [0.0] * (k - h), [0.0] * (k - h) + [1.0] * h))
+    return np.stack([first, second, second - first])
+
+
+def _values(fitted: tuple[np.ndarray, ...]) -> Iterator[dict[str, float]]:
+    yield from (dict(zip(("estimate", "ci_low", "ci_high"), v, strict=True)) for v in zip(*fitted, strict=True))
+
+
+def _clusters(rows: pd.DataFrame) -> tuple[np.ndarray | None, str]:
+    """Which rows belong together, and what that unit is: a person's conversations, or a conversation's people."""
+    if rows["annotator"].isna().all() or not (rows["annotator"].duplicated() | rows["dialogue"].duplicated()).any():
+        return None, "dialogue"
+    unit = "dialogue" if rows["dialogue"].duplicated().any() else "annotator"
+    return rows[unit].to_numpy(), unit

@@ -4,19 +4,21 @@
 - squared rates x² / (x² + y²) and winner-takes-all rates, per conversation and then averaged (Table 1);
 - for techniques that judge one system at a time, the rate or mean of a system (Table 2).
 
+`same_winner`: do ratings of two dialogues and a comparison of them favour the same one?
+
 Whole conversations are resampled, never single turns. Ties are both excluded and counted as half a win.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
 from judgebook.questions.performance.rates import rare_interval, wilson_of
-from judgebook.questions.techniques.sittings import QUESTION, oriented, uses
+from judgebook.questions.techniques.sittings import QUESTION, TechniqueData, oriented, uses
 from judgebook.statistics.intervals import generator
 from judgebook.statistics.resampling import bootstrap_sums, bootstrap_two_way
 
@@ -92,12 +94,12 @@ def ratio(
     t, s = np.bincount(codes, total), np.bincount(codes, won)
     binary = np.isin(won, (0, 1)).all() and np.isin(total, (0, 1)).all()
     kept = t > 0
-    found = rare_interval(t[kept], s[kept], s[kept], "conversation", size["confidence"]) if binary else None
-    if found is None:
+    interval = rare_interval(t[kept], s[kept], s[kept], "conversation", size["confidence"]) if binary else None
+    if interval is None:
         sums, often = np.unique(np.stack([s, t], axis=1), axis=0, return_counts=True)
-        found = bootstrap_sums(sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, **size)
-        found = found.row()
-    return found | counts
+        interval = bootstrap_sums(sums, lambda k: k[:, 0] / k[:, 1], unit="conversation", rng=rng, counts=often, **size)
+        interval = interval.row()
+    return interval | counts
 
 
 def _two_sided(
@@ -145,8 +147,8 @@ def by_turn(
     value = (marks["score"] + 1) / 2 if two else marks["score"].astype(float)
     key = [*QUESTION, "system", "system_b", "turn"]
     once = value.groupby([marks[c] for c in [*key, "dialogue", "dialogue_b"]], sort=False, dropna=False).mean()
-    found = once.rename("value").reset_index().groupby(key, sort=False, dropna=False)["value"]
-    out = found.agg(["mean", "sum", "size", "std"]).reset_index()
+    by_key = once.rename("value").reset_index().groupby(key, sort=False, dropna=False)["value"]
+    out = by_key.agg(["mean", "sum", "size", "std"]).reset_index()
     if share:
         # half wins do not add up to a whole number of successes: Wilson's interval is then that of the nearest one
         sums = out["sum"].round() if two else out["sum"]
@@ -163,3 +165,57 @@ def by_turn(
 def stream(seed: int, *names: object) -> np.random.Generator:
     """The random numbers of one technique, label and pair."""
     return generator(seed, "winrates", *map(str, names))
+
+
+def same_winner(data: TechniqueData, *, seed: int, n_resamples: int, confidence: float) -> Iterator[dict]:
+    """Agreement of pairwise techniques with those that judge a dialogue at a time, all pairs of systems together.
+
+    Yields rows of `same_winner`: how often both name the same winner where neither ties, pairs of dialogues resampled;
+    `tied_share` of either; and `same_sitting`: the share of comparisons made together with a rating of one of the two
+    dialogues, which are no second opinion.
+    """
+    techniques = [(a, b) for a in data.techniques if data.compares(a) for b in data.techniques if not data.compares(b)]
+    for compared, rated in techniques:
+        pairs = joined(data.sittings[compared], data.sittings[rated])
+        for key, rows in pairs.groupby(QUESTION, sort=False):
+            head = dict(zip(QUESTION, key, strict=True)) | {"level": "pair", "technique": compared, "against": rated}
+            head |= {"method": data.techniques[compared].method, "n": len(rows)}
+            for of, column in ((compared, "value"), (rated, "difference")):
+                yield head | {"statistic": "tied_share", "of": of, "estimate": float((rows[column] == 0).mean())}
+            together = same_sitting(rows, data.sittings[rated])
+            yield head | {"statistic": "same_sitting", "estimate": together}
+            decided = rows[rows["agrees"].notna()]
+            if len(decided):
+                rng, won = stream(seed, "same winner", compared, rated, *key), decided["agrees"].to_numpy(float)
+                size = {"n_resamples": n_resamples, "confidence": confidence}
+                share = ratio(decided, won, np.ones(len(won)), rng=rng, **size)
+                yield head | {"statistic": "same_winner"} | share
+
+
+def joined(compared: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
+    """Comparisons of which both dialogues were rated in the same corpus and group on the same label.
+
+    compared, rated : `sittings`; several ratings of a dialogue are averaged. Returns the comparisons with `difference`
+    (of the two ratings) and `agrees`: 1 where both name the same winner, 0 where they name different ones, missing
+    where either ties.
+    """
+    mean = rated.groupby([*QUESTION, "dialogue"])["value"].mean()
+    left, right = (
+        mean.reindex(pd.MultiIndex.from_frame(compared[[*QUESTION, c]].rename(columns={c: "dialogue"}))).to_numpy()
+        for c in ("dialogue", "dialogue_b")
+    )
+    out = compared.assign(difference=left - right)
+    out = out[out["difference"].notna()]
+    product = np.sign(out["difference"]) * np.sign(out["value"])
+    return out.assign(agrees=np.where(product == 0, np.nan, product > 0))
+
+
+def same_sitting(compared: pd.DataFrame, rated: pd.DataFrame) -> float:
+    """Share of comparisons that their annotator made in the same work unit as a rating of one of the two dialogues.
+
+    compared, rated : `sittings`. Those whose work unit is not known count as made separately.
+    """
+    work = ["annotator", "work_unit"]
+    seen = pd.MultiIndex.from_frame(rated.dropna(subset=["work_unit"])[[*work, "dialogue"]])
+    sides = [pd.MultiIndex.from_frame(compared[[*work, c]]).isin(seen) for c in ("dialogue", "dialogue_b")]
+    return float(np.mean(sides[0] | sides[1]))

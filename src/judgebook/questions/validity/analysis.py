@@ -8,11 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from judgebook.questions.validity import coverage, label_selection, label_sets, specifications
+from judgebook.questions.validity import coverage, label_selection, specifications
 from judgebook.questions.validity.coverage import FITS
-from judgebook.questions.validity.importance import importance
-from judgebook.questions.validity.label_ranks import importance_ranks, shared_source
-from judgebook.questions.validity.label_sets import Sets
+from judgebook.questions.validity.importance import importance, importance_ranks, shared_source
+from judgebook.questions.validity.label_selection import KEPT, Sets, compare_sets
 from judgebook.questions.validity.question import Coverage, LabelSelection
 from judgebook.questions.validity.targets import POOLED, Targets
 from judgebook.study.labels import Label
@@ -22,20 +21,22 @@ from judgebook.study.results import Results, collect, where
 KEY = ["method", "label"]
 
 
-def analyse_importance(found: Targets, *, seed: int, n_resamples: int, confidence: float) -> Results:
+def analyse_importance(study_targets: Targets, *, seed: int, n_resamples: int, confidence: float) -> Results:
     """All results of notebook 04: correlations, models of one label, ranks, and what labels of a method share."""
     boot = {"seed": seed, "n_resamples": n_resamples, "confidence": confidence}
-    parts = [shared_source(found.values, {method for method, _ in found.n_annotators})]
-    for target, design in found.designs.items():
-        parts.append(importance(design, repeats=found.repeats[target], n_annotators=found.n_annotators, **boot))
+    parts = [shared_source(study_targets.values, {method for method, _ in study_targets.n_annotators})]
+    for target, design in study_targets.designs.items():
+        parts.append(
+            importance(design, repeats=study_targets.repeats[target], n_annotators=study_targets.n_annotators, **boot)
+        )
         parts.append(importance_ranks(design, confidence=confidence))
         count = {"statistic": "count", "what": target, "level": design.level, "estimate": len(design.y)}
         parts.append([count])
-    return _of_group(collect(*parts), found)
+    return _of_group(collect(*parts), study_targets)
 
 
 def analyse_coverage(
-    found: Targets,
+    study_targets: Targets,
     earlier: Sequence[Results],
     labels: Iterable[Label],
     *,
@@ -50,7 +51,7 @@ def analyse_coverage(
 
     Parameters
     ----------
-    found : Targets
+    study_targets : Targets
     earlier : sequence of Results
         Of notebooks 02 (cost), 03 (agreement), 04 (importance) and 05 (sensitivity).
     labels : iterable of Label
@@ -58,12 +59,12 @@ def analyse_coverage(
     seed : int
         Of folds, halves and shuffled targets.
     sets : mapping, optional
-        Sets of labels to hold against all (`label_sets.compare_sets`), besides those that reach every threshold.
+        Sets of labels to hold against all (`label_selection.compare_sets`), besides those that reach every threshold.
     """
     rows: list[dict] = []
     common = {"seed": seed, "exclude": options.exclude}
     folds = {"n_folds": options.n_folds, "n_repeats": options.n_repeats, "n_permutations": options.n_permutations}
-    for design in found.designs.values():
+    for design in study_targets.designs.values():
         methods = list(dict.fromkeys(design.x.columns.get_level_values(0)))
         for method in methods:
             rows += coverage.stepwise(design, method, width=options.beam, exclude=options.exclude)
@@ -73,9 +74,9 @@ def analyse_coverage(
     searched = collect(rows)
     # a label or method that is left out is so in every search, and has one row
     searched = {s: f.drop_duplicates([*KEY, *statistics()[s].keys]) for s, f in searched.items()}
-    mine = {s: _by_predictors(f, found) for s, f in collect(*earlier).items()}
-    evidence = Results(mine | searched)
-    candidates = found.values.loc[~found.values["label"].isin(options.exclude), KEY].drop_duplicates()
+    earlier_rows = {s: _by_predictors(f, study_targets) for s, f in collect(*earlier).items()}
+    evidence = Results(earlier_rows | searched)
+    candidates = study_targets.values.loc[~study_targets.values["label"].isin(options.exclude), KEY].drop_duplicates()
     selected = label_selection.select(label_selection.criteria(evidence, candidates), thresholds)
     kept = label_selection.rows(selected, label_selection.limits(thresholds))
     minutes = label_selection.minutes(selected, evidence, labels)
@@ -83,10 +84,10 @@ def analyse_coverage(
     size = {k: folds[k] for k in ("n_folds", "n_repeats")} | {"n_resamples": n_resamples, "confidence": confidence}
     compared = [
         row
-        for design in found.designs.values()
-        for row in label_sets.compare_sets(design, dict(sets or {}) | {label_sets.KEPT: reached}, **size, **common)
+        for design in study_targets.designs.values()
+        for row in compare_sets(design, dict(sets or {}) | {KEPT: reached}, **size, **common)
     ]
-    return _of_group(collect(Results(searched), kept, minutes, compared), found), selected
+    return _of_group(collect(Results(searched), kept, minutes, compared), study_targets), selected
 
 
 def with_decisions(results: Results, *data: Any, **options: Any) -> Results:
@@ -94,22 +95,22 @@ def with_decisions(results: Results, *data: Any, **options: Any) -> Results:
     return collect(results, specifications.fits(*data, **options))
 
 
-def _by_predictors(rows: pd.DataFrame, found: Targets) -> pd.DataFrame:
+def _by_predictors(rows: pd.DataFrame, study_targets: Targets) -> pd.DataFrame:
     """Rows of the corpus, of each method those of the group whose judgements predict."""
-    rows = where(rows, corpus=found.corpus)
+    rows = where(rows, corpus=study_targets.corpus)
     if "method" not in rows or rows.empty:
         return rows
-    return rows[rows["group"] == rows["method"].map(found.groups)]
+    return rows[rows["group"] == rows["method"].map(study_targets.groups)]
 
 
-def _of_group(results: Results, found: Targets) -> Results:
+def _of_group(results: Results, study_targets: Targets) -> Results:
     """Results with the corpus and, of each method, the group whose judgements predict."""
-    only = set(found.groups.values())
+    only = set(study_targets.groups.values())
     other = only.pop() if len(only) == 1 else POOLED
     out = {}
     for statistic, frame in results.items():
         method = frame["method"] if "method" in frame else pd.Series(None, frame.index, dtype=object)
-        out[statistic] = frame.assign(corpus=found.corpus, group=method.map(found.groups).fillna(other))
+        out[statistic] = frame.assign(corpus=study_targets.corpus, group=method.map(study_targets.groups).fillna(other))
     return Results(out)
 
 

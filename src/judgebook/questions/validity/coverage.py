@@ -159,12 +159,12 @@ def compare(
         same = best_fits(one.fitness)[:top]
         losses = best_subset_losses(one.fitness, one.clusters, rng, range(1, top + 1), n_folds, n_repeats)
         shuffled = permuted_fits(one.fitness, one.clusters, rng, n_permutations)[:, :top]
-        found = {"permuted_mean": shuffled.mean(axis=0), "permuted_p95": np.quantile(shuffled, 0.95, axis=0)}
+        by_chance = {"permuted_mean": shuffled.mean(axis=0), "permuted_p95": np.quantile(shuffled, 0.95, axis=0)}
         extra = {"resample_unit": design.unit, "seed": seed}
         rows = [{"kind": "common", "k": k, "estimate": fit} for k, fit in enumerate(same, start=1)]
         for k, interval in enumerate(fit_intervals(losses, one.clusters, design.unit, confidence), start=1):
             rows.append({"kind": "cross_validated", "k": k, "seed": seed} | interval.row())
-        for kind, fits in found.items():
+        for kind, fits in by_chance.items():
             rows += [{"kind": kind, "k": k, "estimate": fit} | extra for k, fit in enumerate(fits, start=1)]
         yield from one.numbered(one.row(one.statistic, **row) for row in rows)
         if top == largest:

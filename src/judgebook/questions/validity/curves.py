@@ -78,11 +78,11 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
     cut = options["ci_low"] < bottom
     rows = rows.assign(ci_low=rows["ci_low"].clip(lower=bottom))
     for top, below, method in zip(axes[0], axes[1], methods, strict=True):
-        here = rows[(rows["method"] == method) & (rows["kind"] == "option")].sort_values("estimate", kind="stable")
+        of_method = rows[(rows["method"] == method) & (rows["kind"] == "option")].sort_values("estimate", kind="stable")
         draws = rows[(rows["method"] == method) & (rows["kind"] == "draw")]
-        chosen = [options_of(s) for s in here["specification"]]
+        chosen = [options_of(s) for s in of_method["specification"]]
         made = next((i for i, options in enumerate(chosen) if options == own(section)), None)
-        _fits(top, here, draws, made, names.color("method", method))
+        _fits(top, of_method, draws, made, names.color("method", method))
         _options(below, lines, chosen, made)
         top.set_title(names.name("method", method), fontsize=7.5)
     axes[0, 0].set_ylim(bottom=bottom)
@@ -100,8 +100,10 @@ def _curve(rows: pd.DataFrame, names: DisplayNames, section: Importance, target:
     legend_of(fig, keys)
     caption = _caption(options, names, target)
     caption += " Lines that reach the lower edge are cut there." if cut.any() else ""
-    said = [f"{names.name('method', m)} {span(options.loc[options['method'] == m, 'estimate'])}" for m in methods]
-    alt = f"Cross-validated fit for {TITLES[target]} under all combinations of decisions, by method: {'; '.join(said)}."
+    spans = [f"{names.name('method', m)} {span(options.loc[options['method'] == m, 'estimate'])}" for m in methods]
+    alt = (
+        f"Cross-validated fit for {TITLES[target]} under all combinations of decisions, by method: {'; '.join(spans)}."
+    )
     return Plot(fig, f"specifications_{target}", alt, caption)
 
 
@@ -120,16 +122,16 @@ def _span(values: pd.Series) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _fits(ax: Axes, here: pd.DataFrame, draws: pd.DataFrame, made: int | None, color: str) -> None:
-    x = np.arange(len(here))
+def _fits(ax: Axes, of_method: pd.DataFrame, draws: pd.DataFrame, made: int | None, color: str) -> None:
+    x = np.arange(len(of_method))
     ax.axhline(0, color="#888888", linewidth=0.7)
-    ax.vlines(x, here["ci_low"], here["ci_high"], color=color, linewidth=0.9, alpha=0.5)
-    ax.plot(x, here["estimate"], "o", color=color, markersize=2.6)
+    ax.vlines(x, of_method["ci_low"], of_method["ci_high"], color=color, linewidth=0.9, alpha=0.5)
+    ax.plot(x, of_method["estimate"], "o", color=color, markersize=2.6)
     if made is not None:
         ax.plot(np.full(len(draws), made), draws["estimate"], "_", color=_DRAWS, markersize=6, markeredgewidth=0.7)
-        ax.plot(made, here["estimate"].iloc[made], "D", color=INK, markersize=4)
-    tips(ax, [f"{s}: {number(v)}" for s, v in zip(here["specification"], here["estimate"], strict=True)],
-         x, here["estimate"])  # fmt: skip
+        ax.plot(made, of_method["estimate"].iloc[made], "D", color=INK, markersize=4)
+    tips(ax, [f"{s}: {number(v)}" for s, v in zip(of_method["specification"], of_method["estimate"], strict=True)],
+         x, of_method["estimate"])  # fmt: skip
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.grid(axis="y")
 

@@ -50,18 +50,18 @@ def correlations(results: Results, names: DisplayNames, target: str) -> Plot | N
 
 def fits(results: Results, names: DisplayNames) -> Plot | None:
     """The published fit, as Figure 2 of Finch et al. 2023: a panel and an axis of its own for each target."""
-    found = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
-    found = {
+    by_target = {t: results.select(s, target=t).dropna(subset="estimate").set_index(KEY) for t, s in FITS.items()}
+    by_target = {
         t: rows[["estimate", "ci_low", "ci_high", "ci_kind", "n", "resample_unit"]]
-        for t, rows in found.items()
+        for t, rows in by_target.items()
         if len(rows)
     }
-    if not found:
+    if not by_target:
         return None
-    every = pd.concat(found.values()).index.unique()  # the same rows in both panels, named once
+    every = pd.concat(by_target.values()).index.unique()  # the same rows in both panels, named once
     longest = len(every) + 1.6 * every.get_level_values("method").nunique()
-    fig, axes = subplots(1, len(found), width=PAGE, height=0.6 + 0.165 * longest, squeeze=False)
-    for ax, (target, rows) in zip(axes[0], found.items(), strict=True):
+    fig, axes = subplots(1, len(by_target), width=PAGE, height=0.6 + 0.165 * longest, squeeze=False)
+    for ax, (target, rows) in zip(axes[0], by_target.items(), strict=True):
         top = np.nanmax(rows[["estimate", "ci_high"]].to_numpy(float))
         limits = (-0.01 * top, 1.05 * top) if top > 0 else (-0.01, 0.1)
         # values stand in the table: beside two panels they would leave the marks a third of the width
@@ -70,12 +70,12 @@ def fits(results: Results, names: DisplayNames) -> Plot | None:
         ax.xaxis.set_major_locator(MaxNLocator(4))
         if ax is not axes[0, 0]:
             ax.set_yticklabels([])
-    said = [f"{AXES[t]} from {span(rows['estimate'])} for {len(rows)} labels" for t, rows in found.items()]
-    sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
-    over = _over(pd.concat(found.values()))
+    spans = [f"{AXES[t]} from {span(rows['estimate'])} for {len(rows)} labels" for t, rows in by_target.items()]
+    sizes = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in by_target.items())
+    over = _over(pd.concat(by_target.values()))
     caption = f"Fit of models with one label. Points: estimates; lines: jackknife {names.ci} over {over}"
     caption += f"; {sizes}. R² and pseudo-R² are different quantities and cannot be compared."
-    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(said)}.", caption)
+    return Plot(fig, "fit", f"Fit of models with one label, with CIs: {'; '.join(spans)}.", caption)
 
 
 def _over(rows: pd.DataFrame) -> str:
@@ -84,14 +84,14 @@ def _over(rows: pd.DataFrame) -> str:
 
 def paths(results: Results, names: DisplayNames) -> Plot | None:
     """The published paths, as Figure 3 of Finch et al. 2023: a panel and an axis of its own for each target."""
-    found = {t: path(results, t) for t in TITLES}
-    found = {t: rows for t, rows in found.items() if len(rows)}
-    if not found:
+    by_target = {t: path(results, t) for t in TITLES}
+    by_target = {t: rows for t, rows in by_target.items() if len(rows)}
+    if not by_target:
         return None
-    longest = max(len(f) + 1.6 * f["method"].nunique() for f in found.values())
-    width = PAGE if len(found) > 1 else 4.2
-    fig, axes = subplots(1, len(found), width=width, height=0.85 + 0.165 * longest, squeeze=False)
-    for ax, (target, rows) in zip(axes[0], found.items(), strict=True):
+    longest = max(len(f) + 1.6 * f["method"].nunique() for f in by_target.values())
+    width = PAGE if len(by_target) > 1 else 4.2
+    fig, axes = subplots(1, len(by_target), width=width, height=0.85 + 0.165 * longest, squeeze=False)
+    for ax, (target, rows) in zip(axes[0], by_target.items(), strict=True):
         _paths(ax, rows, names)
         ax.set(xlabel=AXES[target], ylim=(longest - 0.7, -0.7), xlim=(0, None))
         ax.xaxis.set_major_locator(MaxNLocator(4))
@@ -101,7 +101,7 @@ def paths(results: Results, names: DisplayNames) -> Plot | None:
         handle("best subset of the same size, if better", marker="|", linewidth=0, markeredgewidth=1.2, **_GREY),
     ]
     legend_of(fig, keys)
-    said = [f"{AXES[t]} up to {number(rows['fit'].max())}" for t, rows in found.items()]
+    spans = [f"{AXES[t]} up to {number(rows['fit'].max())}" for t, rows in by_target.items()]
     caption = (
         "Unadjusted fit of models to which labels are added one at a time, from top to bottom, as Figure 3 of Finch et"
     )
@@ -109,29 +109,31 @@ def paths(results: Results, names: DisplayNames) -> Plot | None:
         " al. (2023). Filled: every label in the model improves the adjusted fit; ticks: another subset of the same"
     )
     caption += " size that fits better. No intervals: fits after selection are too high by an unknown amount."
-    alt = f"Fit of models as labels are added one at a time, by method: {'; '.join(said)}."
+    alt = f"Fit of models as labels are added one at a time, by method: {'; '.join(spans)}."
     return Plot(fig, "paths", alt, caption)
 
 
 def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
     y, ticks, labels = 0.0, [], []
     for method in sorted(rows["method"].unique(), key=lambda m: names.position("method", m)):
-        here, color = rows[rows["method"] == method], names.color("method", method)
+        of_method, color = rows[rows["method"] == method], names.color("method", method)
         y += 0.6 if labels else 0.0
         ax.text(0, y, names.name("method", method), transform=ax.get_yaxis_transform(), fontweight="bold", va="center")
-        at = y + 1 + np.arange(len(here))
-        ax.plot(here["fit"], at, "o-", color=color, linewidth=1.0, markersize=4.5, markerfacecolor="white", zorder=1)
-        fills, better = (here["gain"] > 0).to_numpy(), (here["best"] > here["fit"] + 1e-9).to_numpy()
-        ax.plot(here["fit"][fills], at[fills], "o", color=color, markersize=4.5)
-        ax.plot(here["best"][better], at[better], "|", color=INK, markersize=7, markeredgewidth=1.2)
+        at = y + 1 + np.arange(len(of_method))
+        ax.plot(
+            of_method["fit"], at, "o-", color=color, linewidth=1.0, markersize=4.5, markerfacecolor="white", zorder=1
+        )
+        fills, better = (of_method["gain"] > 0).to_numpy(), (of_method["best"] > of_method["fit"] + 1e-9).to_numpy()
+        ax.plot(of_method["fit"][fills], at[fills], "o", color=color, markersize=4.5)
+        ax.plot(of_method["best"][better], at[better], "|", color=INK, markersize=7, markeredgewidth=1.2)
         ticks += at.tolist()
-        labels += [names.name("label", label, method) for label in here["label"]]
+        labels += [names.name("label", label, method) for label in of_method["label"]]
         y = at[-1] + 1
-        said = [
+        tooltips = [
             f"{k} labels, with {x}: {number(v)}"
-            for k, x, v in zip(here["k"], labels[-len(here) :], here["fit"], strict=True)
+            for k, x, v in zip(of_method["k"], labels[-len(of_method) :], of_method["fit"], strict=True)
         ]
-        tips(ax, said, here["fit"], at)
+        tips(ax, tooltips, of_method["fit"], at)
     ax.set(yticks=ticks, yticklabels=labels)
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x")
@@ -141,14 +143,16 @@ def _paths(ax: Axes, rows: pd.DataFrame, names: DisplayNames) -> None:
 def compared(results: Results, names: DisplayNames) -> Plot | None:
     """The best subset of each size on the same rows: fit, cross-validated fit, and fit to a shuffled target. A row of
     panels per target, a column per method."""
-    found = {t: comparison(results, t) for t in TITLES}
-    found = {t: rows for t, rows in found.items() if len(rows)}
-    if not found:
+    by_target = {t: comparison(results, t) for t in TITLES}
+    by_target = {t: rows for t, rows in by_target.items() if len(rows)}
+    if not by_target:
         return None
-    methods = sorted({m for rows in found.values() for m in rows["method"]}, key=lambda m: names.position("method", m))
-    size = {"width": PAGE if len(methods) > 2 else 4.6, "height": 0.7 + 1.7 * len(found)}
-    fig, axes = subplots(len(found), len(methods), squeeze=False, sharey="row", sharex=True, **size)
-    for line, (target, rows) in zip(axes, found.items(), strict=True):
+    methods = sorted(
+        {m for rows in by_target.values() for m in rows["method"]}, key=lambda m: names.position("method", m)
+    )
+    size = {"width": PAGE if len(methods) > 2 else 4.6, "height": 0.7 + 1.7 * len(by_target)}
+    fig, axes = subplots(len(by_target), len(methods), squeeze=False, sharey="row", sharex=True, **size)
+    for line, (target, rows) in zip(axes, by_target.items(), strict=True):
         for ax, method in zip(line, methods, strict=True):
             part = rows[rows["method"] == method]
             if part.empty:
@@ -173,15 +177,15 @@ def compared(results: Results, names: DisplayNames) -> Plot | None:
         handle("shuffled target: mean to 95th percentile", "#BBBBBB", "", linewidth=5),
     ]
     legend_of(fig, keys)
-    said = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in found.items()]
+    spans = [f"{AXES[t]} up to {number(rows['cross_validated'].max())}" for t, rows in by_target.items()]
     alt = "Fit of the best subset of labels by its size, for each method and target: on the same data, cross-validated"
-    n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in found.items())
-    over = sampled(pd.concat([results.select(FITS[t], target=t, kind="cross_validated") for t in found]))
+    n = "; ".join(counted(rows["n"], f"{UNITS[t]}s") for t, rows in by_target.items())
+    over = sampled(pd.concat([results.select(FITS[t], target=t, kind="cross_validated") for t in by_target]))
     caption = "Fit of the best subset of each size, all methods on the same data. Points: fit on"
     caption += f" {over} left out of selection and fitting, with {names.ci}, the fitted models held fixed; below 0, the"
     caption += " prediction is worse than the mean. Dashed: fit on the same data; grey: the same for a shuffled target,"
     caption += f" mean to 95th percentile; {n}."
-    return Plot(fig, "compare", f"{alt} ({'; '.join(said)}), and for a shuffled target.", caption)
+    return Plot(fig, "compare", f"{alt} ({'; '.join(spans)}), and for a shuffled target.", caption)
 
 
 def selection(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> Plot:

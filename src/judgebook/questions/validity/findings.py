@@ -13,9 +13,9 @@ from judgebook.annotations.dialogue_values import DIALOGUE_QUALITY
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases, percent, plural
 from judgebook.display.views import Prose
-from judgebook.questions.validity import label_sets as label_set
 from judgebook.questions.validity.analysis import KEY, chosen, comparison, corrected, correlations, excludes_zero
 from judgebook.questions.validity.coverage import FITS
+from judgebook.questions.validity.label_selection import ALL
 from judgebook.questions.validity.tables import ROWS, SETS, STATISTICS, TITLES, sampled
 from judgebook.questions.validity.targets import Targets
 from judgebook.study.results import Results
@@ -45,27 +45,34 @@ def importance(
     yield Prose(_PHRASES.say("halo", **_halo(results, names)))
 
 
-def predictors(found: Targets, names: DisplayNames) -> Prose:
+def predictors(study_targets: Targets, names: DisplayNames) -> Prose:
     """Who predicts whose ratings."""
-    people = sorted(set(found.n_annotators.values()))
+    people = sorted(set(study_targets.n_annotators.values()))
     groups: dict[str, list[str]] = {}
-    for method in sorted(found.groups, key=lambda m: names.position("method", m)):
-        groups.setdefault(names.name("group", found.groups[method]), []).append(names.name("method", method))
-    facts = {"groups": list(groups.items()), "n_interactors": found.n_interactors, "external": found.external}
-    facts |= {"rated_by": [names.name("group", g) for g in found.rated_by], "rating": found.rating}
-    facts |= {"shared": [names.name("method", m) for m in found.shared], "targets": [ROWS[t] for t in found.designs]}
-    facts["n_ties"] = found.n_ties
+    for method in sorted(study_targets.groups, key=lambda m: names.position("method", m)):
+        groups.setdefault(names.name("group", study_targets.groups[method]), []).append(names.name("method", method))
+    facts = {
+        "groups": list(groups.items()),
+        "n_interactors": study_targets.n_interactors,
+        "external": study_targets.external,
+    }
+    facts |= {"rated_by": [names.name("group", g) for g in study_targets.rated_by], "rating": study_targets.rating}
+    facts |= {
+        "shared": [names.name("method", m) for m in study_targets.shared],
+        "targets": [ROWS[t] for t in study_targets.designs],
+    }
+    facts["n_ties"] = study_targets.n_ties
     return Prose(_PHRASES.say("predictors", fewest=min(people, default=0), most=max(people, default=0), **facts))
 
 
-def population(found: Targets, results: Results) -> Prose:
+def population(study_targets: Targets, results: Results) -> Prose:
     """Of whom the statements hold: intervals allow for the choice of who talked, where that is known, and never for the
     choice of who judged, so that not knowing who judged makes no statement more certain."""
     rows = results["r"] if len(results["r"]) else pd.concat([results[s] for s in FITS.values()])
     units = sampled(rows.dropna(subset="ci_low"))
-    judged = {(m, label) for m, label in found.values[KEY].drop_duplicates().itertuples(index=False, name=None)}
-    known = judged <= {key for key, n in found.n_annotators.items() if n}
-    return Prose(_PHRASES.say("population", units=units, known=known, people=units == "people"))
+    judged = {(m, label) for m, label in study_targets.values[KEY].drop_duplicates().itertuples(index=False, name=None)}
+    all_known = judged <= {key for key, n in study_targets.n_annotators.items() if n}
+    return Prose(_PHRASES.say("population", units=units, known=all_known, people=units == "people"))
 
 
 def checked(compared: pd.DataFrame) -> Prose:
@@ -121,23 +128,23 @@ def _related(results: Results, target: str, names: DisplayNames, confidence: flo
     every = correlations(results, target)
     rows = every[every["label"] != itself]
     same = every[(every["label"] == itself) & every["ci_low"].notna()]
-    known = rows[rows["ci_low"].notna()]
-    clear = known[excludes_zero(known)]
+    bounded = rows[rows["ci_low"].notna()]
+    clear = bounded[excludes_zero(bounded)]
     best = clear.loc[clear["estimate"].abs().sort_values(ascending=False, kind="stable").index[:3]]
-    unit = known["resample_unit"].iloc[0] if len(known) else ROWS[target]
+    unit = bounded["resample_unit"].iloc[0] if len(bounded) else ROWS[target]
     size = plural(int(rows["n"].max()), ROWS[target]) if len(rows) else ""
     size += f" of {plural(int(rows['n_clusters'].max()), unit)}" if unit != ROWS[target] else ""
-    facts = {"title": TITLES[target], "size": size, "n_labels": len(rows), "n": len(known), "related": len(clear)}
-    facts |= {"expected": (1 - confidence) * len(known), "level": confidence}
+    facts = {"title": TITLES[target], "size": size, "n_labels": len(rows), "n": len(bounded), "related": len(clear)}
+    facts |= {"expected": (1 - confidence) * len(bounded), "level": confidence}
     facts["same"] = [(_name(row, names), row.to_dict()) for _, row in same.iterrows()]
     return facts | {"best": [(_name(row, names), row.to_dict()) for _, row in best.iterrows()]}
 
 
 def _ranks(rows: pd.DataFrame, target: str) -> dict:
-    known = rows[rows["ci_low"].notna()]
-    places = (known["ci_high"] - known["ci_low"] + 1).median() if len(known) else 0
-    first = int((known["ci_low"] == 1).sum())
-    return {"title": TITLES[target], "n": len(known), "first": first, "places": int(places)}
+    bounded = rows[rows["ci_low"].notna()]
+    places = (bounded["ci_high"] - bounded["ci_low"] + 1).median() if len(bounded) else 0
+    first = int((bounded["ci_low"] == 1).sum())
+    return {"title": TITLES[target], "n": len(bounded), "first": first, "places": int(places)}
 
 
 def _noise(results: Results, target: str) -> dict:
@@ -184,7 +191,7 @@ def precision(n_permutations: int, n_halves: int) -> Prose:
 def label_sets(results: Results, names: DisplayNames) -> Prose:
     """What chosen sets of labels explain less than all labels of their method, on people left out."""
     rows = names.sort(results.select("set_fit_difference", kind="cross_validated").dropna(subset="ci_low"))
-    every = results.select("set_fit", set=label_set.ALL, kind="cross_validated").set_index(["method", "target"])["k"]
+    every = results.select("set_fit", set=ALL, kind="cross_validated").set_index(["method", "target"])["k"]
     facts = [
         {"set": SETS[row["set"]].lower(), "method": names.name("method", row["method"]), "title": TITLES[row["target"]]}
         | {"k": int(row["k"]), "all": int(every[row["method"], row["target"]]), "row": row}
@@ -199,8 +206,8 @@ def excluded(results: Results, names: DisplayNames) -> Prose:
     rows = pd.concat([results.select(s, kind="excluded") for s in ("r2", "mcfadden_r2", "selected")])
     facts = []
     for row in rows[["method", "label", "target", "note"]].drop_duplicates().to_dict("records"):
-        own = f", {names.name('label', row['label'], row['method'])}" if isinstance(row["label"], str) else ""
-        facts.append((names.name("method", row["method"]) + own, TITLES[row["target"]], row["note"]))
+        label_name = f", {names.name('label', row['label'], row['method'])}" if isinstance(row["label"], str) else ""
+        facts.append((names.name("method", row["method"]) + label_name, TITLES[row["target"]], row["note"]))
     return Prose(_PHRASES.say("excluded", rows=facts))
 
 
@@ -263,8 +270,8 @@ def _explained(results: Results, target: str, names: DisplayNames) -> dict:
 
 
 def _stable(rows: pd.DataFrame, target: str, names: DisplayNames) -> dict:
-    found = rows[rows["estimate"] >= STABLE]
-    return {"title": TITLES[target], "n": len(rows), "found": len(found), "parts": _grouped(found, names)}
+    stable = rows[rows["estimate"] >= STABLE]
+    return {"title": TITLES[target], "n": len(rows), "found": len(stable), "parts": _grouped(stable, names)}
 
 
 def _grouped(labels: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[str]]]:
@@ -277,15 +284,15 @@ def _grouped(labels: pd.DataFrame, names: DisplayNames) -> list[tuple[str, list[
 
 def _closest(results: Results, target: str) -> list:
     """The method with most subsets nearly as good as its best, if more than one is."""
-    found = chosen(results, target).query("close > 1").sort_values("close", ascending=False, kind="stable")
-    return list(found.head(1).itertuples())
+    rivals = chosen(results, target).query("close > 1").sort_values("close", ascending=False, kind="stable")
+    return list(rivals.head(1).itertuples())
 
 
 def _kept(selected: pd.DataFrame, names: DisplayNames, applied: dict[str, float]) -> dict:
-    mine = selected[selected["kept"]]
+    kept = selected[selected["kept"]]
     missed = {c: int((~selected[f"{c}_met"]).sum()) for c in applied}
     strictest = max(missed, key=missed.__getitem__, default=None)
-    facts = {"n": len(selected), "kept": len(mine), "parts": _grouped(mine, names), "limits": applied}
+    facts = {"n": len(selected), "kept": len(kept), "parts": _grouped(kept, names), "limits": applied}
     return facts | {"strictest": strictest, "missed": missed.get(strictest, 0)}
 
 

@@ -1,22 +1,29 @@
-"""How well does one label predict a target? Signed correlation, R² and McFadden's pseudo-R², one label at a time.
+"""How well does one label predict a target? Signed correlation, R² and McFadden's pseudo-R², one label at a time; and
+which labels are most closely related to it.
 
 As published (Finch et al. 2023, section 7.2): R² of a linear model of the interactors' rating, pseudo-R² of a logistic
 model of the dialogue they preferred. Primary: the signed correlation with a jackknife interval over people on Fisher's
 z scale, because dialogues of one person are not independent and an interval for R² cannot contain 0. The interval for
 R² is that interval squared; pseudo-R² is treated in the same way, via its signed root.
+
+Ranks: labels are ordered by |r|. For an unrelated label |r| is about 1/sqrt(n), not 0, so the lowest ranks are due to
+chance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from math import nan
 
 import numpy as np
+import pandas as pd
 from scipy.special import fdtrc
 
 from judgebook.annotations.dialogue_values import COMPARATIVE_QUALITY, Design
+from judgebook.questions.performance.ranking import rank_intervals
 from judgebook.statistics import logit
+from judgebook.statistics.clusters import Covariance, jackknife_covariance
 from judgebook.statistics.correlation import moments, pearson_of_sums
 from judgebook.statistics.intervals import MIN_MINORITY, Interval, Replicates, generator, jackknife_t
 from judgebook.statistics.resampling import replicate_sums
@@ -71,9 +78,9 @@ def importance(
             raise ValueError("repeats: expected two designs with the same target and rows as `design`")
     twice = [d.x.reindex(columns=design.x.columns).to_numpy(float) for d in repeats or ()]
     for i, column in enumerate(design.x.columns):
-        known = design.x.iloc[:, i].notna().to_numpy()
+        rated = design.x.iloc[:, i].notna().to_numpy()
         rng = generator(seed, "importance", design.target, *column)
-        one = _Label(design.rows(known), i, [x[known, i] for x in twice], rng, n_resamples, confidence)
+        one = _Label(design.rows(rated), i, [x[rated, i] for x in twice], rng, n_resamples, confidence)
         people = (n_annotators or {}).get(tuple(column))
         rows += [row | {"n_annotators": people} for row in one.rows()]
     return collect(rows)
@@ -129,14 +136,14 @@ class _Label:
         if reason:
             yield "r", {"estimate": nan, "ci_kind": "not_estimable", "note": reason}
             return
-        found = self._correlations()
-        r = self._jackknife(found, 0)
+        correlations = self._correlations()
+        r = self._jackknife(correlations, 0)
         yield "r", r.row()
-        yield "r", self._guard(found.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
-        if len(found.estimate) > 1:
-            reliability = self._jackknife(found, 1)
+        yield "r", self._guard(correlations.intervals(self.confidence, expanded=False)[0]).row() | {"kind": "bca"}
+        if len(correlations.estimate) > 1:
+            reliability = self._jackknife(correlations, 1)
             yield "repeat_reliability", reliability.row()
-            yield "corrected_r", _estimable(self._jackknife(found, 2, bounded=False), reliability).row()
+            yield "corrected_r", _estimable(self._jackknife(correlations, 2, bounded=False), reliability).row()
         if self.design.target == COMPARATIVE_QUALITY:
             yield from self._logit()
             return
@@ -158,16 +165,18 @@ class _Label:
         sums = moments(self.x[:, None], self.y)
         if self.repeats:
             first, second = (v - self.x.mean() for v in self.repeats)
-            both = np.isfinite(first) & np.isfinite(second)
-            if both.sum() >= 2:
+            defined = np.isfinite(first) & np.isfinite(second)
+            if defined.sum() >= 2:
                 pair = [np.ones_like(first), first + second, first**2 + second**2, first * second]
-                sums = np.column_stack([sums, np.where(both[:, None], np.column_stack(pair), 0.0)])
+                sums = np.column_stack([sums, np.where(defined[:, None], np.column_stack(pair), 0.0)])
         total = np.zeros((self.n_clusters, sums.shape[1]))
         np.add.at(total, self.clusters, sums)
         return replicate_sums(total, _statistics, unit=self.design.unit, rng=self.rng, n_resamples=self.n_resamples)
 
-    def _jackknife(self, found: Replicates, i: int, bounded: bool = True) -> Interval:
-        interval = jackknife_t(found.estimate[i], found.jackknife[:, i], found.unit, self.confidence, bounded=bounded)
+    def _jackknife(self, replicates: Replicates, i: int, bounded: bool = True) -> Interval:
+        interval = jackknife_t(
+            replicates.estimate[i], replicates.jackknife[:, i], replicates.unit, self.confidence, bounded=bounded
+        )
         return self._guard(interval)
 
     def _without_each(self) -> Iterator[np.ndarray]:
@@ -214,3 +223,61 @@ def _statistics(sums: np.ndarray) -> np.ndarray:
         variance, covariance = squares / (2 * m) - mean**2, product / m - mean**2
         reliable = np.where(variance > 1e-12 * squares / m, covariance / variance, nan)
         return np.column_stack([r, reliable, np.where(reliable > 0, r[:, 0] / np.sqrt(reliable), nan)])
+
+
+def importance_ranks(design: Design, *, confidence: float = 0.95) -> list[Row]:
+    """Rank of each label by |r| with the target, 1 for the largest, with a simultaneous interval.
+
+    People are a sample, as in `importance`; the covariance over labels is that of the jackknife. Returns rows of
+    importance_rank; `n` is the number of rows with the label. Labels without variation are left out; with fewer than
+    two there are no ranks.
+    """
+    x = design.x.to_numpy(float)
+    live = [i for i in range(x.shape[1]) if np.isfinite(x[:, i]).sum() > 3 and np.ptp(x[np.isfinite(x[:, i]), i]) > 0]
+    if len(live) < 2 or np.ptp(design.y) == 0:
+        return []
+    people, code = np.unique(design.clusters.astype(str), return_inverse=True)
+    sums = np.zeros((len(people), 6 * len(live)))
+    np.add.at(sums, code, moments(x[:, live], design.y))
+    whole = sums.sum(axis=0, keepdims=True)
+    errors = Covariance(jackknife_covariance(_strength(whole - sums))).pair_errors()
+    rank, low, high, reason = rank_intervals(_strength(whole)[0], errors, len(people) - 1, confidence)
+    fixed = {"statistic": "importance_rank", "level": design.level, "target": design.target}
+    fixed |= {"resample_unit": design.unit, "n_clusters": len(people), "note": reason or None}
+    fixed |= {"ci_kind": "not_estimable" if reason else "simultaneous"}
+    return [
+        {**fixed, "method": method, "label": label, "n": int(n), "estimate": a, "ci_low": b, "ci_high": c}
+        for (method, label), n, a, b, c in zip(
+            design.x.columns[live], np.isfinite(x[:, live]).sum(axis=0), rank, low, high, strict=True
+        )
+    ]
+
+
+def _strength(sums: np.ndarray) -> np.ndarray:
+    return np.abs(pearson_of_sums(sums))
+
+
+def shared_source(values: pd.DataFrame, by_known: Collection[str]) -> Iterator[Row]:
+    """What the labels of each method have in common: who gave them, and how strongly they correlate.
+
+    values : `dialogue_values` of one corpus and group. by_known : methods whose annotators are known people, not
+    positions in a list; the others have no single_source_share. Yields rows of single_source_share (share of the
+    dialogues or pairs judged on all labels of the method whose labels all come from one person) and
+    label_intercorrelation (mean |r| over pairs of labels), for methods with two labels or more. Both high can mean a
+    halo: one impression behind all.
+    """
+    for method, part in values.groupby("method", sort=False):
+        pair = part["dialogue_b"].notna().any()
+        unit = ["dialogue", "dialogue_b"] if pair else ["dialogue"]
+        x = part.set_index([*unit, "label"])["value"].unstack("label").dropna()  # noqa: PD010 (a repeat must raise)
+        if x.shape[1] < 2 or len(x) < 3:
+            continue
+        who = part.set_index([*unit, "label"])["annotator"].unstack("label").reindex(x.index)  # noqa: PD010
+        one = who.nunique(axis=1).eq(1) & who.notna().all(axis=1)
+        r = x.loc[:, x.max() > x.min()].corr().to_numpy()
+        r = r[np.triu_indices(len(r), 1)]
+        base = {"level": "pair" if pair else "dialogue", "method": method, "n": len(x)}
+        if method in by_known:
+            yield base | {"statistic": "single_source_share", "estimate": float(one.mean())}
+        if len(r):
+            yield base | {"statistic": "label_intercorrelation", "estimate": float(np.abs(r).mean())}

@@ -1,19 +1,29 @@
-"""Which labels to keep? (Finch et al. 2023, section 7.5)
+"""Which labels to keep, and what is lost by keeping only these? (Finch et al. 2023, section 7.5)
 
 The paper selects labels "given the results" of four analyses without saying how they were weighed. Here each analysis
 has a threshold in the YAML, and a label is kept if it reaches all of them. The thresholds are choices, not findings.
 Labels selected and reported on the same data look better than they are.
+
+Finch et al. 2023 recommend a final set of behaviours (section 7.5) and show coverage of all of them only (Figure 3).
+Which labels are in that set is printed in bold type, which the text of the paper does not preserve; so the sets here
+are those that a study states (`costs.final_labels`), those that reach every threshold, and those named in section 7.4.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
+from judgebook.annotations.dialogue_values import Design
 from judgebook.published import numbers
 from judgebook.questions.agreement.analysis import judged
+from judgebook.questions.validity.coverage import Predictors
 from judgebook.questions.validity.question import LabelSelection
+from judgebook.statistics.intervals import generator
+from judgebook.statistics.resampling import bootstrap_sums
+from judgebook.statistics.subset_stability import held_out_losses
 from judgebook.study.labels import Label
 from judgebook.study.results import Results
 
@@ -32,8 +42,8 @@ OF_PAIRS = ("system_difference", "equivalence", "smallest_margin")
 
 def named_in_the_paper() -> list[str]:
     """Behaviours that the paper names as distinct in section 7.4."""
-    found = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
-    return list(found["label_id"])
+    named = numbers.labels("finch2023_table04.csv").query("named_distinct_in_section_7_4 == 'yes'")
+    return list(named["label_id"])
 
 
 def criteria(results: Results, labels: pd.DataFrame) -> pd.DataFrame:
@@ -98,14 +108,14 @@ def select(values: pd.DataFrame, thresholds: LabelSelection) -> pd.DataFrame:
 
 def limits(thresholds: LabelSelection) -> dict[str, float]:
     """The criteria that are applied, and their thresholds; 0 for importance, which asks for an interval without 0."""
-    given = {
+    stated = {
         "agreement": thresholds.min_alpha,
         "importance": 0.0 if thresholds.excludes_zero else None,
         "sensitivity": thresholds.min_pairs,
         "distinctness": thresholds.min_selected,
         "cost": thresholds.max_cost,
     }
-    return {name: float(limit) for name, limit in given.items() if limit is not None}
+    return {name: float(limit) for name, limit in stated.items() if limit is not None}
 
 
 def rows(selected: pd.DataFrame, applied: dict[str, float]) -> Iterator[dict]:
@@ -133,10 +143,83 @@ def minutes(selected: pd.DataFrame, results: Results, labels: Iterable[Label]) -
     results : median_minutes of one corpus and group. A task counts in full where it gives any kept label. Methods
     without durations of such a task are left out.
     """
-    task_of, known = {(x.method, x.id): x.task or x.method for x in labels}, results["median_minutes"]
+    task_of, medians = {(x.method, x.id): x.task or x.method for x in labels}, results["median_minutes"]
     for method, part in selected[selected["kept"]].groupby("method", sort=False):
         tasks = {task_of.get((method, label), method) for label in part["label"]}
-        here = known[(known["method"] == method) & known["task"].isin(tasks)]
-        if set(here["task"]) == tasks:
-            row = {"statistic": "unit_minutes", "method": method, "level": here["level"].iloc[0], "tasks": "kept"}
-            yield row | {"n": len(tasks), "estimate": float(here["estimate"].sum())}
+        of_tasks = medians[(medians["method"] == method) & medians["task"].isin(tasks)]
+        if set(of_tasks["task"]) == tasks:
+            row = {"statistic": "unit_minutes", "method": method, "level": of_tasks["level"].iloc[0], "tasks": "kept"}
+            yield row | {"n": len(tasks), "estimate": float(of_tasks["estimate"].sum())}
+
+
+#: names of sets: all labels of a method; stated by the study; reach every threshold; named distinct in section 7.4
+ALL, FINAL, KEPT, NAMED = "all", "final", "kept", "named"
+#: sets -> method -> labels
+Sets = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def compare_sets(
+    design: Design,
+    sets: Sets,
+    *,
+    seed: int,
+    exclude: Sequence[str] = ("quality",),
+    n_folds: int = 10,
+    n_repeats: int = 5,
+    n_resamples: int = 10_000,
+    confidence: float = 0.95,
+) -> Iterator[dict]:
+    """Fit of each set of labels and of all labels of its method, on the dialogues or pairs that have all of them.
+
+    Parameters
+    ----------
+    design : Design
+        Linear model for dialogue quality, logit for comparative quality.
+    sets : mapping
+        Name -> method -> labels. Labels that are unknown, constant or in `exclude` are left out; a set without any
+        label of a method, or with all of them, has no row.
+
+    Returns
+    -------
+    Rows of `set_fit` (R² or McFadden's pseudo-R², by `target`) of each `set` and of all, and of `set_fit_difference`,
+    a set minus all. `kind` is same_data (fitted and evaluated on the same rows, where more labels cannot fit worse) or
+    cross_validated (on people left out, folds as in `coverage.compare`), for which people are resampled (BCa) with the
+    fitted models held fixed. The interval does not say that other people would give other models, nor that a set chosen
+    on the same data looks better than it is.
+    """
+    for method in dict.fromkeys(m for named in sets.values() for m in named):
+        one = Predictors(design, method, exclude)
+        masks = {ALL: np.ones(one.fitness.p, dtype=bool)}
+        masks |= {name: np.isin(one.labels, list(named.get(method, ()))) for name, named in sets.items()}
+        masks = {name: mask for name, mask in masks.items() if name == ALL or (mask.any() and not mask.all())}
+        if one.reason or len(masks) < 2:
+            continue
+        rng = generator(seed, "label_sets", design.target, method)
+        every = np.array(list(masks.values()))
+        losses = held_out_losses(one.fitness, one.clusters, rng, every, n_folds, n_repeats)
+        same = one.fitness.fit(every)
+        intervals = _intervals(losses, one.clusters, design.unit, rng, n_resamples, confidence)
+        parts = []
+        for i, (name, mask) in enumerate(masks.items()):
+            row = {"set": name, "kind": "same_data", "k": int(mask.sum())}
+            parts.append(one.row("set_fit", same[i], **row))
+            parts.append(one.row("set_fit", np.nan, **row | {"kind": "cross_validated"}) | intervals[i].row())
+            if name != ALL:
+                parts.append(one.row("set_fit_difference", same[i] - same[0], **row))
+                interval = intervals[len(masks) + i].row()
+                parts.append(one.row("set_fit_difference", np.nan, **row | {"kind": "cross_validated"}) | interval)
+        yield from one.numbered(parts)
+
+
+def _intervals(losses: np.ndarray, clusters: np.ndarray, unit: str, rng, n_resamples: int, confidence: float) -> list:
+    """Of the cross-validated fit of each set, and of each minus the first."""
+    finite = np.isfinite(losses).all(axis=1)
+    people, code = np.unique(clusters[finite], return_inverse=True)
+    rows = np.zeros((len(people), losses.shape[1]))
+    np.add.at(rows, code, losses[finite])
+
+    def statistic(sums: np.ndarray) -> np.ndarray:
+        fits = 1 - sums[:, :-1] / sums[:, -1:]
+        return np.concatenate([fits, fits - fits[:, :1]], axis=1)
+
+    return bootstrap_sums(rows, statistic, unit=unit, rng=rng, n_resamples=n_resamples, confidence=confidence)

@@ -15,13 +15,13 @@ from judgebook.study.results import Results, where
 COLUMNS = ["library", "ours", "theirs"]
 
 
-def single_labels(found: Targets, results: Results) -> pd.DataFrame:
+def single_labels(study_targets: Targets, results: Results) -> pd.DataFrame:
     """Fits of the models of notebook 04, one label each: a row per model with library, ours, theirs.
 
     Logits without a maximum have no counterpart: `statsmodels` iterates to its limit.
     """
     rows = []
-    for target, design in found.designs.items():
+    for target, design in study_targets.designs.items():
         ours = _apart(results, target, results.select(FITS[target], target=target, kind=None))
         for row in ours.to_dict("records"):
             part = design.common([(row["method"], row["label"])])
@@ -29,10 +29,10 @@ def single_labels(found: Targets, results: Results) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def stepwise(found: Targets, results: Results, exclude: Sequence[str]) -> pd.DataFrame:
+def stepwise(study_targets: Targets, results: Results, exclude: Sequence[str]) -> pd.DataFrame:
     """Fits of the models of the published paths of notebook 06, from one label to all of each method."""
     rows = []
-    for target, design in found.designs.items():
+    for target, design in study_targets.designs.items():
         ours = _apart(results, target, results.select(FITS[target], target=target, kind="stepwise"))
         for method, path in ours.sort_values("k").groupby("method", sort=False):
             every = results.select(FITS[target], target=target, kind="stepwise", method=method).set_index("k")["label"]

@@ -24,24 +24,24 @@ PAPER = "abc_eval"
 POWER = 0.8
 
 
-def reach(found: Targets, results: Results, names: DisplayNames, label_set: str | None, section: str) -> Prose:
+def reach(study_targets: Targets, results: Results, names: DisplayNames, label_set: str | None, section: str) -> Prose:
     """Prose for a study with the paper's labels whose target is external, or which lacks some of them; else nothing.
 
     results : of the notebook. section : whose claim is meant, `7.3` (notebook 04) or `7.4` (06).
     """
-    have = set(found.values[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
+    have = set(study_targets.values[["method", "label"]].drop_duplicates().itertuples(index=False, name=None))
     parts: dict[str, list[bool]] = {}
     for label in LABEL_SETS[PAPER] if label_set == PAPER else ():
         parts.setdefault(label.method, []).append((label.method, label.id) in have)
-    absent = [(names.name("method", m), sum(known), len(known)) for m, known in parts.items() if not all(known)]
-    if not parts or not (found.external or absent):
+    absent = [(names.name("method", m), sum(flags), len(flags)) for m, flags in parts.items() if not all(flags)]
+    if not parts or not (study_targets.external or absent):
         return Prose("")
     sizes = [
         {"title": TITLES[t], "n": len(d.y), "row": ROWS[t], "paper": _IN_PAPER[t], "least": detectable(len(d.y))}
-        for t, d in found.designs.items()
+        for t, d in study_targets.designs.items()
     ]
-    facts = {"section": section, "external": found.external, "sizes": sizes, "absent": absent}
-    facts["shared"] = [names.name("method", m) for m in found.shared] if found.external else []
+    facts = {"section": section, "external": study_targets.external, "sizes": sizes, "absent": absent}
+    facts["shared"] = [names.name("method", m) for m in study_targets.shared] if study_targets.external else []
     return Prose(_PHRASES.say("reach", differences=_differences(results, names), **facts))
 
 

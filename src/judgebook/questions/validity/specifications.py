@@ -68,25 +68,27 @@ def fits(
     if not section.vary:
         return []
     data = (annotations, dialogues)
-    given = {"pick_seed": pick_seed, "parts": parts, "twice": False, **section.settings()}
-    most = {d.target: _largest(_usable(d, options)) for d in targets.find(*data, **given).designs.values()}
+    common = {"pick_seed": pick_seed, "parts": parts, "twice": False, **section.settings()}
+    most = {d.target: _largest(_usable(d, options)) for d in targets.find(*data, **common).designs.values()}
     rows: list[Row] = []
     for named, settings in _every(section, pick_seed):
         try:
-            found = targets.find(*data, **given | settings)
+            study_targets = targets.find(*data, **common | settings)
         except ValueError:  # nothing in common: no method has a row
             continue
-        for design in found.designs.values():
+        for design in study_targets.designs.values():
             for row in _of(design, options, most.get(design.target), seed, confidence):
-                rows.append(row | named | {"corpus": found.corpus, "group": found.groups[str(row["method"])]})
+                rows.append(
+                    row | named | {"corpus": study_targets.corpus, "group": study_targets.groups[str(row["method"])]}
+                )
     return rows
 
 
 def _every(section: Importance, pick_seed: int) -> Iterator[tuple[Row, dict[str, object]]]:
     """Keys of the rows, and settings of `targets.find`, of all combinations and draws."""
     for chosen, settings in combinations(section):
-        said = AND.join(f"{decision}{IS}{option}" for decision, option in chosen.items())
-        yield {"kind": "option", "specification": said}, settings | {"pick_seed": pick_seed}
+        name = AND.join(f"{decision}{IS}{option}" for decision, option in chosen.items())
+        yield {"kind": "option", "specification": name}, settings | {"pick_seed": pick_seed}
     for i in range(section.draws):
         yield {"kind": "draw", "specification": str(i)}, section.settings() | {"pick_seed": pick_seed + i}
 

@@ -11,7 +11,7 @@ from judgebook.display import cells, tables
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import listing, percent
 from judgebook.display.views import Table
-from judgebook.questions.validity import label_sets as label_set
+from judgebook.questions.validity import label_selection
 from judgebook.questions.validity.analysis import KEY, chosen, corrected, path
 from judgebook.study.results import Results
 
@@ -28,12 +28,12 @@ CRITERIA = {
     "distinctness": ("Distinctness", 2),
     "cost": ("Cost", 2),
 }
-#: of `label_sets`
+#: sets of labels that are compared
 SETS = {
-    label_set.ALL: "All",
-    label_set.FINAL: "Final set of the study",
-    label_set.KEPT: "Reach every threshold",
-    label_set.NAMED: "Named as distinct in section 7.4",
+    label_selection.ALL: "All",
+    label_selection.FINAL: "Final set of the study",
+    label_selection.KEPT: "Reach every threshold",
+    label_selection.NAMED: "Named as distinct in section 7.4",
 }
 NO_CRITERION = {
     "Agreement": "Too few of its items were judged twice.",
@@ -142,8 +142,8 @@ def label_sets(results: Results, names: DisplayNames) -> Table:
     index, out = ["method", "target", "set", "k", "n"], {}
     for kind, heading in (("same_data", "Fit"), ("cross_validated", "Fit, held out")):
         out[heading] = tables.intervals(results.select("set_fit", kind=kind).set_index(index))
-    found = results.select("set_fit_difference", kind="cross_validated").set_index(index)
-    out["Difference, held out"] = tables.intervals(found)
+    set_differences = results.select("set_fit_difference", kind="cross_validated").set_index(index)
+    out["Difference, held out"] = tables.intervals(set_differences)
     wide = (
         names.sort(pd.DataFrame(out).reindex(out["Fit"].index).reset_index())
         if len(results["set_fit"])
