@@ -73,7 +73,7 @@ def test_whether_metrics_order_systems_as_people_do(paper):
 
 def test_the_page(paper):
     leads, table, said, flagged, overlap, scores = printed.views(paper, NAMES)
-    assert "leave open in 6 which of the two wins more often" in leads.text
+    assert "For all 6 pairs, they leave open which of the two wins more often" in leads.text
     assert "against Baseline and GPT-3 together, BlenderBot 2 wins more often than it loses" in leads.text
     assert str(table.frame["Wins minus losses (%)"].iloc[1]) == "22.9 to 32.1"
     assert (
