@@ -1,7 +1,7 @@
 """Notebook 06: what do labels explain together, and which should be kept?"""
 
 from judgebook.questions.validity import analysis, label_selection
-from judgebook.questions.validity.page import Sections
+from judgebook.questions.validity.coverage_page import Sections
 
 NEEDED = ("02_collection_stats", "03_iaa", "04_importance", "05_sensitivity")
 

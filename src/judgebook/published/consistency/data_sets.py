@@ -111,7 +111,9 @@ def views(printed: pd.DataFrame) -> Iterator[Table | Prose]:
     out = pd.concat([out, pd.DataFrame([total])]).astype({k: "Int64" for k in ("Items", "Criteria", "Annotations")})
     caption = "Zhang et al. 2022, Table 1 (columns 2 to 6), and what follows from it; agreement between annotators as"
     caption += " printed (section 2.1; of several criteria, the range); best team: Spearman's correlation"
-    caption += " in percent (Table 3). Some agreement is approximate, or was computed after annotators or outliers had been"
+    caption += (
+        " in percent (Table 3). Some agreement is approximate, or was computed after annotators or outliers had been"
+    )
     caption += " removed."
     why = {"Agreement": "Not printed.", "Criteria": "Differ between data sets."}
     others = ("Per item and criterion", "Best team", "Utterances", "Words, context / reply")
