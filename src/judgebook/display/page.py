@@ -10,6 +10,7 @@ from judgebook.annotations.summary import evaluated
 from judgebook.display import views
 from judgebook.display.text import plain
 from judgebook.display.views import Prose, Section
+from judgebook.statistics.intervals import Sampling
 from judgebook.study import params, store
 
 __all__ = ["NotebookPage", "Section"]
@@ -32,6 +33,12 @@ class NotebookPage:
         self.run = store.start(study, notebook, run_id, of_study=of_study, **knobs)
         self.study, self.labels = self.run.study, self.run.study.label_list()
         self._set = {name for name, value in knobs.items() if value is not None}
+
+    @property
+    def sampling(self) -> Sampling:
+        """How the study's intervals are resampled, as the notebook's parameters leave it."""
+        boot = self.study.bootstrap
+        return Sampling(n_resamples=boot.n_resamples, confidence=boot.confidence, seed=self.study.seeds.bootstrap)
 
     def evaluated(self, frame: str) -> pd.DataFrame:
         """A frame of the study without pilots, gold units and extra corpora."""

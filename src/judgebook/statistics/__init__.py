@@ -12,6 +12,7 @@ Intervals
     replicate_sums             the resampled values behind `bootstrap_sums`
     replicate_two_way          the resampled values behind `bootstrap_two_way`
     Replicates                 what intervals are made from
+    Sampling                   how often, at which level, from which seed
     jackknife_t                Student's t from leave-one-out values, for few clusters
     exact_binomial             of a proportion (Clopper and Pearson)
     compare_bounded_means      two means, by bounds that hold for any distribution on the scale
@@ -94,7 +95,7 @@ if TYPE_CHECKING:
         weighted_correlations,
     )
     from judgebook.statistics.fair_coin import coin_cdf, coin_ppf
-    from judgebook.statistics.intervals import Interval, Replicates, exact_binomial, generator, jackknife_t
+    from judgebook.statistics.intervals import Interval, Replicates, Sampling, exact_binomial, generator, jackknife_t
     from judgebook.statistics.logit import FirthFit, LogitFit, fit_firth, fit_logit
     from judgebook.statistics.multiplicity import adjust_p_values, simultaneous_t
     from judgebook.statistics.ordinal_mixed import OrdinalMixedFit, fit_ordinal_mixed
@@ -124,7 +125,7 @@ _MODULES = {
         *("spearman_interval", "weighted_correlations"),
     ],
     "fair_coin": ["coin_cdf", "coin_ppf"],
-    "intervals": ["Interval", "Replicates", "exact_binomial", "generator", "jackknife_t"],
+    "intervals": ["Interval", "Replicates", "Sampling", "exact_binomial", "generator", "jackknife_t"],
     "logit": ["FirthFit", "LogitFit", "fit_firth", "fit_logit"],
     "multiplicity": ["adjust_p_values", "simultaneous_t"],
     "ordinal_mixed": ["OrdinalMixedFit", "fit_ordinal_mixed"],
@@ -150,6 +151,7 @@ __all__ = [
     "OrdinalMixedFit",
     "Permutation",
     "Replicates",
+    "Sampling",
     "adjust_p_values",
     "all_r2",
     "backward_elimination",

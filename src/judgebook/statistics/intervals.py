@@ -45,6 +45,25 @@ def generator(seed: int, *names: str) -> np.random.Generator:
 
 
 @dataclass(frozen=True)
+class Sampling:
+    """How intervals are resampled: `n_resamples` times, at the level `confidence`, from streams of `seed`.
+
+    Examples
+    --------
+    >>> Sampling(n_resamples=2000, confidence=0.95, seed=1).stream("demo", "quality").integers(100, size=3).tolist()
+    [7, 16, 36]
+    """
+
+    n_resamples: int
+    confidence: float
+    seed: int
+
+    def stream(self, *names: str) -> np.random.Generator:
+        """The random numbers of `names`, independent of those of other names (`generator`)."""
+        return generator(self.seed, *names)
+
+
+@dataclass(frozen=True)
 class Interval:
     """An estimate with its interval.
 

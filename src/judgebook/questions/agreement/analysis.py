@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import cells
 from judgebook.annotations.summary import in_scope
 from judgebook.questions.agreement import gwet
 from judgebook.questions.agreement.alpha import alpha_intervals, alpha_of
@@ -21,7 +22,6 @@ from judgebook.questions.agreement.coincidences import Patterns, patterns_long, 
 from judgebook.questions.agreement.generalizability import OWN, decision_study
 from judgebook.questions.agreement.items import (
     SHARED,
-    cells,
     cluster_unit,
     domain,
     first_annotations,

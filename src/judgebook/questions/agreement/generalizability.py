@@ -25,7 +25,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from judgebook.questions.agreement.items import cells, first_annotations
+from judgebook.annotations.cells import cells
+from judgebook.questions.agreement.items import first_annotations
 from judgebook.statistics.intervals import generator
 from judgebook.study.labels import Label
 from judgebook.study.results import Results, collect

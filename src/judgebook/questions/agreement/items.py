@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from judgebook.annotations.scores import sampled
 from judgebook.study.labels import METHODS, Label
-from judgebook.study.schema import CELL
 
 #: what intervals resample where the study says so
 SHARED = ("session", "context")
@@ -69,21 +68,6 @@ def item_weights(frame: pd.DataFrame) -> np.ndarray | None:
 def without_weights(annotations: pd.DataFrame) -> pd.DataFrame:
     """The annotations as if all had been drawn with equal probability, for values as published."""
     return annotations.drop(columns="sampling_weight", errors="ignore")
-
-
-def cells(chosen: pd.DataFrame, labels: Iterable[Label]) -> Iterator[tuple[dict, Label, pd.DataFrame]]:
-    """Each corpus, group, method and label with annotations, in the order of the labels: keys, label, its rows.
-
-    Raises ValueError for a label that `labels` does not declare.
-    """
-    order = {(label.method, label.id): label for label in labels}
-    unknown = sorted({*chosen[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)} - set(order))
-    if unknown:
-        raise ValueError(f"labels: expected every (method, label) of the annotations, missing {unknown}")
-    groups = dict(iter(chosen.groupby(CELL, sort=True)))
-    place = {key: i for i, key in enumerate(order)}
-    for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2], k[3]])):
-        yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
 
 
 def cluster_unit(frame: pd.DataFrame, label: Label, unit: str | None = None) -> str:

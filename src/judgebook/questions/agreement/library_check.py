@@ -8,9 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import cells
 from judgebook.questions.agreement.analysis import PRIMARY
 from judgebook.questions.agreement.coincidences import patterns_long
-from judgebook.questions.agreement.items import SHARED, cells, first_annotations, item_weights, matrix
+from judgebook.questions.agreement.items import SHARED, first_annotations, item_weights, matrix
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, where
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
+from judgebook.annotations.cells import cells
 from judgebook.questions.agreement.alpha import alpha_of, alpha_two_way, patterns_of
 from judgebook.questions.agreement.coincidences import patterns_long, with_sampling
-from judgebook.questions.agreement.items import cells, cluster_unit, domain, first_annotations, item_weights
+from judgebook.questions.agreement.items import cluster_unit, domain, first_annotations, item_weights
 from judgebook.questions.agreement.population import LEAST_EFFECTIVE, SAMPLE, UNKNOWN, effective_annotators, population
 from judgebook.questions.agreement.two_way import Judgements
 from judgebook.statistics.intervals import Interval

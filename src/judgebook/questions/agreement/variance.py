@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 import pandas as pd
 
 from judgebook.annotations import mixed_models
-from judgebook.questions.agreement.items import cells, first_annotations
+from judgebook.annotations.cells import cells
+from judgebook.questions.agreement.items import first_annotations
 from judgebook.study.labels import METHODS, Label
 from judgebook.study.results import Results, collect
 

@@ -1,0 +1,37 @@
+"""One estimate per corpus, group, method and label: the loop that statistics of labels share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+
+from judgebook.study.labels import Label
+from judgebook.study.schema import CELL, Annotations
+
+__all__ = ["cells", "parts"]
+
+
+def parts(frame: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Each combination of values of `keys` that occurs, sorted: the values by the name of their column, and its rows.
+
+    Rows with a missing key are left out.
+    """
+    for key, part in frame.groupby(list(keys), sort=True):
+        yield dict(zip(keys, key, strict=True)), part
+
+
+def cells(chosen: Annotations, labels: Iterable[Label]) -> Iterator[tuple[dict[str, Any], Label, Annotations]]:
+    """Each corpus, group, method and label with annotations, in the order of the labels: keys, label, its rows.
+
+    Raises ValueError for a label that `labels` does not declare.
+    """
+    order = {(label.method, label.id): label for label in labels}
+    unknown = sorted({*chosen[["method", "label"]].drop_duplicates().itertuples(index=False, name=None)} - set(order))
+    if unknown:
+        raise ValueError(f"labels: expected every (method, label) of the annotations, missing {unknown}")
+    groups = dict(iter(chosen.groupby(CELL, sort=True)))
+    place = {key: i for i, key in enumerate(order)}
+    for key in sorted(groups, key=lambda k: (k[0], k[1], place[k[2], k[3]])):
+        yield dict(zip(CELL, key, strict=True)), order[key[2], key[3]], groups[key]
