@@ -143,7 +143,7 @@ def test_guides_schema_and_tables_name_it(project, tmp_path):
     assert "| `end_share` | Share of an annotator's scores at an end" in guides["docs/results.md"]
     assert "extremes" in json.loads(guides["params/schema.json"])["properties"]
     assert "\n    extremes: Extremes\n" in guides["src/judgebook/study/asked.pyi"]
-    assert "| 18 extremes | Who gives extreme scores? | – |\n| 80 operating" in guides["README.md"]
+    assert "| 18 extremes | Who gives extreme scores? | – |\n| 80 operating" in guides["docs/notebooks.md"]
     assert "| `extremes` | Who gives extreme scores? | 18 |" in guides["CONTRIBUTING.md"]
     others = {name: digest for name, digest in files(copy).items() if name not in GUIDES}
     assert others == {name: digest for name, digest in project.after.items() if name not in GUIDES}

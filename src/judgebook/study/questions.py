@@ -21,7 +21,7 @@ from judgebook.study.sections.data import Section
 PACKAGE = Path(__file__).resolve().parents[1]
 #: where `question.py` may stand, in the package
 FOLDERS = ("*", "questions/*")
-#: above the tables of questions, in README and CONTRIBUTING
+#: above the tables of questions, in docs/notebooks.md and CONTRIBUTING
 NOTEBOOKS = "| notebook | question | analyses followed |\n| --- | --- | --- |\n"
 BY_FOLDER = "| folder | questions | notebooks |\n| --- | --- | --- |\n"
 
@@ -31,7 +31,7 @@ class Question(Section):
     installed package, or what is declared here as read has changed."""
 
     notebook: str = Field(pattern=r"^\d\d_[a-z0-9_]+$", description="its file in notebooks/, without suffix")
-    asks: str = Field(description="the question, as README and CONTRIBUTING list it")
+    asks: str = Field(description="the question, as docs/notebooks.md and CONTRIBUTING list it")
     follows: str = Field("–", description="the analyses of papers that it follows")
     after: str = Field("", description="the notebook behind which it stands in the report; default: by its number")
     options: dict[str, type[Section]] = Field({}, description="sections of the YAML that are its own -> their model")
