@@ -164,7 +164,7 @@ def test_the_first_page_lists_what_is_there_and_what_is_not():
     assert "bootstrap 1" in text
     assert "Agreement &lt;b&gt;" in text
     order, after = (text.index(f'id="{key}"') for key in ("order", "next"))
-    assert order < after < text.index('id="collected"') < text.index('id="notebooks"')
+    assert text.index('id="collected"') < order < after < text.index('id="notebooks"')
     answer = text[order:after]
     assert "<strong>Emora</strong> leads &lt;img&gt;." in answer
     assert '<a href="07_bots.html">' in answer

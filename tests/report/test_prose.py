@@ -40,7 +40,8 @@ def test_a_term_is_explained_where_it_first_occurs_on_a_page():
 @pytest.mark.parametrize(
     "text",
     ["## The dialogue", "`dialogue`", "[dialogue](https://x.org)", "Dialogue Likert", "| dialogue |\n| --- |\n| x |",
-     "subdialogues", "dialogue-level", "they judge turnips", '<b title="a > dialogue">x</b>'],
+     "subdialogues", "dialogue-level", "they judge turnips", "in turn", "in units of 2", "a rate of 0.667",
+     '<b title="a > dialogue">x</b>'],
 )  # fmt: skip
 def test_what_is_no_term_is_left_alone(text):
     assert explained(text)[0] == []
@@ -53,6 +54,12 @@ def test_the_longest_term_is_explained():
 def test_a_verb_is_not_explained_as_a_noun():
     assert explained("People judge replies.")[0] == []
     assert explained("The judge agrees.")[0] == [("judge", "judge")]
+
+
+def test_statistical_words_are_explained():
+    found, outline = explained("No alpha lies above 0.667 with simultaneous confidence (Holm's adjustment; 0.2 SD).")
+    assert [term for term, _ in found] == ["alpha", "0667", "simultaneous", "holms-adjustment", "sd"]
+    assert "Krippendorff (2004" in outline.terms["0.667"]
 
 
 def test_headings_have_ids_of_their_own_and_a_link():

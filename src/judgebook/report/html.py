@@ -236,7 +236,7 @@ def _quoted(text: str) -> Markup:
 
 def _rendered(template: str, page: Page, heading: str, script: str = "report.js", **content: Any) -> str:
     """A page that is not made from a notebook."""
-    resources = {**_frame(page, heading, script), "page": page, "heading": heading, **content}
+    resources = {**_frame(page, heading, script), "page": page, "heading": heading, "outline": Outline(), **content}
     return _environment().get_template(template).render(resources=resources)
 
 

@@ -36,8 +36,10 @@ _CLEANER = nh3.Cleaner(
 _FOREIGN = re.compile(rf"<(?!/?(?:{'|'.join(sorted(TAGS))})(?=[\s/>]))", re.IGNORECASE)
 _HEADING = re.compile(r"<(h[23])>(.*?)</\1>", re.DOTALL)
 _TAG = r'<(?:[^>"]|"[^"]*")*>'
-#: terms that are verbs, too: explained only after an article
-_VERBS, _NOUN = ("bound", "judge"), r"(?:(?<=\ba )|(?<=\bthe )|(?<=\beach ))"
+#: what must stand before or after some words, which else mean something else: verbs, "in turn", "in units of", powers
+_NOUN = r"(?:(?<=\ba )|(?<=\bthe )|(?<=\beach ))"
+_BEFORE = {"bound": _NOUN, "judge": _NOUN, "turn": r"(?<!\bin )", "resample": _NOUN, "0.667": r"(?<=\babove )"}
+_AFTER = {"unit": r"(?! of)", "power": r"(?! of)"}
 _UNEXPLAINED = ("a", "code", "pre", "table", "h1", "h2", "h3", "h4")
 
 
@@ -140,5 +142,5 @@ def glossary(path: Path = GLOSSARY) -> dict[str, str]:
 @cache
 def _pattern(terms: tuple[str, ...]) -> re.Pattern[str]:
     """Finds any of the terms, longer ones first, in singular and plural, but not at the head of a name in capitals."""
-    found = [(_NOUN if t in _VERBS else "") + re.escape(t) + "s?" for t in sorted(terms, key=len, reverse=True)]
+    found = [_BEFORE.get(t, "") + re.escape(t) + "s?" + _AFTER.get(t, "") for t in sorted(terms, key=len, reverse=True)]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(found)})(?![\w-]|(?-i: [A-Z]))", re.IGNORECASE)

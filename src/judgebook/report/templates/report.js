@@ -15,11 +15,83 @@ if (button) button.addEventListener("click", () => {
 });
 
 // On a small screen lists of links start folded.
-for (const [selector, screen] of [[".notebooks details", "(width <= 60rem)"], [".contents details", "(width <= 40rem)"]]) {
-  const small = matchMedia(screen);
-  const fold = () => all(selector).forEach((d) => { d.open = !small.matches; });
-  small.addEventListener("change", fold);
-  fold();
+const small = matchMedia("(width <= 60rem)");
+const foldLists = () => {
+  const listed = document.querySelector(".contents");
+  all(".side details").forEach((d) => { d.open = !small.matches && (!listed || listed.contains(d)); });
+};
+small.addEventListener("change", foldLists);
+foldLists();
+
+// The section being read is marked in the contents.
+const entries = new Map(all(".contents a").map((a) => [a.hash.slice(1), a]));
+const current = () => {
+  let read = null;
+  for (const [id, a] of entries) {
+    const place = document.getElementById(id);
+    if (place && place.getBoundingClientRect().top < 120) read = a;
+  }
+  for (const a of entries.values()) a.ariaCurrent = a === read ? "true" : null;
+  read?.scrollIntoView({ block: "nearest" });
+};
+if (entries.size) addEventListener("scrollend", current);
+
+// What a term means, and the values of a figure, where they are asked for: by pointer, touch or keyboard.
+const said = make("div", { id: "said", role: "tooltip", popover: "manual" });
+document.body.append(said);
+function say(text, at) {
+  said.textContent = text;
+  said.showPopover();
+  const { width, height } = said.getBoundingClientRect();
+  said.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
+  said.style.top = `${at.bottom + height + 12 < innerHeight ? at.bottom + 6 : Math.max(8, at.top - height - 6)}px`;
+}
+const hush = () => { said.hidePopover(); all("[data-on]").forEach((mark) => { delete mark.dataset.on; }); };
+addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+for (const term of all("a.term")) {
+  const meaning = term.title;
+  term.title = "";
+  term.setAttribute("aria-describedby", "said");
+  for (const event of ["mouseenter", "focus"]) term.addEventListener(event, () => say(meaning, term.getBoundingClientRect()));
+  for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hush);
+  term.addEventListener("click", (event) => { if (matchMedia("(hover: none)").matches) event.preventDefault(); });
+}
+for (const figure of all("svg.drawing")) {
+  const marks = all("title", figure).map((title) => title.parentNode).filter((mark) => mark !== figure);
+  if (!marks.length) continue;
+  let at = -1;
+  const show = (mark) => {
+    hush();
+    at = marks.indexOf(mark);
+    mark.dataset.on = "";
+    say(mark.querySelector(":scope > title").textContent, mark.getBoundingClientRect());
+  };
+  figure.setAttribute("tabindex", "0");
+  figure.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    show(marks[(Math.max(at, step < 0 ? 0 : -1) + step + marks.length) % marks.length]);
+  });
+  figure.addEventListener("blur", hush);
+  figure.addEventListener("click", (event) => {
+    const mark = marks.find((m) => m.contains(event.target));
+    if (mark) show(mark); else hush();
+  });
+}
+
+// What is there to be used elsewhere is copied by a button: commands, BibTeX, paragraphs marked for it.
+for (const block of all("pre, .prose blockquote")) {
+  if (block.closest("details.code") || block.matches(".error")) continue;
+  const text = block.innerText.trim();
+  const copy = make("button", { type: "button", className: "copy", textContent: "Copy" });
+  copy.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text);
+    copy.textContent = "Copied";
+    setTimeout(() => { copy.textContent = "Copy"; }, 2000);
+  });
+  block.classList.add("copied");
+  block.append(copy);
 }
 
 // Cells as values: the number a cell starts with, its text, or null where it is missing.
@@ -79,6 +151,19 @@ function filterable(box, table, rows) {
   box.before(tools);
 }
 
+// The first twelve rows of a long table, in the order and choice of the moment; paper has all of them.
+function foldable(box, rows) {
+  const toggle = make("button", { type: "button", className: "all" });
+  const fold = (folded) => {
+    box.classList.toggle("folded", folded);
+    toggle.textContent = folded ? `Show all ${rows.length} rows` : "Show 12 rows";
+    toggle.ariaExpanded = String(!folded);
+  };
+  toggle.addEventListener("click", () => fold(!box.classList.contains("folded")));
+  fold(true);
+  box.after(toggle);
+}
+
 // Columns of names at the left stay while others scroll, as many as leave room for values.
 function naming(box, table, rows) {
   const isName = (i) => cellsOf(rows, i).filter((v) => typeof v === "string").length > rows.length / 2;
@@ -109,7 +194,10 @@ const place = all(".table-box").flatMap((box) => {
   const body = table && table.tHead && table.tBodies[0];
   const rows = body ? [...body.rows] : [];
   if (rows.length < 2 || rows.some((row) => row.cells.length !== table.tHead.rows[0].cells.length)) return [];
-  if (rows.length > 12) filterable(box, table, rows);
+  if (rows.length > 12) {
+    filterable(box, table, rows);
+    foldable(box, rows);
+  }
   sortable(table, body, rows);
   return [naming(box, table, rows)];
 });
