@@ -157,3 +157,34 @@ def test_a_short_table_has_no_filter_and_names_stay_in_sight():
     assert 'class="tools"' not in html
     stays = [a for a in Elements(html).of("td") if "stays" in a.get("class", "")]
     assert len(stays) == 5
+
+
+@pytest.mark.slow
+def test_a_long_table_opens_with_twelve_rows_of_the_chosen_order():
+    """The fold follows sorting and filtering; a button shows the rest."""
+    count = "[...document.querySelectorAll('tbody tr')].filter((r) => r.checkVisibility()).length"
+    steps = ["", "document.querySelectorAll('th button')[2].click()", "document.querySelector('.all').click()"]
+    tell = "".join(f"{step}; document.body.append(' rows:', {count});" for step in steps)
+    html = after(page(FILTERED), tell)
+    assert re.findall(r"rows:(\d+)", html) == ["12", "12", "16"]
+    assert "Show 12 rows" in html
+    assert "Show all 16 rows" in after(page(FILTERED), "")
+
+
+@pytest.mark.slow
+def test_values_of_a_figure_are_read_by_keyboard_and_by_touch():
+    marks = "".join(
+        f'<rect id="m{i}" width="5" height="5" x="{9 * i}"><title>value {i}</title></rect>' for i in range(3)
+    )
+    drawing = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 90 9" width="90pt" height="9pt">{marks}</svg>'
+    about = {"image/png": {"alt": "three marks", "name": "03_iaa_f"}}
+    output = nbformat.v4.new_output("display_data", {"image/png": "", "text/plain": ""}, metadata=about)
+    cell = nbformat.v4.new_code_cell("show()", outputs=[output])
+    nb = nbformat.v4.new_notebook(cells=[cell])
+    drawn = report.notebook_page(nb, report.Page("S", False, "03_iaa"), "Agreement", (), {"03_iaa_f": drawing})
+    key = "f.dispatchEvent(new KeyboardEvent('keydown', { key: 'Arrow%s' }));"
+    tell = "document.body.append(' said:', document.getElementById('said').textContent);"
+    touch = "f.querySelectorAll('rect')[1].dispatchEvent(new MouseEvent('click', { bubbles: true }));"
+    steps = [key % "Right", key % "Right", key % "Left", touch]
+    html = after(drawn, "const f = document.querySelector('svg.drawing'); " + "".join(step + tell for step in steps))
+    assert re.findall(r"said:(value \d)", html) == ["value 0", "value 1", "value 0", "value 1"]
