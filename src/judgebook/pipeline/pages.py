@@ -124,7 +124,8 @@ class Pages:
         )
 
     def _elements_parts(self) -> Parts:
-        registry = {"elements.yaml": self.of.cache.file(mapping.FOLDER / "elements.yaml")}
+        files = {"elements.yaml": mapping.FOLDER / "elements.yaml", "glossary": GLOSSARY}
+        registry = {name: self.of.cache.file(path) for name, path in files.items()}
         return (
             registry
             | {"navigation": self._others()}
@@ -211,6 +212,7 @@ class Pages:
         return {
             "notebooks": digest([contents, listed]),
             "study": digest(about),
+            "glossary": self.of.cache.file(GLOSSARY),
             "profile.json": self.of.cache.file(self.of.home / "profile.json"),
             **{p.name: self.of.cache.file(p) for p in self._evidence()},
         } | self.of.code(

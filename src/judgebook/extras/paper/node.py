@@ -54,6 +54,7 @@ def parts(pages: Pages) -> Parts:
         "results": digest({p.name: of.cache.file(p) for p in paths}),
         "study": digest([about, of.raw()]),
         "params.yaml": of.cache.file(of.home / "params.yaml"),
+        "glossary": of.cache.file(GLOSSARY),
     } | of.code("judgebook.extras.paper.files", "judgebook.extras.paper.node", "judgebook.report.html")
 
 
@@ -78,7 +79,8 @@ def write(job: PaperJob) -> str:
     from judgebook.extras.paper import analysis, files
     from judgebook.report import html as report
     from judgebook.report.blocks import blocks
-    from judgebook.study.stored import open_study
+    from judgebook.report.blocks import GLOSSARY
+from judgebook.study.stored import open_study
 
     made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
     every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]
