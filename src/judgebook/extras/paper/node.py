@@ -16,6 +16,7 @@ from judgebook.pipeline.manifest import installed
 from judgebook.pipeline.nodes import Node, Parts
 from judgebook.pipeline.pages import Pages
 from judgebook.pipeline.worker import timed
+from judgebook.report.blocks import GLOSSARY
 
 
 def node(pages: Pages, after: tuple[str, ...]) -> Node:
@@ -79,8 +80,7 @@ def write(job: PaperJob) -> str:
     from judgebook.extras.paper import analysis, files
     from judgebook.report import html as report
     from judgebook.report.blocks import blocks
-    from judgebook.report.blocks import GLOSSARY
-from judgebook.study.stored import open_study
+    from judgebook.study.stored import open_study
 
     made = analysis.Made(job.date, __version__, job.data, platform.python_version(), installed())
     every = [b for path in job.executed for b in blocks(json.loads(path.read_text(encoding="utf-8")))]

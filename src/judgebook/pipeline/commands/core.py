@@ -157,7 +157,8 @@ specify can be given here.
         title="rebuild the schema, guides and lists of questions from the code",
         about="""\
 For contributors: after a change to the YAML keys, the statistics or what a question declares, rebuild
-params/schema.json, docs/yaml.md, docs/results.md and the lists of questions in docs/notebooks.md and CONTRIBUTING.md.""",
+params/schema.json, docs/yaml.md, docs/results.md and the tables of questions in docs/notebooks.md and
+CONTRIBUTING.md.""",
         place=110,
         options=lambda parser: None,
         run=_schema,
