@@ -56,6 +56,16 @@ def test_a_verb_is_not_explained_as_a_noun():
     assert explained("The judge agrees.")[0] == [("judge", "judge")]
 
 
+def test_what_is_read_first_is_short_and_a_list_stays_with_its_line():
+    lines = "\n".join(f"- item {i}" for i in range(4))
+    assert prose.opening(f"## What we see\n\nIt leads.\n\nBy label:\n\n{lines}\n\nEnd.") == (
+        "## What we see\n\nIt leads.", f"By label:\n\n{lines}\n\nEnd."
+    )  # fmt: skip
+    long = " ".join(["word"] * 130)
+    assert prose.opening(f"{long}\n\nMore.") == (long, "More.")
+    assert prose.opening("One.\n\nTwo:\n\n- a\n- b") == ("One.\n\nTwo:\n\n- a\n- b", "")
+
+
 def test_statistical_words_are_explained():
     found, outline = explained("No alpha lies above 0.667 with simultaneous confidence (Holm's adjustment; 0.2 SD).")
     assert [term for term, _ in found] == ["alpha", "0667", "simultaneous", "holms-adjustment", "sd"]

@@ -54,6 +54,22 @@ def markdown(text: str) -> Markup:
     return clean(MarkdownWithMath(renderer=renderer).render(text))
 
 
+def opening(text: str, most: int = 120, bullets: int = 3) -> tuple[str, str]:
+    """Markdown as what is read first, and the rest: paragraphs of at most `most` words in all, at least the first, and
+    lists of at most `bullets` items. A list stays with the line that announces it."""
+    paragraphs, n, kept = text.strip().split("\n\n"), 0, 0
+    for i, paragraph in enumerate(paragraphs):
+        n += 0 if paragraph.startswith("#") else len(paragraph.split())
+        heading_only = all(p.startswith("#") for p in paragraphs[:i])
+        listed = len(re.findall(r"^[-*] ", paragraph, re.MULTILINE))
+        if not heading_only and (n > most or listed > bullets):
+            break
+        kept = i + 1
+    while kept > 1 and kept < len(paragraphs) and paragraphs[kept - 1].rstrip("*").endswith(":"):
+        kept -= 1
+    return "\n\n".join(paragraphs[:kept]), "\n\n".join(paragraphs[kept:])
+
+
 def words(html: str) -> str:
     """The text of clean HTML."""
     return " ".join(unescape(re.sub(_TAG, "", html)).split())
