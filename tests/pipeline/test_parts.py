@@ -102,6 +102,20 @@ def test_package_data_are_covered(package):
     assert closure.package_data(Cache(None), (package,)) != before
 
 
+def test_the_style_of_pages_counts_for_pages_only(package):
+    """A colour computes no statistic again."""
+    style = package / "report" / "templates" / "report.css"
+    style.parent.mkdir(parents=True)
+
+    def digests():
+        return [closure.package_data(Cache(None), (package,), names) for names in ((), ("judgebook.report",))]
+
+    style.write_text("a {}")
+    (of_statistics, of_pages), _ = digests(), style.write_text("b {}")
+    assert digests()[0] == of_statistics
+    assert digests()[1] != of_pages
+
+
 def test_the_closure_of_a_real_module_holds_what_it_loads():
     """The static closure of judgebook.study.store against what Python loads, in a fresh interpreter."""
     import subprocess

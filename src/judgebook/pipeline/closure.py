@@ -94,7 +94,7 @@ def _imported_by(path: Path, package: str) -> list[str]:
 def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: Collection[str] = ()) -> str:
     """Digest of the files of the packages that are neither code nor written for type checkers.
 
-    Those of an extra count for its own `modules` only.
+    Those of an extra, and of pages, count for their own `modules` only: no statistic depends on a colour.
     """
     paths = [(package, p) for package in packages for p in cache.listed(package) if p.suffix not in (".py", ".pyi")]
     named = {p.relative_to(package.parent).as_posix(): p for package, p in paths}
@@ -103,4 +103,6 @@ def package_data(cache: Cache, packages: tuple[Path, ...] = PACKAGES, modules: C
 
 def _counts(name: str, modules: Collection[str]) -> bool:
     folder = name.rpartition("/")[0].replace("/", ".")
-    return not folder.startswith(f"{GROUP}.") or folder in modules
+    if folder.startswith(f"{GROUP}."):
+        return folder in modules
+    return not folder.startswith("judgebook.report.") or "judgebook.report" in modules
