@@ -10,8 +10,7 @@ from judgebook.annotations import mixed_models
 from judgebook.display.names import DisplayNames
 from judgebook.display.text import Phrases
 from judgebook.display.views import Prose
-from judgebook.questions.agreement.analysis import BOUNDS, primary, primary_ac, reliability_of_means
-from judgebook.questions.agreement.population import FIXED, SAMPLE
+from judgebook.questions.agreement.population import BOUNDS, FIXED, SAMPLE, primary, primary_ac, reliability_of_means
 from judgebook.questions.agreement.tables import PARTS, RELIABLE, TENTATIVE, over
 from judgebook.study.results import Results
 from judgebook.study.schema import CELL
@@ -75,7 +74,7 @@ def _holds_for(rows: pd.DataFrame, names: DisplayNames) -> dict:
     """Of whom the primary intervals speak, and with how many annotators nothing can be said of others."""
     fixed, sample = rows[rows["population"] == FIXED], rows[rows["population"] == SAMPLE]
     unknown = rows[~rows["population"].isin([FIXED, SAMPLE])]
-    why = {}
+    why: dict[str, dict[str, None]] = {}
     for _, r in fixed.iterrows():
         why.setdefault(r["others"], {})[_who(names, r["method"], r["group"])] = None
     facts = {"sample": len(sample), "over": over(sample), "unknown": len(unknown), "n": len(rows)}
