@@ -59,11 +59,8 @@ def by_label(rows: pd.DataFrame, confidence: float) -> Iterator[dict]:
     rows : annotations of one corpus, group, method and label. Yields one row with a note where there is no model.
     """
     why = mixed_models.why_not(rows)
-    names = ("linear",)
-    if not why:
-        of = mixed_models.models(rows["score"])
-        names = tuple(dict.fromkeys([*(m for m in of if m != "linear"), "linear"]))
-    for name in () if why else names:
+    names = [] if why else [*(m for m in mixed_models.models(rows["score"]) if m != "linear"), "linear"]
+    for name in names:
         fitted = mixed_models.fit(rows[_COLUMNS], name)
         if isinstance(fitted, str):
             why = fitted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +23,7 @@ from judgebook.questions.collection.tables import (
     task_name,
 )
 from judgebook.study.results import Results
-from judgebook.study.schema import ITEM
+from judgebook.study.schema import ITEM, Annotations
 
 _PHRASES = Phrases(__package__)
 _WHO = ["method", "group", "corpus"], ["method"]
@@ -30,11 +31,11 @@ _WHO = ["method", "group", "corpus"], ["method"]
 _FEW_TIMES = 3
 
 
-def data_set(counts: pd.DataFrame, annotations: pd.DataFrame, results: Results, names: DisplayNames) -> Iterator[Prose]:
+def data_set(counts: pd.DataFrame, annotations: Annotations, results: Results, names: DisplayNames) -> Iterator[Prose]:
     """What became of the annotations that were read; how much was judged twice. annotations : of the evaluation."""
     # some adapters count the annotations of turns and of dialogues separately
     total = counts[counts["what"].str.endswith("annotations")].groupby("action")["n"].sum()
-    facts = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
+    facts: dict[str, Any] = {action: int(total.get(action, 0)) for action in ("read", "kept", "mended", "dropped")}
     people = annotations[annotations["annotator_kind"] == "human"]
     sides = [annotations[["corpus", "dialogue", "system"]], annotations[["corpus", "dialogue_b", "system_b"]].dropna()]
     either_side = pd.concat([side.set_axis(["corpus", "dialogue", "system"], axis=1) for side in sides])
@@ -94,11 +95,11 @@ def _screening(results: Results, names: DisplayNames) -> list[dict]:
     return out
 
 
-def collection(annotations: pd.DataFrame, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
+def collection(annotations: Annotations, results: Results, names: DisplayNames, section: Costs) -> Iterator[Prose]:
     """How much people judged and at what cost, which method takes longest, and how evenly the work was shared."""
     people = annotations[annotations["annotator_kind"] == "human"]
     labels = people[["method", "label"]].drop_duplicates()
-    facts = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
+    facts: dict[str, Any] = {"n": len(people), "n_labels": len(labels), "n_methods": labels["method"].nunique()}
     costs = results.select("estimated_cost", tasks="all")
     costs = costs[costs["method"] != COLLECTION]
     facts |= {"costs": list(costs["estimate"]), "currency": section.currency, "rate": f"{section.hourly_rate:g}"}

@@ -81,8 +81,11 @@ def examine(
 def _made(one: Check, study: material.StudyFrames) -> tuple[list[Finding], list[str], bool]:
     """Findings of a check, reasons why it could not be made somewhere, and whether it was made anywhere."""
     findings, reasons, made = [], [], False
-    for where in [study] if one.whole else study.parts:
-        place = {} if one.whole else {"corpus": where.corpus, "group": where.group, "method": where.method}
+    places = [{"corpus": part.corpus, "group": part.group, "method": part.method} for part in study.parts]
+    looked_at: list[tuple[material.StudyFrames | material.Evaluation, dict[str, str]]] = (
+        [(study, {})] if one.whole else [*zip(study.parts, places, strict=True)]
+    )
+    for where, place in looked_at:
         try:
             for price, facts in one.run(where):
                 place_ = place | {k: facts[k] for k in ("corpus", "group", "method") if k in facts}

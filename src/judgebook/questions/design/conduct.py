@@ -47,14 +47,14 @@ def copies(rows: pd.DataFrame) -> list[tuple[str, str, int, float, float]]:
     """
     wide = answers(rows)
     values, names = wide.to_numpy(), list(wide.columns)
-    pairs, n, k = [], [], []
+    pairs, sizes, differing = [], [], []
     for i, j in combinations(range(len(names)), 2):
         shared = np.isfinite(values[:, i]) & np.isfinite(values[:, j])
         if (size := int(shared.sum())) > 0:
             pairs.append((i, j))
-            n.append(size)
-            k.append(int((values[shared, i] != values[shared, j]).sum()))
-    n, k = np.array(n, dtype=float), np.array(k, dtype=float)
+            sizes.append(size)
+            differing.append(int((values[shared, i] != values[shared, j]).sum()))
+    n, k = np.array(sizes, dtype=float), np.array(differing, dtype=float)
     shares = rows["score"].groupby(rows["label"]).transform(lambda s: 1 - (s.value_counts(normalize=True) ** 2).sum())
     chance = float(shares.mean()) / 4
     out = []
@@ -78,13 +78,14 @@ def copied(part: Evaluation) -> Found:
     if not pairs:
         return
     one, other, n, differs, usual = pairs[0]
+    n_annotators = part.rows["annotator"].nunique()
     facts = {"annotator": one, "annotator_b": other, "n": n, "differs": differs, "usual": usual, "copies": len(pairs)}
-    facts["annotators"] = part.rows["annotator"].nunique()
+    facts["annotators"] = n_annotators
     without = changes.change(part.table, part.without(part.rows["annotator"] == other), widening=True)
     with_both, without_one = _agreement(part.rows), _agreement(part.rows[part.rows["annotator"] != other])
     facts |= without | {"agreement": with_both, "agreement_without": without_one}
     # the two count as one of so few: agreement is overstated, and so is the number of annotators
-    yield max(changes.price(without, UNKNOWN), 3 / facts["annotators"]), facts
+    yield max(changes.price(without, UNKNOWN), 3 / n_annotators), facts
 
 
 def _agreement(rows: pd.DataFrame) -> float:
@@ -111,10 +112,11 @@ def constant(part: Evaluation) -> Found:
         return
     rows = part.rows
     gone = rows["annotator"].isin(named)
-    facts = {"annotators": named, "n": int(gone.sum()), "share": float(gone.mean()), "of": rows["annotator"].nunique()}
+    share = float(gone.mean())
+    facts = {"annotators": named, "n": int(gone.sum()), "share": share, "of": rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
     facts |= {"agreement": _agreement(part.rows), "agreement_without": _agreement(part.rows[~gone])}
-    yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
+    yield max(changes.price(facts, UNKNOWN), share), facts
 
 
 def _always(rows: pd.DataFrame) -> list[str]:
@@ -179,9 +181,10 @@ def fast(part: Evaluation) -> Found:
         return
     gone = part.rows["annotator"].isin(named.index)
     facts = {"annotators": list(named.index), "seconds": float(np.exp(named.iloc[0])), "usual": float(np.exp(usual))}
-    facts |= {"share": float(gone.mean()), "of": part.rows["annotator"].nunique()}
+    share = float(gone.mean())
+    facts |= {"share": share, "of": part.rows["annotator"].nunique()}
     facts |= changes.change(part.table, part.without(gone), widening=True)
-    yield max(changes.price(facts, UNKNOWN), facts["share"]), facts
+    yield max(changes.price(facts, UNKNOWN), share), facts
 
 
 @check("annotator_spellings", "judges", whole=True)

@@ -70,11 +70,11 @@ def each(examined: Examined, names: DisplayNames) -> list[Said]:
 
 def _said(one: Finding, names: DisplayNames, several: Mapping[str, bool], others: int) -> Said:
     facts = _named(one, names)
-    parts = [_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo")]
+    what, change, todo = (_PHRASES.say(f"{one.code}{part}", f=facts) for part in ("", "_change", "_todo"))
     where = [names.name(k, one.place[k]) for k in ("method", "group", "corpus") if k in one.place and several[k]]
     where = [w for w in where if w not in ("All evaluators", "all", "Main")]
     place = ", ".join(where) + (f"; similar in {plural(others, 'other evaluation')}" if others and where else "")
-    return Said(*parts, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
+    return Said(what, change, todo, tuple(TOUCHED[t] for t in one.touches), place, one.price, one.code)
 
 
 def _named(one: Finding, names: DisplayNames) -> dict[str, Any]:

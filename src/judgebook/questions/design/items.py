@@ -102,10 +102,8 @@ def contexts(part: Evaluation) -> Found:
     facts["few"] = min(effective_n) < FEW
     after = changes.change(part.table, changes.adjusted(rows, "context"))
     wide = changes.change(part.table, changes.of_means(rows, "context"), widening=True)
-    facts |= {
-        "widened": wide.get("widened", 1.0),
-        **{k: after[k] for k in ("moved", "label", "was", "now") if k in after},
-    }
+    facts["widened"] = wide.get("widened", 1.0)
+    facts |= {k: after[k] for k in ("moved", "label", "was", "now") if k in after}
     if facts["few"] and common[worst] == 0:
         yield UNKNOWN, facts | {"moved": facts.get("moved", 0.0)}
     else:
@@ -143,10 +141,10 @@ def repeated(part: Evaluation) -> Found:
 
 
 def _by_texts(part: Evaluation) -> dict[str, Any] | None:
-    talk = part.dialogues[part.dialogues["system_text"].notna()] if "system_text" in part.dialogues else []
-    if not len(talk):
+    talk = part.dialogues
+    if "system_text" not in talk or talk["system_text"].isna().all():
         return None
-    talk = talk.sort_values(["dialogue", "turn"], kind="stable")
+    talk = talk[talk["system_text"].notna()].sort_values(["dialogue", "turn"], kind="stable")
     texts = talk["system_text"].astype(str)
     if "user_text" in talk:
         texts = talk["user_text"].fillna("").astype(str) + "\n" + texts

@@ -113,7 +113,7 @@ def few(part: Evaluation) -> Found:
     # where no difference between systems tells, Student's t of so few against the normal distribution
     least = stdtrit(len(sizes) - 1, 0.975) / stdtrit(np.inf, 0.975) if len(sizes) > 1 else np.inf
     ratio = least if np.isnan(wider) else wider
-    yield max(ratio - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
+    yield max(float(ratio) - 1, 0.5), {"annotators": len(sizes), "effective": number, "wider": wider}
 
 
 def _for_others(part: Evaluation) -> float:

@@ -91,7 +91,9 @@ def _preferences(rows: pd.DataFrame, systems: list[str], part: Evaluation) -> tu
     place = {s: i for i, s in enumerate(systems)}
     m = len(systems)
     mean, t, df = (np.full((m, m), np.nan) for _ in range(3))
-    kinds = [c for c in ("context", "annotator") if rows[c].notna().all() and (c == "context" or part.known)]
+    kinds: list[str | None] = [
+        c for c in ("context", "annotator") if rows[c].notna().all() and (c == "context" or part.known)
+    ]
     turned = rows["system"] > rows["system_b"]
     low, high = rows["system"].where(~turned, rows["system_b"]), rows["system_b"].where(~turned, rows["system"])
     score = rows["score"].clip(-1, 1).where(~turned, -rows["score"].clip(-1, 1))
